@@ -1,0 +1,77 @@
+# Every target sets up what it needs in .venv (nothing global) and is quick the second time.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null)
+
+.PHONY: help demo test lint typecheck bench bars profile sanitize dist format clean
+
+help:
+	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
+	@echo "make test       the whole test suite"
+	@echo "make lint       ruff, format check"
+	@echo "make typecheck  mypy and pyright, both strict"
+	@echo "make bench      benchmarks against peers (pytest-benchmark), JSON in build/bench"
+	@echo "make bars       the stated performance bars, measured in one run and judged"
+	@echo "make profile    start-up and hot-path profiles, in profiling/out"
+	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
+	@echo "make dist       sdist and wheel in dist/"
+
+# An old pip is fine for what follows, but venv's own is asked to be at least able to read PEP 660.
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Editable: Python is live, and a change of native sources installs again.
+$(VENV)/.run: $(BIN)/python $(NATIVE)
+	$(PIP) install -e ".[test]"
+	@touch $@
+
+$(VENV)/.check: $(VENV)/.run
+	$(PIP) install -e ".[check]"
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.run
+	$(PIP) install -e ".[bench]"
+	@touch $@
+
+demo: $(VENV)/.run
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/.run
+	$(BIN)/python -m pytest -q
+
+lint: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.check
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+typecheck: $(VENV)/.check
+	$(BIN)/mypy --python-executable $(BIN)/python python/tipstaff
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+bench: $(VENV)/.bench
+	@mkdir -p build/bench
+	$(BIN)/python -m benchmarks.peers
+	$(BIN)/python -m pytest benchmarks -q -p no:cacheprovider --benchmark-json=build/bench/latest.json --benchmark-group-by=group,param:size --benchmark-columns=median,iqr,rounds
+
+bars: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.bars
+
+profile: $(VENV)/.run
+	$(BIN)/python profiling/startup.py
+	$(BIN)/python profiling/hotpaths.py
+
+sanitize: $(VENV)/.check
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_SANITIZE=ON
+	$(BIN)/cmake --build build/sanitize
+	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+
+dist: $(VENV)/.check
+	$(BIN)/python -m build --outdir dist
+
+clean:
+	rm -rf build dist .venv

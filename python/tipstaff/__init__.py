@@ -1,0 +1,86 @@
+"""tipstaff: native guidance control plane for coding agents.
+
+Importing the package is cheap on purpose: every public name is loaded when it is first asked for, so that a command
+line that prints a version pays for nothing else.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tipstaff.guidance.compiler import CompilerConfig, compile_guidance
+    from tipstaff.guidance.embeddings import HashEmbedding
+    from tipstaff.guidance.intents import classify_intent
+    from tipstaff.guidance.lint import lint_repository
+    from tipstaff.guidance.project import compile_repository, open_project
+    from tipstaff.guidance.retriever import ShardRetriever
+    from tipstaff.model import (
+        Constitution,
+        Diagnostic,
+        GuidanceRule,
+        IntentMatch,
+        PolicyBundle,
+        RetrievalResult,
+        RetrievedShard,
+        RuleManifest,
+        RuleShard,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CompilerConfig": "tipstaff.guidance.compiler",
+    "compile_guidance": "tipstaff.guidance.compiler",
+    "HashEmbedding": "tipstaff.guidance.embeddings",
+    "classify_intent": "tipstaff.guidance.intents",
+    "lint_repository": "tipstaff.guidance.lint",
+    "compile_repository": "tipstaff.guidance.project",
+    "open_project": "tipstaff.guidance.project",
+    "ShardRetriever": "tipstaff.guidance.retriever",
+    "Constitution": "tipstaff.model",
+    "Diagnostic": "tipstaff.model",
+    "GuidanceRule": "tipstaff.model",
+    "IntentMatch": "tipstaff.model",
+    "PolicyBundle": "tipstaff.model",
+    "RetrievalResult": "tipstaff.model",
+    "RetrievedShard": "tipstaff.model",
+    "RuleManifest": "tipstaff.model",
+    "RuleShard": "tipstaff.model",
+}
+
+__all__ = [
+    "CompilerConfig",
+    "Constitution",
+    "Diagnostic",
+    "GuidanceRule",
+    "HashEmbedding",
+    "IntentMatch",
+    "PolicyBundle",
+    "RetrievalResult",
+    "RetrievedShard",
+    "RuleManifest",
+    "RuleShard",
+    "ShardRetriever",
+    "__version__",
+    "classify_intent",
+    "compile_guidance",
+    "compile_repository",
+    "lint_repository",
+    "open_project",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        msg = f"module 'tipstaff' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,43 @@
+"""The exception tree: one base, and each child is also the built-in that fits.
+
+Callers can catch :class:`TipstaffError` for everything this package raises on purpose, or the built-in (``ValueError``,
+``OSError`` ...) where they do not care who raised it. Every message says what was wrong, where, and what would be right.
+"""
+
+from __future__ import annotations
+
+
+class TipstaffError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class ConfigError(TipstaffError, ValueError):
+    """An option or a configuration value is not usable."""
+
+
+class SourceError(TipstaffError, ValueError):
+    """A rule file cannot be read as text: wrong encoding, too large, not a file."""
+
+
+class SourceNotFoundError(TipstaffError, FileNotFoundError):
+    """A path that was named does not exist."""
+
+
+class StoreError(TipstaffError, ValueError):
+    """Base of the errors about a shard store on disk."""
+
+
+class StoreDamagedError(StoreError):
+    """The store is torn, truncated or altered; it is to be built again."""
+
+
+class StoreVersionError(StoreError):
+    """The store was written by another schema version; it is to be built again."""
+
+
+class StoreEmbeddingError(StoreError):
+    """The store holds vectors of another embedding than the one that asks."""
+
+
+class StoreWriteError(TipstaffError, OSError):
+    """The store could not be written (disk full, directory read-only); what was there before is unharmed."""
