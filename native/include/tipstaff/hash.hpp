@@ -26,7 +26,7 @@ struct HashKernels {
   // not ASCII are left alone and their numbers go to `foreign` (room for n_rows). Returns how many
   // there are, or -1 - row for the first row whose offsets do not lie in the data.
   std::int64_t (*embed_column)(const unsigned char* offsets, int offset_bytes, Span data,
-                               std::int64_t n_rows, std::int64_t dimensions, unsigned char* out,
+                               std::int64_t n_rows, std::int64_t dimensions, float* out,
                                std::int64_t* foreign) noexcept;
 };
 
@@ -116,11 +116,10 @@ static void embed_utf16le(Span units, std::int64_t dimensions, float* out) noexc
   embed_hash<S>(hash31_utf16le(units), dimensions, out);
 }
 
-// Rows go in groups: their norms are independent chains of additions, so they overlap. `out` may
-// have any alignment, so a group is built in `block` and copied when a row's place is not aligned.
+// Rows go in groups: their norms are independent chains of additions, so they overlap.
 template <class S>
 static std::int64_t embed_column(const unsigned char* offsets, int offset_bytes, Span data,
-                                 std::int64_t n_rows, std::int64_t dimensions, unsigned char* out,
+                                 std::int64_t n_rows, std::int64_t dimensions, float* out,
                                  std::int64_t* foreign) noexcept {
   constexpr int group = 8;
   const auto offset_at = [&](std::int64_t row) noexcept -> std::int64_t {
@@ -158,7 +157,7 @@ static std::int64_t embed_column(const unsigned char* offsets, int offset_bytes,
       foreign[n_foreign++] = row;
       continue;
     }
-    float* place = reinterpret_cast<float*>(out + row * dimensions * 4);
+    float* place = out + row * dimensions;
     fill_sines<S>(hash31_lower_ascii(trim_ascii(text)), dimensions, place);
     pending[n_pending++] = place;
     if (n_pending == group) flush();
