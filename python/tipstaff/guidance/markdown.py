@@ -1,0 +1,400 @@
+"""Markdown read into blocks with byte ranges: headings, paragraphs, list items, table rows; never code.
+
+CommonMark is pyromark's business (pulldown-cmark). What is added here is what rule files need beyond it: front matter,
+any line ending, a byte-order mark, the words inside HTML blocks (``<important>`` and its like are common in rule
+files), and the parent of every list item.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Any, Final
+
+import msgspec
+import pyromark
+
+_OPTIONS: Final = (
+    pyromark.Options.ENABLE_TABLES
+    | pyromark.Options.ENABLE_TASKLISTS
+    | pyromark.Options.ENABLE_STRIKETHROUGH
+    | pyromark.Options.ENABLE_FOOTNOTES
+)
+_FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TAG: Final = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.DOTALL)
+_LITERAL_HTML: Final = re.compile(r"\s*<(?:script|style|pre|textarea|svg)\b", re.IGNORECASE)
+_MAX_HTML_DEPTH: Final = 3
+_MAX_FRONT_MATTER: Final = 64 * 1024
+
+
+class Block(msgspec.Struct, gc=False):
+    """A piece of a document that may hold rules.
+
+    Attributes
+    ----------
+    kind
+        ``heading``, ``paragraph``, ``item``, ``row`` (of a table), ``comment`` (HTML) or ``break`` (a thematic break).
+    start, end
+        Half-open byte range of the block's own words, without its marker and without nested blocks.
+    level
+        Heading level 1..6; nesting depth of an item's list from 1.
+    parent
+        Index of the item that holds this block, -1 for none. A paragraph with a parent continues that item.
+    children
+        Number of items nested directly below an item.
+    quoted
+        Whether it stands in a block quotation.
+    struck
+        Whether all its words are struck out.
+    cells
+        For a row: byte range of each cell.
+    header
+        For a row: index of the table's header row, -1 for that row itself.
+    code
+        Byte range of a code block that belongs to the item or follows the paragraph at once; ``(0, 0)`` for none.
+    """
+
+    kind: str
+    start: int
+    end: int
+    level: int = 0
+    parent: int = -1
+    children: int = 0
+    quoted: bool = False
+    struck: bool = False
+    cells: tuple[tuple[int, int], ...] = ()
+    header: int = -1
+    code: tuple[int, int] = (0, 0)
+
+
+class SourceText:
+    """A text with cheap slices by byte range and conversion of byte offsets to lines and code points.
+
+    Parameters
+    ----------
+    text
+        The file's text as read, line ends of any kind. A leading byte-order mark is left out of the text that blocks
+        refer to, and counted back in :meth:`span`.
+
+    Notes
+    -----
+    Line ends are normalised without changing any offset: ``\\r\\n`` becomes a space and ``\\n``, a lone ``\\r``
+    becomes ``\\n``.
+    """
+
+    __slots__ = ("_ascii", "_char_starts", "_lines", "_offset", "data", "text")
+
+    def __init__(self, text: str) -> None:
+        self._offset = 1 if text.startswith("\ufeff") else 0
+        if self._offset:
+            text = text[1:]
+        if "\r" in text:
+            text = text.replace("\r\n", " \n").replace("\r", "\n")
+        self.text = text
+        self._ascii = text.isascii()
+        # Lone surrogates cannot be encoded; a replacement of the same width in code points keeps every span right.
+        self.data = text.encode("utf-8", "replace")
+        self._lines: list[int] = [0]
+        self._lines.extend(match.end() for match in re.finditer(b"\n", self.data))
+        self._char_starts: list[int] | None = None
+
+    def slice(self, start: int, end: int) -> str:
+        """Return the text of a byte range."""
+        if self._ascii:
+            return self.text[start:end]
+        return self.data[start:end].decode("utf-8", "replace")
+
+    def line(self, offset: int) -> int:
+        """Return the one-based line of a byte offset."""
+        return bisect_right(self._lines, offset)
+
+    def column(self, offset: int) -> int:
+        """Return the zero-based byte column of a byte offset."""
+        return offset - self._lines[bisect_right(self._lines, offset) - 1]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return a byte range as code points of the text as it was given."""
+        if self._ascii:
+            return start + self._offset, end + self._offset
+        return self._chars(start) + self._offset, self._chars(end) + self._offset
+
+    def _chars(self, offset: int) -> int:
+        if self._char_starts is None:
+            starts = [0]
+            total = 0
+            for low, high in zip(self._lines, [*self._lines[1:], len(self.data)], strict=True):
+                total += len(self.data[low:high].decode("utf-8", "replace"))
+                starts.append(total)
+            self._char_starts = starts
+        index = bisect_right(self._lines, offset) - 1
+        return self._char_starts[index] + len(self.data[self._lines[index] : offset].decode("utf-8", "replace"))
+
+
+class ParsedText(msgspec.Struct, gc=False):
+    """A document as blocks.
+
+    Attributes
+    ----------
+    source
+        The text that the blocks' ranges refer to.
+    blocks
+        In document order.
+    front_matter
+        The YAML between the opening ``---`` lines, None where there is none.
+    unclosed_fence
+        Byte offset of a code fence that is never closed, -1 for none.
+    """
+
+    source: SourceText
+    blocks: list[Block]
+    front_matter: str | None
+    unclosed_fence: int
+
+
+def split_front_matter(text: str) -> tuple[str | None, int]:
+    """Return the YAML at the head of a text and the offset where the rest begins (0 without front matter)."""
+    if not text.startswith("---"):
+        return None, 0
+    match = _FRONT_MATTER.match(text, 0, _MAX_FRONT_MATTER)
+    return (match[1], match.end()) if match else (None, 0)
+
+
+def parse(text: str) -> ParsedText:
+    """Read a Markdown text into blocks.
+
+    Parameters
+    ----------
+    text
+        Any text; nothing makes this raise. Linear time.
+    """
+    source = SourceText(text)
+    front_matter, body = split_front_matter(source.text)
+    skipped = len(source.text[:body].encode("utf-8", "replace")) if body else 0
+    walker = _Walker(source)
+    walker.walk(source.text[body:] if body else source.text, _Shift(skipped), depth=0)
+    return ParsedText(source, walker.blocks, front_matter, walker.unclosed_fence)
+
+
+class _Shift:
+    """Maps offsets of a text that is a contiguous part of the source."""
+
+    __slots__ = ("base",)
+
+    def __init__(self, base: int) -> None:
+        self.base = base
+
+    def __call__(self, offset: int) -> int:
+        return offset + self.base
+
+
+class _Dedented:
+    """Maps offsets of a text whose lines were moved to the left."""
+
+    __slots__ = ("_origins", "_starts")
+
+    def __init__(self, starts: list[int], origins: list[int]) -> None:
+        self._starts = starts
+        self._origins = origins
+
+    def __call__(self, offset: int) -> int:
+        index = bisect_right(self._starts, offset) - 1
+        return self._origins[index] + offset - self._starts[index]
+
+
+class _Walker:
+    """Turns pyromark's events into blocks."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self.blocks: list[Block] = []
+        self.unclosed_fence = -1
+
+    def walk(self, text: str, at: _Shift | _Dedented, *, depth: int, quoted: bool = False, parent: int = -1) -> None:
+        """Append the blocks of a text, whose offsets `at` maps to the source's."""
+        blocks = self.blocks
+        items: list[int] = [parent] if parent >= 0 else []
+        quotes = int(quoted)
+        lists = 0
+        leaf = -1  # the block that inline events extend, -1 outside
+        cells: list[tuple[int, int]] = []
+        cell_start = cell_end = -1
+        in_cell = False
+        table_header = -1
+        code_depth = 0
+        html_start = -1
+        struck_end = 0
+        events: list[Any] = list(pyromark.events_with_range(text, options=_OPTIONS))
+        for event, where in events:
+            start: int = where["start"]
+            end: int = where["end"]
+            if type(event) is str:
+                if event == "Rule":
+                    leaf = -1
+                    blocks.append(Block("break", at(start), at(start), quoted=quotes > 0))
+                continue
+            key, value = next(iter(event.items()))
+            if key == "Start":
+                name = value if type(value) is str else next(iter(value))
+                if name == "Paragraph":
+                    if code_depth or html_start >= 0:
+                        continue
+                    owner = items[-1] if items else -1
+                    if owner >= 0 and blocks[owner].start == blocks[owner].end:
+                        leaf = owner
+                    else:
+                        leaf = len(blocks)
+                        blocks.append(Block("paragraph", -1, -1, parent=owner, quoted=quotes > 0))
+                elif name == "Heading":
+                    leaf = len(blocks)
+                    level = int(value["Heading"]["level"][1])
+                    blocks.append(Block("heading", -1, -1, level=level, quoted=quotes > 0))
+                elif name == "Item":
+                    leaf = len(blocks)
+                    owner = items[-1] if items else -1
+                    if owner >= 0:
+                        blocks[owner].children += 1
+                    here = at(start)
+                    blocks.append(Block("item", here, here, level=lists, parent=owner, quoted=quotes > 0))
+                    items.append(leaf)
+                elif name == "List":
+                    lists += 1
+                    leaf = -1
+                elif name == "BlockQuote":
+                    quotes += 1
+                    leaf = -1
+                elif name == "CodeBlock":
+                    code_depth += 1
+                    leaf = -1
+                    self._note_code(value["CodeBlock"], (at(start), at(end)), items)
+                elif name == "HtmlBlock":
+                    html_start = start
+                    leaf = -1
+                elif name in {"TableHead", "TableRow"}:
+                    cells = []
+                elif name == "TableCell":
+                    in_cell = True
+                    cell_start = cell_end = -1
+                elif name == "Table":
+                    leaf = -1
+                    table_header = -1
+                else:  # an inline container: its range includes its marks
+                    if name == "Strikethrough":
+                        struck_end = at(end)
+                    if in_cell:
+                        cell_start = start if cell_start < 0 else cell_start
+                        cell_end = end
+                    elif leaf >= 0:
+                        _extend(blocks[leaf], at(start), at(end))
+            elif key == "End":
+                name = value if type(value) is str else next(iter(value))
+                if name == "Paragraph" or name == "Heading":
+                    if leaf >= 0:
+                        block = blocks[leaf]
+                        if block.start < 0:  # a heading without words
+                            block.start = block.end = at(start)
+                        block.struck = block.end > block.start and self._struck(block, struck_end)
+                    leaf = -1
+                elif name == "Item":
+                    index = items.pop()
+                    block = blocks[index]
+                    block.struck = block.end > block.start and self._struck(block, struck_end)
+                    leaf = -1
+                elif name == "List":
+                    lists -= 1
+                    leaf = -1
+                elif name == "BlockQuote":
+                    quotes -= 1
+                    leaf = -1
+                elif name == "CodeBlock":
+                    code_depth -= 1
+                elif name == "HtmlBlock":
+                    self._html(at(html_start), at(end - 1) + 1, depth, quotes > 0, items[-1] if items else -1)
+                    html_start = -1
+                elif name == "TableCell":
+                    in_cell = False
+                    if cell_start < 0:
+                        cell_start = cell_end = start
+                    cells.append((at(cell_start), at(cell_end)))
+                elif name in {"TableHead", "TableRow"} and cells:
+                    row = Block(
+                        "row", cells[0][0], cells[-1][1], quoted=quotes > 0, cells=tuple(cells), header=table_header
+                    )
+                    row.parent = items[-1] if items else -1
+                    if name == "TableHead":
+                        table_header = len(blocks)
+                    blocks.append(row)
+            elif code_depth or html_start >= 0:
+                continue
+            elif key == "TaskListMarker":
+                if leaf >= 0 and blocks[leaf].start == blocks[leaf].end:
+                    blocks[leaf].start = blocks[leaf].end = at(end)
+            elif in_cell:
+                cell_start = start if cell_start < 0 else cell_start
+                cell_end = max(end, cell_end)
+            elif leaf >= 0:
+                _extend(blocks[leaf], at(start), at(end))
+
+    def _struck(self, block: Block, struck_end: int) -> bool:
+        if struck_end < block.end:
+            return False
+        words = self.source.slice(block.start, block.end).strip()
+        return words.startswith("~~") and words.find("~~", 2) == len(words) - 2
+
+    def _note_code(self, kind: Any, here: tuple[int, int], items: list[int]) -> None:
+        blocks = self.blocks
+        if items:
+            owner = blocks[items[-1]]
+            if owner.code == (0, 0) and not owner.children:
+                owner.code = here
+        elif blocks and blocks[-1].kind == "paragraph" and blocks[-1].code == (0, 0):
+            blocks[-1].code = here
+        if type(kind) is dict and "Fenced" in kind and here[1] >= len(self.source.data.rstrip()):
+            lines = self.source.slice(*here).rstrip().split("\n")
+            opening = lines[0].lstrip()
+            mark = opening[:1]
+            width = len(opening) - len(opening.lstrip(mark)) if mark else 0
+            closing = lines[-1].strip(" \t>")
+            if len(lines) == 1 or set(closing) != {mark} or len(closing) < width:
+                self.unclosed_fence = here[0]
+
+    def _html(self, start: int, end: int, depth: int, quoted: bool, parent: int) -> None:
+        """Read the words between the tags of an HTML block (a byte range of the source); note its comments."""
+        raw = self.source.slice(start, end)
+        if _LITERAL_HTML.match(raw):
+            return
+        base, low = 0, start
+        for match in _TAG.finditer(raw):
+            if match[0].startswith("<!--"):
+                head = low + len(raw[base : match.start()].encode("utf-8", "replace"))
+                tail = head + len(match[0].encode("utf-8", "replace"))
+                low, base = tail, match.end()
+                self.blocks.append(Block("comment", head, tail, quoted=quoted))
+        words = _TAG.sub(lambda match: re.sub(r"[^\n]", lambda c: " " * len(c[0].encode()), match[0]), raw)
+        if quoted:
+            words = re.sub(r"^( {0,3})>", r"\1 ", words, flags=re.MULTILINE)
+        if not words.strip() or depth >= _MAX_HTML_DEPTH:
+            return
+        lines = words.split("\n")
+        margin = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
+        starts: list[int] = []
+        origins: list[int] = []
+        moved: list[str] = []
+        at_new, at_old = 0, start
+        for line in lines:
+            cut = min(margin, len(line) - len(line.lstrip(" ")))
+            starts.append(at_new)
+            origins.append(at_old + cut)
+            moved.append(line[cut:])
+            width = len(line.encode("utf-8", "replace"))
+            at_new += width - cut + 1
+            at_old += width + 1
+        inner = _Dedented(starts, origins)
+        self.walk("\n".join(moved), inner, depth=depth + 1, quoted=quoted, parent=parent)
+
+
+def _extend(block: Block, start: int, end: int) -> None:
+    if block.start < 0 or (block.kind == "item" and block.start == block.end):
+        block.start = start
+        block.end = end
+    elif end > block.end:
+        block.end = end
