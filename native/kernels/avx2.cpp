@@ -1,0 +1,179 @@
+// The kernels for AVX2 with FMA.
+#include <immintrin.h>
+
+#include "tipstaff/quantize.hpp"
+#include "tables.hpp"
+
+namespace {
+
+using namespace tipstaff;
+
+struct Avx2 {
+  // --- float64, for the hash embedding ---
+  using F64 = __m256d;
+  static constexpr int f64_lanes = 4;
+  static F64 set(double x) noexcept { return _mm256_set1_pd(x); }
+  static F64 from_int32(const std::int32_t* x) noexcept {
+    return _mm256_cvtepi32_pd(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+  }
+  static F64 add(F64 a, F64 b) noexcept { return _mm256_add_pd(a, b); }
+  static F64 sub(F64 a, F64 b) noexcept { return _mm256_sub_pd(a, b); }
+  static F64 mul(F64 a, F64 b) noexcept { return _mm256_mul_pd(a, b); }
+  static F64 fma(F64 a, F64 b, F64 c) noexcept { return _mm256_fmadd_pd(a, b, c); }
+  static F64 fnma(F64 a, F64 b, F64 c) noexcept { return _mm256_fnmadd_pd(a, b, c); }
+  static F64 select_quadrant(F64 shifted, F64 sine, F64 cosine) noexcept {
+    const __m256i quadrant = _mm256_castpd_si256(shifted);
+    // blendv looks at the sign bit: bit 0 goes there for the choice, bit 1 for the sign.
+    const __m256d odd = _mm256_castsi256_pd(_mm256_slli_epi64(quadrant, 63));
+    const __m256d sign = _mm256_and_pd(_mm256_castsi256_pd(_mm256_slli_epi64(quadrant, 62)),
+                                       _mm256_set1_pd(-0.0));
+    return _mm256_xor_pd(_mm256_blendv_pd(sine, cosine, odd), sign);
+  }
+  static void store_f32(float* out, F64 x) noexcept { _mm_storeu_ps(out, _mm256_cvtpd_ps(x)); }
+  static void divide(float* out, std::int64_t n, double norm) noexcept {
+    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(out[i] / norm);
+  }
+
+  // --- float32 rows ---
+  static const float* as_float(const unsigned char* x) noexcept {
+    return reinterpret_cast<const float*>(x);
+  }
+  static __m256 load(const unsigned char* x) noexcept { return _mm256_loadu_ps(as_float(x)); }
+  static __m256i tail_mask(std::int64_t left) noexcept {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(left)), lane);
+  }
+  static __m256 load_tail(const unsigned char* x, __m256i mask) noexcept {
+    return _mm256_maskload_ps(as_float(x), mask);
+  }
+  static void prefetch(const unsigned char* x, std::int64_t ahead) noexcept {
+    _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(x) +
+                                               static_cast<std::uintptr_t>(ahead)),
+                 _MM_HINT_T0);
+  }
+  static __m128 reduce4(__m256 a, __m256 b, __m256 c, __m256 d) noexcept {
+    const __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+    return _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1));
+  }
+  static void dot4(const unsigned char* x0, const unsigned char* x1, const unsigned char* x2,
+                   const unsigned char* x3, const unsigned char* q, std::int64_t d,
+                   float* out) noexcept {
+    __m256 a = _mm256_setzero_ps();
+    __m256 b = a;
+    __m256 c = a;
+    __m256 e = a;
+    const std::int64_t size = d * 4;
+    std::int64_t i = 0;
+    for (; i + 32 <= size; i += 32) {
+      const __m256 v = load(q + i);
+      a = _mm256_fmadd_ps(v, load(x0 + i), a);
+      b = _mm256_fmadd_ps(v, load(x1 + i), b);
+      c = _mm256_fmadd_ps(v, load(x2 + i), c);
+      e = _mm256_fmadd_ps(v, load(x3 + i), e);
+      prefetch(x0, 4 * size + 4 * i);
+      prefetch(x0, 4 * size + 4 * i + 64);
+    }
+    if (i < size) {
+      const __m256i mask = tail_mask((size - i) / 4);
+      const __m256 v = load_tail(q + i, mask);
+      a = _mm256_fmadd_ps(v, load_tail(x0 + i, mask), a);
+      b = _mm256_fmadd_ps(v, load_tail(x1 + i, mask), b);
+      c = _mm256_fmadd_ps(v, load_tail(x2 + i, mask), c);
+      e = _mm256_fmadd_ps(v, load_tail(x3 + i, mask), e);
+    }
+    _mm_storeu_ps(out, reduce4(a, b, c, e));
+  }
+  static float dot1(const unsigned char* x, const unsigned char* q, std::int64_t d) noexcept {
+    __m256 a = _mm256_setzero_ps();
+    const std::int64_t size = d * 4;
+    std::int64_t i = 0;
+    for (; i + 32 <= size; i += 32) a = _mm256_fmadd_ps(load(q + i), load(x + i), a);
+    if (i < size) {
+      const __m256i mask = tail_mask((size - i) / 4);
+      a = _mm256_fmadd_ps(load_tail(q + i, mask), load_tail(x + i, mask), a);
+    }
+    return _mm_cvtss_f32(reduce4(a, a, a, a));
+  }
+
+  static constexpr int tile_rows = 6;
+  static void tile(const unsigned char* const* rows, const float* packed, std::int64_t d,
+                   float* out) noexcept {
+    for (int j = 0; j < batch_queries; j += 16) {
+      __m256 sum[tile_rows][2];
+#pragma GCC unroll 6
+      for (int i = 0; i < tile_rows; ++i) sum[i][0] = sum[i][1] = _mm256_setzero_ps();
+      for (std::int64_t t = 0; t < d; ++t) {
+        const float* q = packed + t * batch_queries + j;
+        const __m256 q0 = _mm256_load_ps(q);
+        const __m256 q1 = _mm256_load_ps(q + 8);
+#pragma GCC unroll 6
+        for (int i = 0; i < tile_rows; ++i) {
+          const __m256 x = _mm256_set1_ps(load_as<float>(rows[i] + t * 4));
+          sum[i][0] = _mm256_fmadd_ps(x, q0, sum[i][0]);
+          sum[i][1] = _mm256_fmadd_ps(x, q1, sum[i][1]);
+        }
+      }
+#pragma GCC unroll 6
+      for (int i = 0; i < tile_rows; ++i) {
+        _mm256_store_ps(out + i * batch_queries + j, sum[i][0]);
+        _mm256_store_ps(out + i * batch_queries + j + 8, sum[i][1]);
+      }
+    }
+  }
+
+  // --- int8 rows: both sides widened to int16, pairs of products summed in int32 ---
+  static void pack_codes(const std::int16_t* codes, std::int64_t padded,
+                         unsigned char* packed) noexcept {
+    std::memcpy(packed, codes, static_cast<std::size_t>(padded) * 2);
+  }
+  static __m256i widen(const void* x) noexcept {
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(x)));
+  }
+  static __m256i widen_tail(const std::int8_t* x, std::int64_t left) noexcept {
+    alignas(16) std::int8_t padded[16] = {};
+    std::memcpy(padded, x, static_cast<std::size_t>(left));
+    return widen(padded);
+  }
+  static void idot4(const std::int8_t* x0, const std::int8_t* x1, const std::int8_t* x2,
+                    const std::int8_t* x3, const unsigned char* packed, std::int64_t d,
+                    std::int32_t* out) noexcept {
+    __m256i a = _mm256_setzero_si256();
+    __m256i b = a;
+    __m256i c = a;
+    __m256i e = a;
+    const auto query = [&](std::int64_t i) noexcept {
+      return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(packed + 2 * i));
+    };
+    const auto madd = [](__m256i sum, __m256i v, __m256i x) noexcept {
+      return _mm256_add_epi32(sum, _mm256_madd_epi16(v, x));
+    };
+    const auto* ahead = reinterpret_cast<const unsigned char*>(x0);
+    std::int64_t i = 0;
+    for (; i + 16 <= d; i += 16) {
+      const __m256i v = query(i);
+      a = madd(a, v, widen(x0 + i));
+      b = madd(b, v, widen(x1 + i));
+      c = madd(c, v, widen(x2 + i));
+      e = madd(e, v, widen(x3 + i));
+      prefetch(ahead, 4 * d + 4 * i);
+    }
+    if (i < d) {
+      const __m256i v = query(i);
+      a = madd(a, v, widen_tail(x0 + i, d - i));
+      b = madd(b, v, widen_tail(x1 + i, d - i));
+      c = madd(c, v, widen_tail(x2 + i, d - i));
+      e = madd(e, v, widen_tail(x3 + i, d - i));
+    }
+    const __m256i pairs = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, e));
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(out),
+        _mm_add_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1)));
+  }
+};
+
+}  // namespace
+
+namespace tipstaff {
+const HashKernels avx2_hash = make_hash_kernels<Avx2>();
+const ScoreKernels avx2_score = make_score_kernels<Avx2>();
+}  // namespace tipstaff

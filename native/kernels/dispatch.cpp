@@ -1,0 +1,54 @@
+// Which instruction sets this processor runs. Compiled for the baseline.
+#include "tipstaff/dispatch.hpp"
+
+#include "tables.hpp"
+
+namespace tipstaff {
+
+const char* isa_name(Isa isa) noexcept {
+  switch (isa) {
+    case Isa::portable: return "portable";
+    case Isa::avx2: return "avx2";
+    case Isa::avx512: return "avx512";
+    case Isa::avx512_vnni: return "avx512_vnni";
+  }
+  return "";
+}
+
+bool isa_available(Isa isa) noexcept {
+  if (isa == Isa::portable) return true;
+#if defined(TIPSTAFF_X86_64)
+  // The checks include the operating system's support for the registers.
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512dq");
+  if (isa == Isa::avx2) return avx2;
+  if (isa == Isa::avx512) return avx512;
+  return avx512 && __builtin_cpu_supports("avx512vnni");
+#else
+  return false;
+#endif
+}
+
+const HashKernels* hash_kernels(Isa isa) noexcept {
+#if defined(TIPSTAFF_X86_64)
+  if (isa == Isa::avx2) return &avx2_hash;
+  if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_hash;
+#endif
+  (void)isa;
+  return &portable_hash;
+}
+
+const ScoreKernels* score_kernels(Isa isa) noexcept {
+#if defined(TIPSTAFF_X86_64)
+  if (isa == Isa::avx2) return &avx2_score;
+  if (isa == Isa::avx512) return &avx512_score;
+  if (isa == Isa::avx512_vnni) return &avx512_vnni_score;
+#endif
+  (void)isa;
+  return &portable_score;
+}
+
+}  // namespace tipstaff

@@ -1,0 +1,20 @@
+// The kernel tables that the translation units of this folder define.
+#ifndef TIPSTAFF_TABLES_HPP
+#define TIPSTAFF_TABLES_HPP
+
+#include "tipstaff/hash.hpp"
+#include "tipstaff/score.hpp"
+
+namespace tipstaff {
+extern const HashKernels portable_hash;
+extern const ScoreKernels portable_score;
+#if defined(TIPSTAFF_X86_64)
+extern const HashKernels avx2_hash;
+extern const ScoreKernels avx2_score;
+extern const HashKernels avx512_hash;
+extern const ScoreKernels avx512_score;
+extern const ScoreKernels avx512_vnni_score;
+#endif
+}  // namespace tipstaff
+
+#endif

@@ -1,0 +1,115 @@
+"""The kernels: functions over buffers that know nothing of rules.
+
+::
+
+    text   --hash_embed, hash_embed_into, hash_embed_batch-->   float32 (n, dimensions), unit rows
+    rows   --quantize_rows-->                                   int8 codes, scales, errors, mean
+    rows, query, intents, risks, mask
+           --score_topk_f32-->            the k best: (row numbers, scores, cosines)
+           --score_topk_i8-->             the same entries from a quarter of the bytes
+           --score_topk_f32_batch-->      the k best for each of many queries
+    token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
+
+Every argument that holds numbers is any C-contiguous buffer of the type named in the docstring, or plain bytes of it: a
+NumPy array, an Arrow buffer, a slice of a mapped file at whatever alignment. Results are memoryviews, which
+``numpy.asarray`` takes without a copy. Nothing here imports NumPy. The kernels release the GIL, hold no state that
+changes, and may be called from any number of threads.
+
+Two implementations have these names and signatures. ``native`` is compiled; ``plain`` (:mod:`tipstaff.kernels.plain`)
+is readable Python, states what the native one does, and serves where no compiled module exists. The environment
+variable ``TIPSTAFF_KERNELS`` chooses (``native`` or ``plain``); unset, the native ones are taken if they are there.
+
+The native ones exist for several instruction sets and the best that the processor runs is chosen once, at import.
+``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``), and the keyword ``isa`` does for one
+call. Hash embeddings have the same bits on each set. Scores of different sets differ in rounding only, and on one set
+:func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tipstaff.kernels._embedding import (
+        available_isas,
+        hash_embed,
+        hash_embed_batch,
+        hash_embed_into,
+        isa,
+    )
+    from tipstaff.kernels._scoring import (
+        quantize_rows,
+        score_topk_f32,
+        score_topk_f32_batch,
+        score_topk_i8,
+    )
+    from tipstaff.kernels._similarity import jaccard_pairs
+
+__all__ = [
+    "available_isas",
+    "hash_embed",
+    "hash_embed_batch",
+    "hash_embed_into",
+    "implementation",
+    "isa",
+    "jaccard_pairs",
+    "quantize_rows",
+    "score_topk_f32",
+    "score_topk_f32_batch",
+    "score_topk_i8",
+]
+
+_HOMES: Final = {
+    "available_isas": "_embedding",
+    "hash_embed": "_embedding",
+    "hash_embed_batch": "_embedding",
+    "hash_embed_into": "_embedding",
+    "isa": "_embedding",
+    "jaccard_pairs": "_similarity",
+    "quantize_rows": "_scoring",
+    "score_topk_f32": "_scoring",
+    "score_topk_f32_batch": "_scoring",
+    "score_topk_i8": "_scoring",
+}
+
+
+def implementation() -> str:
+    """Return which kernels serve here: ``"native"`` or ``"plain"``.
+
+    Raises
+    ------
+    ValueError
+        If ``TIPSTAFF_KERNELS`` names neither.
+    ImportError
+        If it asks for ``native`` and the compiled modules are missing.
+    """
+    wanted = os.environ.get("TIPSTAFF_KERNELS", "")
+    if wanted not in {"", "native", "plain"}:
+        message = f"TIPSTAFF_KERNELS={wanted!r}: expected 'native' or 'plain'"
+        raise ValueError(message)
+    if wanted == "plain":
+        return "plain"
+    try:
+        importlib.import_module("tipstaff.kernels._embedding")
+    except ModuleNotFoundError as error:
+        if wanted == "native" or error.name != "tipstaff.kernels._embedding":
+            raise
+        return "plain"
+    return "native"
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    module = importlib.import_module(f"tipstaff.kernels.{home if implementation() == 'native' else 'plain'}")
+    value: object = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,143 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""Hash embedding: text to unit vectors, bit for bit those of the JavaScript reference."""
+
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+include "isa.pxi"
+
+cdef extern from "buffers.hpp" namespace "tipstaff":
+    cdef cppclass Borrowed:
+        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
+        unsigned char* data() nogil
+        Py_ssize_t size() nogil
+        Py_ssize_t item_size() nogil
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
+    cdef struct Span:
+        const unsigned char* data
+        int64_t size
+
+    cdef cppclass HashKernels:
+        void embed_ascii(Span, int64_t, float*) noexcept
+        void embed_utf16le(Span, int64_t, float*) noexcept
+        int64_t embed_column(const unsigned char*, int, Span, int64_t, int64_t, float*, int64_t*) noexcept
+
+    const HashKernels* hash_kernels(Isa) noexcept
+
+cdef const HashKernels* KERNELS = hash_kernels(ISA)
+
+# JavaScript's white space: has U+FEFF, and neither U+0085 nor the separators U+001C to U+001F.
+cdef str JS_SPACE = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+cdef int64_t MAX_DIMENSIONS = 65536
+
+
+cdef const HashKernels* choose(object isa) except NULL:
+    return KERNELS if isa is None else hash_kernels(find_isa(isa))
+
+
+cdef int check_dimensions(Py_ssize_t dimensions) except -1:
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise ValueError(f"dimensions: expected 1 to {MAX_DIMENSIONS}, got {dimensions}")
+    return 0
+
+
+cdef int embed_text(const HashKernels* kernels, str text, int64_t dimensions, float* out) except -1:
+    cdef Span span
+    cdef Py_ssize_t size = 0
+    cdef bytes units
+    if text.isascii():
+        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
+        span.size = size
+        with nogil:
+            kernels.embed_ascii(span, dimensions, out)
+    else:
+        units = text.lower().strip(JS_SPACE).encode("utf-16-le", "surrogatepass")
+        span.data = <const unsigned char*> PyBytes_AS_STRING(units)
+        span.size = PyBytes_GET_SIZE(units)
+        with nogil:
+            kernels.embed_utf16le(span, dimensions, out)
+    return 0
+
+
+def hash_embed(str text not None, Py_ssize_t dimensions=384, *, isa=None):
+    check_dimensions(dimensions)
+    cdef const HashKernels* kernels = choose(isa)
+    out = PyByteArray_FromStringAndSize(NULL, dimensions * 4)
+    embed_text(kernels, text, dimensions, <float*> PyByteArray_AS_STRING(out))
+    return memoryview(out).cast("f")
+
+
+def hash_embed_into(str text not None, out, *, isa=None):
+    cdef const HashKernels* kernels = choose(isa)
+    cdef Borrowed vector
+    vector.take(out, "out", "f", "float32", 4, 1)
+    cdef Py_ssize_t dimensions = vector.size() // 4
+    check_dimensions(dimensions)
+    embed_text(kernels, text, dimensions, <float*> vector.data())
+
+
+def hash_embed_batch(
+    offsets, data, Py_ssize_t n_rows, Py_ssize_t dimensions, out, *, bint large_offsets=False, isa=None
+):
+    check_dimensions(dimensions)
+    cdef const HashKernels* kernels = choose(isa)
+    if n_rows < 0:
+        raise ValueError(f"n_rows: expected 0 or more, got {n_rows}")
+    cdef Borrowed places
+    cdef Borrowed text
+    cdef Borrowed vectors
+    cdef int offset_bytes = 8 if large_offsets else 4
+    if large_offsets:
+        places.take(offsets, "offsets", "lqLQ", "int64", 8, 0)
+    else:
+        places.take(offsets, "offsets", "iIlL", "int32", 4, 0)
+    # An empty column may have no offsets at all.
+    if n_rows > 0 and places.size() < (n_rows + 1) * offset_bytes:
+        raise ValueError(
+            f"offsets: {n_rows} rows need {n_rows + 1} offsets of {offset_bytes} bytes, got {places.size()} bytes"
+        )
+    text.take(data, "data", "B", "bytes", 1, 0)
+    vectors.take(out, "out", "f", "float32", 4, 1)
+    if vectors.size() != n_rows * dimensions * 4:
+        raise ValueError(
+            f"out: {n_rows} rows of {dimensions} float32 are {n_rows * dimensions * 4} bytes, got {vectors.size()}"
+        )
+    cdef Span span
+    span.data = text.data()
+    span.size = text.size()
+    cdef int64_t count = 0
+    cdef int64_t i
+    cdef int64_t row
+    cdef int64_t* foreign = <int64_t*> malloc((n_rows + 1) * sizeof(int64_t))
+    if foreign == NULL:
+        raise MemoryError
+    try:
+        with nogil:
+            count = kernels.embed_column(
+                places.data(), offset_bytes, span, n_rows, dimensions, <float*> vectors.data(), foreign
+            )
+        if count < 0:
+            raise ValueError(f"offsets: those of row {-1 - count} do not lie in order within the data")
+        if count > 0:
+            starts = memoryview(offsets).cast("B").cast("q" if large_offsets else "i")
+            whole = memoryview(data).cast("B")
+            for i in range(count):
+                row = foreign[i]
+                # Lower case of text beyond ASCII is the interpreter's business.
+                embed_text(
+                    kernels,
+                    str(whole[starts[row]:starts[row + 1]], "utf-8"),
+                    dimensions,
+                    <float*> vectors.data() + row * dimensions,
+                )
+    finally:
+        free(foreign)

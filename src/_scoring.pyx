@@ -1,0 +1,360 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True, cdivision=True
+"""Fused scoring: filters, cosine, boosts and the k best."""
+
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
+from libc.math cimport isfinite
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t
+
+include "isa.pxi"
+
+cdef extern from "buffers.hpp" namespace "tipstaff":
+    cdef cppclass Borrowed:
+        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
+        unsigned char* data() nogil
+        Py_ssize_t size() nogil
+
+    cdef cppclass Scratch:
+        unsigned char* make(size_t) nogil
+
+cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
+    cdef cppclass Rows:
+        const unsigned char* vectors
+        const unsigned char* intents
+        const uint8_t* risks
+        const uint8_t* mask
+        int64_t n
+        int64_t dimensions
+
+    cdef cppclass Boosts:
+        float intent
+        float high
+        float critical
+
+    cdef cppclass Query:
+        const unsigned char* vector
+        uint16_t intents
+        uint8_t risk_filter
+
+    cdef cppclass QueryBatch:
+        const unsigned char* vectors
+        const unsigned char* intents
+        const uint8_t* risk_filters
+        int64_t m
+
+    cdef cppclass QuantizedRows:
+        const int8_t* codes
+        const unsigned char* scales
+        const unsigned char* errors
+        const unsigned char* mean
+
+    cdef cppclass Best:
+        int64_t k
+        int32_t* rows
+        float* scores
+        float* cosines
+
+    int64_t batch_scratch_bytes(int64_t) noexcept
+    int64_t i8_scratch_bytes(int64_t, int64_t) noexcept
+
+    cdef cppclass ScoreKernels:
+        int64_t topk_f32(const Rows&, const Query&, const Boosts&, const Best&) noexcept
+        int64_t topk_i8(
+            const Rows&, const QuantizedRows&, const Query&, const Boosts&, const Best&, unsigned char*, int64_t*
+        ) noexcept
+        void topk_f32_batch(
+            const Rows&, const QueryBatch&, const Boosts&, const Best&, int64_t*, unsigned char*
+        ) noexcept
+
+    const ScoreKernels* score_kernels(Isa) noexcept
+
+cdef extern from "tipstaff/quantize.hpp" namespace "tipstaff" nogil:
+    int64_t make_int8_rows "tipstaff::quantize_rows"(
+        const unsigned char*, int64_t, int64_t, int8_t*, float*, float*, float*, double*
+    ) noexcept
+
+cdef const ScoreKernels* KERNELS = score_kernels(ISA)
+cdef int64_t MAX_DIMENSIONS = 65536
+cdef int64_t MAX_ROWS = (1 << 31) - 1
+DEFAULT_BOOSTS = (0.15, 0.10, 0.05)
+
+
+cdef const ScoreKernels* choose(object isa) except NULL:
+    return KERNELS if isa is None else score_kernels(find_isa(isa))
+
+
+cdef int64_t count_rows(Borrowed& rows, int64_t dimensions) except -1:
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise ValueError(f"query: expected 1 to {MAX_DIMENSIONS} dimensions, got {dimensions}")
+    cdef int64_t n = rows.size() // (dimensions * 4)
+    if n * dimensions * 4 != rows.size():
+        raise ValueError(
+            f"rows: {rows.size()} bytes are not whole rows of {dimensions} float32, which the query has"
+        )
+    if n > MAX_ROWS:
+        raise ValueError(f"rows: expected at most {MAX_ROWS}, got {n}")
+    return n
+
+
+cdef int check_size(const char* name, Borrowed& column, int64_t expected) except -1:
+    if column.size() != expected:
+        raise ValueError(f"{name.decode()}: expected {expected} bytes, got {column.size()}")
+    return 0
+
+
+cdef int set_boosts(object boosts, Boosts* out) except -1:
+    # `boosts` is (intent, critical, high).
+    if boosts is DEFAULT_BOOSTS:
+        out.intent = 0.15
+        out.critical = 0.10
+        out.high = 0.05
+        return 0
+    intent, critical, high = boosts
+    out.intent = intent
+    out.critical = critical
+    out.high = high
+    if not (isfinite(out.intent) and isfinite(out.critical) and isfinite(out.high)):
+        raise ValueError(f"boosts: expected three finite numbers, got {boosts}")
+    return 0
+
+
+cdef int check_k(Py_ssize_t k) except -1:
+    if k < 0:
+        raise ValueError(f"k: expected 0 or more, got {k}")
+    return 0
+
+
+cdef class _Lists:
+    """Output arrays of one call: row numbers, scores and cosines in one bytearray."""
+
+    cdef object memory
+    cdef int64_t room
+    cdef Best best
+
+    def __cinit__(self, int64_t k, int64_t lists):
+        self.room = k * lists
+        self.memory = PyByteArray_FromStringAndSize(NULL, self.room * 12)
+        cdef char* start = PyByteArray_AS_STRING(self.memory)
+        self.best.k = k
+        self.best.rows = <int32_t*> start
+        self.best.scores = <float*> (start + self.room * 4)
+        self.best.cosines = <float*> (start + self.room * 8)
+
+    cdef object slice(self, int64_t first, int64_t count):
+        cdef int64_t room = self.room
+        view = memoryview(self.memory)
+        return (
+            view[first * 4:(first + count) * 4].cast("i"),
+            view[(room + first) * 4:(room + first + count) * 4].cast("f"),
+            view[(2 * room + first) * 4:(2 * room + first + count) * 4].cast("f"),
+        )
+
+
+def score_topk_f32(
+    rows, query, intents, risks, row_mask=None, *,
+    uint16_t query_intents=0, uint8_t risk_filter=0xFF, boosts=DEFAULT_BOOSTS, Py_ssize_t k=5, isa=None,
+):
+    cdef const ScoreKernels* kernels = choose(isa)
+    cdef Borrowed row_view
+    cdef Borrowed query_view
+    cdef Borrowed intent_view
+    cdef Borrowed risk_view
+    cdef Borrowed mask_view
+    cdef Rows columns
+    cdef Query asked
+    cdef Boosts added
+    check_k(k)
+    set_boosts(boosts, &added)
+    row_view.take(rows, "rows", "f", "float32", 4, 0)
+    query_view.take(query, "query", "f", "float32", 4, 0)
+    intent_view.take(intents, "intents", "Hh", "uint16", 2, 0)
+    risk_view.take(risks, "risks", "B", "uint8", 1, 0)
+    columns.dimensions = query_view.size() // 4
+    columns.n = count_rows(row_view, columns.dimensions)
+    check_size("intents", intent_view, columns.n * 2)
+    check_size("risks", risk_view, columns.n)
+    columns.vectors = row_view.data()
+    columns.intents = intent_view.data()
+    columns.risks = risk_view.data()
+    columns.mask = NULL
+    if row_mask is not None:
+        mask_view.take(row_mask, "row_mask", "?B", "uint8", 1, 0)
+        check_size("row_mask", mask_view, columns.n)
+        columns.mask = mask_view.data()
+    asked.vector = query_view.data()
+    asked.intents = query_intents
+    asked.risk_filter = risk_filter
+    cdef _Lists lists = _Lists(min(<int64_t> k, columns.n), 1)
+    cdef Best best = lists.best
+    cdef int64_t found
+    with nogil:
+        found = kernels.topk_f32(columns, asked, added, best)
+    return lists.slice(0, found)
+
+
+def score_topk_i8(
+    rows, codes, scales, errors, mean, query, intents, risks, row_mask=None, *,
+    uint16_t query_intents=0, uint8_t risk_filter=0xFF, boosts=DEFAULT_BOOSTS, Py_ssize_t k=5, isa=None,
+):
+    return _topk_i8(
+        rows, codes, scales, errors, mean, query, intents, risks, row_mask,
+        query_intents, risk_filter, boosts, k, isa,
+    )[0]
+
+
+def score_topk_i8_counted(
+    rows, codes, scales, errors, mean, query, intents, risks, row_mask=None, *,
+    uint16_t query_intents=0, uint8_t risk_filter=0xFF, boosts=DEFAULT_BOOSTS, Py_ssize_t k=5, isa=None,
+):
+    return _topk_i8(
+        rows, codes, scales, errors, mean, query, intents, risks, row_mask,
+        query_intents, risk_filter, boosts, k, isa,
+    )
+
+
+cdef tuple _topk_i8(
+    rows, codes, scales, errors, mean, query, intents, risks, row_mask,
+    uint16_t query_intents, uint8_t risk_filter, boosts, Py_ssize_t k, isa,
+):
+    cdef const ScoreKernels* kernels = choose(isa)
+    cdef Borrowed row_view
+    cdef Borrowed code_view
+    cdef Borrowed scale_view
+    cdef Borrowed error_view
+    cdef Borrowed mean_view
+    cdef Borrowed query_view
+    cdef Borrowed intent_view
+    cdef Borrowed risk_view
+    cdef Borrowed mask_view
+    cdef Scratch scratch
+    cdef Rows columns
+    cdef QuantizedRows small
+    cdef Query asked
+    cdef Boosts added
+    check_k(k)
+    set_boosts(boosts, &added)
+    row_view.take(rows, "rows", "f", "float32", 4, 0)
+    code_view.take(codes, "codes", "b", "int8", 1, 0)
+    scale_view.take(scales, "scales", "f", "float32", 4, 0)
+    error_view.take(errors, "errors", "f", "float32", 4, 0)
+    mean_view.take(mean, "mean", "f", "float32", 4, 0)
+    query_view.take(query, "query", "f", "float32", 4, 0)
+    intent_view.take(intents, "intents", "Hh", "uint16", 2, 0)
+    risk_view.take(risks, "risks", "B", "uint8", 1, 0)
+    columns.dimensions = query_view.size() // 4
+    columns.n = count_rows(row_view, columns.dimensions)
+    check_size("codes", code_view, columns.n * columns.dimensions)
+    check_size("scales", scale_view, columns.n * 4)
+    check_size("errors", error_view, columns.n * 4)
+    check_size("mean", mean_view, columns.dimensions * 4)
+    check_size("intents", intent_view, columns.n * 2)
+    check_size("risks", risk_view, columns.n)
+    columns.vectors = row_view.data()
+    columns.intents = intent_view.data()
+    columns.risks = risk_view.data()
+    columns.mask = NULL
+    if row_mask is not None:
+        mask_view.take(row_mask, "row_mask", "?B", "uint8", 1, 0)
+        check_size("row_mask", mask_view, columns.n)
+        columns.mask = mask_view.data()
+    small.codes = <const int8_t*> code_view.data()
+    small.scales = scale_view.data()
+    small.errors = error_view.data()
+    small.mean = mean_view.data()
+    asked.vector = query_view.data()
+    asked.intents = query_intents
+    asked.risk_filter = risk_filter
+    cdef _Lists lists = _Lists(min(<int64_t> k, columns.n), 1)
+    cdef Best best = lists.best
+    cdef unsigned char* space = scratch.make(i8_scratch_bytes(columns.dimensions, best.k))
+    if space == NULL:
+        raise MemoryError
+    cdef int64_t found
+    cdef int64_t exact = 0
+    with nogil:
+        found = kernels.topk_i8(columns, small, asked, added, best, space, &exact)
+    return lists.slice(0, found), exact
+
+
+def score_topk_f32_batch(
+    rows, queries, intents, risks, row_mask=None, *,
+    Py_ssize_t dimensions, query_intents, risk_filters, boosts=DEFAULT_BOOSTS, Py_ssize_t k=5, isa=None,
+):
+    cdef const ScoreKernels* kernels = choose(isa)
+    cdef Borrowed row_view
+    cdef Borrowed query_view
+    cdef Borrowed intent_view
+    cdef Borrowed risk_view
+    cdef Borrowed mask_view
+    cdef Borrowed query_intent_view
+    cdef Borrowed filter_view
+    cdef Scratch scratch
+    cdef Scratch count_memory
+    cdef Rows columns
+    cdef QueryBatch asked
+    cdef Boosts added
+    check_k(k)
+    set_boosts(boosts, &added)
+    row_view.take(rows, "rows", "f", "float32", 4, 0)
+    query_view.take(queries, "queries", "f", "float32", 4, 0)
+    intent_view.take(intents, "intents", "Hh", "uint16", 2, 0)
+    risk_view.take(risks, "risks", "B", "uint8", 1, 0)
+    query_intent_view.take(query_intents, "query_intents", "Hh", "uint16", 2, 0)
+    filter_view.take(risk_filters, "risk_filters", "B", "uint8", 1, 0)
+    columns.dimensions = dimensions
+    columns.n = count_rows(row_view, dimensions)
+    check_size("intents", intent_view, columns.n * 2)
+    check_size("risks", risk_view, columns.n)
+    asked.m = filter_view.size()
+    check_size("queries", query_view, asked.m * dimensions * 4)
+    check_size("query_intents", query_intent_view, asked.m * 2)
+    columns.vectors = row_view.data()
+    columns.intents = intent_view.data()
+    columns.risks = risk_view.data()
+    columns.mask = NULL
+    if row_mask is not None:
+        mask_view.take(row_mask, "row_mask", "?B", "uint8", 1, 0)
+        check_size("row_mask", mask_view, columns.n)
+        columns.mask = mask_view.data()
+    asked.vectors = query_view.data()
+    asked.intents = query_intent_view.data()
+    asked.risk_filters = filter_view.data()
+    cdef int64_t width = min(<int64_t> k, columns.n)
+    cdef _Lists lists = _Lists(width, asked.m)
+    cdef Best best = lists.best
+    cdef unsigned char* space = scratch.make(batch_scratch_bytes(dimensions))
+    cdef int64_t* counts = <int64_t*> count_memory.make((asked.m + 1) * sizeof(int64_t))
+    if space == NULL or counts == NULL:
+        raise MemoryError
+    with nogil:
+        kernels.topk_f32_batch(columns, asked, added, best, counts, space)
+    cdef int64_t q
+    return [lists.slice(q * width, counts[q]) for q in range(asked.m)]
+
+
+def quantize_rows(rows, Py_ssize_t dimensions):
+    cdef Borrowed row_view
+    cdef Scratch scratch
+    row_view.take(rows, "rows", "f", "float32", 4, 0)
+    cdef int64_t n = count_rows(row_view, dimensions)
+    codes = PyByteArray_FromStringAndSize(NULL, n * dimensions)
+    scales = PyByteArray_FromStringAndSize(NULL, n * 4)
+    errors = PyByteArray_FromStringAndSize(NULL, n * 4)
+    mean = PyByteArray_FromStringAndSize(NULL, dimensions * 4)
+    cdef int8_t* code_data = <int8_t*> PyByteArray_AS_STRING(codes)
+    cdef float* scale_data = <float*> PyByteArray_AS_STRING(scales)
+    cdef float* error_data = <float*> PyByteArray_AS_STRING(errors)
+    cdef float* mean_data = <float*> PyByteArray_AS_STRING(mean)
+    cdef double* sums = <double*> scratch.make(dimensions * sizeof(double))
+    if sums == NULL:
+        raise MemoryError
+    cdef int64_t bad
+    with nogil:
+        bad = make_int8_rows(
+            row_view.data(), n, dimensions, code_data, scale_data, error_data, mean_data, sums
+        )
+    if bad >= 0:
+        raise ValueError(f"rows: row {bad} is not finite, or its norm is above 1e15")
+    return (
+        memoryview(codes).cast("b"), memoryview(scales).cast("f"),
+        memoryview(errors).cast("f"), memoryview(mean).cast("f"),
+    )
