@@ -69,6 +69,34 @@ cdef int embed_text(const HashKernels* kernels, str text, int64_t dimensions, fl
 
 
 def hash_embed(str text not None, Py_ssize_t dimensions=384, *, isa=None):
+    """Embed one text.
+
+    The text is lower-cased and trimmed as JavaScript does, and its UTF-16 units are hashed (31-multiplier, modulo
+    2**32) to H. Value i is ``float32((sin(int32((i + 1) * H)) + 1) / 2)``; the vector is then divided by its L2 norm.
+
+    Parameters
+    ----------
+    text
+        Any text. Lone surrogates count as units.
+    dimensions
+        1 to 65536.
+    isa
+        Instruction set for this call; the default is :func:`isa`. Every one gives the same bits.
+
+    Returns
+    -------
+    memoryview
+        float32, shape (dimensions,), writable, the caller's own.
+
+    Raises
+    ------
+    ValueError
+        If ``dimensions`` is out of range or the machine does not run ``isa``.
+
+    Notes
+    -----
+    The vector holds only the 32 bits of H: it tells texts apart, and says nothing about meaning.
+    """
     check_dimensions(dimensions)
     cdef const HashKernels* kernels = choose(isa)
     out = PyByteArray_FromStringAndSize(NULL, dimensions * 4)
@@ -77,6 +105,7 @@ def hash_embed(str text not None, Py_ssize_t dimensions=384, *, isa=None):
 
 
 def hash_embed_into(str text not None, out, *, isa=None):
+    """Embed one text into ``out``, a writable float32 buffer whose length is the number of dimensions."""
     cdef const HashKernels* kernels = choose(isa)
     cdef Borrowed vector
     vector.take(out, "out", "f", "float32", 4, 1)
@@ -88,6 +117,33 @@ def hash_embed_into(str text not None, out, *, isa=None):
 def hash_embed_batch(
     offsets, data, Py_ssize_t n_rows, Py_ssize_t dimensions, out, *, bint large_offsets=False, isa=None
 ):
+    """Embed every row of an Arrow string column.
+
+    Parameters
+    ----------
+    offsets
+        int32 (int64 where ``large_offsets``), at least n_rows + 1 items; row i is ``data[offsets[i]:offsets[i + 1]]``.
+        Of a sliced array, pass the slice of the offsets.
+    data
+        UTF-8 bytes.
+    n_rows, dimensions
+        Numbers of rows and of values in each, 1 to 65536.
+    out
+        Writable float32, shape (n_rows, dimensions).
+    large_offsets
+        Whether the column is a ``large_string`` one.
+    isa
+        Instruction set for this call.
+
+    Raises
+    ------
+    ValueError
+        If sizes disagree, offsets leave the data, or a row is not UTF-8. Rows before may have been written.
+
+    Notes
+    -----
+    Null rows have no text and embed as the empty text. Rows give exactly what :func:`hash_embed` gives.
+    """
     check_dimensions(dimensions)
     cdef const HashKernels* kernels = choose(isa)
     if n_rows < 0:

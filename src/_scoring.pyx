@@ -153,6 +153,46 @@ def score_topk_f32(
     rows, query, intents, risks, row_mask=None, *,
     uint16_t query_intents=0, uint8_t risk_filter=0xFF, boosts=DEFAULT_BOOSTS, Py_ssize_t k=5, isa=None,
 ):
+    """Return the k best rows for one query.
+
+    ``score = clamp(row . query, 0, 1) + intent boost + risk boost`` in float32; a dot product that is not a number
+    counts as 0. Higher scores come first, and of equal scores the lower row.
+
+    Parameters
+    ----------
+    rows
+        float32, shape (n, dimensions), unit rows; any alignment.
+    query
+        float32, shape (dimensions,), a unit vector; its length says how many dimensions there are.
+    intents
+        uint16, shape (n,): a bit for each intent of the row.
+    risks
+        uint8, shape (n,): 0 info, 1 low, 2 medium, 3 high, 4 critical. Rows with a code above 7 are never returned.
+    row_mask
+        uint8 or bool, shape (n,): rows with 0 are left out.
+    query_intents
+        The query's intent bits: a row that shares one gets the intent boost.
+    risk_filter
+        Bit r lets rows of risk r through.
+    boosts
+        Of a shared intent, of risk critical, of risk high.
+    k
+        How many rows at most.
+    isa
+        Instruction set for this call; the default is :func:`isa`.
+
+    Returns
+    -------
+    rows, scores, cosines : memoryview
+        int32, float32, float32, each of shape (min(k, rows that pass),).
+
+    Raises
+    ------
+    TypeError
+        If a buffer has items of another type.
+    ValueError
+        If sizes disagree, ``k`` is negative, a boost is not finite, or the machine does not run ``isa``.
+    """
     cdef const ScoreKernels* kernels = choose(isa)
     cdef Borrowed row_view
     cdef Borrowed query_view
@@ -195,6 +235,12 @@ def score_topk_i8(
     rows, codes, scales, errors, mean, query, intents, risks, row_mask=None, *,
     uint16_t query_intents=0, uint8_t risk_filter=0xFF, boosts=DEFAULT_BOOSTS, Py_ssize_t k=5, isa=None,
 ):
+    """Return exactly the entries of :func:`score_topk_f32`, reading a quarter of the bytes.
+
+    The codes give each row an interval that holds its score; ``rows`` is read only for those that may be among the k
+    best. ``codes, scales, errors, mean`` are what :func:`quantize_rows` made from these very rows; the result is
+    unspecified otherwise. Where the intervals cannot decide (all rows alike, a zero query), every row is scored.
+    """
     return _topk_i8(
         rows, codes, scales, errors, mean, query, intents, risks, row_mask,
         query_intents, risk_filter, boosts, k, isa,
@@ -205,6 +251,7 @@ def score_topk_i8_counted(
     rows, codes, scales, errors, mean, query, intents, risks, row_mask=None, *,
     uint16_t query_intents=0, uint8_t risk_filter=0xFF, boosts=DEFAULT_BOOSTS, Py_ssize_t k=5, isa=None,
 ):
+    """Return what :func:`score_topk_i8` does, and how many float32 rows it scored."""
     return _topk_i8(
         rows, codes, scales, errors, mean, query, intents, risks, row_mask,
         query_intents, risk_filter, boosts, k, isa,
@@ -279,6 +326,24 @@ def score_topk_f32_batch(
     rows, queries, intents, risks, row_mask=None, *,
     Py_ssize_t dimensions, query_intents, risk_filters, boosts=DEFAULT_BOOSTS, Py_ssize_t k=5, isa=None,
 ):
+    """Return the k best rows for each of m queries; rows are read once for 64 queries.
+
+    As :func:`score_topk_f32` for each query, save that sums are taken in another order, so scores may differ in the
+    last bits.
+
+    Parameters
+    ----------
+    queries
+        float32, shape (m, dimensions).
+    dimensions
+        Of rows and queries.
+    query_intents
+        uint16, shape (m,).
+    risk_filters
+        uint8, shape (m,).
+    rows, intents, risks, row_mask, boosts, k, isa
+        As for :func:`score_topk_f32`; shared by all queries.
+    """
     cdef const ScoreKernels* kernels = choose(isa)
     cdef Borrowed row_view
     cdef Borrowed query_view
@@ -332,6 +397,27 @@ def score_topk_f32_batch(
 
 
 def quantize_rows(rows, Py_ssize_t dimensions):
+    """Return int8 rows for :func:`score_topk_i8`.
+
+    A row is ``mean + scale * codes + e``; its error bound is |e| and all rounding of the scan and of the float32 sums.
+
+    Parameters
+    ----------
+    rows
+        float32, shape (n, dimensions).
+    dimensions
+        1 to 65536.
+
+    Returns
+    -------
+    codes, scales, errors, mean : memoryview
+        int8 (n * dimensions,), float32 (n,), float32 (n,), float32 (dimensions,).
+
+    Raises
+    ------
+    ValueError
+        If a row is not finite or its norm is above 1e15.
+    """
     cdef Borrowed row_view
     cdef Scratch scratch
     row_view.take(rows, "rows", "f", "float32", 4, 0)

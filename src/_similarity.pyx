@@ -32,6 +32,33 @@ cdef extern from "tipstaff/jaccard.hpp" namespace "tipstaff" nogil:
 
 
 def jaccard_pairs(tokens, offsets, double threshold, Py_ssize_t max_pairs, *, work_limit=None):
+    """Return all pairs of sets whose Jaccard similarity is at least a threshold.
+
+    Parameters
+    ----------
+    tokens
+        uint32, flat: the sets one after another, each strictly ascending (hashes of words, say).
+    offsets
+        int64, shape (n_sets + 1,): set i is ``tokens[offsets[i]:offsets[i + 1]]``.
+    threshold
+        Above 0, at most 1.
+    max_pairs
+        The search stops when there would be more.
+    work_limit
+        Bound on the index entries and tokens looked at; the default is 1024 for each token and set.
+
+    Returns
+    -------
+    pairs : list of (int, int, float)
+        (i, j, similarity) with i < j, in order. Empty sets pair with nothing.
+    complete : bool
+        False if the search stopped early: then every pair given is right, and some may be missing.
+
+    Raises
+    ------
+    ValueError
+        If a set is not strictly ascending or offsets are not in order.
+    """
     cdef Borrowed token_view
     cdef Borrowed offset_view
     if not 0.0 < threshold <= 1.0:

@@ -20,9 +20,9 @@ is readable Python, states what the native one does, and serves where no compile
 variable ``TIPSTAFF_KERNELS`` chooses (``native`` or ``plain``); unset, the native ones are taken if they are there.
 
 The native ones exist for several instruction sets and the best that the processor runs is chosen once, at import.
-``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``), and the keyword ``isa`` does for one
-call. Hash embeddings have the same bits on each set. Scores of different sets differ in rounding only, and on one set
-:func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
+``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``), and the keyword ``isa`` does so for
+one call. Hash embeddings have the same bits on each set. Scores of different sets differ in rounding only, and on one
+set :func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
 """
 
 from __future__ import annotations

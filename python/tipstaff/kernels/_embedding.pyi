@@ -1,0 +1,16 @@
+from typing_extensions import Buffer
+
+def isa() -> str: ...
+def available_isas() -> tuple[str, ...]: ...
+def hash_embed(text: str, dimensions: int = 384, *, isa: str | None = None) -> memoryview[float]: ...
+def hash_embed_into(text: str, out: Buffer, *, isa: str | None = None) -> None: ...
+def hash_embed_batch(
+    offsets: Buffer,
+    data: Buffer,
+    n_rows: int,
+    dimensions: int,
+    out: Buffer,
+    *,
+    large_offsets: bool = False,
+    isa: str | None = None,
+) -> None: ...
