@@ -1,0 +1,124 @@
+"""Which implementation serves, which instruction set it runs on, and that threads do not disturb each other."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from tests.kernels.twins import ISAS, unit_rows
+from tipstaff import kernels
+from tipstaff.kernels import _embedding, _scoring, _similarity, plain
+
+SHOW = "import tipstaff.kernels as k; print(k.implementation(), k.isa(), k.hash_embed('x', 4).tobytes().hex())"
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TIPSTAFF_")}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=kept | environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_plain_can_be_forced() -> None:
+    result = run(SHOW, TIPSTAFF_KERNELS="plain")
+    assert result.stdout.split()[:2] == ["plain", "plain"], result.stderr
+
+
+def test_native_can_be_forced() -> None:
+    result = run(SHOW, TIPSTAFF_KERNELS="native")
+    assert result.stdout.split()[:2] == ["native", ISAS[-1]], result.stderr
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_the_instruction_set_can_be_forced(isa: str) -> None:
+    result = run(SHOW, TIPSTAFF_ISA=isa)
+    assert result.stdout.split()[:2] == ["native", isa], result.stderr
+
+
+def test_unknown_names_are_errors_that_say_what_there_is() -> None:
+    result = run(SHOW, TIPSTAFF_KERNELS="fast")
+    assert result.returncode == 1
+    assert "TIPSTAFF_KERNELS='fast': expected 'native' or 'plain'" in result.stderr
+    result = run(SHOW, TIPSTAFF_ISA="avx1024")
+    assert result.returncode == 1
+    assert f"TIPSTAFF_ISA: instruction set 'avx1024' is not one that this machine runs: {', '.join(ISAS)}" in (
+        result.stderr
+    )
+    with pytest.raises(ValueError, match="'mmx' is not one"):
+        kernels.hash_embed("x", 4, isa="mmx")
+
+
+def test_plain_serves_where_no_compiled_module_is() -> None:
+    hide = "import sys; sys.modules['tipstaff.kernels._embedding'] = None; " + SHOW
+    result = run(hide)
+    assert result.stdout.split()[:2] == ["plain", "plain"], result.stderr
+    assert run(hide, TIPSTAFF_KERNELS="native").returncode == 1
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    code = "import sys, tipstaff.kernels; print(sorted(n for n in sys.modules if 'numpy' in n or 'tipstaff.kernels.' in n))"
+    assert run(code).stdout.strip() == "[]"
+    used = "import sys, tipstaff.kernels as k; k.hash_embed('x'); k.score_topk_f32; print('numpy' in sys.modules)"
+    assert run(used).stdout.strip() == "False"
+
+
+def test_portable_is_always_there() -> None:
+    assert kernels.available_isas() == ISAS
+    assert ISAS[0] == "portable"
+    assert _embedding.isa() == _scoring.isa() == kernels.isa()
+
+
+@pytest.mark.parametrize("name", sorted(set(kernels.__all__) - {"implementation"}))
+def test_twins_have_the_same_signature(name: str) -> None:
+    native = next(getattr(module, name) for module in (_embedding, _scoring, _similarity) if hasattr(module, name))
+    twin = inspect.signature(getattr(plain, name))
+    assert [(p.name, p.kind, p.default) for p in inspect.signature(native).parameters.values()] == [
+        (p.name, p.kind, p.default) for p in twin.parameters.values()
+    ]
+    assert getattr(kernels, name) is native
+    assert name in dir(kernels)
+
+
+def test_many_threads_get_the_results_of_one() -> None:
+    rng = np.random.default_rng(5)
+    rows = unit_rows(rng, 600, 70)
+    intents = rng.integers(0, 16, 600).astype(np.uint16)
+    risks = rng.integers(0, 5, 600).astype(np.uint8)
+    small = _scoring.quantize_rows(rows, 70)
+    filters = np.full(60, 31, dtype=np.uint8)
+    texts = [f"Rule {i}: übung" if i % 3 else f"Rule {i}" for i in range(60)]
+
+    def work(i: int) -> list[bytes]:
+        isa = ISAS[i % len(ISAS)]
+        one = _scoring.score_topk_f32(rows, rows[i], intents, risks, query_intents=i, k=6, isa=isa)
+        two = _scoring.score_topk_i8(rows, *small, rows[i], intents, risks, query_intents=i, k=6, isa=isa)
+        many = _scoring.score_topk_f32_batch(
+            rows,
+            rows[:60],
+            intents,
+            risks,
+            dimensions=70,
+            query_intents=intents[:60],
+            risk_filters=filters,
+            k=3,
+            isa=isa,
+        )
+        pairs = _similarity.jaccard_pairs(
+            np.arange(i + 2, dtype=np.uint32), np.array([0, i + 1, i + 2], dtype=np.int64), 0.5, 10
+        )
+        vector = _embedding.hash_embed(texts[i], 50, isa=isa)
+        return [bytes(part) for entries in (one, two, *many) for part in entries] + [
+            bytes(vector),
+            repr(pairs).encode(),
+        ]
+
+    alone = [work(i) for i in range(60)]
+    with ThreadPoolExecutor(12) as pool:
+        for _ in range(4):
+            assert list(pool.map(work, range(60))) == alone

@@ -1,0 +1,59 @@
+"""Calls a kernel in every implementation: plain Python, and native on each instruction set that this machine runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tipstaff.kernels import _embedding, _scoring, _similarity, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ISAS = _embedding.available_isas()
+NATIVE = {
+    name: getattr(module, name)
+    for module, names in (
+        (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
+        (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows")),
+        (_similarity, ("jaccard_pairs",)),
+    )
+    for name in names
+}
+WITHOUT_ISA = {"quantize_rows", "jaccard_pairs"}
+
+
+def implementations(name: str) -> dict[str, Callable[..., Any]]:
+    """Return each implementation of a kernel by its name: ``plain`` and the instruction sets."""
+    native = NATIVE[name]
+    found: dict[str, Callable[..., Any]] = {"plain": getattr(plain, name)}
+    if name in WITHOUT_ISA:
+        found["native"] = native
+        return found
+    for isa in ISAS:
+
+        def call(*args: Any, isa: str = isa, **options: Any) -> Any:
+            return native(*args, isa=isa, **options)
+
+        found[isa] = call
+    return found
+
+
+def call_all(name: str, *args: Any, **options: Any) -> dict[str, Any]:
+    """Return every implementation's result."""
+    return {which: call(*args, **options) for which, call in implementations(name).items()}
+
+
+def unit_rows(rng: np.random.Generator, n: int, dimensions: int) -> np.ndarray:
+    """Return float32 unit rows around a few centres, as rules about a few subjects lie."""
+    centres = rng.normal(size=(4, dimensions))
+    rows = centres[rng.integers(0, 4, n)] + 0.6 * rng.normal(size=(n, dimensions))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def unaligned(data: np.ndarray, shift: int = 1) -> memoryview:
+    """Return the bytes of an array at an address that is not a multiple of its item size."""
+    memory = bytearray(data.nbytes + shift)
+    memory[shift:] = data.tobytes()
+    return memoryview(memory)[shift:]
