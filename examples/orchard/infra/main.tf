@@ -1,0 +1,3 @@
+resource "orchard_service" "api" {
+  memory_limit = "256Mi"
+}
