@@ -120,6 +120,19 @@ def compile_scope(glob: str) -> Matcher:
     return lambda path: match(path if path[:1] not in "./" else _plain_path(path)) is not None
 
 
+def leading_folder(glob: str) -> str:
+    """Return the folder, ``""`` for the root, outside which a usable glob without ``!`` covers nothing."""
+    if is_valid(glob) is not None:
+        return ""
+    common: tuple[str, ...] | None = None
+    for folders, _partial, _ending in _extent(glob):
+        if common is None:
+            common = folders
+        while common and folders[: len(common)] != common:
+            common = common[:-1]
+    return "/".join(common or ())
+
+
 def scopes_may_overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     """Return whether two rules' scopes may share a file: False only where they cannot.
 

@@ -1,0 +1,106 @@
+"""``tipstaff lint``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tipstaff.cli.output import Painter, counted, diagnostic_lines, write, write_json
+from tipstaff.errors import ConfigError, SourceNotFoundError
+from tipstaff.model import Severity
+
+if TYPE_CHECKING:
+    from tipstaff.guidance.lint import LintReport
+
+
+@click.command("lint")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="How to print it.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--select", multiple=True, metavar="CODES", help="Report these codes alone (TS5, TS503); comma-separated."
+)
+@click.option("--ignore", multiple=True, metavar="CODES", help="Do not report these codes.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def command(
+    *,
+    paths: tuple[Path, ...],
+    form: str,
+    as_json: bool,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    exit_zero: bool,
+    color: str,
+) -> int:
+    """Find what is wrong with the rule files of a repository.
+
+    PATHS is the repository's folder (the present one by default), or some of its rule files: the whole repository is
+    read in either case, and only findings in those files are reported.
+
+    Exits with 1 if anything found is an error or a warning.
+    """
+    from tipstaff.guidance.lint import lint_repository
+
+    root, files = _where(paths)
+    report = lint_repository(root, select=_codes(select), ignore=_codes(ignore))
+    if files:
+        report = report.only(files)
+    if as_json or form == "json":
+        write_json({**report.to_dict(), "exit_code": report.exit_code})
+    elif form == "sarif":
+        from tipstaff.cli.sarif import sarif
+
+        write_json(sarif(report))
+    else:
+        paint = Painter(color)
+        write(*diagnostic_lines(report.diagnostics, paint), *_summary(report, paint), painter=paint)
+    return 0 if exit_zero else report.exit_code
+
+
+def _codes(given: tuple[str, ...]) -> list[str]:
+    return [code.strip() for codes in given for code in codes.split(",")]
+
+
+def _where(paths: tuple[Path, ...]) -> tuple[Path, list[str]]:
+    """Return the repository's folder and the files, relative to it, that findings are wanted for."""
+    for path in paths:
+        if not path.exists():
+            msg = f"{path}: no such file or folder"
+            raise SourceNotFoundError(msg)
+    folders = [path for path in paths if path.is_dir()]
+    files = [path.resolve() for path in paths if not path.is_dir()]
+    if len(folders) > 1:
+        msg = f"{folders[0]} and {folders[1]}: one folder can be checked at a time"
+        raise ConfigError(msg)
+    if folders:
+        root = folders[0].resolve()
+    else:
+        here = Path.cwd()
+        root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here) if files else here
+    outside = [path for path in files if not path.is_relative_to(root)]
+    if outside:
+        msg = f"{outside[0]}: not inside {root}"
+        raise ConfigError(msg)
+    return root, [path.relative_to(root).as_posix() for path in files]
+
+
+def _summary(report: LintReport, paint: Painter) -> list[str]:
+    by_severity = [
+        counted(number, severity.value, "info" if severity is Severity.INFO else None)
+        for severity in Severity
+        if (number := sum(found.severity is severity for found in report.diagnostics))
+    ]
+    verdict = paint(", ".join(by_severity), bold=True) if by_severity else paint("nothing found", "green", bold=True)
+    kinds = f"{report.constitution_rules} constitution, {report.shard_rules} task-scoped"
+    cost = f"constitution about {counted(report.constitution_tokens, 'token')} per turn"
+    lines = [f"{verdict} in {counted(len(report.files), 'file')}: {counted(report.rules, 'rule')} ({kinds}), {cost}"]
+    loads = [
+        f"{load.host} {load.always_tokens:,}" + (f" (+{load.scoped_tokens:,} scoped)" if load.scoped_tokens else "")
+        for load in report.hosts
+    ]
+    if loads:
+        lines.append(paint(f"loaded by the hosts themselves, tokens per turn: {', '.join(loads)}", dim=True))
+    return lines

@@ -1,0 +1,76 @@
+"""How results reach standard output: one JSON document, or text for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from tipstaff.model import Diagnostic, Severity
+
+COLOURS: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+
+class Painter:
+    """Colours text where that is wanted.
+
+    Parameters
+    ----------
+    when
+        ``always``, ``never``, or ``auto``: on a terminal, unless ``NO_COLOR`` is set (https://no-color.org).
+    """
+
+    def __init__(self, when: str = "auto") -> None:
+        self.on = when == "always" or (when == "auto" and not os.environ.get("NO_COLOR") and sys.stdout.isatty())
+
+    def __call__(self, text: str, colour: str | None = None, *, bold: bool = False, dim: bool = False) -> str:
+        """Return the text, coloured or as it is."""
+        return click.style(text, fg=colour, bold=bold or None, dim=dim or None) if self.on else text
+
+
+def write_json(document: Any) -> None:
+    """Print one JSON document, readable and in UTF-8 whatever the terminal's encoding is."""
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    # A path that is no UTF-8 would otherwise end in an encoding error.
+    sys.stdout.flush()
+    data = f"{text}\n".encode("utf-8", "backslashreplace")
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(data.decode())
+    else:
+        stream.write(data)
+        stream.flush()
+
+
+def write(*lines: str, painter: Painter | None = None) -> None:
+    """Print lines; what the terminal's encoding lacks is escaped, not an error."""
+    encoding = sys.stdout.encoding or "utf-8"
+    text = "\n".join(lines).encode(encoding, "backslashreplace").decode(encoding)
+    click.echo(text, color=None if painter is None else painter.on)
+
+
+def plain(text: str) -> str:
+    """Return text from a file without characters that would steer a terminal."""
+    return "".join(char if char.isprintable() or char == "\t" else repr(char)[1:-1] for char in text)
+
+
+def diagnostic_lines(diagnostics: Sequence[Diagnostic], paint: Painter) -> list[str]:
+    """Return ``file:line: severity CODE message`` and the fix below it, for each finding."""
+    lines: list[str] = []
+    for found in diagnostics:
+        place = f"{found.source}:{found.line}" if found.line else found.source
+        colour = COLOURS[found.severity]
+        severity = paint(found.severity.value, colour, bold=True)
+        lines.append(f"{paint(plain(place), bold=True)}: {severity} {paint(found.code, colour)} {plain(found.message)}")
+        if found.fix:
+            lines.append(f"    fix: {plain(found.fix)}")
+    return lines
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return ``1 rule``, ``2 rules``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

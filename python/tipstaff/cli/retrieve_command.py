@@ -1,0 +1,62 @@
+"""``tipstaff retrieve``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tipstaff.cli.output import Painter, counted, plain, write, write_json
+from tipstaff.model import INTENTS, RISK_CLASSES
+
+if TYPE_CHECKING:
+    from tipstaff.model import RetrievalResult
+
+
+@click.command("retrieve")
+@click.argument("task")
+@click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The repository's folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--intent", type=click.Choice(INTENTS), help="Take this intent instead of reading it from the task.")
+@click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
+@click.option("--scope", metavar="PATH", help="Only rules that apply to this file, folder or glob.")
+@click.option("--max-shards", type=click.IntRange(min=0), default=5, show_default=True, help="How many rules at most.")
+def command(
+    *,
+    task: str,
+    directory: Path,
+    as_json: bool,
+    intent: str | None,
+    risk: tuple[str, ...],
+    scope: str | None,
+    max_shards: int,
+) -> None:
+    """Show the rules that matter for TASK, and why each of them was chosen."""
+    from tipstaff.guidance.project import open_project
+
+    with open_project(directory) as project:
+        result = project.retriever().retrieve(
+            task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards
+        )
+    if as_json:
+        write_json(result.to_dict())
+    else:
+        write(*_lines(result, Painter()))
+
+
+def _lines(result: RetrievalResult, paint: Painter) -> list[str]:
+    always = len(result.constitution.rules) - len(result.constitution.overflow)
+    intent = f"intent {paint(result.detected_intent, bold=True)} ({result.confidence:.0%} sure)"
+    numbers = (
+        f"{counted(always, 'constitution rule')} always loaded, {counted(len(result.shards), 'rule')} for this task"
+    )
+    lines = [f"{intent}; {numbers}:"]
+    for found in result.shards:
+        rule = found.shard.rule
+        place = f"{rule.path}:{rule.line}" if rule.line else rule.path
+        lines.append(f"  {found.similarity:.2f}  {paint(rule.id, bold=True)} {plain(rule.text)}")
+        lines.append(paint(f"        {found.reason}; {plain(place)}", dim=True))
+    lines += [f"  left out: {dropped.id}, {plain(dropped.reason)}" for dropped in result.dropped]
+    lines.append(paint(f"{result.latency_ms:.3f} ms", dim=True))
+    return lines

@@ -1,0 +1,84 @@
+"""Findings as SARIF 2.1.0, the form that code hosts show beside the lines of a change.
+
+Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any, Final
+from urllib.parse import quote
+
+from tipstaff import __version__
+from tipstaff.guidance.diagnostics import KINDS
+from tipstaff.guidance.lint import LintReport
+from tipstaff.model import Diagnostic, Severity
+
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def help_uri(code: str) -> str:
+    """Return where a code is explained, relative to the project's root."""
+    return f"docs/diagnostics.md#{code.lower()}-{KINDS[code].name}"
+
+
+def sarif(report: LintReport) -> dict[str, Any]:
+    """Return a report as a SARIF log with one run."""
+    codes = [code for code in KINDS if code in report.counts]
+    seen: Counter[str] = Counter()
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "tipstaff",
+                        "version": __version__,
+                        "rules": [_descriptor(code) for code in codes],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(found, codes.index(found.code), seen) for found in report.diagnostics],
+            }
+        ],
+    }
+
+
+def _descriptor(code: str) -> dict[str, Any]:
+    kind = KINDS[code]
+    return {
+        "id": code,
+        "name": "".join(part.capitalize() for part in kind.name.split("-")),
+        "shortDescription": {"text": kind.summary},
+        "fullDescription": {"text": kind.why},
+        "help": {"text": f"{kind.why} {kind.fix}"},
+        "helpUri": help_uri(code),
+        "defaultConfiguration": {"level": _LEVELS[kind.severity]},
+    }
+
+
+def _result(found: Diagnostic, index: int, seen: Counter[str]) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(found.source, errors="surrogateescape")}}
+    # A finding about a whole file has no region.
+    if found.line:
+        location["region"] = {"startLine": found.line}
+    text = f"{found.message} {found.fix}".strip()
+    return {
+        "ruleId": found.code,
+        "ruleIndex": index,
+        "level": _LEVELS[found.severity],
+        "message": {"text": text},
+        "locations": [{"physicalLocation": location}],
+        "partialFingerprints": {"tipstaff/v1": _fingerprint(found, seen)},
+    }
+
+
+def _fingerprint(found: Diagnostic, seen: Counter[str]) -> str:
+    """Return what stays the same when lines move: code, file, rule or message, and which of several alike it is."""
+    about = found.rule_id or found.message
+    base = "\0".join((found.code, found.source, about))
+    seen[base] += 1
+    return hashlib.sha256(f"{base}\0{seen[base]}".encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,308 @@
+"""What is wrong with a repository's rule files, and what they cost.
+
+The compiler finds what concerns rules and their texts; this module adds what can only be said of the whole repository:
+scopes that cover nothing, files that their host cuts off, rules that give nothing to check, and tokens per turn.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tipstaff.budgets import CONSTITUTION_TOKENS
+from tipstaff.errors import ConfigError
+from tipstaff.guidance import globs
+from tipstaff.guidance.diagnostics import KINDS, find
+from tipstaff.guidance.quality import MAX_RULE_CHARS, is_long, is_vague
+from tipstaff.guidance.repository_files import FileList, list_files
+from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle, Record, Severity
+
+if TYPE_CHECKING:
+    from tipstaff.guidance.compiler import CompilerConfig
+    from tipstaff.guidance.sources import Document
+
+
+class HostLimit(Record, frozen=True, kw_only=True):
+    """How much of its rule files a host reads."""
+
+    host: str
+    file_name: str
+    max_bytes: int
+    """Of all files of that name from the repository's root down to the working folder, together."""
+
+
+HOST_LIMITS: Final = (HostLimit(host="Codex", file_name="AGENTS.md", max_bytes=32_768),)
+"""Limits that hosts document and apply in silence.
+
+Codex joins the ``AGENTS.md`` of every folder from the root to the working folder and stops at
+``project_doc_max_bytes``, 32 KiB unless configured (https://developers.openai.com/codex/guides/agents-md). Copilot code
+review read only the first 4,000 characters of an instructions file until June 2026, when that limit was lifted, so it
+is not among them.
+"""
+
+
+class HostLoad(Record, frozen=True, kw_only=True):
+    """What one host puts into the model's window.
+
+    Attributes
+    ----------
+    host
+        ``claude``, ``agents``, ``gemini``, ``cursor`` or ``copilot``.
+    always_tokens, always_files
+        Loaded on every turn.
+    scoped_tokens, scoped_files
+        Loaded when a file in their scope is worked on.
+    """
+
+    host: str
+    always_tokens: int
+    always_files: int
+    scoped_tokens: int
+    scoped_files: int
+
+
+class LintReport(Record, frozen=True, kw_only=True):
+    """The findings about a repository's rule files, and their cost.
+
+    Attributes
+    ----------
+    diagnostics
+        By file, line and code.
+    files
+        Rule files read, relative to the repository.
+    rules, constitution_rules, shard_rules
+        Numbers of rules, as the manifest counts them.
+    constitution_tokens
+        Estimated tokens of the constitution's text: four characters (UTF-16 units) each, rounded up.
+    hosts
+        What each host loads by itself, from the files as they stand.
+    counts
+        Findings by code.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+    files: tuple[str, ...]
+    rules: int
+    constitution_rules: int
+    shard_rules: int
+    constitution_tokens: int
+    hosts: tuple[HostLoad, ...]
+    counts: dict[str, int]
+
+    @property
+    def exit_code(self) -> int:
+        """1 if any finding is an error or a warning, else 0."""
+        return int(any(found.severity is not Severity.INFO for found in self.diagnostics))
+
+    def only(self, paths: Iterable[str]) -> LintReport:
+        """Return the report with the findings about some files only."""
+        wanted = frozenset(paths)
+        chosen = tuple(found for found in self.diagnostics if found.source in wanted)
+        return self.replace(diagnostics=chosen, counts=_counts(chosen))
+
+
+def lint_repository(
+    directory: str | Path,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    config: CompilerConfig | None = None,
+) -> LintReport:
+    """Read, compile and judge the rule files of a repository; nothing is written.
+
+    Parameters
+    ----------
+    directory
+        The repository's root.
+    select, ignore
+        Codes or beginnings of codes (``TS5``, ``TS503``) to report alone, or not to report.
+    config
+        How the rules are compiled.
+
+    Raises
+    ------
+    SourceNotFoundError
+        If `directory` does not exist.
+    ConfigError
+        If `select` or `ignore` name no code.
+    """
+    from tipstaff.guidance.project import compile_documents
+    from tipstaff.guidance.sources import read_repository
+
+    chosen = _code_filter(select, ignore)
+    repository = read_repository(directory)
+    bundle = compile_documents(repository, config=config)
+    found = [*bundle.diagnostics]
+    found += _quality(bundle.rules())
+    found += _scopes(bundle.rules(), repository.documents, list_files(repository.root))
+    found += _cut_off(repository.documents)
+    found += _constitution_cost(bundle)
+    # A finding that two steps make is one finding.
+    unique = dict.fromkeys(one for one in found if chosen(one.code))
+    ordered = tuple(sorted(unique, key=lambda one: (one.source, one.line, one.code, one.message)))
+    return LintReport(
+        diagnostics=ordered,
+        files=repository.files,
+        rules=bundle.manifest.total_rules,
+        constitution_rules=bundle.manifest.constitution_rules,
+        shard_rules=bundle.manifest.shard_rules,
+        constitution_tokens=tokens(bundle.constitution.text) if bundle.constitution.rules else 0,
+        hosts=host_loads(repository.documents),
+        counts=_counts(ordered),
+    )
+
+
+def tokens(text: str) -> int:
+    """Return the estimated tokens of a text: one for four UTF-16 units, rounded up."""
+    return -(-len(text.encode("utf-16-le", "surrogatepass")) // 8)
+
+
+def host_loads(documents: Iterable[Document]) -> tuple[HostLoad, ...]:
+    """Return what each host loads always, and what only for files in scope, by host name."""
+    sums: dict[str, list[int]] = {}
+    for document in documents:
+        load = sums.setdefault(document.host, [0, 0, 0, 0])
+        scoped = 0 if _is_everywhere(document.scopes) else 2
+        load[scoped] += tokens(document.text)
+        load[scoped + 1] += 1
+    return tuple(
+        HostLoad(host=host, always_tokens=load[0], always_files=load[1], scoped_tokens=load[2], scoped_files=load[3])
+        for host, load in sorted(sums.items())
+    )
+
+
+def _is_everywhere(scopes: tuple[str, ...]) -> bool:
+    return not scopes or EVERYWHERE in scopes or "**" in scopes
+
+
+def _counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
+    return dict(sorted(Counter(found.code for found in diagnostics).items()))
+
+
+class _CodeFilter:
+    def __init__(self, select: tuple[str, ...], ignore: tuple[str, ...]) -> None:
+        self._select, self._ignore = select, ignore
+
+    def __call__(self, code: str) -> bool:
+        return (not self._select or code.startswith(self._select)) and not (
+            self._ignore and code.startswith(self._ignore)
+        )
+
+
+def _code_filter(select: Sequence[str], ignore: Sequence[str]) -> _CodeFilter:
+    for prefix in (*select, *ignore):
+        if not prefix or not any(code.startswith(prefix.upper()) for code in KINDS):
+            msg = f"no diagnostic's code begins with {prefix!r}; there are {', '.join(KINDS)}"
+            raise ConfigError(msg)
+    return _CodeFilter(tuple(map(str.upper, select)), tuple(map(str.upper, ignore)))
+
+
+def _quality(rules: Iterable[GuidanceRule]) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    for rule in rules:
+        if is_vague(rule.text):
+            message = f"{_short(rule.text)} gives nothing to check."
+            found.append(find("TS701", rule.line, rule.path, message, rule_id=rule.id, span=rule.span))
+        if is_long(rule.text):
+            message = f"The rule has {len(rule.text)} characters; more than {MAX_RULE_CHARS} are followed in part."
+            found.append(find("TS702", rule.line, rule.path, message, rule_id=rule.id, span=rule.span))
+    return found
+
+
+def _short(text: str, chars: int = 60) -> str:
+    return f"“{text if len(text) <= chars else text[: chars - 1].rstrip() + '…'}”"
+
+
+def _scopes(rules: Iterable[GuidanceRule], documents: Iterable[Document], files: FileList) -> list[Diagnostic]:
+    """Judge each scope once for the file that gives it, or once for each rule that does."""
+    found: list[Diagnostic] = []
+    of_files: dict[str, tuple[str, ...]] = {}
+    for document in documents:
+        of_files[document.path] = document.scopes
+        for glob in document.scopes:
+            problem = _scope_problem(glob, files)
+            if problem is not None:
+                code, message, fix = problem
+                found.append(find(code, _line_of(document.text, glob), document.path, message, fix=fix))
+    for rule in rules:
+        given = of_files.get(rule.path, rule.file_scope)
+        for glob in rule.repo_scopes:
+            if glob in given or glob in rule.file_scope:
+                continue
+            problem = _scope_problem(glob, files)
+            if problem is not None:
+                code, message, fix = problem
+                found.append(find(code, rule.line, rule.path, message, fix=fix, rule_id=rule.id, span=rule.span))
+    return found
+
+
+def _scope_problem(glob: str, files: FileList) -> tuple[str, str, str] | None:
+    """Return code, message and fix for a scope that is unusable or covers nothing."""
+    reason = globs.is_valid(glob)
+    if reason is not None:
+        return "TS602", f"The scope {glob!r} cannot be used: {reason}.", ""
+    if glob.startswith("!") or files.any_match(glob):
+        return None
+    hint = files.suggest(glob)
+    fix = f"Perhaps {hint} is meant; else delete the rule with the files that it spoke of." if hint else ""
+    return "TS601", f"The scope {glob!r} matches no file of the repository.", fix
+
+
+def _line_of(text: str, glob: str) -> int:
+    """Return the line of the front matter that holds a glob, 1 where it was derived."""
+    head, _, _ = text[:8_192].partition("\n---")
+    for spelling in (glob, glob.lstrip("/"), glob.removesuffix("/**")):
+        position = head.find(spelling) if spelling else -1
+        if position >= 0 and head.startswith("---"):
+            return head.count("\n", 0, position) + 1
+    return 1
+
+
+def _cut_off(documents: Iterable[Document]) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    paths = {document.path: document for document in documents}
+    for limit in HOST_LIMITS:
+        for path, document in paths.items():
+            folder, _, name = path.rpartition("/")
+            if name != limit.file_name:
+                continue
+            before = 0
+            for outer in _outer_folders(folder):
+                above = paths.get(f"{outer}/{name}" if outer else name)
+                # Files are joined by an empty line.
+                before += above.size_bytes + 2 if above is not None else 0
+            room = limit.max_bytes - before
+            if document.size_bytes <= room:
+                continue
+            whole = f"{limit.host} reads {limit.max_bytes:,} bytes of {name} files from the root to the working folder"
+            if room <= 0:
+                found.append(find("TS404", 1, path, f"{whole}; the outer files use them up and none of this is read."))
+                continue
+            kept = document.text.encode("utf-8", "surrogatepass")[:room]
+            line = kept.count(b"\n") + 1
+            lost = document.size_bytes - room
+            found.append(
+                find("TS404", line, path, f"{whole}; the last {lost:,} bytes, from line {line} on, are not read.")
+            )
+    return found
+
+
+def _outer_folders(folder: str) -> list[str]:
+    """Return the folders above one, the root (an empty string) first."""
+    if not folder:
+        return []
+    parts = folder.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts))]
+
+
+def _constitution_cost(bundle: PolicyBundle) -> list[Diagnostic]:
+    if not bundle.constitution.rules:
+        return []
+    cost = tokens(bundle.constitution.text)
+    if cost <= CONSTITUTION_TOKENS:
+        return []
+    home, _ = Counter(rule.path for rule in bundle.constitution.rules).most_common(1)[0]
+    message = f"The constitution costs about {cost:,} tokens on every turn; {CONSTITUTION_TOKENS} are plenty."
+    return [find("TS403", 0, home, message)]
