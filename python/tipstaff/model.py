@@ -107,6 +107,9 @@ class GuidanceRule(Record, frozen=True, kw_only=True):
         ``root`` or ``local`` (a ``CLAUDE.local.md``).
     path, line, end_line, span
         The file, its one-based first and last line, and the half-open code-point range in it.
+    context_spans
+        Ranges of the words that it takes from elsewhere (its parent item, the sentence that introduces a list, a
+        heading) or that continue it.
     heading
         The innermost heading above the rule, empty where there is none.
     host
@@ -140,6 +143,7 @@ class GuidanceRule(Record, frozen=True, kw_only=True):
     line: int = 0
     end_line: int = 0
     span: tuple[int, int] = (0, 0)
+    context_spans: tuple[tuple[int, int], ...] = ()
     heading: str = ""
     host: str = "claude"
     file_scope: tuple[str, ...] = (EVERYWHERE,)

@@ -93,7 +93,7 @@ KINDS: Final[dict[str, Kind]] = {
         "The front matter is not valid YAML, or is not a mapping.",
         why="Its scope is lost: the rules apply everywhere, or nowhere, depending on the host.",
         fix="Quote values that begin with * or contain a colon.",
-        example={".cursor/rules/api.mdc": "---\nglobs: **/*.ts, {\n---\n- Always validate input\n"},
+        example={".cursor/rules/api.mdc": "---\nglobs: [src/**\n---\n- Always validate input\n"},
     ),
     "TS107": Kind(
         "front-matter-value",
@@ -134,6 +134,14 @@ KINDS: Final[dict[str, Kind]] = {
         why="None of its rules reaches the model.",
         fix="Make it a regular file that its owner can read.",
         example={"CLAUDE.md": "<a dangling symbolic link>"},
+    ),
+    "TS112": Kind(
+        "repository-too-large",
+        ERROR,
+        "The repository has more folders or rule files than are searched.",
+        why="Rule files beyond the limit are not read.",
+        fix="Run tipstaff in the folder whose rules are meant.",
+        example={"CLAUDE.md": "<a repository of more than 200,000 folders>"},
     ),
     # 2xx: words that are no rule, and why
     "TS201": Kind(
@@ -340,6 +348,14 @@ KINDS: Final[dict[str, Kind]] = {
             "AGENTS.md": "- [STY-001] Prefer tabs\n",
             "web/AGENTS.md": "- [STY-001] Prefer two spaces\n",
         },
+    ),
+    "TS505": Kind(
+        "comparison-cut-short",
+        INFO,
+        "So many rules are alike that not every pair was compared.",
+        why="Some duplicates or contradictions may not be reported.",
+        fix="Remove the duplicates that are reported and compile again.",
+        example={"CLAUDE.md": "<tens of thousands of rules in the same words>"},
     ),
     # 6xx: scopes
     "TS601": Kind(

@@ -1,0 +1,314 @@
+"""What a rule says about itself: id, risk, tools, intents, domains, scopes, verifier, priority, dates.
+
+An annotation is a whole word of a fixed shape. ``key:value`` forms are annotations wherever they stand; the others
+(``(critical)``, ``[bash]``, ``#security``, ``@testing``) only in a cluster at the end of a line or at the head of the
+rule, and never right after a word that makes them part of a sentence ("label it with #security"). Nothing inside a
+code span, a link or an address is an annotation, so a rule's words are never cut out of it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Final
+
+import msgspec
+
+from tipstaff.budgets import MAX_PRIORITY
+from tipstaff.model import DOMAINS, INTENTS, RISK_CLASSES, TOOL_CLASSES
+
+_RISKS: Final = "|".join(RISK_CLASSES)
+_TOOLS: Final = "|".join(TOOL_CLASSES)
+_ANNOTATION: Final = re.compile(
+    rf"""(?<!\S)(?:
+      \((?:(?P<risk_key>risk:[ ]?))?(?P<risk>{_RISKS})(?:[-\ ]risk)?\)
+    | risk:(?P<risk_space>[ ]?)(?P<risk_value>[A-Za-z]+)
+    | \[(?P<tools>(?:{_TOOLS})(?:,[ ]?(?:{_TOOLS}))*)\]
+    | \#(?P<intent>{"|".join(INTENTS)})
+    | @(?P<domain>{"|".join(DOMAINS)})
+    | scope:(?P<scope_space>[ ]?)(?P<scope>[^\s:;|`]+)
+    | verify:(?P<verify>[A-Za-z0-9][\w.-]*)
+    | priority:(?P<priority_space>[ ]?)(?P<priority>-?\d{{1,40}})
+    | (?P<date_key>from|until):(?P<date_space>[ ]?)(?P<date>\d{{1,4}}-\d\d?-\d\d?|\d{{8}})
+    )(?=[.,;]*(?:\s|$))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Standards, algorithms and things that are written like ids: AES-256 is no rule id.
+_NOT_IDS: Final = frozenset(
+    """aes ansi arm api b base bcp bs cat ce cp crc cve cwe covid csp css cuda cvss cwe des din dl dn ds ecma eia en es
+    etsi fips fr gb ghz go gpt h hd html http https i iec ieee ieee ip ipv iso itu iso-iec java jdk jep js k kb log lts
+    max mb md mhz mime mp ms net nist node oauth ocsp owasp p pbkdf pci pep php pkcs pm pr py q rc rfc rsa rule s sha
+    soc sql ssl step task tc tls ts type uc ucs us utc utf uuid v vt wcag win x xhtml xml""".split()
+)
+_BRACKET_ID: Final = re.compile(
+    r"(?:\*\*|__|`)?\[(?P<id>[A-Za-z][A-Za-z0-9_.-]{0,60}?\d)\](?![(\[])(?:\*\*|__|`)?[:.]?(?:\*\*|__)?[ \t]*(?:[-–—][ \t]+)?"
+)
+_BARE_ID: Final = re.compile(
+    r"(?:\*\*|__|`)?(?P<id>[A-Z]{1,16}(?:-[A-Z0-9]{1,16}){0,4}-\d{1,6}|[A-Z]{1,6}\d{2,6}|r\d{2,6})(?:\*\*|__|`)?"
+    r"(?:(?::|[ ]?[–—]|[ ]-)(?:\*\*|__)?(?:[ \t]+|$)|[ \t]+(?=[^\W\d_a-z]|[\"“'‘`*_\[]))"
+)
+_ORDINARY_LEAD: Final = frozenset(
+    "a an and as at by for from hashtag in into is label labels named of on or our tag tagged tags the this to use "
+    "using via with".split()
+)
+_MAX_CHARS: Final = 4_000
+"""A longer text is no annotated rule; it is taken as words, which bounds the work."""
+_CODE: Final = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_SPACE_BEFORE_STOP: Final = re.compile(r"\s+(?=[.,;](?:\s|$))")
+_WORTH_A_LOOK: Final = re.compile(r"[(\[#@][a-zA-Z]|\b(?:risk|scope|verify|priority|from|until):", re.IGNORECASE)
+_LOOKALIKE: Final = re.compile(r"(?<!\S)(risk|priority|verify|scope|from|until):(\S*)", re.IGNORECASE)
+
+
+class Annotations(msgspec.Struct, gc=False):
+    """What was found in a rule's text, and the words that remain.
+
+    Attributes
+    ----------
+    text
+        The rule's words: annotations removed, white space collapsed.
+    problems
+        Pairs of a diagnostic code and a message.
+    """
+
+    text: str
+    risk_class: str | None = None
+    tool_classes: tuple[str, ...] = ()
+    intents: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    verifiers: tuple[str, ...] = ()
+    priority: int | None = None
+    active_from: str | None = None
+    active_until: str | None = None
+    problems: tuple[tuple[str, str], ...] = ()
+
+
+def split_id(text: str) -> tuple[str | None, str]:
+    """Take an explicit rule id from the head of a text.
+
+    Returns
+    -------
+    tuple
+        The id as written, or None; and the text after it.
+    """
+    first = text[:1]
+    if not (first.isalpha() or first in "[*_`"):
+        return None, text
+    match = _BRACKET_ID.match(text)
+    bracketed = match is not None
+    if match is None:
+        match = _BARE_ID.match(text)
+        if match is None:
+            return None, text
+    rule_id = match["id"]
+    family = re.split(r"[-_.\d]", rule_id, maxsplit=1)[0].lower()
+    if family in _NOT_IDS and not (bracketed and family == "rule"):
+        return None, text
+    return rule_id, text[match.end() :]
+
+
+def looks_like_id(text: str) -> bool:
+    """Whether a line begins with an explicit rule id."""
+    return split_id(text)[0] is not None
+
+
+def split_scopes(value: str) -> tuple[str, ...]:
+    """Split a comma-separated list of globs at the commas that stand outside braces and brackets."""
+    parts: list[str] = []
+    depth = start = 0
+    for index, char in enumerate(value):
+        if char in "{[(":
+            depth += 1
+        elif char in "}])":
+            depth = max(0, depth - 1)
+        elif char == "," and depth == 0:
+            parts.append(value[start:index].strip())
+            start = index + 1
+    parts.append(value[start:].strip())
+    return tuple(part for part in parts if part)
+
+
+def parse_annotations(raw: str) -> Annotations:
+    """Read the annotations of a rule and remove them from its words.
+
+    Parameters
+    ----------
+    raw
+        The rule's own text, lines separated by ``\\n``, without its id.
+    """
+    if not _WORTH_A_LOOK.search(raw):
+        return Annotations(_collapse(raw))
+    if len(raw) > _MAX_CHARS:
+        return Annotations(_collapse(raw))
+    # What stands in code spans is masked: it is no annotation, and offsets stay as they are.
+    masked = _CODE.sub(lambda match: "`" * len(match[0]), raw) if "`" in raw else raw
+    found = list(_ANNOTATION.finditer(masked))
+    if not found and ":" not in masked:
+        return Annotations(_collapse(raw))
+    kept = _accepted(raw, found)
+    result = Annotations("")
+    problems: list[tuple[str, str]] = []
+    tools: list[str] = []
+    intents: list[str] = []
+    domains: list[str] = []
+    scopes: list[str] = []
+    verifiers: list[str] = []
+    cuts: list[tuple[int, int]] = []
+    previous_end = -1
+    for index, match in enumerate(kept):
+        beside = previous_end >= 0 and not raw[previous_end : match.start()].strip(" \t\n,;.")
+        if (risk := match["risk"]) is not None:
+            result.risk_class = result.risk_class or risk.lower()
+        elif (value := match["risk_value"]) is not None:
+            if value.lower() not in RISK_CLASSES:
+                problems.append(("TS302", f"risk:{value} is not one of {', '.join(RISK_CLASSES)}."))
+                continue
+            result.risk_class = result.risk_class or value.lower()
+        elif match["tools"] is not None:
+            tools.extend(part.strip().lower() for part in match["tools"].split(","))
+        elif match["intent"] is not None:
+            intents.append(match["intent"].lower())
+        elif match["domain"] is not None:
+            domains.append(match["domain"].lower())
+        elif (scope := match["scope"]) is not None:
+            scope, rest = _trim_scope(scope)
+            scopes.extend(split_scopes(scope))
+            cuts.append((match.start(), match.end() - rest))
+            previous_end = match.end()
+            continue
+        elif (verify := match["verify"]) is not None:
+            verify = verify.rstrip(".")
+            follower = index + 1 < len(kept) and _beside_another(raw, match, kept[index + 1])
+            if verifiers and not (beside or follower):
+                problems.append(("TS303", f"A second verifier, {verify!r}, stands among the rule's words."))
+                continue
+            verifiers.append(verify)
+            cuts.append((match.start(), match.start("verify") + len(verify)))
+            previous_end = match.end()
+            continue
+        elif (digits := match["priority"]) is not None:
+            number = int(digits)
+            clamped = min(max(number, 0), MAX_PRIORITY)
+            if clamped != number:
+                problems.append(("TS301", f"Priority {digits} is beyond the range; {clamped} is used."))
+            if result.priority is None:
+                result.priority = clamped
+        elif match["date"] is not None:
+            _take_date(result, match["date_key"].lower(), match["date"], problems)
+        cuts.append(match.span())
+        previous_end = match.end()
+    if result.active_from and result.active_until and result.active_until < result.active_from:
+        problems.append(("TS304", f"until:{result.active_until} lies before from:{result.active_from}."))
+        result.active_from = result.active_until = None
+    _note_lookalikes(masked, cuts, problems)
+    result.text = _without(raw, cuts)
+    result.tool_classes = tuple(dict.fromkeys(tools))
+    result.intents = tuple(dict.fromkeys(intents))
+    result.domains = tuple(dict.fromkeys(domains))
+    result.scopes = tuple(dict.fromkeys(scopes))
+    result.verifiers = tuple(dict.fromkeys(verifiers))
+    result.problems = tuple(problems)
+    return result
+
+
+def _collapse(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _without(raw: str, cuts: list[tuple[int, int]]) -> str:
+    if not cuts:
+        return _collapse(raw)
+    parts: list[str] = []
+    at = 0
+    for low, high in sorted(cuts):
+        parts.append(raw[at:low])
+        at = high
+    parts.append(raw[at:])
+    return _SPACE_BEFORE_STOP.sub("", _collapse(" ".join(parts))).strip(" ,;")
+
+
+def _trim_scope(scope: str) -> tuple[str, int]:
+    """Return a scope without a sentence's full stop, and how many characters were left off."""
+    trimmed = scope.rstrip(".,;")
+    if scope.endswith("..") and not trimmed.endswith("/"):
+        return trimmed, len(scope) - len(trimmed)
+    return trimmed or scope, len(scope) - len(trimmed or scope)
+
+
+def _is_keyed(match: re.Match[str]) -> bool:
+    """Whether the form is unmistakable anywhere: a key and a value without a space between."""
+    if match["scope"] is not None:
+        return not match["scope_space"]
+    if match["verify"] is not None or match["risk_key"] is not None:
+        return True
+    if match["priority"] is not None:
+        return not match["priority_space"]
+    if match["date"] is not None:
+        return not match["date_space"]
+    return match["risk_value"] is not None and not match["risk_space"]
+
+
+def _accepted(raw: str, found: list[re.Match[str]]) -> list[re.Match[str]]:
+    """Keep the matches that stand where annotations stand."""
+    accepted = [_is_keyed(match) for match in found]
+    # From the right: a match is in a line's closing cluster if only punctuation or accepted matches follow on the line.
+    for index in range(len(found) - 1, -1, -1):
+        match = found[index]
+        if accepted[index]:
+            continue
+        follower = found[index + 1] if index + 1 < len(found) else None
+        line_end = raw.find("\n", match.end())
+        line_end = len(raw) if line_end < 0 else line_end
+        stop = min(line_end, follower.start()) if follower is not None else line_end
+        accepted[index] = not raw[match.end() : stop].strip(" \t,;.") and (stop == line_end or accepted[index + 1])
+    # From the left: a cluster at the head of the rule, and sentences that own the word.
+    at = 0
+    for index, match in enumerate(found):
+        leads = not raw[at : match.start()].strip()
+        if leads and at >= 0:
+            accepted[index] = True
+            at = match.end()
+            continue
+        at = len(raw)
+        if accepted[index] and not _is_keyed(match) and match["risk"] is None:
+            clustered = index > 0 and accepted[index - 1] and not raw[found[index - 1].end() : match.start()].strip(" ,;")
+            if not clustered and _word_before(raw, match) in _ORDINARY_LEAD:
+                accepted[index] = False
+    return [match for match, ok in zip(found, accepted, strict=True) if ok]
+
+
+def _beside_another(raw: str, match: re.Match[str], other: re.Match[str]) -> bool:
+    """Whether another annotation that is no verifier follows directly, and no connective leads to this one."""
+    if other["verify"] is not None or raw[match.end() : other.start()].strip(" \t\n,;."):
+        return False
+    return _word_before(raw, match) not in {"and", "or", "then", "&"}
+
+
+def _word_before(raw: str, match: re.Match[str]) -> str:
+    words = raw[max(0, match.start() - 40) : match.start()].split()
+    return words[-1].lower() if words else ""
+
+
+def _take_date(result: Annotations, key: str, value: str, problems: list[tuple[str, str]]) -> None:
+    try:
+        day = dt.date.fromisoformat(value).isoformat()
+    except ValueError:
+        problems.append(("TS304", f"{key}:{value} is not a date."))
+        return
+    if key == "from":
+        result.active_from = day
+    else:
+        result.active_until = day
+
+
+def _note_lookalikes(masked: str, cuts: list[tuple[int, int]], problems: list[tuple[str, str]]) -> None:
+    """Report what has an annotation's key but no usable value."""
+    starts = {low for low, _ in cuts}
+    for match in _LOOKALIKE.finditer(masked):
+        if match.start() in starts:
+            continue
+        key, value = match[1].lower(), match[2]
+        if key == "priority" and value and not value.lstrip("-").isdigit():
+            problems.append(("TS302", f"priority:{value} is not a number."))
+        elif key in {"from", "until"} and value and value[0].isdigit():
+            problems.append(("TS304", f"{key}:{value} is not a date."))

@@ -1,0 +1,455 @@
+"""The compiler: documents in, a policy bundle out.
+
+Order of work: extract the rules of every document, give each its attributes and id, merge the files (same ids, nested
+files, the local overlay), keep the ids of rules whose words changed a little, sort by priority, relate rules to each
+other, refuse local rules that would weaken the constitution, pack the constitution, make shards and manifest. What was
+decided on the way is in `PolicyBundle.diagnostics`.
+
+Source: ADR-G002 (constitution and shards) and the compiler of the guidance control plane.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
+from tipstaff.errors import ConfigError, SourceError
+from tipstaff.guidance import conflicts
+from tipstaff.guidance.constitution import pack, short_hash
+from tipstaff.guidance.diagnostics import find
+from tipstaff.guidance.extraction import Candidate, extract
+from tipstaff.guidance.identity import content_id, match_former
+from tipstaff.guidance.sources import Document, document_from_text
+from tipstaff.guidance.vocabulary import infer
+from tipstaff.model import (
+    EVERYWHERE,
+    RISK_CLASSES,
+    RISK_CODES,
+    Constitution,
+    Diagnostic,
+    GuidanceRule,
+    ManifestEntry,
+    PolicyBundle,
+    Record,
+    Relation,
+    RuleManifest,
+    RuleShard,
+    Severity,
+)
+
+CONSTITUTION_BOOST: Final = 100
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+
+
+class CompilerConfig(Record, frozen=True):
+    """How rule files are compiled.
+
+    Attributes
+    ----------
+    max_constitution_lines
+        Cap on the constitution's text, every line counted.
+    default_risk_class, default_priority
+        For rules that name none.
+    auto_generate_ids
+        Whether rules without an id get one made from their words; otherwise they are left out and reported.
+    today
+        The ISO date that ``from:`` and ``until:`` are held against; None for the current day (UTC).
+    """
+
+    max_constitution_lines: int = 60
+    default_risk_class: str = "medium"
+    default_priority: int = 50
+    auto_generate_ids: bool = True
+    today: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.default_risk_class not in RISK_CLASSES:
+            msg = f"default_risk_class is {self.default_risk_class!r}; it must be one of {', '.join(RISK_CLASSES)}"
+            raise ConfigError(msg)
+        if self.max_constitution_lines < 0:
+            msg = f"max_constitution_lines is {self.max_constitution_lines}; it must be 0 or more"
+            raise ConfigError(msg)
+        if not 0 <= self.default_priority <= MAX_PRIORITY:
+            msg = f"default_priority is {self.default_priority}; it must be between 0 and {MAX_PRIORITY}"
+            raise ConfigError(msg)
+        if self.today is not None:
+            try:
+                dt.date.fromisoformat(self.today)
+            except ValueError:
+                msg = f"today is {self.today!r}; it must be an ISO date such as 2026-11-21"
+                raise ConfigError(msg) from None
+
+
+def compile_guidance(
+    root: str,
+    local: str | None = None,
+    *,
+    config: CompilerConfig | None = None,
+    previous: PolicyBundle | None = None,
+) -> PolicyBundle:
+    """Compile the text of a rule file, and of a local overlay, into a policy bundle.
+
+    Parameters
+    ----------
+    root
+        Markdown text of the root rule file; may be empty.
+    local
+        Text of the local overlay (``CLAUDE.local.md``). It may add and tighten; it cannot weaken the constitution.
+    config
+        See `CompilerConfig`.
+    previous
+        The bundle of an earlier compilation: rules whose words changed a little keep its ids.
+
+    Raises
+    ------
+    TypeError
+        If a text is not a string.
+    SourceError
+        If a text is larger than a rule file may be.
+    """
+    documents: list[Document] = []
+    for name, text in (("root", root), ("local", local)):
+        if text is None or (name == "local" and not text):
+            continue
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            msg = f"{name} is a {type(text).__name__}; it must be the text of a rule file"
+            raise TypeError(msg)
+        if len(text) > MAX_SOURCE_BYTES:
+            msg = f"{name} has {len(text):,} characters; a rule file may have at most {MAX_SOURCE_BYTES:,}"
+            raise SourceError(msg)
+        documents.append(document_from_text(text, name, source=name))
+    return compile_documents(documents, config=config, previous=previous)
+
+
+def compile_documents(
+    documents: Sequence[Document],
+    *,
+    config: CompilerConfig | None = None,
+    previous: PolicyBundle | None = None,
+    diagnostics: Iterable[Diagnostic] = (),
+) -> PolicyBundle:
+    """Compile documents, outer folders first and local ones last, into a policy bundle.
+
+    Parameters
+    ----------
+    documents
+        As `tipstaff.guidance.sources.read_repository` orders them.
+    config, previous
+        As for `compile_guidance`.
+    diagnostics
+        Findings made while reading, to be carried along.
+    """
+    compilation = _Compilation(config or CompilerConfig(), list(diagnostics))
+    for document in documents:
+        compilation.add_document(document)
+    return compilation.finish(documents, previous)
+
+
+class _Compilation:
+    def __init__(self, config: CompilerConfig, diagnostics: list[Diagnostic]) -> None:
+        self.config = config
+        self.diagnostics = diagnostics
+        self.today = config.today or dt.datetime.now(tz=dt.UTC).date().isoformat()
+        # By casefolded id, in the order of the files: what a later file replaces keeps its place.
+        self.rules: dict[str, GuidanceRule] = {}
+
+    def _say(self, code: str, rule: GuidanceRule, message: str = "", *, severity: Severity | None = None) -> None:
+        self.diagnostics.append(
+            find(code, rule.line, rule.path, message, rule_id=rule.id, span=rule.span, severity=severity)
+        )
+
+    # -- one document -----------------------------------------------------------------------------------------------
+
+    def add_document(self, document: Document) -> None:
+        candidates, problems = extract(document.parsed, document.path, in_constitution=document.in_constitution)
+        self.diagnostics.extend(problems)
+        for candidate in candidates:
+            if candidate.rule_id is None and not self.config.auto_generate_ids:
+                source = document.parsed.source
+                line = source.line(candidate.start)
+                self.diagnostics.append(
+                    find("TS208", line, document.path, span=source.span(candidate.start, candidate.end))
+                )
+                continue
+            self._merge(self._rule(candidate, document))
+
+    def _rule(self, candidate: Candidate, document: Document) -> GuidanceRule:
+        notes = candidate.annotations
+        text = candidate.text
+        intents, domains = notes.intents, notes.domains
+        if not intents or not domains:
+            # What an author tagged one way speaks for the other too: #testing is about testing.
+            inferred = infer([*_WORD.findall(text[:2_000].lower()), *intents, *domains])
+            intents = intents or inferred[0]
+            domains = domains or inferred[1]
+        source = document.parsed.source
+        scopes = document.scopes
+        if notes.scopes:
+            scopes = tuple(_within(scope, document.folder) for scope in notes.scopes) if document.folder else notes.scopes
+        priority = self.config.default_priority if notes.priority is None else notes.priority
+        return GuidanceRule(
+            id=candidate.rule_id or content_id(text),
+            text=text,
+            risk_class=notes.risk_class or self.config.default_risk_class,
+            tool_classes=notes.tool_classes or ("all",),
+            intents=intents,
+            repo_scopes=scopes,
+            domains=domains,
+            priority=priority + CONSTITUTION_BOOST if candidate.is_constitution else priority,
+            source=document.source,
+            is_constitution=candidate.is_constitution,
+            verifier=notes.verifiers[0] if notes.verifiers else None,
+            path=document.path,
+            line=source.line(candidate.start),
+            end_line=source.line(max(candidate.start, candidate.end - 1)),
+            span=source.span(candidate.start, candidate.end),
+            context_spans=tuple(source.span(*span) for span in candidate.context) if candidate.context else (),
+            heading=candidate.heading,
+            host=document.host,
+            file_scope=document.scopes,
+            active_from=notes.active_from,
+            active_until=notes.active_until,
+            depth=document.depth,
+            verifiers=notes.verifiers,
+        )
+
+    # -- merging ----------------------------------------------------------------------------------------------------
+
+    def _merge(self, rule: GuidanceRule) -> None:
+        key = rule.id.casefold()
+        known = self.rules.get(key)
+        if known is None:
+            self.rules[key] = rule
+            return
+        if rule.is_generated_id or rule.text == known.text:
+            self._merge_same(key, known, rule)
+        elif rule.source == "local" and known.source != "local":
+            self._overlay(key, known, rule)
+        elif rule.depth > known.depth and rule.path != known.path:
+            folder = rule.path.rsplit("/", 1)[0]
+            inner = rule.replace(id=f"{rule.id}@{folder}", overrides=known.id)
+            self._say("TS504", inner, f"{rule.id} of {known.path}:{known.line} is replaced inside {folder}/.")
+            self._merge(inner)
+        else:
+            self._say("TS306", rule, f"{rule.id} is also the id of the rule in {known.path}:{known.line}.")
+            earlier = known.replace(id=self._free_id(known.id))
+            self.rules = {
+                (earlier.id.casefold() if k == key else k): (earlier if k == key else v) for k, v in self.rules.items()
+            }
+            self.rules[key] = rule
+
+    def _merge_same(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
+        """Merge a rule with an earlier one of the same words: one rule, the stricter attributes of both."""
+        if rule.repo_scopes != known.repo_scopes and EVERYWHERE not in known.repo_scopes and rule.is_generated_id:
+            other = content_id(rule.text, {r.id for r in self.rules.values()}, salt="\0".join(rule.repo_scopes))
+            self.rules[other.casefold()] = rule.replace(id=other)
+            return
+        if (rule.path, rule.line) != (known.path, known.line):
+            self._say("TS501", rule, f"The same words stand in {known.path}:{known.line}.")
+        risk = max(known.risk_class, rule.risk_class, key=RISK_CODES.__getitem__)
+        self.rules[key] = known.replace(
+            risk_class=risk,
+            priority=max(known.priority, rule.priority),
+            is_constitution=known.is_constitution or rule.is_constitution,
+            verifier=known.verifier or rule.verifier,
+            verifiers=known.verifiers or rule.verifiers,
+        )
+
+    def _overlay(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
+        """Lay a local rule over a root rule of the same id."""
+        if not known.is_constitution:
+            self.rules[key] = rule.replace(priority=max(known.priority, rule.priority))
+            return
+        if not _tightens(known, rule):
+            self._refuse(rule, known)
+            return
+        # Its words go beside the root's: adding is allowed, replacing is not.
+        added = rule.replace(
+            id=self._free_id(f"{rule.id}@local"),
+            is_constitution=True,
+            priority=max(rule.priority, known.priority),
+        )
+        self.rules[added.id.casefold()] = added
+
+    def _refuse(self, rule: GuidanceRule, root: GuidanceRule) -> None:
+        self._say(
+            "TS402", rule, f"{rule.text!r} would weaken {root.id} of {root.path}:{root.line}, {root.text!r}; it is refused."
+        )
+
+    def _free_id(self, wanted: str) -> str:
+        if "@" in wanted and wanted.casefold() not in self.rules:
+            return wanted
+        number = 1
+        while f"{wanted}~{number}".casefold() in self.rules:
+            number += 1
+        return f"{wanted}~{number}"
+
+    # -- all documents ----------------------------------------------------------------------------------------------
+
+    def finish(self, documents: Sequence[Document], previous: PolicyBundle | None) -> PolicyBundle:
+        rules = list(self.rules.values())
+        if previous is not None:
+            rules = self._keep_ids(rules, previous)
+        rules.sort(key=lambda rule: -rule.priority)
+        relations, complete = conflicts.relate(rules)
+        rules, relations = self._refuse_contradicting_locals(rules, relations)
+        self._report(rules, relations, complete)
+        constitution = self._constitution(rules)
+        overflow = set(constitution.overflow)
+        shards = tuple(
+            RuleShard(rule, compact_text(rule, self.config))
+            for rule in rules
+            if not rule.is_constitution or rule.id in overflow
+        )
+        constitution_rules = sum(rule.is_constitution for rule in rules)
+        manifest = RuleManifest(
+            rules=tuple(
+                ManifestEntry(
+                    id=rule.id,
+                    triggers=tuple(dict.fromkeys((*rule.intents, *rule.domains, *rule.tool_classes))),
+                    verifier=rule.verifier,
+                    risk_class=rule.risk_class,
+                    priority=rule.priority,
+                    source=rule.source,
+                )
+                for rule in rules
+            ),
+            source_hashes={document.path: short_hash(document.text) for document in documents},
+            total_rules=len(rules),
+            constitution_rules=constitution_rules,
+            shard_rules=len(rules) - constitution_rules,
+        )
+        return PolicyBundle(
+            constitution=constitution,
+            shards=shards,
+            manifest=manifest,
+            diagnostics=tuple(sorted(self.diagnostics, key=lambda one: (one.source, one.line, one.code))),
+            relations=relations,
+        )
+
+    def _keep_ids(self, rules: list[GuidanceRule], previous: PolicyBundle) -> list[GuidanceRule]:
+        former = previous.rules()
+        names = {rule.id: rule.former_id for rule in former if rule.former_id}
+        matched = match_former(rules, former)
+        taken = {rule.id for rule in rules}
+        kept: list[GuidanceRule] = []
+        for rule in rules:
+            old = matched.get(rule.id)
+            if old is None:
+                kept.append(rule.replace(former_id=names[rule.id]) if rule.id in names else rule)
+            elif rule.is_generated_id and old not in taken:
+                kept.append(rule.replace(id=old, former_id=rule.id))
+            else:
+                kept.append(rule.replace(former_id=old))
+        return kept
+
+    def _refuse_contradicting_locals(
+        self, rules: list[GuidanceRule], relations: tuple[Relation, ...]
+    ) -> tuple[list[GuidanceRule], tuple[Relation, ...]]:
+        by_id = {rule.id: rule for rule in rules}
+        refused: set[str] = set()
+        for relation in relations:
+            if relation.kind != "contradiction":
+                continue
+            left, right = by_id[relation.left], by_id[relation.right]
+            for rule, root in ((left, right), (right, left)):
+                if rule.source == "local" and root.source == "root" and root.is_constitution and rule.id not in refused:
+                    refused.add(rule.id)
+                    self._refuse(rule, root)
+        if not refused:
+            return rules, relations
+        return (
+            [rule for rule in rules if rule.id not in refused],
+            tuple(one for one in relations if one.left not in refused and one.right not in refused),
+        )
+
+    def _report(self, rules: list[GuidanceRule], relations: tuple[Relation, ...], complete: bool) -> None:
+        by_id = {rule.id: rule for rule in rules}
+        for relation in relations:
+            first, second = by_id[relation.left], by_id[relation.right]
+            if (second.path, second.line) < (first.path, first.line) and first.path == second.path:
+                first, second = second, first
+            there = f"{first.id} in {first.path}:{first.line}"
+            if relation.kind == "contradiction":
+                if first.id in (second.overrides, first.overrides) or second.id == first.overrides:
+                    continue
+                nested = first.depth != second.depth and not (first.is_constitution or second.is_constitution)
+                if nested:
+                    self._say("TS504", second, f"{there} says the opposite: {first.text!r}. The nearer file wins.")
+                else:
+                    self._say("TS503", second, f"{second.text!r} contradicts {there}: {first.text!r}.")
+            elif relation.kind == "duplicate":
+                self._say("TS501", second, f"The same words stand in {there}.")
+            else:
+                self._say("TS502", second, f"Nearly the same as {there}: {first.text!r}.")
+        for rule in rules:
+            if not in_force(rule, self.today):
+                when = f"since {rule.active_until}" if rule.active_until and rule.active_until < self.today else ""
+                self._say("TS305", rule, f"The rule is out of force {when or f'until {rule.active_from}'}.")
+        if not complete:
+            self.diagnostics.append(
+                find("TS505", 0, rules[0].path, "Too many rules are alike; not all pairs were compared.")
+            )
+
+    def _constitution(self, rules: list[GuidanceRule]) -> Constitution:
+        chosen = [rule for rule in rules if rule.is_constitution and in_force(rule, self.today)]
+        cap = self.config.max_constitution_lines
+        constitution = pack(chosen, cap)
+        by_id = {rule.id: rule for rule in chosen}
+        for rule_id in constitution.overflow:
+            rule = by_id[rule_id]
+            self._say("TS401", rule, f"{rule_id} finds no room in the constitution's {cap} lines; it is retrieved as a shard.")
+        return constitution
+
+
+def in_force(rule: GuidanceRule, today: str) -> bool:
+    """Whether a rule's dates include a day, given as an ISO date."""
+    return not (
+        (rule.active_from is not None and today < rule.active_from)
+        or (rule.active_until is not None and today > rule.active_until)
+    )
+
+
+def compact_text(rule: GuidanceRule, config: CompilerConfig | None = None) -> str:
+    """Return the one line in which the model reads a shard.
+
+    ``[ID] text @risk @domains @intents @tools``, each tag once, then where it holds, what verifies it and a priority
+    of its own: a model that does not see where a rule applies, applies it everywhere.
+    """
+    tools = [tool for tool in rule.tool_classes if tool != "all"]
+    tags = dict.fromkeys((rule.risk_class, *rule.domains, *rule.intents, *tools))
+    parts = [f"[{rule.id}] {rule.text}", *(f"@{tag}" for tag in tags)]
+    if EVERYWHERE not in rule.repo_scopes:
+        parts.extend(f"scope:{scope}" for scope in rule.repo_scopes)
+    parts.extend(f"verify:{verifier}" for verifier in rule.verifiers)
+    default = CompilerConfig().default_priority if config is None else config.default_priority
+    if rule.priority != default and not rule.is_constitution:
+        parts.append(f"priority:{rule.priority}")
+    return " ".join(parts)
+
+
+def _within(scope: str, folder: str) -> str:
+    """Read a scope of a nested file: relative to the root where it begins with the folder, else to the folder."""
+    bare = scope.removeprefix("!").removeprefix("./")
+    if scope == EVERYWHERE or bare == folder or bare.startswith((f"{folder}/", "/")):
+        return scope
+    return f"{'!' if scope.startswith('!') else ''}{folder}/{bare}"
+
+
+def _tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
+    """Whether a local rule only adds to the constitution rule whose id it bears.
+
+    It must not permit anything, must point the same way, speak of the same thing, and hold wherever the root rule does.
+    """
+    if local.repo_scopes != root.repo_scopes and EVERYWHERE not in local.repo_scopes:
+        return False
+    ours, theirs = conflicts.claims(root.text), conflicts.claims(local.text)
+    if not ours or not theirs or any(claim.polarity in {conflicts.PERMIT, conflicts.LIFT} for claim in theirs):
+        return False
+    if conflicts.opposed(ours, theirs):
+        return False
+    return theirs[0].polarity == ours[0].polarity and bool(ours[0].topic & theirs[0].topic)
+

@@ -1,0 +1,583 @@
+"""Which words of a document are a rule, and why the others are none.
+
+The promise kept here: every list item, and every sentence with a modal, ends as a rule, as part of a rule (its
+`context`), or as a diagnostic that says why it is no rule.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from tipstaff.guidance.annotations import Annotations, looks_like_id, parse_annotations, split_id
+from tipstaff.guidance.diagnostics import find
+from tipstaff.guidance.grammar import (
+    count_words,
+    has_modal,
+    has_negation,
+    is_negative_heading,
+    opens_with_imperative,
+    says_something,
+    sentences,
+    starts_with_pronoun,
+)
+from tipstaff.guidance.markdown import Block, ParsedText
+from tipstaff.guidance.sections import is_constitution_heading, plain_heading
+from tipstaff.model import Diagnostic
+
+_MAX_CONTEXT_CHARS: Final = 160
+_QUOTE_MARK: Final = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_QUOTE_LABEL: Final = re.compile(
+    r"\[!(?:note|tip|important|warning|caution|danger)\]|[\W_]*(?:important|warning|critical|caution|danger|note|rules?)\b[\W_]*[:!.—-]",
+    re.IGNORECASE,
+)
+_ALERT: Final = re.compile(r"\[!(?:note|tip|important|warning|caution|danger)\][ \t]*\n?", re.IGNORECASE)
+_BAD_HEADING: Final = re.compile(r"(?:\A|(?<=\n)) {0,3}(?:#{7,}[ \t]+|#{1,6}(?=[A-Za-z]))[^\n]*")
+_TAG_LINE: Final = re.compile(r"\s*(?:#[a-z-]+[\s,;.]*)+\Z")
+_REFERENCE_ENTRY: Final = re.compile(
+    r"(?:[-\W]{0,3})(?:\*\*|__)?(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|@?[\w.-]*[/\\][\w./\\*-]+|[\w-]+\.\w{1,5})(?:\*\*|__)?"
+    r"(?:\s*[,/&+]\s*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?:[-–—:=→]|->|=>)+\s*(?P<rest>.*)",
+    re.DOTALL,
+)
+_NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
+_RULE_HEADER: Final = re.compile(r"\b(?:rules?|do(?:n['’]?t)?s?|requirements?|conventions?|guidelines?|polic(?:y|ies)|standards?)\b", re.I)
+
+
+class Candidate(msgspec.Struct, gc=False):
+    """Words that are a rule, before they become one.
+
+    Attributes
+    ----------
+    text
+        The rule's words, with those of its parent, lead-in or heading where it needs them.
+    rule_id
+        As written, None where the author gave none.
+    annotations
+        What the words said about the rule.
+    start, end
+        Byte range of the rule's own words.
+    context
+        Byte ranges of the words that it takes from elsewhere, or that introduce it.
+    heading
+        The innermost heading.
+    is_constitution
+        Whether the section makes it one.
+    """
+
+    text: str
+    rule_id: str | None
+    annotations: Annotations
+    start: int
+    end: int
+    context: list[tuple[int, int]]
+    heading: str
+    is_constitution: bool
+
+
+class _Section(msgspec.Struct, gc=False):
+    """An open heading."""
+
+    level: int
+    text: str
+    constitution: bool
+    negative: bool
+    block: Block | None
+    first_rule: int
+    """Number of candidates when the heading was opened."""
+
+
+class _Context(msgspec.Struct, gc=False):
+    """Words that items below may need."""
+
+    text: str
+    start: int
+    end: int
+    modal: bool
+    label: bool
+
+
+def extract(
+    parsed: ParsedText, source_name: str, *, in_constitution: bool = False
+) -> tuple[list[Candidate], list[Diagnostic]]:
+    """Find the rules of a document.
+
+    Parameters
+    ----------
+    parsed
+        The document's blocks.
+    source_name
+        What diagnostics call the file.
+    in_constitution
+        Whether the whole document stands below a constitution heading of the file that imports it.
+
+    Returns
+    -------
+    tuple
+        The candidates in document order, and a diagnostic for each list item or modal sentence that is no rule.
+    """
+    extractor = _Extractor(parsed, source_name, in_constitution=in_constitution)
+    extractor.run()
+    return extractor.candidates, extractor.diagnostics
+
+
+class _Extractor:
+    def __init__(self, parsed: ParsedText, source_name: str, *, in_constitution: bool) -> None:
+        self._outer = in_constitution
+        self.parsed = parsed
+        self.source = parsed.source
+        self.blocks = parsed.blocks
+        self.name = source_name
+        self.candidates: list[Candidate] = []
+        self.diagnostics: list[Diagnostic] = []
+        self._sections: list[_Section] = []
+        self._closed = False  # a thematic break ended the section's protection
+        self._contexts: dict[int, _Context] = {}  # by item
+        self._lead: _Context | None = None
+        self._absorbed: set[int] = set()
+        self._quote_labelled = False
+        self._open_heading_rule: Candidate | None = None
+        self._extras: dict[int, list[Block]] = {}
+        for block in self.blocks:
+            if block.parent >= 0 and block.kind == "paragraph":
+                self._extras.setdefault(block.parent, []).append(block)
+
+    # -- walking ----------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        for index, block in enumerate(self.blocks):
+            if not block.quoted:
+                self._quote_labelled = False
+            kind = block.kind
+            if kind == "item":
+                self._open_heading_rule = None
+                if index not in self._absorbed:
+                    self._item(index, block)
+            elif kind == "paragraph":
+                if block.parent < 0:
+                    self._paragraph(index, block)
+            elif kind == "heading":
+                self._lead = None
+                self._heading(block)
+            elif kind == "row":
+                self._open_heading_rule = None
+                self._row(block)
+            elif kind == "comment":
+                if has_modal(self._slice(block.start, block.end)):
+                    self._say("TS202", block.start, block.end)
+            elif not block.quoted:  # a thematic break
+                self._lead = None
+                self._open_heading_rule = None
+                self._closed = True
+        self._close_sections(0)
+
+    def _slice(self, start: int, end: int) -> str:
+        return self.source.slice(start, end)
+
+    def _say(self, code: str, start: int, end: int, message: str = "", *, rule_id: str | None = None) -> None:
+        self.diagnostics.append(
+            find(
+                code,
+                self.source.line(start),
+                self.name,
+                message,
+                span=self.source.span(start, end),
+                rule_id=rule_id,
+            )
+        )
+
+    def _own_text(self, block: Block) -> str:
+        text = self.source.slice(block.start, block.end)
+        if block.quoted and "\n" in text:
+            head, _, tail = text.partition("\n")
+            text = head + "\n" + _QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
+        return text
+
+    # -- headings ---------------------------------------------------------------------------------------------------
+
+    def _heading(self, block: Block) -> None:
+        if block.quoted:
+            text = self._own_text(block)
+            if has_modal(text) and count_words(text) > 2:
+                self._add(text, block.start, block.end)
+            return
+        self._closed = False
+        self._open_heading_rule = None
+        self._close_sections(block.level)
+        text = self._own_text(block)
+        rule_id, words = split_id(text)
+        inherited = self._sections[-1].constitution if self._sections else self._outer
+        constitution = inherited or is_constitution_heading(words if rule_id else text)
+        title = plain_heading(words)
+        section = _Section(
+            block.level, title, constitution, is_negative_heading(title), block, len(self.candidates)
+        )
+        self._sections.append(section)
+        if rule_id is not None and words.strip():
+            self._open_heading_rule = self._add(words, block.start, block.end, rule_id=rule_id)
+
+    def _bad_heading(self, text: str, start: int, end: int) -> None:
+        """Open a plain section for a line that only looks like a heading."""
+        self._say("TS201", start, end)
+        self._close_sections(0)
+        self._closed = False
+        self._lead = None
+        self._open_heading_rule = None
+        title = plain_heading(text.strip().lstrip("#"))
+        block = Block("heading", start, end, level=1)
+        self._sections.append(_Section(7, title, False, False, block, len(self.candidates)))
+
+    def _close_sections(self, level: int) -> None:
+        """Close every open section at or below a level; a heading whose words are a rule becomes one if it is alone."""
+        while self._sections and (level == 0 or self._sections[-1].level >= level):
+            section = self._sections[-1]
+            block = section.block
+            if block is not None:
+                text = self._slice(block.start, block.end)
+                if has_modal(text):
+                    if len(self.candidates) > section.first_rule:
+                        self.candidates[section.first_rule].context.append((block.start, block.end))
+                    elif count_words(section.text) > 2 and not text.rstrip().endswith(":"):
+                        self._add(text, block.start, block.end)
+                    else:
+                        self._say("TS205", block.start, block.end, "A heading announces rules and none follow.")
+            self._sections.pop()
+
+    # -- paragraphs -------------------------------------------------------------------------------------------------
+
+    def _paragraph(self, index: int, block: Block) -> None:
+        text = self._own_text(block)
+        self._lead = None
+        if block.quoted and _QUOTE_LABEL.match(text):
+            self._quote_labelled = True
+        if "#" in text and (bad := _BAD_HEADING.search(text)):
+            self._around_bad_heading(text, block, bad)
+            return
+        if self._open_heading_rule is not None and not block.quoted:
+            self._extend(self._open_heading_rule, text, block)
+            return
+        self._sentences(text, block.start, index, block)
+
+    def _around_bad_heading(self, text: str, block: Block, bad: re.Match[str]) -> None:
+        before, line, after = text[: bad.start()], bad[0], text[bad.end() :]
+        middle = block.start + len(before.encode("utf-8", "replace"))
+        end = middle + len(line.encode("utf-8", "replace"))
+        if before.strip():
+            self._sentences(before, block.start, -1, block)
+        self._bad_heading(line, middle, end)
+        if after.strip():
+            rest = Block("paragraph", end, block.end, quoted=block.quoted)
+            index = self.blocks.index(block) if block.end == rest.end else -1
+            more = _BAD_HEADING.search(after)
+            if more:
+                self._around_bad_heading(after, rest, more)
+            else:
+                self._sentences(after, end, index, rest)
+
+    def _sentences(self, text: str, start: int, index: int, block: Block) -> None:
+        """Make a rule of each sentence with a modal, and of each line with an explicit id."""
+        text_modal = has_modal(text)
+        lines = text.split("\n")
+        if any(looks_like_id(line.strip()) for line in lines):
+            self._id_lines(text, start)
+            return
+        if not text_modal:
+            if text.rstrip().rstrip("*_").endswith((":", "：")) and self._list_follows(index):
+                self._set_lead(text, start, start + len(text.encode("utf-8", "replace")), modal=False)
+            return
+        ascii_text = text.isascii()
+        previous: tuple[int, int] | None = None
+        ranges = sentences(text)
+        for place, (low, high) in enumerate(ranges):
+            words = text[low:high]
+            if block.quoted:
+                words = _ALERT.sub("", words)
+            if has_modal(words):
+                head = start + (low if ascii_text else len(text[:low].encode("utf-8", "replace")))
+                tail = head + len(text[low:high].encode("utf-8", "replace"))
+                last = place == len(ranges) - 1
+                if last and words.rstrip("*_ ").endswith((":", "：")):
+                    if self._list_follows(index):
+                        self._set_lead(words, head, tail, modal=True)
+                    elif block.code != (0, 0):
+                        self._add(self._with_code(words, block), head, tail)
+                    else:
+                        self._say("TS205", head, tail)
+                else:
+                    context: list[tuple[int, int]] = []
+                    if previous is not None and starts_with_pronoun(words):
+                        earlier = text[previous[0] : previous[1]]
+                        if len(earlier) <= _MAX_CONTEXT_CHARS:
+                            words = f"{earlier} {words}"
+                            at = start + len(text[: previous[0]].encode("utf-8", "replace"))
+                            context.append((at, at + len(earlier.encode("utf-8", "replace"))))
+                    self._add(words, head, tail, context=context)
+            previous = (low, high)
+
+    def _id_lines(self, text: str, start: int) -> None:
+        """Split a paragraph at the lines that begin with an explicit id."""
+        parts: list[tuple[int, int]] = []
+        at = 0
+        for line in text.split("\n"):
+            if looks_like_id(line.strip()) or not parts:
+                parts.append((at, at + len(line)))
+            else:
+                parts[-1] = (parts[-1][0], at + len(line))
+            at += len(line) + 1
+        for low, high in parts:
+            piece = text[low:high]
+            head = start + len(text[:low].encode("utf-8", "replace"))
+            tail = head + len(piece.encode("utf-8", "replace"))
+            rule_id, words = split_id(piece.strip())
+            if rule_id is None:
+                self._sentences(piece, head, -1, Block("paragraph", head, tail))
+            else:
+                self._add(words, head, tail, rule_id=rule_id)
+
+    def _list_follows(self, index: int) -> bool:
+        follower = self.blocks[index + 1] if 0 <= index < len(self.blocks) - 1 else None
+        return follower is not None and follower.kind in {"item", "row"}
+
+    def _set_lead(self, words: str, start: int, end: int, *, modal: bool) -> None:
+        self._lead = _Context(_short(words), start, end, modal, label=True)
+
+    def _extend(self, candidate: Candidate, text: str, block: Block) -> None:
+        """Join a paragraph to the rule that a heading with an id opened."""
+        more = parse_annotations(text)
+        old = candidate.annotations
+        candidate.text = f"{candidate.text} {more.text}".strip()
+        for field in ("tool_classes", "intents", "domains", "scopes", "verifiers", "problems"):
+            setattr(old, field, (*getattr(old, field), *getattr(more, field)))
+        for field in ("risk_class", "priority", "active_from", "active_until"):
+            if getattr(old, field) is None:
+                setattr(old, field, getattr(more, field))
+        candidate.context.append((block.start, block.end))
+
+    # -- items ------------------------------------------------------------------------------------------------------
+
+    def _item(self, index: int, block: Block) -> None:
+        if block.parent < 0 and block.level <= 1 and self._lead is not None and self._lead_ended(index):
+            self._lead = None
+        raw = self._own_text(block)
+        start, end = block.start, block.end
+        after_bad: tuple[str, int, int] | None = None
+        if "\n" in raw and "#" in raw and (bad := _BAD_HEADING.search(raw)) and not _TAG_LINE.match(bad[0].lower()):
+            middle = start + len(raw[: bad.start()].encode("utf-8", "replace"))
+            after_bad = (raw[bad.start() :], middle, end)
+            raw, end = raw[: bad.start()], middle
+        self._item_words(index, block, raw, start, end)
+        if after_bad is not None:
+            text, low, high = after_bad
+            rest = Block("paragraph", low, high)
+            if (again := _BAD_HEADING.search(text)) is not None:
+                self._around_bad_heading(text, rest, again)
+
+    def _lead_ended(self, index: int) -> bool:
+        before = self.blocks[index - 1] if index else None
+        return before is None or before.kind not in {"item", "paragraph"} or (
+            before.kind == "paragraph" and before.parent < 0 and before.end < (self._lead.end if self._lead else 0)
+        )
+
+    def _item_words(self, index: int, block: Block, raw: str, start: int, end: int) -> None:
+        stripped = raw.strip()
+        extras = self._extras.get(index, ())
+        if not stripped:
+            if block.children == 0 and not extras and block.code == (0, 0):
+                self._say("TS209", start, end)
+            return
+        if block.struck:
+            self._say("TS206", start, end)
+            return
+        if block.quoted and not self._quote_labelled:
+            self._say("TS207", start, end)
+            return
+        rule_id, words = split_id(stripped)
+        if not words.strip():
+            self._say("TS307", start, end, rule_id=rule_id)
+            return
+        bare = words.rstrip("*_ \t\n")
+        ends_open = bare.endswith((":", "："))
+        if rule_id is not None and ends_open and block.children:
+            self._absorb(index, words, start, end, rule_id)
+            return
+        if block.children and rule_id is None and (ends_open or _is_label(words)):
+            self._contexts[index] = _Context(_short(words), start, end, has_modal(words) or has_negation(words), True)
+            self._inherit(index, block)
+            return
+        if ends_open:
+            if block.code != (0, 0):
+                words = self._with_code(words, block)
+            elif not extras:
+                self._say("TS205", start, end, rule_id=rule_id)
+                if rule_id is None and not says_something(words):
+                    return
+        spans = [(extra.start, extra.end) for extra in extras]
+        if extras:
+            words = "\n".join([words, *(self._own_text(extra).strip() for extra in extras)])
+        if rule_id is None and not block.children and (code := self._no_rule(words)):
+            self._say(code, start, end)
+            self._cover(spans, code)
+            return
+        self._add(words, start, end, rule_id=rule_id, index=index, context=spans)
+        if block.children:
+            self._contexts[index] = _Context(_short(words), start, end, has_modal(words), False)
+            self._inherit(index, block)
+
+    def _cover(self, spans: list[tuple[int, int]], code: str) -> None:
+        for low, high in spans:
+            if has_modal(self._slice(low, high)):
+                self._say(code, low, high)
+
+    def _no_rule(self, words: str) -> str | None:
+        """Return the code of the reason why an item is no rule, None if it is one."""
+        if has_modal(words):
+            return None
+        if not _NO_WORDS.sub("", words):
+            return "TS210"
+        if words[0] in "`[*@_" or "/" in words[:40] or "." in words[:40]:
+            entry = _REFERENCE_ENTRY.match(words)
+            if entry is not None and not opens_with_imperative(entry["rest"]) and not has_negation(entry["rest"]):
+                return "TS204"
+        return None
+
+    def _absorb(self, index: int, words: str, start: int, end: int, rule_id: str) -> None:
+        """Make one rule of an item with an id that introduces others, and those others."""
+        parts: list[str] = []
+        spans: list[tuple[int, int]] = []
+        below = {index}
+        for later in range(index + 1, len(self.blocks)):
+            block = self.blocks[later]
+            if block.kind != "item" or block.parent not in below:
+                if block.parent in below:
+                    continue
+                break
+            below.add(later)
+            self._absorbed.add(later)
+            parts.append(" ".join(self._own_text(block).split()))
+            spans.append((block.start, block.end))
+            spans.extend((extra.start, extra.end) for extra in self._extras.get(later, ()))
+        self._add(f"{words.rstrip()} {'; '.join(part for part in parts if part)}", start, end, rule_id=rule_id, context=spans)
+
+    def _inherit(self, index: int, block: Block) -> None:
+        """Give a label the words of its own parent."""
+        own = self._contexts[index]
+        outer = self._contexts.get(block.parent)
+        if outer is not None and (outer.label or outer.modal) and not own.modal:
+            own.text = f"{outer.text}: {own.text}" if len(outer.text) + len(own.text) < _MAX_CONTEXT_CHARS else own.text
+            own.modal = own.modal or outer.modal
+
+    def _with_code(self, words: str, block: Block) -> str:
+        """Finish a sentence that ends with a colon by the short code block that it introduces."""
+        lines = self._slice(*block.code).strip().split("\n")
+        if lines and lines[0].lstrip(" >").startswith(("```", "~~~")):
+            lines = lines[1:-1] if len(lines) > 1 and lines[-1].strip(" >")[:3] in {"```", "~~~"} else lines[1:]
+        commands = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+        if not commands or len(commands) > 3 or sum(map(len, commands)) > _MAX_CONTEXT_CHARS:
+            return words
+        return f"{words.rstrip()} " + " ".join(f"`{command}`" for command in commands if "`" not in command)
+
+    # -- table rows -------------------------------------------------------------------------------------------------
+
+    def _row(self, block: Block) -> None:
+        cells = [self._slice(*cell).strip() for cell in block.cells]
+        if block.header < 0:
+            return
+        header_block = self.blocks[block.header]
+        header = [self._slice(*cell).strip() for cell in header_block.cells]
+        heading_text = " | ".join(header)
+        speaks = has_modal(heading_text) or any(map(is_negative_heading, header))
+        if not speaks and not _RULE_HEADER.search(heading_text) and not any(map(has_modal, cells)):
+            return
+        context: list[tuple[int, int]] = []
+        if speaks:
+            pairs = [f"{name}: {cell}" if name else cell for name, cell in zip(header, cells, strict=False) if cell]
+            words = "; ".join(pairs)
+            context.append((header_block.start, header_block.end))
+        else:
+            words = "; ".join(cell for cell in cells if cell)
+        rule_id, rest = split_id(words)
+        if _NO_WORDS.sub("", rest):
+            self._add(rest, block.start, block.end, rule_id=rule_id, context=context)
+        elif has_modal(words):
+            self._say("TS210", block.start, block.end)
+
+    # -- candidates -------------------------------------------------------------------------------------------------
+
+    def _add(
+        self,
+        raw: str,
+        start: int,
+        end: int,
+        *,
+        rule_id: str | None = None,
+        index: int = -1,
+        context: list[tuple[int, int]] | None = None,
+    ) -> Candidate | None:
+        annotations = parse_annotations(raw)
+        words = annotations.text
+        for code, message in annotations.problems:
+            self._say(code, start, end, message, rule_id=rule_id)
+        if not words or (rule_id is None and not any(char.isalnum() for char in words)):
+            self._say("TS307", start, end, rule_id=rule_id)
+            return None
+        spans = context if context is not None else []
+        section = self._sections[-1] if self._sections else None
+        if index >= 0:
+            words = self._with_context(words, index, spans, section)
+        candidate = Candidate(
+            words,
+            rule_id,
+            annotations,
+            start,
+            end,
+            spans,
+            section.text if section is not None else "",
+            (section.constitution if section is not None else self._outer) and not self._closed,
+        )
+        self.candidates.append(candidate)
+        return candidate
+
+    def _with_context(
+        self, words: str, index: int, spans: list[tuple[int, int]], section: _Section | None
+    ) -> str:
+        """Put the words of parent, lead-in or heading before an item that cannot be understood without them."""
+        parent = self.blocks[index].parent
+        context = self._contexts.get(parent) if parent >= 0 else self._lead
+        if context is not None:
+            spans.append((context.start, context.end))
+        negative = section is not None and section.negative
+        if context is None and not negative:
+            return words
+        if has_modal(words):
+            return words
+        if context is not None:
+            fragment = not opens_with_imperative(words)
+            needed = context.modal if context.label else fragment
+            if needed or (parent >= 0 and fragment):
+                return f"{context.text}: {words}"
+        if negative and section is not None and not has_negation(words):
+            if section.block is not None:
+                spans.append((section.block.start, section.block.end))
+            return f"{section.text}: {words}"
+        return words
+
+
+def _is_label(words: str) -> bool:
+    """Whether an item with children only names what they are about."""
+    if has_modal(words):
+        return False
+    plain = words.strip()
+    if plain.startswith(("**", "__")) and plain.endswith(("**", "__")):
+        return True
+    return count_words(plain) <= 3 and not plain.endswith((".", "!"))
+
+
+def _short(words: str) -> str:
+    """Return a context's words without emphasis marks and its closing colon, cut at a word."""
+    text = " ".join(words.split()).rstrip("*_ ").rstrip(":：").rstrip("*_ ")
+    if text.count("**") % 2:
+        text = text.replace("**", "", 1)
+    if len(text) > _MAX_CONTEXT_CHARS:
+        text = text[:_MAX_CONTEXT_CHARS].rsplit(" ", 1)[0] + " …"
+    return text

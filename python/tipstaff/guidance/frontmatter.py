@@ -1,0 +1,90 @@
+"""Front matter of rule files: the scopes that the hosts' own keys give.
+
+Hosts write globs in ways that YAML does not accept (``globs: **/*.ts``: a leading ``*`` is an alias to YAML), so such
+values are quoted before the YAML library sees them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+import msgspec
+
+from tipstaff.guidance.annotations import split_scopes
+
+_LENIENT: Final = re.compile(
+    r"^(?P<key>globs|applyTo|paths|description)[ \t]*:[ \t]+(?P<value>[^\s\"'\[|>#&][^\n]*?)[ \t]*$", re.MULTILINE
+)
+_LENIENT_ITEM: Final = re.compile(r"^(?P<dash>[ \t]*-[ \t]+)(?P<value>[*{!@%`][^\n]*?)[ \t]*$", re.MULTILINE)
+_SCOPE_KEYS: Final = ("paths", "globs", "applyTo")
+
+
+class FrontMatter(msgspec.Struct, frozen=True, gc=False):
+    """What the front matter of a rule file says.
+
+    Attributes
+    ----------
+    scopes
+        Globs as written; empty where the file names none.
+    description
+        Cursor's description, by which a model may ask for the rule.
+    always_apply
+        Cursor's ``alwaysApply``; None where it is not given.
+    problems
+        Pairs of a diagnostic code and a message.
+    """
+
+    scopes: tuple[str, ...] = ()
+    description: str = ""
+    always_apply: bool | None = None
+    problems: tuple[tuple[str, str], ...] = ()
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Read the YAML between the ``---`` lines of a rule file; nothing makes this raise."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        data: Any = yaml.load(_quoted(text), Loader=loader)  # noqa: S506 - the safe loader, in C
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 2}" if mark is not None else ""
+        detail = getattr(error, "problem", None) or type(error).__name__
+        return FrontMatter(problems=(("TS106", f"The front matter is not valid YAML{where}: {detail}."),))
+    if data is None:
+        return FrontMatter()
+    if not isinstance(data, dict):
+        kind = type(data).__name__
+        return FrontMatter(problems=(("TS106", f"The front matter is a {kind}, not a mapping of keys to values."),))
+    problems: list[tuple[str, str]] = []
+    scopes: list[str] = []
+    for key in _SCOPE_KEYS:
+        if key in data:
+            scopes.extend(_globs(key, data[key], problems))
+    always = data.get("alwaysApply")
+    if always is not None and not isinstance(always, bool):
+        problems.append(("TS107", f"alwaysApply is {always!r}; it must be true or false."))
+        always = None
+    description = data.get("description")
+    return FrontMatter(
+        tuple(dict.fromkeys(scopes)), description if isinstance(description, str) else "", always, tuple(problems)
+    )
+
+
+def _quoted(text: str) -> str:
+    text = _LENIENT.sub(lambda match: f"{match['key']}: {json.dumps(match['value'])}", text)
+    return _LENIENT_ITEM.sub(lambda match: match["dash"] + json.dumps(match["value"]), text)
+
+
+def _globs(key: str, value: Any, problems: list[tuple[str, str]]) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return list(split_scopes(value))
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return [glob for entry in value for glob in split_scopes(entry)]
+    problems.append(("TS107", f"{key} is {str(value)[:60]!r}; it must be a list of globs or one comma-separated string."))
+    return []

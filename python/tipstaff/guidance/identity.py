@@ -1,0 +1,87 @@
+"""Ids for rules whose authors gave none, and keeping them when words change.
+
+An id made from a rule's content stays when lines move. When the words change a little, the rule keeps the id under
+which its history is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import Final
+
+import xxhash
+
+from tipstaff.model import GuidanceRule
+
+SAME_RULE: Final = 0.72
+"""Similarity from which an edited rule is taken for the former one: shared words, and their order."""
+_MAX_COMPARED: Final = 64
+_WORD: Final = re.compile(r"\w+")
+
+
+def content_id(text: str, taken: Iterable[str] = (), salt: str = "") -> str:
+    """Return ``AUTO-`` and eight hexadecimal digits of the xxh3 of a rule's words, more digits where they collide."""
+    normal = " ".join(_WORD.findall(text.casefold())) or text
+    digest = xxhash.xxh3_64_hexdigest((f"{normal}\0{salt}" if salt else normal).encode("utf-8", "surrogatepass"))
+    for width in (8, 12, 16):
+        rule_id = f"AUTO-{digest[:width]}"
+        if rule_id not in taken:
+            return rule_id
+    return content_id(text, taken, salt + "+")
+
+
+def match_former(rules: Sequence[GuidanceRule], former: Sequence[GuidanceRule]) -> dict[str, str]:
+    """Match new rules to former ones whose text is nearly the same.
+
+    Parameters
+    ----------
+    rules
+        The rules of this compilation.
+    former
+        Those of the one before.
+
+    Returns
+    -------
+    dict
+        New id to former id, one to one, only for ids that did not exist before and former ids that exist no more.
+    """
+    known = {rule.id for rule in former}
+    present = {rule.id for rule in rules}
+    lost = [rule for rule in former if rule.id not in present]
+    fresh = [rule for rule in rules if rule.id not in known]
+    if not lost or not fresh:
+        return {}
+    # Candidates share a word; the rarest words of the lost rules are asked first, so that the work stays linear.
+    postings: dict[str, list[int]] = {}
+    words_of = [set(_WORD.findall(rule.text.casefold())) for rule in lost]
+    for index, words in enumerate(words_of):
+        for word in words:
+            postings.setdefault(word, []).append(index)
+    scored: list[tuple[float, int, int]] = []
+    for place, rule in enumerate(fresh):
+        words = set(_WORD.findall(rule.text.casefold()))
+        seen: dict[int, None] = {}
+        for word in sorted(words, key=lambda w: len(postings.get(w, ()))):
+            for index in postings.get(word, ()):
+                seen[index] = None
+                if len(seen) >= _MAX_COMPARED:
+                    break
+            if len(seen) >= _MAX_COMPARED:
+                break
+        for index in seen:
+            shared = len(words & words_of[index])
+            jaccard = shared / (len(words) + len(words_of[index]) - shared)
+            if jaccard < 0.4:
+                continue
+            score = SequenceMatcher(None, lost[index].text[:400], rule.text[:400], autojunk=False).ratio()
+            if max(score, jaccard) >= SAME_RULE:
+                scored.append((-max(score, jaccard), place, index))
+    matched: dict[str, str] = {}
+    used: set[int] = set()
+    for _, place, index in sorted(scored):
+        if fresh[place].id not in matched and index not in used:
+            used.add(index)
+            matched[fresh[place].id] = lost[index].id
+    return matched

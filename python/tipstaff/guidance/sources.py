@@ -1,0 +1,395 @@
+"""Finding the rule files of a repository, whoever's they are, and the scope that each gives its rules.
+
+============================================  ========  ======================================================
+file                                          host      scope of its rules
+============================================  ========  ======================================================
+``CLAUDE.md``, ``.claude/CLAUDE.md``          claude    its folder (the root's: everywhere)
+``CLAUDE.local.md``                           claude    its folder; a local source
+``.claude/rules/**/*.md``                     claude    ``paths:``, else its folder
+``AGENTS.md``                                 agents    its folder; the nearest wins
+``GEMINI.md``                                 gemini    its folder
+``.cursor/rules/**/*.mdc``, ``.cursorrules``  cursor    ``globs:``, else its folder
+``.github/copilot-instructions.md``           copilot   everywhere
+``.github/instructions/**/*.instructions.md`` copilot   ``applyTo:``, else everywhere
+============================================  ========  ======================================================
+
+A file that two names lead to (a symbolic link from ``CLAUDE.md`` to ``AGENTS.md`` is common) is read once.
+Source: the hosts' documentation.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from tipstaff.budgets import MAX_DIRECTORIES, MAX_IMPORT_DEPTH, MAX_SOURCE_BYTES, MAX_SOURCE_FILES
+from tipstaff.errors import SourceNotFoundError
+from tipstaff.guidance.diagnostics import find
+from tipstaff.guidance.frontmatter import FrontMatter, read_front_matter
+from tipstaff.guidance.globs import from_host
+from tipstaff.guidance.markdown import ParsedText, parse
+from tipstaff.guidance.sections import is_constitution_heading
+from tipstaff.model import EVERYWHERE, Diagnostic
+
+_SKIPPED: Final = frozenset(
+    """node_modules bower_components __pycache__ venv env site-packages dist build target out vendor third_party
+    coverage tmp temp""".split()
+)
+# Of the hosts' hidden folders only these are read: .claude/worktrees, for one, may hold whole clones.
+_HIDDEN_READ: Final = {".claude": "rules", ".cursor": "rules", ".github": "instructions"}
+_IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
+_CODE_SPAN: Final = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_RULE_SUFFIXES: Final = frozenset({"", ".md", ".mdc", ".markdown", ".mdx", ".txt", ".rst"})
+_ORDER: Final = {"claude": 0, "agents": 1, "gemini": 2, "cursor": 3, "copilot": 4}
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule file that was read.
+
+    Attributes
+    ----------
+    path
+        Relative to the repository's root, with forward slashes.
+    text, parsed
+        The text as it stands in the file, and its blocks.
+    size_bytes
+        Size on disk.
+    host
+        ``claude``, ``agents``, ``gemini``, ``cursor`` or ``copilot``.
+    scopes
+        Globs relative to the root that the file gives its rules.
+    source
+        ``root`` or ``local``.
+    depth
+        Number of folders between the root and the folder that the file speaks for.
+    folder
+        That folder, empty for the root.
+    always_apply, description
+        Cursor's keys.
+    imported_by
+        The path of the file that imports this one, None for a file that a host reads by itself.
+    in_constitution
+        Whether it is imported from within a constitution section.
+    """
+
+    path: str
+    text: str
+    parsed: ParsedText
+    size_bytes: int
+    host: str
+    scopes: tuple[str, ...] = (EVERYWHERE,)
+    source: str = "root"
+    depth: int = 0
+    folder: str = ""
+    always_apply: bool | None = None
+    description: str = ""
+    imported_by: str | None = None
+    in_constitution: bool = False
+
+
+class Repository(msgspec.Struct, frozen=True, kw_only=True):
+    """The rule files of a repository.
+
+    Attributes
+    ----------
+    root
+        Absolute path.
+    documents
+        Outer folders before inner ones, an importing file before what it imports, local files last.
+    diagnostics
+        What was wrong with files, imports and front matter.
+    files
+        Paths of all rule files that exist, read or not.
+    directories
+        Paths of the folders that were searched, relative to the root (``.`` for itself).
+    """
+
+    root: Path
+    documents: tuple[Document, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    files: tuple[str, ...]
+    directories: tuple[str, ...]
+
+
+def read_repository(root: Path | str) -> Repository:
+    """Find and read all rule files below a folder.
+
+    Raises
+    ------
+    SourceNotFoundError
+        If `root` is not a folder.
+    """
+    path = Path(root)
+    if not path.is_dir():
+        msg = f"{path}: not a folder; give the root of a repository"
+        raise SourceNotFoundError(errno.ENOENT, msg)
+    reader = _Reader(path.resolve())
+    return reader.read()
+
+
+def document_from_text(text: str, name: str, *, source: str = "root") -> Document:
+    """Return a text given directly as a document of the root."""
+    return Document(
+        path=name, text=text, parsed=parse(text), size_bytes=len(text.encode("utf-8", "replace")), host="claude", source=source
+    )
+
+
+class _Found(msgspec.Struct, frozen=True):
+    path: str
+    host: str
+    folder: str
+    local: bool = False
+
+
+def _classify(folder: str, name: str) -> _Found | None:
+    """Return what a file is by its name and folder, None if it is no rule file."""
+    here = f"{folder}/{name}" if folder else name
+    if name == "CLAUDE.md":
+        owner = folder.removesuffix(".claude").rstrip("/") if folder.split("/")[-1] == ".claude" else folder
+        return _Found(here, "claude", owner)
+    if name == "CLAUDE.local.md":
+        return _Found(here, "claude", folder, local=True)
+    if name == "AGENTS.md":
+        return _Found(here, "agents", folder)
+    if name == "GEMINI.md":
+        return _Found(here, "gemini", folder)
+    if name == ".cursorrules":
+        return _Found(here, "cursor", folder)
+    parts = f"/{folder}/"
+    if name.endswith(".md") and "/.claude/rules/" in parts:
+        return _Found(here, "claude", parts.split("/.claude/rules/")[0].strip("/"))
+    if name.endswith((".mdc", ".md")) and "/.cursor/rules/" in parts:
+        return _Found(here, "cursor", parts.split("/.cursor/rules/")[0].strip("/"))
+    if name == "copilot-instructions.md" and parts.endswith("/.github/"):
+        return _Found(here, "copilot", parts.removesuffix("/.github/").strip("/"))
+    if name.endswith(".instructions.md") and "/.github/instructions/" in parts:
+        return _Found(here, "copilot", parts.split("/.github/instructions/")[0].strip("/"))
+    return None
+
+
+class _Reader:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.documents: list[Document] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.files: list[str] = []
+        self.directories: list[str] = []
+        self._seen: dict[tuple[int, int], str] = {}
+        self._copies: dict[tuple[str, tuple[str, ...]], str] = {}
+
+    def read(self) -> Repository:
+        found = self._search()
+        found.sort(key=lambda one: (one.local, one.folder.count("/") + bool(one.folder), one.folder, _ORDER[one.host], one.path))
+        for one in found:
+            self.files.append(one.path)
+            self._read_one(one)
+        return Repository(
+            root=self.root,
+            documents=tuple(self.documents),
+            diagnostics=tuple(self.diagnostics),
+            files=tuple(dict.fromkeys(self.files)),
+            directories=tuple(self.directories),
+        )
+
+    def _search(self) -> list[_Found]:
+        found: list[_Found] = []
+        pending = [""]
+        while pending:
+            folder = pending.pop()
+            self.directories.append(folder or ".")
+            if len(self.directories) > MAX_DIRECTORIES or len(found) > MAX_SOURCE_FILES:
+                self.diagnostics.append(
+                    find("TS112", 0, folder or ".", f"More than {MAX_DIRECTORIES} folders or {MAX_SOURCE_FILES} rule files.")
+                )
+                break
+            try:
+                entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
+            except OSError as error:
+                self.diagnostics.append(find("TS111", 0, folder or ".", f"The folder cannot be read: {error.strerror}."))
+                continue
+            last = folder.rsplit("/", 1)[-1]
+            only = _HIDDEN_READ.get(last)
+            inside = any(f"{name}/{below}" in folder for name, below in _HIDDEN_READ.items())
+            for entry in entries:
+                name = entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if name == only if only else inside or name in _HIDDEN_READ or _is_searched(name):
+                        pending.append(f"{folder}/{name}" if folder else name)
+                    continue
+                one = _classify(folder, name)
+                if one is not None:
+                    found.append(one)
+        return found
+
+    def _say(self, code: str, path: str, message: str = "", line: int = 0, span: tuple[int, int] = (0, 0)) -> None:
+        self.diagnostics.append(find(code, line, path, message, span=span))
+
+    def _text(self, path: str) -> tuple[str, int] | None:
+        """Read a file as UTF-8; report why if that fails."""
+        full = self.root / path
+        try:
+            # Never block on a pipe or a device that bears a rule file's name.
+            handle = os.open(full, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        except OSError as error:
+            self._say("TS111", path, f"The file cannot be opened: {error.strerror}.")
+            return None
+        with os.fdopen(handle, "rb") as stream:
+            status = os.fstat(stream.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                self._say("TS111", path, "The file is not a regular file.")
+                return None
+            identity = (status.st_dev, status.st_ino)
+            if identity in self._seen:
+                return None
+            self._seen[identity] = path
+            if status.st_size > MAX_SOURCE_BYTES:
+                limit = MAX_SOURCE_BYTES // 2**20
+                self._say("TS102", path, f"The file has {status.st_size / 2**20:.1f} MiB; at most {limit} MiB are read.")
+                return None
+            try:
+                data = stream.read(MAX_SOURCE_BYTES + 1)
+            except OSError as error:
+                self._say("TS111", path, f"The file cannot be read: {error.strerror}.")
+                return None
+        try:
+            return data.decode("utf-8"), len(data)
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            known = "It begins like UTF-16." if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else ""
+            self._say(
+                "TS101", path, f"Byte 0x{data[error.start]:02x} in line {line} is not UTF-8. {known}".strip(), line=line
+            )
+            return None
+
+    def _read_one(self, one: _Found) -> None:
+        read = self._text(one.path)
+        if read is None:
+            return
+        text, size = read
+        parsed = parse(text)
+        if not text.strip("\ufeff \t\r\n"):
+            self._say("TS109", one.path, line=1)
+        matter = FrontMatter()
+        if parsed.front_matter is not None:
+            matter = read_front_matter(parsed.front_matter)
+            for code, message in matter.problems:
+                self._say(code, one.path, message, line=1)
+        self._add(
+            Document(
+                path=one.path,
+                text=text,
+                parsed=parsed,
+                size_bytes=size,
+                host=one.host,
+                scopes=_scopes(one, matter),
+                source="local" if one.local else "root",
+                depth=one.folder.count("/") + bool(one.folder),
+                folder=one.folder,
+                always_apply=matter.always_apply,
+                description=matter.description,
+            )
+        )
+        if one.host in {"claude", "gemini"}:
+            self._imports(self.documents[-1], (one.path,))
+
+    def _add(self, document: Document) -> None:
+        if document.parsed.unclosed_fence >= 0:
+            at = document.parsed.unclosed_fence
+            self._say("TS108", document.path, line=document.parsed.source.line(at), span=document.parsed.source.span(at, at))
+        self.documents.append(document)
+
+    def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
+        """Read what a document imports, depth first, where it stands."""
+        if "@" not in document.text:
+            return
+        source = document.parsed.source
+        sections: list[tuple[int, bool]] = []
+        for block in document.parsed.blocks:
+            if block.kind == "heading":
+                title = source.slice(block.start, block.end)
+                while sections and sections[-1][0] >= block.level:
+                    sections.pop()
+                outer = sections[-1][1] if sections else document.in_constitution
+                sections.append((block.level, outer or is_constitution_heading(title)))
+            elif block.kind not in {"paragraph", "item", "row"}:
+                continue
+            words = source.slice(block.start, block.end)
+            if "@" not in words:
+                continue
+            masked = _CODE_SPAN.sub(lambda match: "`" * len(match[0]), words) if "`" in words else words
+            for match in _IMPORT.finditer(masked):
+                constitution = sections[-1][1] if sections else document.in_constitution
+                line = source.line(block.start) + words.count("\n", 0, match.start())
+                self._import(document, match["path"].rstrip("."), line, chain, constitution=constitution)
+
+    def _import(self, document: Document, target: str, line: int, chain: tuple[str, ...], *, constitution: bool) -> None:
+        explicit = target.startswith(("~", ".", "/"))
+        if target.startswith("~"):
+            self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
+            return
+        base = "" if target.startswith("/") else os.path.dirname(document.path)  # noqa: PTH120 - a relative posix path
+        wanted = target.lstrip("/") if target.startswith(f"{self.root}/") is False else target[len(str(self.root)) + 1 :]
+        relative = os.path.normpath(os.path.join(base, wanted)).replace(os.sep, "/")  # noqa: PTH118
+        suffix = os.path.splitext(relative)[1].lower()  # noqa: PTH122
+        full = self.root / relative
+        if not full.is_file():
+            if explicit or suffix in _RULE_SUFFIXES - {""}:
+                if relative.startswith("..") or target.startswith("/"):
+                    self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
+                else:
+                    self._say("TS103", document.path, f"@{target} does not exist.", line=line)
+            return  # a package name, a handle, a decorator: no import
+        if relative.startswith("..") or not full.resolve().is_relative_to(self.root):
+            self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
+            return
+        if relative in chain:
+            self._say("TS104", document.path, f"@{target} leads back: {' -> '.join((*chain, relative))}.", line=line)
+            return
+        if suffix not in _RULE_SUFFIXES:
+            return  # data that the host shows to the model; no rule file
+        if len(chain) > MAX_IMPORT_DEPTH:
+            self._say("TS105", document.path, f"@{target} is import number {len(chain)} in a row.", line=line)
+            return
+        self.files.append(relative)
+        read = self._text(relative)
+        if read is None:
+            return
+        text, size = read
+        imported = Document(
+            path=relative,
+            text=text,
+            parsed=parse(text),
+            size_bytes=size,
+            host=document.host,
+            scopes=document.scopes,
+            source=document.source,
+            depth=document.depth,
+            folder=document.folder,
+            imported_by=document.path,
+            in_constitution=constitution,
+        )
+        self._add(imported)
+        self._imports(imported, (*chain, relative))
+
+
+def _is_searched(name: str) -> bool:
+    return not name.startswith(".") and name.lower() not in _SKIPPED
+
+
+def _scopes(one: _Found, matter: FrontMatter) -> tuple[str, ...]:
+    """Return a file's scopes as globs relative to the root."""
+    if matter.always_apply:
+        globs: tuple[str, ...] = ()
+    else:
+        globs = tuple(from_host(glob, one.host) for glob in matter.scopes)
+    if not globs:
+        return (f"{one.folder}/**",) if one.folder else (EVERYWHERE,)
+    if one.folder:
+        return tuple(f"{one.folder}/{glob.lstrip('/')}" for glob in globs)
+    return tuple(EVERYWHERE if glob == "**" else glob for glob in globs)
