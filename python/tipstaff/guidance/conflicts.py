@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from tipstaff.guidance.globs import scopes_may_overlap
+from tipstaff.guidance.grammar import opens_with_imperative
 from tipstaff.guidance.vocabulary import stem
 from tipstaff.kernels import jaccard_pairs
 from tipstaff.model import GuidanceRule, Relation
@@ -47,7 +48,16 @@ _OPPOSITES: Final = frozenset(
     {(REQUIRE, FORBID), (FORBID, REQUIRE), (PERMIT, FORBID), (FORBID, PERMIT), (LIFT, REQUIRE), (REQUIRE, LIFT)}
 )
 _LIFTING: Final = frozenset("optional optionally needn't unnecessary".split())
-_OBLIGING: Final = frozenset("must always should shall only ensure required requires require mandatory".split())
+_OBLIGING: Final = frozenset("must always should shall only ensure mandatory".split())
+_COMMANDING: Final = _OBLIGING - {"only"}
+_DIRECTLY_FORBIDDING: Final = frozenset(
+    "never avoid don't dont mustn't mustnt shouldn't shouldnt forbidden prohibited disallowed banned refrain".split()
+)
+_AUXILIARIES: Final = frozenset("do must should shall may need to you we please".split())
+_ADDRESSED: Final = frozenset("you we agents agent one developers anyone everybody everyone".split())
+_PERMITTING_OUTRIGHT: Final = frozenset("allowed permitted optional fine okay ok".split())
+_NEGATED: Final = _FORBIDDING | frozenset("isn't aren't wasn't weren't doesn't didn't hasn't haven't".split())
+_EMPHASIS: Final = re.compile(r"\*+|__|`")
 _NOT: Final = frozenset("not no don't doesn't isn't aren't".split())
 _NECESSARY: Final = frozenset("required need needed mandatory necessary have".split())
 _SUBORDINATORS: Final = frozenset("when whenever if where that which who until unless while because since so".split())
@@ -70,13 +80,27 @@ _FUNCTION_WORDS: Final = frozenset(
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
-    """What one clause of a rule says: its polarity, about what, and whether a modal or a negation says so."""
+    """What one clause of a rule says.
+
+    Attributes
+    ----------
+    polarity
+        `REQUIRE`, `FORBID`, `PERMIT` or `LIFT`.
+    topic
+        Stems of the clause's content words.
+    explicit
+        Whether a modal or a negation says so ("must", "never", "do not"), and not the verb's mood alone.
+    directive
+        Whether the clause tells somebody what to do; a description ("cannot interrupt a paragraph") contradicts nothing.
+    negative_condition
+        Whether the condition under which it holds is negated: "when the cache is not warm".
+    """
 
     polarity: int
     topic: frozenset[str]
     explicit: bool
+    directive: bool
     negative_condition: bool
-    """Whether the condition under which it holds is negated: "when the cache is not warm"."""
 
 
 def claims(text: str) -> tuple[Claim, ...]:
@@ -88,52 +112,69 @@ def claims(text: str) -> tuple[Claim, ...]:
     (Claim(polarity=-1, ...), Claim(polarity=1, ...))
     """
     result: list[Claim] = []
-    flip = False
+    flip = flip_directs = False
     at = 0
-    bounds = [*_CLAUSE.finditer(text[:1_000]), None]
-    for bound in bounds:
-        clause = text[at : bound.start()] if bound is not None else text[at:1_000]
-        claim = _claim(clause, negate=flip)
-        if claim is not None:
+    text = text[:1_000]
+    if "*" in text or "__" in text or "`" in text:
+        text = _EMPHASIS.sub("", text)
+    for bound in (*_CLAUSE.finditer(text), None):
+        clause = text[at : bound.start()] if bound is not None else text[at:]
+        words = [word.replace("’", "'").lower() for word in _WORD.findall(clause)[:_MAX_WORDS]]
+        topic = frozenset([stem(word) for word in words if word not in _FUNCTION_WORDS])
+        if topic:
+            claim = _claim(clause, words, topic, negate=flip)
+            if flip_directs and not claim.directive:
+                claim = msgspec.structs.replace(claim, directive=True)
             result.append(claim)
             if len(result) == _MAX_CLAIMS:
                 break
+            flip = flip_directs = False
+        else:  # "Never: hardcode secrets": the negation belongs to what follows
+            flip = flip_directs = flip != (sum(word in _FORBIDDING for word in words) % 2 == 1)
         if bound is not None:
-            flip = _REVERSED.match(bound[0]) is not None
+            if _REVERSED.match(bound[0]):  # "use tabs rather than spaces" directs as much as its first half
+                flip, flip_directs = True, bool(result) and result[-1].directive
             at = bound.end()
     return tuple(result)
 
 
-def _claim(clause: str, *, negate: bool) -> Claim | None:
-    words = [word.replace("’", "'").lower() for word in _WORD.findall(clause)[:_MAX_WORDS]]
-    topic = frozenset([stem(word) for word in words if word not in _FUNCTION_WORDS])
-    if not topic:
-        return None
+def _claim(clause: str, words: list[str], topic: frozenset[str], *, negate: bool) -> Claim:
     # A condition ("if the cache is not warm, ...") has its own negations; they do not turn the rule round.
     main = _main_words(clause, words)
     negations = 0
-    explicit = False
-    permits = False
+    obliges = permits = directive = False
+    before = ""
     for word in main:
         if word in _FORBIDDING:
             negations += 1
+            directive = directive or word in _DIRECTLY_FORBIDDING or before in _AUXILIARIES or not before
         elif word in _OBLIGING:
-            explicit = True
+            obliges = True
         elif word in _PERMITTING:
             permits = True
+            directive = directive or before in _ADDRESSED or word in _PERMITTING_OUTRIGHT
+        before = word
     if negations and "without" in main:
         negations += 1  # "never merge without review" requires the review
     forbids = (negations % 2 == 1) != negate
     if negations and _lifts_obligation(main):
         polarity = LIFT
+        directive = True
     elif forbids:
         polarity = FORBID
-    elif permits and not negations and not explicit:
+    elif permits and not negations and not obliges:
         polarity = LIFT if not _LIFTING.isdisjoint(main) else PERMIT
     else:
         polarity = REQUIRE
-    outside = sum(word in _FORBIDDING for word in words) - sum(word in _FORBIDDING for word in main)
-    return Claim(polarity, topic, explicit or negations > 0 or negate, outside % 2 == 1)
+        directive = directive or not _COMMANDING.isdisjoint(main) or opens_with_imperative(clause)
+    explicit = obliges or negations > 0 or negate
+    return Claim(polarity, topic, explicit, directive, _condition_is_negated(words, main))
+
+
+def _condition_is_negated(words: list[str], main: list[str]) -> bool:
+    if len(words) == len(main):
+        return False
+    return (sum(word in _NEGATED for word in words) - sum(word in _NEGATED for word in main)) % 2 == 1
 
 
 def _main_words(clause: str, words: list[str]) -> list[str]:
@@ -177,14 +218,14 @@ def _opposite(left: int, right: int) -> bool:
 
 
 def _same_topic(one: Claim, other: Claim) -> float:
-    if one.negative_condition != other.negative_condition:
+    if one.negative_condition != other.negative_condition or not (one.directive and other.directive):
         return 0.0
     left, right = one.topic, other.topic
     score = similarity(left, right)
     small, large = (left, right) if len(left) <= len(right) else (right, left)
     if len(small) == 1:
-        # One word is little: both must speak of it on purpose, and of nothing else.
-        return score if score == 1.0 and one.explicit and other.explicit else 0.0
+        # One word is little: both must speak of nothing else, and one of them with emphasis.
+        return score if score == 1.0 and (one.explicit or other.explicit) else 0.0
     if score >= CONTRADICTION or (len(large) - len(small) <= 2 and small <= large):
         return score
     return 0.0
