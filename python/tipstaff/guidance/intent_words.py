@@ -16,24 +16,29 @@ bug-fix      1.2  1.8  fix, bugfix, hotfix
 bug-fix      0.9  1.3  repair, resolve
 bug-fix      0.5  1    correct, patch
 bug-fix      0.2  0.5  handle, restore
-feature      0.5  0.8  implement, introduce, allow, enable, feat
-feature      0.45 0.7  add, create, develop, let, offer, integrate
+feature      0.5  2.2  feat
+feature      0.5  0.8  allow, enable
+feature      0.45 0.7  let, offer
 feature      0.4  0.7  wire, hook up, notify, highlight, localise, paginate, animate, generate, customise
 feature      0.4  0.7  prototype
+feature      0.4  0.65 implement, introduce
+feature      0.4  0.6  add, create, develop, integrate
 feature      0.35 0.7  build, support
 feature      0.3  0.6  provide, show, display, change, want
 feature      0.2  0.4  extend, update, make, enhance, improve, need, put, include, accept, embed, sync, persist
 feature      0.2  0.4  scaffold, expose
+feature      0.2  0.35 validate
 refactor     1.2  1.9  refactor, restructure, reorganise, deduplicate, untangle, disentangle, modularise
+refactor     1.2  1.9  re factor
 refactor     1    1.6  simplify, decouple, consolidate, rename, dedupe
 refactor     0.8  1.4  extract, inline, tidy, unify, rewrite, rework, streamline
 refactor     0.8  1.3  clean, clean up, break up, get rid of, tidy up, encapsulate, reformat, flatten
-refactor     0.5  1    split, convert, modernise
-refactor     0.5  1    abstract, generalise, prune, shorten, lint
+refactor     0.5  1    split, convert, modernise, abstract, generalise, prune, shorten, lint
 refactor     0.3  0.6  replace, eliminate, merge, collapse, pull, port, swap, turn, normalise, isolate
 refactor     0.2  0.4  remove, delete, drop, move
 security     1.4  1.8  encrypt, harden, sanitise, authorise, authenticate, pentest
 security     1    1.4  secure, hack, exploit, bypass, spoof, tamper, decrypt
+security     0.9  1.2  lock down
 security     0.6  0.9  audit, leak, impersonate
 security     0.4  0.7  hash, escape, protect, revoke, sign in, log in
 security     0.2  0.3  rotate, restrict, forbid
@@ -50,7 +55,7 @@ testing      1    1.8  test, retest
 testing      1    1.6  mock, assert, stub
 testing      0.9  1.4  fuzz
 testing      0.5  0.8  check that, verify that, make sure
-testing      0.3  0.5  cover, verify, validate, parametrise
+testing      0.3  0.5  cover, verify, parametrise
 docs         1    1.6  explain, describe
 docs         0.8  1.4  comment, annotate
 docs         0.8  1.2  write down, write up
@@ -71,11 +76,12 @@ architecture 0.3  0.7  evaluate, compare
 architecture 0.3  0.4  structure, choose, define
 debug        1.2  1.9  debug, diagnose, investigate, troubleshoot
 debug        1.2  1.7  explain why
-debug        1.1  1.7  look into, find out, figure out, track down, narrow down, dig into, trace, bisect
+debug        1.1  1.7  look into, find out, figure out, track down, narrow down, dig into, bisect
 debug        0.9  1.4  inspect, reproduce, examine, analyse
+debug        0.6  1.7  trace
 debug        0.5  0.9  understand why, look at, check why, see why, find, watch, triage, instrument
+debug        0.3  0.9  log
 debug        0.3  0.5  check, understand
-debug        0.3  0.4  log
 """
 
 # What it is done to. Inflected as nouns; in a phrase the last word is.
@@ -94,10 +100,12 @@ feature      0.35 user interface, user profile, colour scheme, theme, colour, co
 feature      0.35 badge, popup, tab, carousel, calendar, search box, landing page, search bar
 feature      0.25 setting, export, import, endpoint, plugin, notification, upload, footer, header, picture
 feature      0.1  user, customer, report, field
+feature      0    pull request, merge request, building block
 refactor     1    dead code, code quality, code smell, tech debt, technical debt, spaghetti code, cleanup
 refactor     0.9  readability, duplication, duplicate code, duplicated code, duplicated logic, maintainability
 refactor     0.8  complexity, copy paste, naming convention, god class, god object, lookup table, base class
 refactor     0.8  type hint, repetition, mess
+refactor     0.6  debug code, debug log, debug logging, debug output, debug statement, console log
 refactor     0.5  boilerplate, clarity, global variable, magic number, own file, smaller file, smaller function
 refactor     0.4  switch statement, mixin, magic string, naming, helper
 refactor     0.1  code, class, function, method, module, package, file
@@ -105,22 +113,25 @@ security     2    vulnerability, vuln, xss, csrf, ssrf, sqli, cve, injection, rc
 security     2    clickjacking, path traversal, privilege escalation, security hole, zip bomb, open redirect
 security     1.2  access control, threat model, penetration test, pen test, pentest, exploit, attacker, rbac
 security     1.2  backdoor, malware, supply chain, man in the middle, intrusion, replay attack, injection attack
+security     1.1  security
 security     1    token, secret, credential, permission, authorisation, authentication, api key, brute force
-security     1    signing key, private key, encryption, attack, phishing, two factor, password policy
+security     1    signing key, private key, encryption, attack, phishing, two factor, password policy, auth
 security     0.9  privilege, password, jwt, oauth, firewall, hacker, csp, mfa, 2fa, rate limiting, sso, threat
 security     0.9  impersonation, hsts, hmac, sensitive data, pii, captcha, cors, sbom, tampering, spoofing
 security     0.9  lockout
+security     0.7  input validation
 security     0.6  certificate, tls, ssl, audit log, hardening, personal data, leak, vault, role based, acl
 security     0.6  signature, allowlist, denylist, blocklist, sandbox, other user, role, identity, rate limit
 security     0.4  stranger, gdpr, user input
 security     0.35 login, cookie, session, passkey, sign in, log in, logout, key, right, admin, access
 performance  1.1  bottleneck, latency, throughput, benchmark, slowdown, speedup, memory leak
 performance  1    memory usage, memory consumption, memory footprint, response time, load time, n 1, cpu usage
-performance  1    core web vital, table scan, time to first byte, jank
+performance  1    core web vital, table scan, time to first byte, jank, performance
 performance  0.9  startup time, bundle size, cpu, hot path, render time, page speed, load speed
 performance  0.8  round trip, frame rate, fps, connection pool, scalability, time complexity, hot loop
 performance  0.8  concurrency
-performance  0.5  cache, memory, speed, index, under load, allocation, garbage collection, ram, overhead, second
+performance  0.7  build time, cache
+performance  0.5  memory, speed, index, under load, allocation, garbage collection, ram, overhead, second
 performance  0.5  millisecond, gigabyte, megabyte
 performance  0.4  minute, query, every row, pool
 performance  0.35 spike
@@ -129,15 +140,17 @@ testing      1.1  quality assurance, end to end test, e2e test, regression suite
 testing      1    test, spec, mock, stub, assertion, tdd, bdd, coverage, fixture, unittest, doctest, pytest, qa
 testing      0.9  junit, vitest, rspec, mocha, selenium, smoke test, contract test, golden file, with a test
 testing      0.9  with test
+testing      0.8  flake, flakiness
 testing      0.7  suite, snapshot test, fake, e2e, end to end, jest, test runner, playwright, cypress, fuzzing
 testing      0.6  corner case, tester, sanity check
 docs         1.5  typo
 docs         1.4  broken link, spelling mistake
 docs         1.3  release note, api doc, usage guide, api reference, changelog, docstring, jsdoc, readme
 docs         1.2  javadoc, man page, quickstart, doc string
-docs         1.1  doc, documentation, tutorial, guide, faq, cheat sheet, how to guide, contributing guide, howto
+docs         1.1  documentation, tutorial, guide, faq, cheat sheet, how to guide, contributing guide, howto
+docs         1    doc
 docs         0.8  manual, handbook, wiki, comment, getting started, wording, guideline, walkthrough, runbook
-docs         0.8  cookbook, mkdocs, sphinx, blog post, help text, code sample
+docs         0.8  cookbook, mkdocs, sphinx, blog post, help text, code sample, contributing
 docs         0.5  document, spelling, example, how to, overview, glossary, explanation, instruction
 docs         0.4  section, paragraph, chapter, article, reference
 deployment   1.1  deployment, rollout, rollback, ci cd, github action, git hub action, gitlab ci, git lab ci
@@ -153,15 +166,15 @@ deployment   0.35 runner, alert, alerting, monitoring, makefile, vm
 deployment   0.25 environment, workflow, server, wheel, cloud, script
 architecture 1.2  architecture, separation of concern, bounded context, aggregate root, domain model, adr
 architecture 1.1  system design, design pattern, module boundary, api design, service mesh, event sourcing
-architecture 1    boundary, microservice, cqrs, monolith, port and adapter, hexagonal, component diagram
-architecture 1    ddd, topology, blueprint, service boundary, extension point, tech stack, technology choice
+architecture 1    boundary, microservice, cqrs, monolith, port and adapter, hexagonal, component diagram, ddd
+architecture 1    topology, blueprint, service boundary, extension point, tech stack, technology choice
 architecture 0.8  interface between, layering, data model, event driven, message bus, multi tenancy, coupling
 architecture 0.7  interface, design, structure, trade off, tradeoff, monorepo, dependency direction, layer
 architecture 0.7  pub sub, message queue, message broker, data flow, sequence diagram, class diagram, sharding
 architecture 0.7  pattern, package layout, folder layout, module layout, module structure, rfc, contract between
 architecture 0.7  saga
-architecture 0.5  decision, should we, schema, how should, own service, shared database, versus, vs, diagram
-architecture 0.5  proposal, abstraction, responsibility, broker
+architecture 0.5  decision, schema, own service, shared database, versus, vs, diagram, proposal, abstraction
+architecture 0.5  responsibility, broker
 architecture 0.2  service, system, backend, graphql, kafka, kernel, backbone, tier, event
 debug        1.2  root cause, stack trace, core dump, heap dump, breakpoint, postmortem, steps to reproduce
 debug        1.2  what went wrong, repro
@@ -178,17 +191,19 @@ bug-fix      1.3  won t work, not work, no funciona, nao funciona, ne fonctionne
 bug-fix      1.3  funktioniert nicht, geht nicht, не работает, не работают, не открывается
 bug-fix      1.1  crashes, crashed, crashing, crash, cannot, can t, couldn t, won t, unable to, no longer, throws
 bug-fix      1.1  used to work, keeps crashing
+bug-fix      0.95 broken, wrong, wrongly, incorrect, incorrectly, failing, fails, failed, fail
 bug-fix      0.9  doesn t, don t, didn t, isn t, aren t, wasn t, does not, is not, are not, did not, has no
-bug-fix      0.9  hasn t, broken, wrong, wrongly, incorrect, incorrectly, failing, fails, failed, fail, unexpected
-bug-fix      0.9  breaks, freezes, freeze, hangs, hang, stuck, disappears, disappear, disappeared, vanishes, buggy
-bug-fix      0.9  garbled, unexpectedly, misaligned, truncated, corrupt, corrupted, mismatch, flickers, undefined
-bug-fix      0.9  nan, misbehaves, unusable, unreachable, refuses, reappears, times out, timed out, any more
-bug-fix      0.9  anymore, any longer
-bug-fix      0.7  loses, lost, lose, ignored, ignores, ignoring, missing, twice, instead of, stale, cut off, null
-bug-fix      0.7  blank, overlaps, overlap, stays open, overwritten, inconsistent, unresponsive, break, too early
+bug-fix      0.9  hasn t, unexpected, breaks, freezes, freeze, hangs, hang, stuck, disappears, disappear
+bug-fix      0.9  disappeared, vanishes, buggy, garbled, unexpectedly, misaligned, truncated, corrupt, corrupted
+bug-fix      0.9  mismatch, flickers, undefined, nan, misbehaves, unusable, unreachable, refuses, reappears
+bug-fix      0.9  times out, timed out, any more, anymore, any longer
+bug-fix      0.8  stale, is off, are off, add up
+bug-fix      0.7  loses, lost, lose, ignored, ignores, ignoring, missing, twice, instead of, cut off, null, blank
+bug-fix      0.7  overlaps, overlap, stays open, overwritten, inconsistent, unresponsive, break, too early
 bug-fix      0.7  too late, returns no, returns the, wrong order, rejected, never, nothing, skipped, at random
 bug-fix      0.7  suddenly, gone, swapped, mixed up, mixes up, dies, die, unreadable, glitchy, goes blank, keeps
 bug-fix      0.5  sometimes, should not, shouldn t, nobody, no one, endless, since yesterday, stopped, remains
+bug-fix      0.5  do not
 bug-fix      0.4  empty, duplicate, only half, randomly, intermittent, down, negative, accidentally, odd, strange
 bug-fix      0.4  not, too many, too few, not shown, delayed
 feature      0.8  able to, possible to, would like to, would like, as a user, could you add, wish, ability to
@@ -201,20 +216,23 @@ refactor     0.9  unmaintainable
 refactor     0.7  duplicated, unused, obsolete, messy, cleaner, spaghetti, readable, cluttered, tangled, redundant
 refactor     0.7  ugly, repeated
 refactor     0.4  legacy, giant, huge, deprecated, clearer, smaller, nested
-security     1.2  security, unauthorised, unauthorized, insecure, vulnerable, hackable, bypassed, malicious
-security     1    auth, authz, authn, hacked, unauthenticated, untrusted, secure, securely, exploitable
-security     1    safe against, intrusive
+security     1.2  unauthorised, unauthorized, insecure, vulnerable, hackable, bypassed, malicious
+security     1    authz, authn, hacked, unauthenticated, untrusted, secure, securely, exploitable, safe against
+security     1    intrusive
 security     0.8  unescaped, confidential
+security     0.7  validate input, validate user input
 security     0.5  anyone, someone else, strangers, sensitive, other people, exposed, guessing, private
 security     0.4  unsafe, safer, anyone can, other tenants, plaintext, plain text, httponly
-performance  1    performance, slow, slower, slowly, sluggish, laggy, faster, efficient, inefficient, performant
+performance  1    slow, slower, slowly, sluggish, laggy, faster, efficient, inefficient, performant
 performance  1    too many queries, full table scan, janky, quadratic, at scale
 performance  0.8  fast, quicker, snappier, efficiently, efficiency, too long, ages, caching, takes forever
 performance  0.6  takes, too large, heavy, growing, grows, eats, hot, parallel, expensive, wasteful, hogs
 testing      0.7  flaky, untested, testable, property based
 docs         0.7  documented, undocumented, outdated, out of date, misleading
+docs         0.6  how does, what does
 deployment   0.5  devops, nightly, go live, live, red
 architecture 1    architectural, architecturally
+architecture 0.9  should we, how should
 architecture 0.5  scalable, modular, event based, serverless
 debug        1.2  why does, why is, why do, why are, why did, what causes, what caused, what is causing
 debug        0.9  why, reproducible, where do, where does, come from, coming from, going on, what happens

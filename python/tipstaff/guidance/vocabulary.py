@@ -296,9 +296,9 @@ def stem(word: str) -> str:
     """
     if word.endswith(("'s", "’s")):
         word = word[:-2]
-    if len(word) <= 3 or not word.isalpha() or not word.isascii():
-        return word
     known = _STEM_EXCEPTIONS.get(word)
+    if known is None and (len(word) <= 3 or not word.isalpha() or not word.isascii()):
+        return word
     if known is not None:
         word = known
     elif word.endswith("s"):
