@@ -101,7 +101,7 @@ KINDS: Final[dict[str, Kind]] = {
         "A front-matter key has a value of the wrong kind.",
         why="The host ignores it, so the scope is not what the author thinks.",
         fix="Give globs as a list of strings or one comma-separated string.",
-        example={".claude/rules/api.md": "---\npaths: 7\n---\n- Always validate input\n"},
+        example={".claude/rules/api.md": "---\npaths:\n  - 7\n---\n- Always validate input\n"},
     ),
     "TS108": Kind(
         "fence-unclosed",
