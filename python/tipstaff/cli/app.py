@@ -53,10 +53,12 @@ def group() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; no exception leaves this function but ``SystemExit`` of none."""
     try:
-        code = group.main(arguments, prog_name="tipstaff", standalone_mode=False)
+        # Not `group.main`, which ends the process itself when a pipe breaks.
+        with group.make_context("tipstaff", list(arguments) or ["--help"]) as context:
+            code = group.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
-        return stop.exit_code
+        return stop.exit_code if arguments else exits.USAGE
     except click.UsageError as error:
         where = f" (see: {error.ctx.command_path} --help)" if error.ctx is not None else ""
         return _report(f"{error.format_message()}{where}", exits.USAGE)
@@ -69,7 +71,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.BROKEN_PIPE
     except TipstaffError as error:
-        return _report(str(error), exit_code_of(error))
+        return _report(_message(error), exit_code_of(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _report(f"{where}{error.strerror or error}", exits.UNREADABLE)
@@ -88,6 +90,13 @@ def exit_code_of(error: TipstaffError) -> int:
     if isinstance(error, (SourceError, SourceNotFoundError)):
         return exits.UNREADABLE
     return exits.USAGE
+
+
+def _message(error: TipstaffError) -> str:
+    """Return an error's words without the ``[Errno 2]`` that an operating-system error puts before them."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    return str(error)
 
 
 def _report(message: str, code: int) -> int:

@@ -128,12 +128,12 @@ def lint_repository(
     ConfigError
         If `select` or `ignore` name no code.
     """
-    from tipstaff.guidance.project import compile_documents
+    from tipstaff.guidance.compiler import compile_documents
     from tipstaff.guidance.sources import read_repository
 
     chosen = _code_filter(select, ignore)
     repository = read_repository(directory)
-    bundle = compile_documents(repository, config=config)
+    bundle = compile_documents(repository.documents, config=config, diagnostics=repository.diagnostics)
     found = [*bundle.diagnostics]
     found += _quality(bundle.rules())
     found += _scopes(bundle.rules(), repository.documents, list_files(repository.root))
@@ -164,7 +164,7 @@ def host_loads(documents: Iterable[Document]) -> tuple[HostLoad, ...]:
     sums: dict[str, list[int]] = {}
     for document in documents:
         load = sums.setdefault(document.host, [0, 0, 0, 0])
-        scoped = 0 if _is_everywhere(document.scopes) else 2
+        scoped = 0 if _is_always_loaded(document) else 2
         load[scoped] += tokens(document.text)
         load[scoped + 1] += 1
     return tuple(
@@ -173,8 +173,11 @@ def host_loads(documents: Iterable[Document]) -> tuple[HostLoad, ...]:
     )
 
 
-def _is_everywhere(scopes: tuple[str, ...]) -> bool:
-    return not scopes or EVERYWHERE in scopes or "**" in scopes
+def _is_always_loaded(document: Document) -> bool:
+    # A Cursor rule without globs is fetched by its description, unless it says that it always applies.
+    if document.path.endswith(".mdc") and document.always_apply is not True:
+        return False
+    return EVERYWHERE in document.scopes
 
 
 def _counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
