@@ -28,7 +28,7 @@ def load_cases(half: str) -> list[Case]:
     table = tomllib.loads(CASES.read_text(encoding="utf-8"))
     cases: list[Case] = []
     for intent, halves in table.items():
-        cases += [tuple(item) if intent in {"mixed", "hard"} else (item, intent) for item in halves[half]]
+        cases += [tuple(item) if intent in {"mixed", "hard", "terse"} else (item, intent) for item in halves[half]]
     return cases
 
 

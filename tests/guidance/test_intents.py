@@ -21,7 +21,7 @@ _LABELLED = shared_path("vectors", "guidance", "intents.json")
 def _half(half: str) -> list[Case]:
     cases: list[Case] = []
     for intent, halves in _TABLE.items():
-        cases += [tuple(item) if intent in {"mixed", "hard"} else (item, intent) for item in halves[half]]
+        cases += [tuple(item) if intent in {"mixed", "hard", "terse"} else (item, intent) for item in halves[half]]
     return cases
 
 

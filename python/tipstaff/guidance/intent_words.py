@@ -87,7 +87,7 @@ debug        0.3  0.5  check, understand
 # What it is done to. Inflected as nouns; in a phrase the last word is.
 NOUNS: Final = """
 bug-fix      1.1  bug, bugfix, hotfix, regression, crash, defect, typeerror, off by one, segfault
-bug-fix      0.9  error, exception, race condition, deadlock, glitch, null pointer, failure
+bug-fix      0.9  error, exception, race condition, deadlock, glitch, null pointer, failure, bug fix
 bug-fix      0.8  infinite loop, mistake, misbehaviour, memory corruption
 bug-fix      0.6  issue, fault, problem, workaround, 500, 502, 503, 404, timeout, white screen, black screen
 bug-fix      0.4  edge case
@@ -129,7 +129,7 @@ performance  1    memory usage, memory consumption, memory footprint, response t
 performance  1    core web vital, table scan, time to first byte, jank, performance
 performance  0.9  startup time, bundle size, cpu, hot path, render time, page speed, load speed
 performance  0.8  round trip, frame rate, fps, connection pool, scalability, time complexity, hot loop
-performance  0.8  concurrency
+performance  0.8  concurrency, cold start
 performance  0.7  build time, cache
 performance  0.5  memory, speed, index, under load, allocation, garbage collection, ram, overhead, second
 performance  0.5  millisecond, gigabyte, megabyte
@@ -203,11 +203,12 @@ bug-fix      0.7  overlaps, overlap, stays open, overwritten, inconsistent, unre
 bug-fix      0.7  too late, returns no, returns the, wrong order, rejected, never, nothing, skipped, at random
 bug-fix      0.7  suddenly, gone, swapped, mixed up, mixes up, dies, die, unreadable, glitchy, goes blank, keeps
 bug-fix      0.5  sometimes, should not, shouldn t, nobody, no one, endless, since yesterday, stopped, remains
-bug-fix      0.5  do not
+bug-fix      0.5  do not, stops, halfway
 bug-fix      0.4  empty, duplicate, only half, randomly, intermittent, down, negative, accidentally, odd, strange
-bug-fix      0.4  not, too many, too few, not shown, delayed
+bug-fix      0.4  not, too many, too few, not shown, delayed, shows, always
 feature      0.8  able to, possible to, would like to, would like, as a user, could you add, wish, ability to
 feature      0.8  option to, a way to, d like, is it possible
+feature      0.7  ask for, asked for, would be nice
 feature      0.5  configurable, customisable, optional
 feature      0.35 new, custom, collapsible
 feature      0.3  should, should be
@@ -221,7 +222,7 @@ security     1    authz, authn, hacked, unauthenticated, untrusted, secure, secu
 security     1    intrusive
 security     0.8  unescaped, confidential
 security     0.7  validate input, validate user input
-security     0.5  anyone, someone else, strangers, sensitive, other people, exposed, guessing, private
+security     0.5  anyone, someone else, strangers, sensitive, other people, exposed, guessing, private, who can
 security     0.4  unsafe, safer, anyone can, other tenants, plaintext, plain text, httponly
 performance  1    slow, slower, slowly, sluggish, laggy, faster, efficient, inefficient, performant
 performance  1    too many queries, full table scan, janky, quadratic, at scale
@@ -232,7 +233,7 @@ docs         0.7  documented, undocumented, outdated, out of date, misleading
 docs         0.6  how does, what does
 deployment   0.5  devops, nightly, go live, live, red
 architecture 1    architectural, architecturally
-architecture 0.9  should we, how should
+architecture 0.9  should we, how should, where should
 architecture 0.5  scalable, modular, event based, serverless
 debug        1.2  why does, why is, why do, why are, why did, what causes, what caused, what is causing
 debug        0.9  why, reproducible, where do, where does, come from, coming from, going on, what happens
