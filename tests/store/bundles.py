@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from tipstaff.model import (
     INTENTS,
@@ -19,6 +20,9 @@ from tipstaff.model import (
     RuleShard,
     Severity,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -208,12 +207,12 @@ def test_a_closed_store_says_so(path: Path) -> None:
 
 
 def test_closing_unmaps(path: Path) -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     with open_store(path) as store:
         store.bundle()
         assert str(path) in Path("/proc/self/maps").read_text()
     assert str(path) not in Path("/proc/self/maps").read_text()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_threads_share_a_store(path: Path) -> None:

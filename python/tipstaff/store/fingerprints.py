@@ -60,9 +60,10 @@ class DirectoryStamp(msgspec.Struct, frozen=True, array_like=True):
     entries
         xxh3 (128 bits) of the sorted names with their kinds; empty for a folder that could not be read.
     status
-        Device, inode and modification time in ns; zeros for a folder that could not be read.
+        Device, inode, times of modification and of change in ns; zeros for a folder that could not be read. The time of
+        modification can be set back, the time of change cannot.
     settled
-        Whether the modification time was old enough to be trusted.
+        Whether both times were old enough to be trusted.
     disturbed
         Whether the folder changed after the scan had begun, so that nobody knows what the scan saw. A change
         within the tick of the clock in which the scan began, some milliseconds, goes unseen here.
@@ -70,7 +71,7 @@ class DirectoryStamp(msgspec.Struct, frozen=True, array_like=True):
 
     path: bytes
     entries: bytes
-    status: tuple[int, int, int]
+    status: tuple[int, int, int, int]
     settled: bool
     disturbed: bool
 
@@ -210,12 +211,12 @@ def _read(path: bytes, expected: int | None) -> bytes | None:
     return content
 
 
-def _status(path: bytes) -> tuple[int, int, int] | None:
+def _status(path: bytes) -> tuple[int, int, int, int] | None:
     try:
         status = os.stat(path)
     except (OSError, ValueError):
         return None
-    return status.st_dev, status.st_ino, status.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _entries(path: bytes, relevant: Relevant | None) -> bytes:
@@ -223,7 +224,7 @@ def _entries(path: bytes, relevant: Relevant | None) -> bytes:
     try:
         with os.scandir(path) as found:
             lines = [_line(entry) for entry in found]
-    except OSError:
+    except (OSError, ValueError):
         return _UNREADABLE
     if relevant is not None:
         lines = [line for line in lines if relevant(os.fsdecode(line[:-2]), chr(line[-1]))]
@@ -245,11 +246,11 @@ def _stamp_directory(base: bytes, path: bytes, relevant: Relevant | None, scanne
     status = _status(full)
     entries = _entries(full, relevant)
     if status is None or not entries:
-        return DirectoryStamp(path, _UNREADABLE, (0, 0, 0), settled=False, disturbed=False)
-    mtime_ns = status[2]
-    settled = mtime_ns <= scanned_ns - RACY_NS
-    # A stamp from the future was set by hand or by another machine's clock, and says nothing about the scan.
-    disturbed = scanned_ns < mtime_ns <= time.time_ns()
+        return DirectoryStamp(path, _UNREADABLE, (0, 0, 0, 0), settled=False, disturbed=False)
+    times, now_ns = status[2:], time.time_ns()
+    settled = max(times) <= scanned_ns - RACY_NS
+    # A time in the future was set by hand or by another machine's clock, and says nothing about the scan.
+    disturbed = any(scanned_ns < changed_ns <= now_ns for changed_ns in times)
     return DirectoryStamp(path, entries, status, settled, disturbed)
 
 

@@ -79,18 +79,18 @@ def write_store(
             "diagnostics": encode(bundle.diagnostics),
             "relations": encode(bundle.relations),
         }
+        directory = Directory(
+            n_shards=len(bundle.shards),
+            dims=dims,
+            embedding_identity=embedding_identity,
+            metadata=dict(metadata or {}),
+        )
+        with replaced_file(target) as file:
+            _write_content(file, batch, parts, directory)
     except ConfigError:
         raise
     except (ValueError, TypeError, OverflowError, pa.ArrowException) as error:
         raise write_error(target, error) from error
-    directory = Directory(
-        n_shards=len(bundle.shards),
-        dims=dims,
-        embedding_identity=embedding_identity,
-        metadata=dict(metadata or {}),
-    )
-    with replaced_file(target) as file:
-        _write_content(file, batch, parts, directory)
 
 
 def _checked_vectors(vectors: object, n_shards: int, dims: int | None) -> tuple[memoryview, int]:
@@ -135,6 +135,7 @@ def _write_content(file: BinaryIO, batch: Any, parts: Mapping[str, bytes], direc
     places: dict[str, tuple[int, int]] = {}
     for name in PARTS:
         if parts[name]:
+            file.write(bytes(-file.tell() % _ALIGNMENT))
             places[name] = (file.tell(), len(parts[name]))
             file.write(parts[name])
     file.flush()
