@@ -123,7 +123,15 @@ def test_a_dead_scope_of_a_file_is_reported_once_at_its_line(tmp_path: Path) -> 
     text = '---\ndescription: x\npaths:\n  - "api/**"\n  - "gone/**"\n---\n- Always sort\n- Always paginate\n'
     found = lint(tmp_path, {".claude/rules/api.md": text, "api/a.py": ""}, "TS601").diagnostics
     assert [(one.line, one.rule_id) for one in found] == [(5, None)]
-    assert "gone/**" in found[0].message
+    assert "'gone/**' matches no file of the repository; another does." in found[0].message
+    assert found[0].severity is Severity.INFO
+
+
+def test_scopes_that_are_all_dead_are_one_warning(tmp_path: Path) -> None:
+    globs = ", ".join(f"*.{suffix}" for suffix in ("c", "cc", "cpp", "cxx", "h", "hpp"))
+    (found,) = lint(tmp_path, {".cursor/rules/c.mdc": f"---\nglobs: {globs}\n---\n- Always sort\n"}, "TS6").diagnostics
+    assert (found.line, found.severity) == (2, Severity.WARNING)
+    assert "'*.c', '*.cc', '*.cpp', '*.cxx' and 2 more match no file" in found.message
 
 
 def test_an_unusable_scope_is_an_error_that_says_why(tmp_path: Path) -> None:

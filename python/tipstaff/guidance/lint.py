@@ -219,38 +219,73 @@ def _short(text: str, chars: int = 60) -> str:
 
 
 def _scopes(rules: Iterable[GuidanceRule], documents: Iterable[Document], files: FileList) -> list[Diagnostic]:
-    """Judge each scope once for the file that gives it, or once for each rule that does."""
+    """Judge the scopes of a file once, and those of each rule that names its own."""
     found: list[Diagnostic] = []
     of_files: dict[str, tuple[str, ...]] = {}
     for document in documents:
         of_files[document.path] = document.scopes
-        for glob in document.scopes:
-            problem = _scope_problem(glob, files)
-            if problem is not None:
-                code, message, fix = problem
-                found.append(find(code, _line_of(document.text, glob), document.path, message, fix=fix))
+        found += [
+            problem.finding(document.path, _line_of(document.text, problem.glob))
+            for problem in _scope_problems(document.scopes, files)
+        ]
     for rule in rules:
-        given = of_files.get(rule.path, rule.file_scope)
-        for glob in rule.repo_scopes:
-            if glob in given or glob in rule.file_scope:
-                continue
-            problem = _scope_problem(glob, files)
-            if problem is not None:
-                code, message, fix = problem
-                found.append(find(code, rule.line, rule.path, message, fix=fix, rule_id=rule.id, span=rule.span))
+        if rule.repo_scopes in {of_files.get(rule.path), rule.file_scope}:
+            continue
+        found += [
+            problem.finding(rule.path, rule.line, rule_id=rule.id, span=rule.span)
+            for problem in _scope_problems(rule.repo_scopes, files)
+        ]
     return found
 
 
-def _scope_problem(glob: str, files: FileList) -> tuple[str, str, str] | None:
-    """Return code, message and fix for a scope that is unusable or covers nothing."""
-    reason = globs.is_valid(glob)
-    if reason is not None:
-        return "TS602", f"The scope {glob!r} cannot be used: {reason}.", ""
-    if glob.startswith("!") or files.any_match(glob):
-        return None
-    hint = files.suggest(glob)
+class _ScopeProblem(Record, frozen=True, kw_only=True):
+    code: str
+    glob: str
+    """The first that is concerned."""
+    message: str
+    fix: str = ""
+    severity: Severity | None = None
+
+    def finding(
+        self, path: str, line: int, *, rule_id: str | None = None, span: tuple[int, int] = (0, 0)
+    ) -> Diagnostic:
+        return find(
+            self.code, line, path, self.message, fix=self.fix, rule_id=rule_id, span=span, severity=self.severity
+        )
+
+
+def _scope_problems(scopes: tuple[str, ...], files: FileList) -> list[_ScopeProblem]:
+    """Return what is wrong with the scopes that belong together; those that are alternatives need not all be alive."""
+    found: list[_ScopeProblem] = []
+    dead: list[str] = []
+    alive = 0
+    for glob in scopes:
+        reason = globs.is_valid(glob)
+        if reason is not None:
+            message = f"The scope {glob!r} cannot be used: {reason}."
+            found.append(_ScopeProblem(code="TS602", glob=glob, message=message))
+        elif glob.startswith("!"):
+            continue
+        elif files.any_match(glob):
+            alive += 1
+        else:
+            dead.append(glob)
+    if dead:
+        found.append(_dead_scopes(dead, files, alive=alive))
+    return found
+
+
+def _dead_scopes(dead: list[str], files: FileList, *, alive: int) -> _ScopeProblem:
+    named = ", ".join(map(repr, dead[:4])) + (f" and {len(dead) - 4} more" if len(dead) > 4 else "")
+    many = len(dead) > 1
+    message = f"The scope{'s' if many else ''} {named} {'match' if many else 'matches'} no file of the repository"
+    hint = next(filter(None, map(files.suggest, dead[:4])), None)
     fix = f"Perhaps {hint} is meant; else delete the rule with the files that it spoke of." if hint else ""
-    return "TS601", f"The scope {glob!r} matches no file of the repository.", fix
+    if alive:
+        # The rule is loaded all the same, for the files that its other scopes cover.
+        message += f"; {'another does' if alive == 1 else f'{alive} others do'}"
+    severity = Severity.INFO if alive else None
+    return _ScopeProblem(code="TS601", glob=dead[0], message=f"{message}.", fix=fix, severity=severity)
 
 
 def _line_of(text: str, glob: str) -> int:
