@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -306,3 +307,21 @@ def _pairs(flat: array[int], offsets: array[int]) -> tuple[list[tuple[int, int]]
 
 def _normal(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+@lru_cache(maxsize=8_192)
+def topic_words(text: str) -> frozenset[str]:
+    """Return the stems of a rule's content words."""
+    return frozenset(
+        stem(word) for word in map(str.lower, _WORD.findall(text[:1_000])) if word not in _FUNCTION_WORDS
+    )
+
+
+def task_words(task: str) -> dict[str, str]:
+    """Return a task's content words: stem to the word as it was written first."""
+    words: dict[str, str] = {}
+    for word in _WORD.findall(task[:1_000])[:_MAX_WORDS]:
+        lower = word.lower()
+        if lower not in _FUNCTION_WORDS and len(lower) > 1:
+            words.setdefault(stem(lower), word)
+    return words

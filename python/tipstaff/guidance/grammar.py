@@ -59,8 +59,8 @@ IMPERATIVES: Final = frozenset(
     incorporate increase index indicate infer inform inherit initialize inject inline insert inspect install instrument
     integrate introduce invalidate investigate invoke isolate iterate join justify keep label launch lead learn leave
     let leverage limit link lint list load localize locate lock log look maintain make manage map mark match measure
-    memoize mention merge migrate mimic minimize mirror mock model modify monitor mount move name navigate never
-    normalize note notify obey observe obtain offer omit only open optimize optimise order organize output override own
+    memoize mention merge migrate mimic minimize mirror mock model modify monitor mount move name navigate
+    normalize note notify obey observe obtain offer omit open optimize optimise order organize output override own
     parallelize parse pass paste perform permit persist pick pin place plan point populate post prefer prefix prepare
     preserve prevent print prioritize proceed process produce profile prompt propose protect prove provide publish pull
     push put quote raise re-run read rebase rebuild recommend record reduce refactor refer reference refresh refuse

@@ -108,6 +108,8 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
         Paths of all rule files that exist, read or not.
     directories
         Paths of the folders that were searched, relative to the root (``.`` for itself).
+    awaited
+        Paths of imported files that do not exist: if one appears, the rules change.
     """
 
     root: Path
@@ -115,6 +117,14 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     diagnostics: tuple[Diagnostic, ...]
     files: tuple[str, ...]
     directories: tuple[str, ...]
+    awaited: tuple[str, ...] = ()
+
+
+def relevant_entry(name: str, kind: str) -> bool:
+    """Whether an entry of a folder matters to where rule files are found; `kind` is ``f``, ``d``, ``l`` or ``o``."""
+    if kind == "d":
+        return name in _HIDDEN_READ or _is_searched(name) or name in _HIDDEN_READ.values()
+    return name.endswith((".md", ".mdc")) or name == ".cursorrules"
 
 
 def read_repository(root: Path | str) -> Repository:
@@ -180,6 +190,7 @@ class _Reader:
         self.diagnostics: list[Diagnostic] = []
         self.files: list[str] = []
         self.directories: list[str] = []
+        self.awaited: list[str] = []
         self._seen: dict[tuple[int, int], str] = {}
         self._copies: dict[tuple[str, tuple[str, ...]], str] = {}
 
@@ -195,6 +206,7 @@ class _Reader:
             diagnostics=tuple(self.diagnostics),
             files=tuple(dict.fromkeys(self.files)),
             directories=tuple(self.directories),
+            awaited=tuple(dict.fromkeys(self.awaited)),
         )
 
     def _search(self) -> list[_Found]:
@@ -343,6 +355,7 @@ class _Reader:
                 if relative.startswith("..") or target.startswith("/"):
                     self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
                 else:
+                    self.awaited.append(relative)
                     self._say("TS103", document.path, f"@{target} does not exist.", line=line)
             return  # a package name, a handle, a decorator: no import
         if relative.startswith("..") or not full.resolve().is_relative_to(self.root):

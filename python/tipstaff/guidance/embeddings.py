@@ -1,0 +1,150 @@
+"""Embeddings: text in, unit vectors out.
+
+An embedding has an `identity`, which a shard store remembers, since vectors of two embeddings cannot be compared.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+
+from tipstaff.errors import ConfigError
+from tipstaff.kernels import hash_embed, hash_embed_batch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_DIMENSIONS: Final = 4_096
+
+
+@runtime_checkable
+class Embedding(Protocol):
+    """What retrieval needs of an embedding."""
+
+    @property
+    def identity(self) -> str:
+        """Name of the embedding, with everything that changes its vectors."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    def embed(self, text: str) -> NDArray[np.float32]:
+        """Return a unit vector, float32 (dimensions,)."""
+        ...
+
+    def embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit vectors, float32 (n_texts, dimensions)."""
+        ...
+
+
+class HashEmbedding:
+    """A deterministic vector made from a text's 32-bit hash.
+
+    It needs nothing and costs a microsecond, and it carries **no meaning**: two texts are near or far by chance, unless
+    they are equal after lower-casing and trimming. What it is good for is an exact, reproducible baseline, and ranking
+    that rests on intent, risk and scope.
+
+    Parameters
+    ----------
+    dimensions
+        Numbers in a vector.
+
+    Notes
+    -----
+    Bit-equal to the embedding of the guidance control plane (ADR-G002): number i is ``(sin(h_i) + 1) / 2`` with
+    ``h_i = (i + 1) * H mod 2**32`` as a signed integer, H the 31-multiplier hash of the text's UTF-16 units, divided by
+    the vector's length. Nothing is cached, so nothing returned is shared: making a vector costs less than finding it.
+    """
+
+    __slots__ = ("dimensions",)
+
+    def __init__(self, dimensions: int = 384) -> None:
+        if not 1 <= dimensions <= MAX_DIMENSIONS:
+            msg = f"dimensions is {dimensions}; it must be between 1 and {MAX_DIMENSIONS}"
+            raise ConfigError(msg)
+        self.dimensions = dimensions
+
+    @property
+    def identity(self) -> str:
+        """Name of the embedding as stores keep it."""
+        return f"hash-{self.dimensions}"
+
+    def embed(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a text, float32 (dimensions,)."""
+        import numpy as np
+
+        return np.asarray(hash_embed(text, self.dimensions), dtype=np.float32)
+
+    def embed_batch(self, texts: Sequence[str] | Any) -> NDArray[np.float32]:
+        """Return the vectors of texts, float32 (n_texts, dimensions).
+
+        Parameters
+        ----------
+        texts
+            Strings, or an Arrow string column (``pyarrow.StringArray`` or ``LargeStringArray`` without nulls), whose
+            buffers are read where they are.
+
+        Raises
+        ------
+        TypeError
+            If it is neither.
+        ValueError
+            If the column has nulls.
+        """
+        import numpy as np
+
+        n_rows = len(texts)
+        out = np.empty((n_rows, self.dimensions), dtype=np.float32)
+        if n_rows:
+            if hasattr(texts, "buffers"):
+                self._embed_column(texts, n_rows, out)
+            else:
+                offsets, data = text_column(texts)
+                hash_embed_batch(offsets, data, n_rows, self.dimensions, out)
+        return out
+
+    def embed_rows(self, texts: Sequence[str]) -> bytearray:
+        """Return the vectors of texts as the bytes of float32 (n_texts, dimensions), without NumPy."""
+        out = bytearray(4 * self.dimensions * len(texts))
+        if texts:
+            offsets, data = text_column(texts)
+            hash_embed_batch(offsets, data, len(texts), self.dimensions, out)
+        return out
+
+    def _embed_column(self, column: Any, n_rows: int, out: NDArray[np.float32]) -> None:
+        kind = str(column.type)
+        if kind not in {"string", "large_string", "utf8", "large_utf8"}:
+            msg = f"an Arrow column of {kind} was given; it must be one of strings"
+            raise TypeError(msg)
+        if column.null_count:
+            msg = f"the Arrow column has {column.null_count} nulls; fill them first"
+            raise ValueError(msg)
+        large = kind.startswith("large")
+        width = 8 if large else 4
+        _, offsets, data = column.buffers()
+        start = column.offset * width
+        view = memoryview(offsets)[start : start + (n_rows + 1) * width]
+        hash_embed_batch(view, data if data is not None else b"", n_rows, self.dimensions, out, large_offsets=large)
+
+
+def text_column(texts: Sequence[str]) -> tuple[array[int], bytes]:
+    """Return texts as the offsets (int32) and UTF-8 bytes of an Arrow string column."""
+    if "".join(texts).isascii():
+        data = "".join(texts).encode()
+        sizes = map(len, texts)
+        encoded = data
+    else:
+        parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+        encoded = b"".join(parts)
+        sizes = map(len, parts)
+    offsets = array("i", [0])
+    total = 0
+    for size in sizes:
+        total += size
+        offsets.append(total)
+    return offsets, encoded

@@ -1,0 +1,335 @@
+"""Retrieval: which rules matter for a task.
+
+score = cosine clamped to [0, 1] + 0.15 if the rule is about the task's intent + 0.10 for a critical, 0.05 for a high
+risk; risk class, scope and dates are hard filters; ties keep the order of the shards. Of two rules that contradict each
+other the one of higher priority stays, and the constitution always does.
+
+Source: ADR-G002 and ADR-G003.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from tipstaff.errors import ConfigError, StoreEmbeddingError
+from tipstaff.guidance.conflicts import task_words, topic_words
+from tipstaff.guidance.embeddings import Embedding, HashEmbedding
+from tipstaff.guidance.intents import classify_intent
+from tipstaff.guidance.selection import Opponents, Taken, select
+from tipstaff.guidance.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, mask_of, unit_rows
+from tipstaff.guidance.vocabulary import infer
+from tipstaff.kernels import hash_embed, score_topk_f32
+from tipstaff.model import (
+    INTENT_BITS,
+    RISK_CLASSES,
+    RISK_CODES,
+    DroppedShard,
+    IntentMatch,
+    PolicyBundle,
+    RetrievalResult,
+    RetrievedShard,
+    RuleShard,
+)
+from tipstaff.store.shards import ShardStore
+
+INTENT_BOOST: Final = 0.15
+CRITICAL_BOOST: Final = 0.10
+HIGH_BOOST: Final = 0.05
+_SLACK: Final = 8
+"""Candidates beyond those asked for, in case contradictions drop some."""
+_ALL_RISKS: Final = (1 << len(RISK_CLASSES)) - 1
+_BATCH_PER_THREAD: Final = 16
+_SECTION: Final = "## Task-Specific Rules"
+
+
+class ShardRetriever:
+    """Answers which rules of a bundle matter for a task.
+
+    Safe to share among threads; the kernels run without the interpreter's lock.
+
+    Parameters
+    ----------
+    bundle
+        A compiled bundle, or an open store of one.
+    embedding
+        What turns texts into vectors; `HashEmbedding` where none is given.
+    boosts
+        For intent, critical risk, high risk.
+
+    Raises
+    ------
+    StoreEmbeddingError
+        If the store's vectors come from another embedding.
+    """
+
+    def __init__(
+        self,
+        bundle: PolicyBundle | ShardStore,
+        embedding: Embedding | None = None,
+        *,
+        boosts: tuple[float, float, float] = (INTENT_BOOST, CRITICAL_BOOST, HIGH_BOOST),
+    ) -> None:
+        self.embedding: Embedding = HashEmbedding() if embedding is None else embedding
+        self.boosts = boosts
+        self._index: ShardIndex
+        if isinstance(bundle, ShardStore):
+            asked = (self.embedding.identity, self.embedding.dimensions)
+            if asked != (bundle.embedding_identity, bundle.dims):
+                msg = (
+                    f"{bundle.path}: the store holds vectors of {bundle.embedding_identity!r} ({bundle.dims} dimensions), "
+                    f"the retriever asks with {asked[0]!r} ({asked[1]}); open it with the same embedding or compile again"
+                )
+                raise StoreEmbeddingError(msg)
+            self._index = index_of_store(bundle)
+        else:
+            self._index = index_of_bundle(bundle, self.embedding)
+        self.constitution = self._index.constitution
+        self._head = self.constitution.text.rstrip("\n")
+        self._opponents = Opponents(self._index.shard, self.constitution)
+
+    @property
+    def shard_count(self) -> int:
+        """Number of shards that can be retrieved."""
+        return self._index.n_shards
+
+    def retrieve(
+        self,
+        task: str,
+        *,
+        intent: str | None = None,
+        risk_filter: str | Iterable[str] | None = None,
+        repo_scope: str | None = None,
+        max_shards: int = 5,
+        today: str | None = None,
+    ) -> RetrievalResult:
+        """Return the rules for a task.
+
+        Parameters
+        ----------
+        task
+            What is to be done, in the user's words.
+        intent
+            One of `tipstaff.model.INTENTS`; classified from the task where None.
+        risk_filter
+            Risk classes to keep; all where None or empty.
+        repo_scope
+            Path (or glob) of what is worked on: rules that do not hold there are left out.
+        max_shards
+            At most so many; the constitution comes on top.
+        today
+            ISO date against which the rules' dates are held; the current day (UTC) where None.
+
+        Raises
+        ------
+        ConfigError
+            If an intent or a risk class is unknown.
+        TypeError
+            If the task is not a string.
+        """
+        started = time.perf_counter_ns()
+        if not isinstance(task, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            msg = f"the task is a {type(task).__name__}; it must be a text"
+            raise TypeError(msg)
+        match = classify_intent(task) if intent is None else _given(intent)
+        risks = _risk_bits(risk_filter)
+        query = self._query(task)
+        return self._answer(task, query, match, risks, repo_scope, max_shards, today or current_day(), started)
+
+    def retrieve_batch(
+        self,
+        tasks: Sequence[str],
+        *,
+        intent: str | None = None,
+        risk_filter: str | Iterable[str] | None = None,
+        repo_scope: str | None = None,
+        max_shards: int = 5,
+        today: str | None = None,
+        threads: int | None = None,
+    ) -> list[RetrievalResult]:
+        """Return the rules for each of many tasks, as `retrieve` would one by one.
+
+        Parameters
+        ----------
+        tasks
+            Any number of texts.
+        intent, risk_filter, repo_scope, max_shards, today
+            As for `retrieve`, for all tasks.
+        threads
+            How many threads work; as many as processors (at most one per sixteen tasks) where None.
+        """
+        if isinstance(risk_filter, Iterable) and not isinstance(risk_filter, str):
+            risk_filter = tuple(risk_filter)
+        day = today or current_day()
+
+        def one(task: str) -> RetrievalResult:
+            return self.retrieve(
+                task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=max_shards, today=day
+            )
+
+        workers = min(threads or os.cpu_count() or 1, max(1, len(tasks) // _BATCH_PER_THREAD))
+        if workers <= 1:
+            return [one(task) for task in tasks]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(one, tasks, chunksize=max(1, len(tasks) // (workers * 4))))
+
+    @staticmethod
+    def rank(
+        task: str,
+        texts: Sequence[str],
+        k: int,
+        *,
+        headings: Sequence[str] | None = None,
+        embedding: Embedding | None = None,
+    ) -> list[int]:
+        """Rank plain rule texts for a task as retrieval would.
+
+        Parameters
+        ----------
+        task
+            What is to be done.
+        texts
+            Rules.
+        k
+            How many to return at most.
+        headings
+            For each rule the heading above it.
+        embedding
+            `HashEmbedding` where None.
+
+        Returns
+        -------
+        list of int
+            Places in `texts`, the best first.
+
+        Raises
+        ------
+        ValueError
+            If `headings` has another length than `texts`.
+        """
+        if headings is not None and len(headings) != len(texts):
+            msg = f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each"
+            raise ValueError(msg)
+        if not texts or k <= 0:
+            return []
+        chosen: Embedding = HashEmbedding() if embedding is None else embedding
+        from array import array
+
+        words = texts if headings is None else [f"{head}: {text}" if head else text for head, text in zip(headings, texts, strict=True)]
+        rows: Any = (
+            chosen.embed_rows(words)
+            if isinstance(chosen, HashEmbedding)
+            else unit_rows(chosen.embed_batch(words), len(words), chosen.dimensions)
+        )
+        intents = array("H", (mask_of(infer(text.lower().split())[0]) for text in words))
+        risks = bytes([RISK_CODES["medium"]]) * len(words)
+        query = hash_embed(task, chosen.dimensions) if isinstance(chosen, HashEmbedding) else chosen.embed(task)
+        bit = INTENT_BITS[classify_intent(task).intent]
+        indices, _, _ = score_topk_f32(rows, query, intents, risks, query_intents=bit, k=min(k, len(words)))
+        return list(indices)
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _query(self, task: str) -> Any:
+        embedding = self.embedding
+        if isinstance(embedding, HashEmbedding):
+            return hash_embed(task, embedding.dimensions)
+        return unit_rows(embedding.embed(task).reshape(1, -1), 1, embedding.dimensions)[0]
+
+    def _answer(
+        self,
+        task: str,
+        query: Any,
+        match: IntentMatch,
+        risks: int,
+        repo_scope: str | None,
+        max_shards: int,
+        today: str,
+        started: int,
+    ) -> RetrievalResult:
+        index = self._index
+        taken: list[Taken] = []
+        dropped: tuple[DroppedShard, ...] = ()
+        if max_shards > 0 and index.n_shards:
+            mask = index.mask(repo_scope, today)
+            bit = INTENT_BITS[match.intent]
+            wanted = min(index.n_shards, max_shards + _SLACK)
+            while True:
+                rows, scores, cosines = index.best(
+                    query, mask, intent_bit=bit, risk_filter=risks, boosts=self.boosts, k=wanted
+                )
+                taken, dropped, exhausted = select(
+                    self._opponents, rows, scores, cosines, max_shards, within=repo_scope or None
+                )
+                if not exhausted or len(rows) < wanted or wanted == index.n_shards:
+                    break
+                wanted = min(index.n_shards, wanted * 4)
+        words = task_words(task)
+        shards = tuple(
+            RetrievedShard(one.shard, one.score, self._reason(one, match, words, repo_scope), one.cosine) for one in taken
+        )
+        text = self._head
+        if shards:
+            lines = [text, "", _SECTION, ""] if text else [_SECTION, ""]
+            lines.extend(f"- {one.shard.compact_text}" for one in shards)
+            text = "\n".join(lines)
+        return RetrievalResult(
+            constitution=self.constitution,
+            shards=shards,
+            detected_intent=match.intent,
+            contradictions_resolved=len(dropped),
+            policy_text=text,
+            latency_ms=(time.perf_counter_ns() - started) / 1e6,
+            confidence=match.confidence,
+            dropped=dropped,
+        )
+
+    def _reason(self, one: Taken, match: IntentMatch, words: dict[str, str], repo_scope: str | None) -> str:
+        """Say why a shard was chosen: only what did add to its rank, and the words that it shares with the task."""
+        rule = one.shard.rule
+        parts: list[str] = []
+        if match.intent in rule.intents and self.boosts[0]:
+            parts.append(f"intent match ({match.intent}, +{self.boosts[0]:.2f})")
+        if rule.risk_class == "critical" and self.boosts[1]:
+            parts.append(f"critical risk (+{self.boosts[1]:.2f})")
+        elif rule.risk_class == "high" and self.boosts[2]:
+            parts.append(f"high risk (+{self.boosts[2]:.2f})")
+        topic = topic_words(rule.text)
+        shared = [word for stem, word in words.items() if stem in topic]
+        if shared:
+            parts.append(f"shares {', '.join(repr(word) for word in shared[:4])}")
+        if repo_scope and not _holds_everywhere(one.shard):
+            parts.append(f"holds in {', '.join(rule.repo_scopes)}")
+        if isinstance(self.embedding, HashEmbedding):
+            if not parts:
+                parts.append(f"nearest by hash ({one.cosine:.2f}), which carries no meaning; no word in common")
+        else:
+            parts.insert(0, f"meaning {one.cosine:.2f}")
+        return "; ".join(parts)
+
+
+def _holds_everywhere(shard: RuleShard) -> bool:
+    return "**/*" in shard.rule.repo_scopes
+
+
+def _given(intent: str) -> IntentMatch:
+    if intent not in INTENT_BITS:
+        msg = f"intent is {intent!r}; it must be one of {', '.join(INTENT_BITS)}"
+        raise ConfigError(msg)
+    return IntentMatch(intent, 1.0)
+
+
+def _risk_bits(risk_filter: str | Iterable[str] | None) -> int:
+    if not risk_filter:
+        return _ALL_RISKS
+    bits = 0
+    for name in (risk_filter,) if isinstance(risk_filter, str) else risk_filter:
+        code = RISK_CODES.get(name)
+        if code is None:
+            msg = f"risk_filter names {name!r}; risk classes are {', '.join(RISK_CLASSES)}"
+            raise ConfigError(msg)
+        bits |= 1 << code
+    return bits or _ALL_RISKS
