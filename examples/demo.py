@@ -11,11 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from tipstaff.guidance.project import open_project
-from tipstaff.guidance.retriever import ShardRetriever
-
 from tipstaff.cli.output import COLOURS, Painter, counted
 from tipstaff.guidance.lint import lint_repository
+from tipstaff.guidance.project import open_project
+from tipstaff.guidance.retriever import ShardRetriever
 from tipstaff.model import PolicyBundle, Severity
 
 ORCHARD = Path(__file__).resolve().parent / "orchard"
@@ -33,7 +32,7 @@ paint = Painter()
 def main() -> None:
     """Show each step with what it took."""
     with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "store"
+        store = Path(folder) / "orchard.store"
         began = time.perf_counter()
         with open_project(ORCHARD, store=store) as project:
             first = time.perf_counter() - began

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from pathlib import Path
 
 import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.output import COLOURS, Painter, counted, plain, write, write_json
+from tipstaff.errors import StoreWriteError
 from tipstaff.model import PolicyBundle, Severity
 
 
 @click.command("compile")
 @click.argument("directory", type=click.Path(path_type=Path), default=".")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--store", type=click.Path(path_type=Path), help="Where the store is kept (<directory>/.tipstaff).")
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="The store's file; .tipstaff/cache/guidance.store in the directory if not given.",
+)
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if the store is missing or out of date.")
 def command(directory: Path, as_json: bool, store: Path | None, check: bool) -> int:
     """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing."""
-    from tipstaff.guidance.project import open_project, store_state
+    from tipstaff.guidance.project import open_project
 
     if check:
-        state = store_state(directory, store=store)
-        if as_json:
-            write_json(
-                {
-                    "directory": str(directory),
-                    "store": str(state.store_path),
-                    "current": state.current,
-                    "reason": state.reason,
-                }
-            )
-        else:
-            write(f"{plain(str(state.store_path))}: {'up to date' if state.current else plain(state.reason)}")
-        return exits.OK if state.current else exits.FINDINGS
+        return _check(directory, store, as_json=as_json)
     with open_project(directory, store=store) as project:
-        bundle, path, rebuilt, reason = project.bundle, project.store_path, project.rebuilt, project.reason
+        stored, reason = project.is_stored, project.reason
+        bundle, path, rebuilt = project.bundle, project.store_path, project.rebuilt
+    if not stored:
+        raise StoreWriteError(reason)
     if as_json:
         write_json(
             {
@@ -51,6 +49,24 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool) -> 
     else:
         write(*_lines(bundle, str(path), reason if rebuilt else "", Painter()))
     return exits.OK
+
+
+def _check(directory: Path, store: Path | None, *, as_json: bool) -> int:
+    """Say whether the store is current, by opening a copy of it: a store that is not would be written anew."""
+    from tipstaff.guidance.project import STORE_FOLDER, STORE_NAME, open_project
+
+    path = store or directory / STORE_FOLDER / STORE_NAME
+    with tempfile.TemporaryDirectory(prefix="tipstaff-") as folder:
+        copy = Path(folder) / STORE_NAME
+        if path.exists():
+            shutil.copyfile(path, copy)
+        with open_project(directory, store=copy) as project:
+            current, reason = not project.rebuilt, project.reason.replace(str(copy), str(path))
+    if as_json:
+        write_json({"directory": str(directory), "store": str(path), "current": current, "reason": reason})
+    else:
+        write(f"{plain(str(path))}: {'up to date' if current else plain(reason)}")
+    return exits.OK if current else exits.FINDINGS
 
 
 def _lines(bundle: PolicyBundle, store: str, reason: str, paint: Painter) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -54,12 +55,14 @@ def explain(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
 
 
 def _loaded(bundle: PolicyBundle, rule: GuidanceRule) -> str:
-    """Return ``always``, ``by-task``, or why the rule is loaded nowhere."""
+    """Return ``always``, ``by-task``, or ``never`` for a rule that is not in force today."""
+    from tipstaff.guidance.compiler import in_force
+
+    if not in_force(rule, dt.datetime.now(tz=dt.UTC).date().isoformat()):
+        return "never"
     if rule.is_constitution and rule.id not in bundle.constitution.overflow:
         return "always"
-    if any(shard.rule.id == rule.id for shard in bundle.shards):
-        return "by-task"
-    return "never"
+    return "by-task"
 
 
 def _unknown(bundle: PolicyBundle, rule_id: str, directory: Path) -> str:
@@ -106,7 +109,7 @@ def _when(rule: GuidanceRule, loaded: str) -> str:
     if loaded == "always":
         return "always: it is part of the constitution"
     if loaded == "never":
-        return "never: it is not in force today" if rule.active_from or rule.active_until else "never"
+        return "never: it is not in force today"
     where = "" if rule.repo_scopes == (EVERYWHERE,) else f" in {', '.join(rule.repo_scopes)}"
     full = "; the constitution has no room for it" if rule.is_constitution else ""
     return f"when a task{where} calls for it{full}"

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tipstaff.cli import exits, main
+
+ORCHARD = Path(__file__).resolve().parents[2] / "examples" / "orchard"
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def orchard(tmp_path: Path) -> Path:
+    return shutil.copytree(ORCHARD, tmp_path / "orchard")
+
+
+def compiled(capsys: Capture, *arguments: str) -> dict[str, Any]:
+    assert main(["compile", "--json", *arguments]) == exits.OK
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def test_the_first_time_writes_and_the_second_does_not(orchard: Path, capsys: Capture) -> None:
+    first = compiled(capsys, str(orchard))
+    assert first["rebuilt"] is True
+    assert first["manifest"]["total_rules"] > 30
+    assert len(first["constitution"]["hash"]) == 16
+    assert {found["code"] for found in first["diagnostics"]} >= {"TS103", "TS402", "TS503"}
+    assert Path(first["store"]).exists()
+    second = compiled(capsys, str(orchard))
+    assert second["rebuilt"] is False
+    assert second["constitution"] == first["constitution"]
+    assert second["manifest"] == first["manifest"]
+
+
+def test_a_change_is_seen(orchard: Path, capsys: Capture) -> None:
+    before = compiled(capsys, str(orchard))["manifest"]["total_rules"]
+    with (orchard / "GEMINI.md").open("a", encoding="utf-8") as stream:
+        stream.write("- [GEM-003] Never answer in verse.\n")
+    after = compiled(capsys, str(orchard))
+    assert after["rebuilt"] is True
+    assert after["manifest"]["total_rules"] == before + 1
+
+
+def test_the_store_can_be_kept_elsewhere(orchard: Path, tmp_path: Path, capsys: Capture) -> None:
+    store = tmp_path / "elsewhere" / "rules.store"
+    assert compiled(capsys, str(orchard), "--store", str(store))["store"] == str(store)
+    assert store.is_file()
+    assert not (orchard / ".tipstaff").exists()
+
+
+def test_check_writes_nothing_and_says_whether_the_store_is_current(orchard: Path, capsys: Capture) -> None:
+    assert main(["compile", str(orchard), "--check"]) == exits.FINDINGS
+    assert not (orchard / ".tipstaff").exists()
+    assert "no store yet" in capsys.readouterr().out
+    compiled(capsys, str(orchard))
+    assert main(["compile", str(orchard), "--check"]) == exits.OK
+    assert "up to date" in capsys.readouterr().out
+    (orchard / "web" / "AGENTS.md").write_text("- [WEB-001] Never move the page.\n", encoding="utf-8")
+    assert main(["compile", str(orchard), "--check", "--json"]) == exits.FINDINGS
+    state = json.loads(capsys.readouterr().out)
+    assert state["current"] is False
+    assert state["reason"]
+
+
+def test_text(orchard: Path, capsys: Capture) -> None:
+    assert main(["compile", str(orchard)]) == exits.OK
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "rules from 12 files" in out
+    assert "3 errors; tipstaff lint shows them" in out
+    assert "(written: " in out
+    main(["compile", str(orchard)])
+    assert "(unchanged)" in capsys.readouterr().out
+
+
+def test_a_store_that_cannot_be_written_is_code_4(orchard: Path, tmp_path: Path, capsys: Capture) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("", encoding="utf-8")
+    assert main(["compile", str(orchard), "--store", str(blocked / "store")]) == exits.STORE
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tipstaff: error: ")
+    assert err.count("\n") == 1

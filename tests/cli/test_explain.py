@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tipstaff.cli import exits, main
+
+ORCHARD = Path(__file__).resolve().parents[2] / "examples" / "orchard"
+Capture = pytest.CaptureFixture[str]
+
+
+def explained(capsys: Capture, rule_id: str, folder: Path = ORCHARD) -> dict[str, Any]:
+    assert main(["explain", rule_id, "--dir", str(folder), "--json"]) == exits.OK
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def test_a_constitution_rule_is_always_loaded(capsys: Capture) -> None:
+    document = explained(capsys, "SEC-001")
+    assert document["loaded"] == "always"
+    rule = document["rule"]
+    assert (rule["path"], rule["heading"], rule["risk_class"]) == ("CLAUDE.md", "Security", "critical")
+    assert rule["verifier"] == "log-scan"
+    assert {found["code"] for found in document["diagnostics"]} <= {"TS402"}
+
+
+def test_another_rule_is_loaded_by_task(capsys: Capture) -> None:
+    document = explained(capsys, "ORD-001")
+    assert document["loaded"] == "by-task"
+    assert document["rule"]["repo_scopes"] == ["api/**"]
+
+
+def test_letter_case_does_not_count(capsys: Capture) -> None:
+    assert explained(capsys, "ord-001")["rule"]["id"] == "ORD-001"
+
+
+def test_relations_are_named(capsys: Capture) -> None:
+    assert explained(capsys, "AGT-002")["contradicts"] == ["GEM-001"]
+    assert explained(capsys, "GEM-001")["contradicts"] == ["AGT-002"]
+    assert explained(capsys, "REL-003")["duplicates"]
+
+
+def test_a_rule_that_a_nested_file_replaces_names_it(capsys: Capture) -> None:
+    overriding = explained(capsys, "AGT-003")["overridden_by"]
+    assert len(overriding) == 1
+    assert explained(capsys, overriding[0])["overrides"] == "AGT-003"
+
+
+def test_a_rule_out_of_force_is_never_loaded(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "CLAUDE.md").write_text("- [REL-001] Never merge to main until:2001-01-15\n", encoding="utf-8")
+    assert explained(capsys, "REL-001", tmp_path)["loaded"] == "never"
+    assert main(["explain", "REL-001", "--dir", str(tmp_path)]) == exits.OK
+    out = capsys.readouterr().out
+    assert "never: it is not in force today" in out
+    assert "until 2001-01-15" in out
+
+
+def test_text_says_where_and_when(capsys: Capture) -> None:
+    assert main(["explain", "MIG-001", "--dir", str(ORCHARD)]) == exits.OK
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith("MIG-001\n  A migration must never drop a column")
+    assert ".claude/rules/migrations.md:8, a file of claude" in out
+    assert "when a task in api/migrations/** calls for it" in out
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("SEC-0001", "SEC-001"), ("sec001", "SEC-001"), ("ORD-01", "ORD-001")])
+def test_an_unknown_id_gets_suggestions(capsys: Capture, wrong: str, right: str) -> None:
+    assert main(["explain", wrong, "--dir", str(ORCHARD)]) == exits.UNREADABLE
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert wrong in err
+    assert right in err
+
+
+def test_an_id_like_no_other_gets_a_list(capsys: Capture) -> None:
+    assert main(["explain", "zzzzzzzz", "--dir", str(ORCHARD)]) == exits.UNREADABLE
+    assert "there are " in capsys.readouterr().err
+
+
+def test_a_folder_without_rules_says_so(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["explain", "SEC-001", "--dir", str(tmp_path)]) == exits.UNREADABLE
+    assert "has no rules" in capsys.readouterr().err
+
+
+def test_nothing_is_written(tmp_path: Path, capsys: Capture) -> None:
+    folder = shutil.copytree(ORCHARD, tmp_path / "orchard")
+    before = sorted(folder.rglob("*"))
+    explained(capsys, "SEC-001", folder)
+    main(["lint", str(folder)])
+    assert sorted(folder.rglob("*")) == before
