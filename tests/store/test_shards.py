@@ -136,6 +136,8 @@ def test_codes_and_values_say_what_the_rules_say(path: Path) -> None:
         scopes = store.values("repo_scopes")
         assert len(scopes) == len(set(scopes)) == 8
         assert [scopes[code] for code in store.codes("repo_scopes")] == [s.rule.repo_scopes for s in bundle.shards]
+        with pytest.raises(KeyError, match="no dictionary-encoded column"):
+            store.codes("text")
         dates = store.values("active_from")
         assert sorted(dates, key=str) == ["2025-01-01", None]
         assert [dates[code] for code in store.codes("active_from")] == [s.rule.active_from for s in bundle.shards]

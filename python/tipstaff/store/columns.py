@@ -168,56 +168,41 @@ class ShardColumns:
 
     def __init__(self, container: Container) -> None:
         n_shards = container.directory.n_shards
-        self._texts = {name: _Texts(container, name, n_shards) for name in TEXTS}
-        self._coded: dict[str, _Coded] = {}
-        for name in (*CODED_TEXTS, *CODED_LISTS):
-            codes = numbers(container, f"{name}.{_NUMBERS}", "i", 4)
-            self._coded[name] = _Coded(codes, _dictionary(container, name, lists=name in CODED_LISTS))
-        self._integers = {name: numbers(container, f"{name}.{_NUMBERS}", "i", 4) for name in INTEGERS}
+        self._id, self._text, self._compact_text = (_Texts(container, name, n_shards) for name in TEXTS)
+        self._coded = [
+            (name, numbers(container, f"{name}.{_NUMBERS}", "i", 4), _dictionary(container, name))
+            for name in (*CODED_TEXTS, *CODED_LISTS)
+        ]
+        integers = {name: numbers(container, f"{name}.{_NUMBERS}", "i", 4) for name in INTEGERS}
+        self._spans = (integers.pop("span_start"), integers.pop("span_end"))
+        self._integers = list(integers.items())
         self._flags = container.segment(f"{FLAG}.{_NUMBERS}", (n_shards + 7) // 8)
 
-    def codes(self, name: str) -> memoryview:
-        """Return the int32 code of each shard in a dictionary-encoded column."""
-        return self._coded[name].codes
-
-    def values(self, name: str) -> tuple[Any, ...]:
-        """Return the distinct values of a dictionary-encoded column, at the place that their code says."""
-        return self._coded[name].values
+    def coded(self, wanted: str) -> tuple[memoryview, tuple[Any, ...]]:
+        """Return the int32 code of each shard in a dictionary-encoded column, and the values that codes stand for."""
+        for name, codes, values in self._coded:
+            if name == wanted:
+                return codes, values
+        raise KeyError(f"{wanted!r} is no dictionary-encoded column: {', '.join((*CODED_TEXTS, *CODED_LISTS))}")
 
     def compact_text(self, index: int) -> str:
         """Return the line in which the model reads shard `index`."""
-        return self._texts["compact_text"][index]
+        return self._compact_text[index]
 
     def shard(self, index: int) -> RuleShard:
         """Return shard `index`."""
-        texts, coded, numbers = self._texts, self._coded, self._integers
+        fields: dict[str, Any] = {name: values[codes[index]] for name, codes, values in self._coded}
+        for name, column in self._integers:
+            fields[name] = column[index]
+        starts, ends = self._spans
         rule = GuidanceRule(
-            id=texts["id"][index],
-            text=texts["text"][index],
-            risk_class=coded["risk_class"][index],
-            tool_classes=coded["tool_classes"][index],
-            intents=coded["intents"][index],
-            repo_scopes=coded["repo_scopes"][index],
-            domains=coded["domains"][index],
-            priority=numbers["priority"][index],
-            source=coded["source"][index],
+            id=self._id[index],
+            text=self._text[index],
+            span=(starts[index], ends[index]),
             is_constitution=bool(self._flags[index >> 3] >> (index & 7) & 1),
-            verifier=coded["verifier"][index],
-            path=coded["path"][index],
-            line=numbers["line"][index],
-            end_line=numbers["end_line"][index],
-            span=(numbers["span_start"][index], numbers["span_end"][index]),
-            heading=coded["heading"][index],
-            host=coded["host"][index],
-            file_scope=coded["file_scope"][index],
-            active_from=coded["active_from"][index],
-            active_until=coded["active_until"][index],
-            former_id=coded["former_id"][index],
-            overrides=coded["overrides"][index],
-            depth=numbers["depth"][index],
-            verifiers=coded["verifiers"][index],
+            **fields,
         )
-        return RuleShard(rule, texts["compact_text"][index])
+        return RuleShard(rule, self._compact_text[index])
 
 
 class _Texts:
@@ -234,25 +219,12 @@ class _Texts:
         return str(self._data[offsets[index] : offsets[index + 1]], "utf-8")
 
 
-class _Coded:
-    """A dictionary-encoded column: a code for each shard, and the values that the codes stand for."""
-
-    __slots__ = ("codes", "values")
-
-    def __init__(self, codes: memoryview, values: tuple[Any, ...]) -> None:
-        self.codes = codes
-        self.values = values
-
-    def __getitem__(self, index: int) -> Any:
-        return self.values[self.codes[index]]
-
-
-def _dictionary(container: Container, name: str, *, lists: bool) -> tuple[Any, ...]:
+def _dictionary(container: Container, name: str) -> tuple[Any, ...]:
     """Read the distinct values of a dictionary-encoded column."""
     offsets = container.segment(f"{name}.{_VALUES_OFFSETS}").cast("i")
     # Without any value Arrow writes no offsets at all.
     count = max(len(offsets) - 1, 0)
-    if lists:
+    if name in CODED_LISTS:
         items = container.segment(f"{name}.{_ITEMS_OFFSETS}").cast("i")
         texts = _Texts(container, name, max(len(items) - 1, 0), _ITEMS_OFFSETS, _ITEMS_DATA)
         return tuple(tuple(texts[item] for item in range(offsets[i], offsets[i + 1])) for i in range(count))

@@ -204,13 +204,14 @@ class ShardStore:
     def codes(self, column: str) -> memoryview:
         """Return int32 (n_shards,): for each shard, the place of its value in :meth:`values`.
 
-        `column` is one of `tipstaff.store.columns.CODED_TEXTS` and `CODED_LISTS`, such as ``repo_scopes``.
+        `column` is one of `tipstaff.store.columns.CODED_TEXTS` and `CODED_LISTS`, such as ``repo_scopes``; `KeyError`
+        for any other.
         """
-        return self._columns.codes(column)
+        return self._columns.coded(column)[0]
 
     def values(self, column: str) -> tuple[Any, ...]:
         """Return the distinct values of a column: strings, None, or tuples of strings. See :meth:`codes`."""
-        return self._columns.values(column)
+        return self._columns.coded(column)[1]
 
     def bundle(self) -> PolicyBundle:
         """Return the bundle that was written, every shard decoded.
