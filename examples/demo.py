@@ -19,9 +19,9 @@ from tipstaff.model import PolicyBundle, Severity
 
 ORCHARD = Path(__file__).resolve().parent / "orchard"
 TASKS = (
-    ("Customers see a wrong total when two discounts apply", "web/src/basket.ts"),
-    ("Move the old orders into the new boxes table", "api/migrations/0002_orders.sql"),
-    ("Ship the new version of the service to production", "infra/main.tf"),
+    ("Fix the delivery day that is wrong around midnight", "api/orders.py"),
+    ("Add a field for a discount code to the basket", "web/src/basket.ts"),
+    ("Deploy the new version to production before the weekend", "infra/main.tf"),
 )
 CALLS = 500
 WIDTH = 110

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -179,6 +180,16 @@ def test_codes_do_not_change() -> None:
         "INTERRUPTED": 130,
         "BROKEN_PIPE": 141,
     }
+
+
+def test_the_page_names_every_command_and_every_code() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert [int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == [
+        value for name, value in vars(exits).items() if name.isupper()
+    ]
+    assert set(re.findall(r"^\| `tipstaff (\w+)", page, re.MULTILINE)) == set(
+        app.group.list_commands(click.Context(app.group))
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently there")
