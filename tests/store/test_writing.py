@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import random
@@ -7,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -189,9 +192,10 @@ def test_vectors_that_do_not_fit(tmp_path: Path, vectors: object) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_flat_vectors(tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [np.ravel, lambda rows: (ctypes.c_float * rows.size)(*rows.ravel().tolist())])
+def test_flat_vectors(tmp_path: Path, make: Callable[[Any], object]) -> None:
     vectors = unit_vectors(3, DIMS)
-    write_store(tmp_path / "s", plain_bundle(3), vectors.ravel(), embedding_identity="e")
+    write_store(tmp_path / "s", plain_bundle(3), make(vectors), embedding_identity="e")
     with open_store(tmp_path / "s") as store:
         assert np.array_equal(np.asarray(store.vectors), vectors)
 

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import re
-import tempfile
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -41,6 +40,9 @@ def replaced_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     StoreWriteError
         For any `OSError`: no space, no permission, no such directory.
     """
+    # Slow to import, and who only reads a store does without.
+    import tempfile
+
     target = Path(path)
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)

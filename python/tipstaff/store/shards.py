@@ -14,6 +14,7 @@ when `ShardStore.verify` is called       every byte, vectors and texts of large 
 ======================================== =================================================================
 
 A store is only ever replaced by renaming another over it, so a process that has it open goes on with what it mapped.
+Whoever shortens the file in place instead ends the processes that have mapped it, as with any mapped file.
 """
 
 from __future__ import annotations

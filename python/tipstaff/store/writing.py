@@ -113,8 +113,10 @@ def _checked_vectors(vectors: object, n_shards: int, dims: int | None) -> tuple[
         found = dims or 0
     if found < 1 or dims not in {None, found} or view.nbytes != n_shards * found * 4:
         raise ConfigError(f"vectors must have shape ({n_shards}, {dims or 'dims'}), got {view.shape}")
-    # A view with a 0 in its shape cannot be cast.
-    return (view.cast("B") if view.nbytes else memoryview(b"")), found
+    # A view with a 0 in its shape cannot be cast, nor one whose format names a byte order, as those of ctypes do.
+    if not view.nbytes or view.format != "f":
+        return memoryview(view.tobytes()), found
+    return view.cast("B"), found
 
 
 def _quantized(rows: memoryview, dims: int) -> dict[str, object]:
