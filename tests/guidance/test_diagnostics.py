@@ -36,7 +36,7 @@ def test_a_search_that_stops_early_says_so(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_comparison_that_stops_early_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conflicts, "jaccard_pairs", lambda *given: jaccard_pairs(*given[:3], 2))
-    rules = "".join(f"- Always sign release tags with key {number} of the team\n" for number in range(12))
+    rules = "".join(f"- [TAG-{number:03}] Always sign release tags\n" for number in range(12))
     (tmp_path / "CLAUDE.md").write_text(rules, encoding="utf-8")
     assert lint_repository(tmp_path, select=["TS505"]).counts == {"TS505": 1}
 
