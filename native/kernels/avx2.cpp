@@ -30,11 +30,29 @@ struct Avx2 {
     return _mm256_xor_pd(_mm256_blendv_pd(sine, cosine, odd), sign);
   }
   static void store_f32(float* out, F64 x) noexcept { _mm_storeu_ps(out, _mm256_cvtpd_ps(x)); }
+  // See avx512_simd.hpp.
   static void divide(float* out, std::int64_t n, double norm) noexcept {
-    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(out[i] / norm);
+    const __m256d inverse = _mm256_set1_pd(1.0 / norm);
+    const __m256i below = _mm256_set1_epi64x((std::int64_t{1} << 28) - 4);
+    const __m256i fraction = _mm256_set1_epi64x((std::int64_t{1} << 29) - 1);
+    std::int64_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+      const __m256d x = _mm256_cvtps_pd(_mm_loadu_ps(out + i));
+      __m256d quotient = _mm256_mul_pd(x, inverse);
+      const __m256i distance = _mm256_and_si256(
+          _mm256_sub_epi64(_mm256_castpd_si256(quotient), below), fraction);
+      const __m256i near = _mm256_cmpgt_epi64(_mm256_set1_epi64x(9), distance);
+      if (__builtin_expect(!_mm256_testz_si256(near, near), 0)) {
+        quotient = _mm256_div_pd(x, _mm256_set1_pd(norm));
+      }
+      store_f32(out + i, quotient);
+    }
+    for (; i < n; ++i) out[i] = static_cast<float>(out[i] / norm);
   }
 
   // --- float32 rows ---
+  // Bytes between what is read and what is fetched into the cache: see avx512_simd.hpp.
+  static constexpr std::int64_t ahead_bytes = 8192;
   static const float* as_float(const unsigned char* x) noexcept {
     return reinterpret_cast<const float*>(x);
   }
@@ -50,6 +68,11 @@ struct Avx2 {
     _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(x) +
                                                static_cast<std::uintptr_t>(ahead)),
                  _MM_HINT_T0);
+  }
+  static void prefetch_far(const unsigned char* x, std::int64_t ahead) noexcept {
+    _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(x) +
+                                               static_cast<std::uintptr_t>(ahead)),
+                 _MM_HINT_T1);
   }
   static __m128 reduce4(__m256 a, __m256 b, __m256 c, __m256 d) noexcept {
     const __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
@@ -70,8 +93,8 @@ struct Avx2 {
       b = _mm256_fmadd_ps(v, load(x1 + i), b);
       c = _mm256_fmadd_ps(v, load(x2 + i), c);
       e = _mm256_fmadd_ps(v, load(x3 + i), e);
-      prefetch(x0, 4 * size + 4 * i);
-      prefetch(x0, 4 * size + 4 * i + 64);
+      prefetch(x0, ahead_bytes + 4 * i);
+      prefetch(x0, ahead_bytes + 4 * i + 64);
     }
     if (i < size) {
       const __m256i mask = tail_mask((size - i) / 4);
@@ -103,6 +126,10 @@ struct Avx2 {
 #pragma GCC unroll 6
       for (int i = 0; i < tile_rows; ++i) sum[i][0] = sum[i][1] = _mm256_setzero_ps();
       for (std::int64_t t = 0; t < d; ++t) {
+        if (t % 16 == 0 && j == 0) {
+#pragma GCC unroll 6
+          for (int i = 0; i < tile_rows; ++i) prefetch_far(rows[i], (tile_rows * d + t) * 4);
+        }
         const float* q = packed + t * batch_queries + j;
         const __m256 q0 = _mm256_load_ps(q);
         const __m256 q1 = _mm256_load_ps(q + 8);
@@ -155,7 +182,7 @@ struct Avx2 {
       b = madd(b, v, widen(x1 + i));
       c = madd(c, v, widen(x2 + i));
       e = madd(e, v, widen(x3 + i));
-      prefetch(ahead, 4 * d + 4 * i);
+      prefetch(ahead, ahead_bytes + 4 * i);
     }
     if (i < d) {
       const __m256i v = query(i);
@@ -171,9 +198,52 @@ struct Avx2 {
   }
 };
 
+std::uint64_t read_bytes(const unsigned char* data, std::int64_t size) noexcept {
+  __m256i a = _mm256_setzero_si256();
+  __m256i b = a;
+  __m256i c = a;
+  __m256i e = a;
+  std::int64_t i = 0;
+  for (; i + 128 <= size; i += 128) {
+    const auto* at = reinterpret_cast<const __m256i*>(data + i);
+    a = _mm256_xor_si256(a, _mm256_loadu_si256(at));
+    b = _mm256_xor_si256(b, _mm256_loadu_si256(at + 1));
+    c = _mm256_xor_si256(c, _mm256_loadu_si256(at + 2));
+    e = _mm256_xor_si256(e, _mm256_loadu_si256(at + 3));
+  }
+  std::uint64_t words[4];
+  const __m256i all = _mm256_xor_si256(_mm256_xor_si256(a, b), _mm256_xor_si256(c, e));
+  std::memcpy(words, &all, sizeof words);
+  std::uint64_t sum = 0;
+  for (const std::uint64_t word : words) sum ^= word;
+  for (; i < size; ++i) sum ^= data[i];
+  return sum;
+}
+
+// Enough chains to hide the latency of a multiply-add on two ports.
+constexpr int chains = 12;
+float multiply_add(std::int64_t rounds) noexcept {
+  const __m256 factor = _mm256_set1_ps(0.999f);
+  const __m256 addend = _mm256_set1_ps(0.001f);
+  __m256 x[chains];
+  for (int j = 0; j < chains; ++j) x[j] = _mm256_set1_ps(static_cast<float>(j));
+  for (std::int64_t i = 0; i < rounds; ++i) {
+#pragma GCC unroll 12
+    for (int j = 0; j < chains; ++j) x[j] = _mm256_fmadd_ps(x[j], factor, addend);
+  }
+  float lanes[8];
+  float sum = 0;
+  for (const __m256& chain : x) {
+    std::memcpy(lanes, &chain, sizeof lanes);
+    for (const float value : lanes) sum += value;
+  }
+  return sum;
+}
+
 }  // namespace
 
 namespace tipstaff {
 const HashKernels avx2_hash = make_hash_kernels<Avx2>();
 const ScoreKernels avx2_score = make_score_kernels<Avx2>();
+const LimitKernels avx2_limit{&read_bytes, &multiply_add, 2 * 8 * chains};
 }  // namespace tipstaff

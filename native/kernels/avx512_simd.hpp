@@ -10,6 +10,9 @@ namespace tipstaff {
 namespace {
 
 struct Avx512 {
+  // Bytes between what is read and what is fetched into the cache. Measured: flat from 4 to 16 KiB, and
+  // a third slower at 1.
+  static constexpr std::int64_t ahead_bytes = 8192;
   // --- float64, for the hash embedding ---
   using F64 = __m512d;
   static constexpr int f64_lanes = 8;
@@ -30,16 +33,40 @@ struct Avx512 {
     return _mm512_xor_pd(_mm512_mask_blend_pd(odd, sine, cosine), sign);
   }
   static void store_f32(float* out, F64 x) noexcept { _mm256_storeu_ps(out, _mm512_cvtpd_ps(x)); }
+  // float32(x / norm), where x / norm is a double. The product with the reciprocal is within two units
+  // in the last place of that quotient, so it rounds to the same float32 unless it lies that near to
+  // the middle between two float32; then, which is rare, the block divides.
   static void divide(float* out, std::int64_t n, double norm) noexcept {
-    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(out[i] / norm);
+    const __m512d inverse = _mm512_set1_pd(1.0 / norm);
+    const __m512i below = _mm512_set1_epi64((std::int64_t{1} << 28) - 4);
+    const __m512i fraction = _mm512_set1_epi64((std::int64_t{1} << 29) - 1);
+    std::int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+      const __m512d x = _mm512_cvtps_pd(_mm256_loadu_ps(out + i));
+      __m512d quotient = _mm512_mul_pd(x, inverse);
+      const __m512i distance = _mm512_and_si512(
+          _mm512_sub_epi64(_mm512_castpd_si512(quotient), below), fraction);
+      if (__builtin_expect(_mm512_cmple_epu64_mask(distance, _mm512_set1_epi64(8)) != 0, 0)) {
+        quotient = _mm512_div_pd(x, _mm512_set1_pd(norm));
+      }
+      store_f32(out + i, quotient);
+    }
+    for (; i < n; ++i) out[i] = static_cast<float>(out[i] / norm);
   }
 
   // --- float32 rows ---
   static __m512 load(const unsigned char* x) noexcept { return _mm512_loadu_ps(x); }
+  // Addresses past the end are only hints, made from integers so that no pointer leaves its array.
   static void prefetch(const unsigned char* x, std::int64_t ahead) noexcept {
     _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(x) +
                                                static_cast<std::uintptr_t>(ahead)),
                  _MM_HINT_T0);
+  }
+  // Into the second-level cache: a row block is wanted only after the current one is done.
+  static void prefetch_far(const unsigned char* x, std::int64_t ahead) noexcept {
+    _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(x) +
+                                               static_cast<std::uintptr_t>(ahead)),
+                 _MM_HINT_T1);
   }
   static __m256 halve(__m512 a) noexcept {
     return _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
@@ -67,10 +94,10 @@ struct Avx512 {
       b = _mm512_fmadd_ps(v, load(x1 + i), b);
       c = _mm512_fmadd_ps(v, load(x2 + i), c);
       e = _mm512_fmadd_ps(v, load(x3 + i), e);
-      prefetch(x0, 4 * size + 4 * i);
-      prefetch(x0, 4 * size + 4 * i + 64);
-      prefetch(x0, 4 * size + 4 * i + 128);
-      prefetch(x0, 4 * size + 4 * i + 192);
+      prefetch(x0, ahead_bytes + 4 * i);
+      prefetch(x0, ahead_bytes + 4 * i + 64);
+      prefetch(x0, ahead_bytes + 4 * i + 128);
+      prefetch(x0, ahead_bytes + 4 * i + 192);
     }
     if (i < size) {
       const __mmask16 mask = tail_mask((size - i) / 4);
@@ -106,6 +133,10 @@ struct Avx512 {
       for (int j = 0; j < 4; ++j) sum[i][j] = _mm512_setzero_ps();
     }
     for (std::int64_t t = 0; t < d; ++t) {
+      if (t % 16 == 0) {
+#pragma GCC unroll 6
+        for (int i = 0; i < tile_rows; ++i) prefetch_far(rows[i], (tile_rows * d + t) * 4);
+      }
       const float* q = packed + t * batch_queries;
       const __m512 q0 = _mm512_load_ps(q);
       const __m512 q1 = _mm512_load_ps(q + 16);
@@ -161,8 +192,8 @@ struct Avx512 {
     std::int64_t i = 0;
     for (; i + 32 <= d; i += 32) {
       step(i, 0xffffffffu);
-      prefetch(ahead, 4 * d + 4 * i);
-      prefetch(ahead, 4 * d + 4 * i + 64);
+      prefetch(ahead, ahead_bytes + 4 * i);
+      prefetch(ahead, ahead_bytes + 4 * i + 64);
     }
     if (i < d) step(i, (1u << (d - i)) - 1u);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), reduce4_int(a, b, c, e));

@@ -51,4 +51,13 @@ const ScoreKernels* score_kernels(Isa isa) noexcept {
   return &portable_score;
 }
 
+const LimitKernels* limit_kernels(Isa isa) noexcept {
+#if defined(TIPSTAFF_X86_64)
+  if (isa == Isa::avx2) return &avx2_limit;
+  if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_limit;
+#endif
+  (void)isa;
+  return &portable_limit;
+}
+
 }  // namespace tipstaff

@@ -3,16 +3,20 @@
 #define TIPSTAFF_TABLES_HPP
 
 #include "tipstaff/hash.hpp"
+#include "tipstaff/limits.hpp"
 #include "tipstaff/score.hpp"
 
 namespace tipstaff {
 extern const HashKernels portable_hash;
 extern const ScoreKernels portable_score;
+extern const LimitKernels portable_limit;
 #if defined(TIPSTAFF_X86_64)
 extern const HashKernels avx2_hash;
 extern const ScoreKernels avx2_score;
+extern const LimitKernels avx2_limit;
 extern const HashKernels avx512_hash;
 extern const ScoreKernels avx512_score;
+extern const LimitKernels avx512_limit;
 extern const ScoreKernels avx512_vnni_score;
 #endif
 }  // namespace tipstaff

@@ -7,6 +7,7 @@
 #define TIPSTAFF_DISPATCH_HPP
 
 #include "tipstaff/hash.hpp"
+#include "tipstaff/limits.hpp"
 #include "tipstaff/score.hpp"
 
 namespace tipstaff {
@@ -23,6 +24,7 @@ bool isa_available(Isa isa) noexcept;
 // Tables are constants; the set must be available.
 const HashKernels* hash_kernels(Isa isa) noexcept;
 const ScoreKernels* score_kernels(Isa isa) noexcept;
+const LimitKernels* limit_kernels(Isa isa) noexcept;
 
 }  // namespace tipstaff
 

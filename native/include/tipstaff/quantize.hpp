@@ -77,18 +77,35 @@ template <class S>
 static inline bool prepare_query(const unsigned char* vector, const unsigned char* mean,
                                  std::int64_t dimensions, std::int16_t* codes,
                                  QueryScan* scan) noexcept {
+  // Partial sums, so that additions need not wait for each other.
+  constexpr int lanes = 8;
+  double squares_of[lanes] = {};
+  double base_of[lanes] = {};
+  double base_squares_of[lanes] = {};
+  float largest_of[lanes] = {};
+  const auto add = [&](int lane, std::int64_t i) noexcept {
+    const float value = load_as<float>(vector + i * 4);
+    const double centre = load_as<float>(mean + i * 4);
+    squares_of[lane] += static_cast<double>(value) * value;
+    base_of[lane] += centre * value;
+    base_squares_of[lane] += centre * centre;
+    const float size = value < 0 ? -value : value;
+    largest_of[lane] = size > largest_of[lane] ? size : largest_of[lane];
+  };
+  std::int64_t done = 0;
+  for (; done + lanes <= dimensions; done += lanes) {
+    for (int lane = 0; lane < lanes; ++lane) add(lane, done + lane);
+  }
+  for (int lane = 0; done + lane < dimensions; ++lane) add(lane, done + lane);
   double squares = 0;
   double base = 0;
   double base_squares = 0;
   float largest = 0;
-  for (std::int64_t i = 0; i < dimensions; ++i) {
-    const float value = load_as<float>(vector + i * 4);
-    const double centre = load_as<float>(mean + i * 4);
-    squares += static_cast<double>(value) * value;
-    base += centre * value;
-    base_squares += centre * centre;
-    const float size = value < 0 ? -value : value;
-    if (size > largest) largest = size;
+  for (int lane = 0; lane < lanes; ++lane) {
+    squares += squares_of[lane];
+    base += base_of[lane];
+    base_squares += base_squares_of[lane];
+    largest = largest_of[lane] > largest ? largest_of[lane] : largest;
   }
   const double norm = std::sqrt(squares);
   if (!(norm > 1e-15 && norm < max_norm) || !(base_squares < max_norm * max_norm)) return false;
@@ -165,22 +182,22 @@ static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const 
     }
     float highs[block_rows];
     float lows[block_rows];
+#pragma GCC unroll 1
     for (int i = 0; i < block_rows; ++i) {
       const float middle = static_cast<float>(dots[i]) * (scales[i] * scan.step);
       const float radius = errors[i] * scan.norm;
       const float high = clamp_cosine(scan.base_high + middle + radius);
       const float low = clamp_cosine(scan.base_low + middle - radius);
-      highs[i] = high + block.boost_intent[i] + block.boost_risk[i];
+      highs[i] = high + block.boost_intent[i] + block.boost_risk[i] + block.gate[i];
       lows[i] = low + block.boost_intent[i] + block.boost_risk[i];
     }
     const float threshold = lower.threshold();
-    unsigned possible = 0;
-    for (int i = 0; i < block_rows; ++i) {
-      possible |= static_cast<unsigned>(highs[i] >= threshold) << i;
-    }
-    possible &= block.allowed;
-    for (int i = 0; possible != 0; ++i, possible >>= 1) {
-      if ((possible & 1) == 0) continue;
+    int any = 0;
+#pragma GCC unroll 1
+    for (int i = 0; i < block_rows; ++i) any |= highs[i] >= threshold ? 1 : 0;
+    if (any == 0) continue;
+    for (int i = 0; i < count; ++i) {
+      if (block.gate[i] != 0.0f || highs[i] < lower.threshold()) continue;
       if (n_candidates == room) {
         n_candidates = drop_below<S>(candidates, n_candidates, lower.threshold());
         if (n_candidates > room / 2) return give_up();

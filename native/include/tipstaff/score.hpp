@@ -132,12 +132,13 @@ static inline float with_boosts(float cosine, std::uint16_t row_intents, std::ui
   return score + (risk == 3 ? boosts.high : risk == 4 ? boosts.critical : 0.0f);
 }
 
-// What a block of up to 16 rows needs besides its dot products. Plain loops over fixed-size arrays,
-// which compilers turn into vectors.
+// What a block of up to 16 rows needs besides its dot products. Plain loops over fixed-size arrays of
+// one width each, which compilers turn into vectors; gcc only if it is kept from unrolling them first.
 struct BlockColumns {
   float boost_intent[block_rows];
   float boost_risk[block_rows];
-  unsigned allowed;  // bit per row
+  float gate[block_rows];  // 0, or minus infinity for a row that is left out
+  int allowed;             // how many are not
 };
 
 static inline void read_columns(const Rows& rows, std::int64_t start, int count,
@@ -148,26 +149,54 @@ static inline void read_columns(const Rows& rows, std::int64_t start, int count,
   std::uint8_t mask[block_rows];
   std::memset(risks, 255, sizeof risks);
   std::memset(mask, 1, sizeof mask);
-  const auto size = static_cast<std::size_t>(count);
   if (count == block_rows) {  // constant sizes become single moves
     std::memcpy(intents, rows.intents + start * 2, sizeof intents);
     std::memcpy(risks, rows.risks + start, sizeof risks);
     if (rows.mask != nullptr) std::memcpy(mask, rows.mask + start, sizeof mask);
   } else {
+    const auto size = static_cast<std::size_t>(count);
     std::memcpy(intents, rows.intents + start * 2, size * 2);
     std::memcpy(risks, rows.risks + start, size);
     if (rows.mask != nullptr) std::memcpy(mask, rows.mask + start, size);
   }
-  unsigned allowed = 0;
+  std::uint32_t wide_intents[block_rows];
+  std::uint32_t wide_risks[block_rows];
+  std::uint32_t wide_mask[block_rows];
+#pragma GCC unroll 1
+  for (int i = 0; i < block_rows; ++i) wide_intents[i] = intents[i];
+#pragma GCC unroll 1
+  for (int i = 0; i < block_rows; ++i) wide_risks[i] = risks[i];
+#pragma GCC unroll 1
+  for (int i = 0; i < block_rows; ++i) wide_mask[i] = mask[i];
+  const std::uint32_t asked = query_intents;
+  const std::uint32_t wide_filter = filter;
+  std::uint32_t passes[block_rows];
+#pragma GCC unroll 1
   for (int i = 0; i < block_rows; ++i) {
-    const unsigned risk = risks[i];
-    const bool passes = risk < 8 && ((filter >> (risk & 7)) & 1) != 0 && mask[i] != 0;
-    allowed |= static_cast<unsigned>(passes) << i;
+    // Codes above 7 shift the filter out.
+    const std::uint32_t shift = wide_risks[i] < 31u ? wide_risks[i] : 31u;
+    passes[i] = wide_mask[i] != 0u ? (wide_filter >> shift) & 1u : 0u;
   }
-  block->allowed = allowed;
+  std::uint32_t allowed = 0;
+#pragma GCC unroll 1
+  for (int i = 0; i < block_rows; ++i) allowed += passes[i];
+  block->allowed = static_cast<int>(allowed);
+#pragma GCC unroll 1
   for (int i = 0; i < block_rows; ++i) {
-    block->boost_intent[i] = (intents[i] & query_intents) != 0 ? boosts.intent : 0.0f;
-    block->boost_risk[i] = risks[i] == 3 ? boosts.high : risks[i] == 4 ? boosts.critical : 0.0f;
+    block->gate[i] = passes[i] != 0u ? 0.0f : -std::numeric_limits<float>::infinity();
+  }
+  // Locals: a load that only happens sometimes keeps a loop from becoming vectors.
+  const float boost_intent = boosts.intent;
+  const float boost_high = boosts.high;
+  const float boost_critical = boosts.critical;
+#pragma GCC unroll 1
+  for (int i = 0; i < block_rows; ++i) {
+    block->boost_intent[i] = (wide_intents[i] & asked) != 0u ? boost_intent : 0.0f;
+  }
+#pragma GCC unroll 1
+  for (int i = 0; i < block_rows; ++i) {
+    const float high = wide_risks[i] == 3u ? boost_high : 0.0f;
+    block->boost_risk[i] = wide_risks[i] == 4u ? boost_critical : high;
   }
 }
 
@@ -177,7 +206,6 @@ static std::int64_t topk_f32(const Rows& rows, const Query& query, const Boosts&
   TopK<S> top(best.k, best.rows, best.scores, best.cosines);
   if (best.k <= 0) return 0;
   const std::int64_t stride = rows.dimensions * 4;
-  constexpr unsigned everyone = (1u << block_rows) - 1;
   for (std::int64_t start = 0; start < rows.n; start += block_rows) {
     const std::int64_t left = rows.n - start;
     const int count = left < block_rows ? static_cast<int>(left) : block_rows;
@@ -186,7 +214,7 @@ static std::int64_t topk_f32(const Rows& rows, const Query& query, const Boosts&
     if (block.allowed == 0) continue;
     const unsigned char* first = rows.vectors + start * stride;
     float dots[block_rows] = {};
-    if (block.allowed == everyone) {
+    if (block.allowed == block_rows) {
       for (int i = 0; i < block_rows; i += 4) {
         const unsigned char* x = first + i * stride;
         S::dot4(x, x + stride, x + 2 * stride, x + 3 * stride, query.vector, rows.dimensions,
@@ -194,24 +222,26 @@ static std::int64_t topk_f32(const Rows& rows, const Query& query, const Boosts&
       }
     } else {
       for (int i = 0; i < count; ++i) {
-        if ((block.allowed >> i) & 1) {
+        if (block.gate[i] == 0.0f) {
           dots[i] = S::dot1(first + i * stride, query.vector, rows.dimensions);
         }
       }
     }
     float scores[block_rows];
+#pragma GCC unroll 1
     for (int i = 0; i < block_rows; ++i) {
       dots[i] = clamp_cosine(dots[i]);
-      scores[i] = dots[i] + block.boost_intent[i] + block.boost_risk[i];
+      scores[i] = dots[i] + block.boost_intent[i] + block.boost_risk[i] + block.gate[i];
     }
     const float threshold = top.threshold();
-    unsigned above = 0;
-    for (int i = 0; i < block_rows; ++i) {
-      above |= static_cast<unsigned>(scores[i] > threshold) << i;
-    }
-    above &= block.allowed;
-    for (int i = 0; above != 0; ++i, above >>= 1) {
-      if (above & 1) top.push(static_cast<std::int32_t>(start + i), scores[i], dots[i]);
+    int any = 0;
+#pragma GCC unroll 1
+    for (int i = 0; i < block_rows; ++i) any |= scores[i] > threshold ? 1 : 0;
+    if (any == 0) continue;
+    for (int i = 0; i < count; ++i) {
+      if (scores[i] > top.threshold()) {
+        top.push(static_cast<std::int32_t>(start + i), scores[i], dots[i]);
+      }
     }
   }
   return top.finish();
@@ -268,13 +298,14 @@ static void topk_f32_batch(const Rows& rows, const QueryBatch& queries, const Bo
         const std::int32_t row_intents = load_as<std::uint16_t>(rows.intents + chosen[i] * 2);
         const float risk_boost = risk == 3 ? boosts.high : risk == 4 ? boosts.critical : 0.0f;
         alignas(64) float scores[batch_queries];
-        int any = 0;
+        const float shared_boost = boosts.intent;
+        for (int j = 0; j < batch_queries; ++j) dots[i][j] = clamp_cosine(dots[i][j]);
         for (int j = 0; j < batch_queries; ++j) {
-          dots[i][j] = clamp_cosine(dots[i][j]);
-          const float intent_boost = (intents[j] & row_intents) != 0 ? boosts.intent : 0.0f;
+          const float intent_boost = (intents[j] & row_intents) != 0 ? shared_boost : 0.0f;
           scores[j] = dots[i][j] + intent_boost + risk_boost;
-          any |= scores[j] > thresholds[j] ? 1 : 0;
         }
+        int any = 0;
+        for (int j = 0; j < batch_queries; ++j) any |= scores[j] > thresholds[j] ? 1 : 0;
         if (any == 0) continue;
         const std::uint64_t accepting = accepts[risk];
         for (int j = 0; j < count; ++j) {
