@@ -134,6 +134,8 @@ def test_several_scopes_are_alternatives_and_a_negated_one_takes_out() -> None:
     assert not matches_any(scopes, "docs/a.md")
     assert matches_any(("!src/**",), "docs/a.md")
     assert matches_any((), "docs/a.md")
+    assert matches_any(("src/**", "!{broken"), "src/a.ts")
+    assert not matches_any(("{broken", "!docs/**"), "src/a.ts")
 
 
 def test_a_caller_may_pass_a_glob_as_scope() -> None:

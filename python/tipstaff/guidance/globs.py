@@ -69,7 +69,8 @@ def matches_any(scopes: Iterable[str], path: str) -> bool:
     included = None
     for scope in scopes:
         if scope.startswith("!"):
-            if not compile_scope(scope)(path):
+            # One that cannot be used takes nothing out.
+            if not compile_scope(scope)(path) and is_valid(scope) is None:
                 return False
         elif included is not True:
             included = compile_scope(scope)(path)
@@ -95,6 +96,7 @@ def from_host(glob: str, host: str) -> str:
     return glob
 
 
+@lru_cache(maxsize=4_096)
 def is_valid(glob: str) -> str | None:
     """Return why a glob cannot be used, or None where it can."""
     try:
