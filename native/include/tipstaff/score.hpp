@@ -68,7 +68,7 @@ struct Best {
 
 // Dimensions are limited so that an int32 holds every integer dot product.
 inline constexpr std::int64_t max_dimensions = 65536;
-inline constexpr int block_rows = 16;
+inline constexpr int block_rows = 32;
 inline constexpr int batch_queries = 64;
 
 // The int8 scan represents a query in integers of up to this magnitude: the largest for which
@@ -132,7 +132,7 @@ static inline float with_boosts(float cosine, std::uint16_t row_intents, std::ui
   return score + (risk == 3 ? boosts.high : risk == 4 ? boosts.critical : 0.0f);
 }
 
-// What a block of up to 16 rows needs besides its dot products. Plain loops over fixed-size arrays of
+// What a block of rows needs besides its dot products. Plain loops over fixed-size arrays of
 // one width each, which compilers turn into vectors; gcc only if it is kept from unrolling them first.
 struct BlockColumns {
   float boost_intent[block_rows];
