@@ -150,6 +150,11 @@ static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const 
   if (!prepare_query<S>(query.vector, small.mean, d, codes, &scan)) return give_up();
   S::pack_codes(codes, round_up(d, 64), packed);
 
+  const bool filtered = rows.mask != nullptr || query.risk_filter != 0xff;
+  const float most_intent = boosts.intent > 0 ? boosts.intent : 0.0f;
+  const float high_or_none = boosts.high > 0 ? boosts.high : 0.0f;
+  const float most_risk = boosts.critical > high_or_none ? boosts.critical : high_or_none;
+
   // The k best lower ends lie in the output arrays until the exact scores replace them.
   TopK<S> lower(best.k, best.rows, best.scores, best.cosines);
   std::int64_t n_candidates = 0;
@@ -157,8 +162,10 @@ static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const 
     const std::int64_t left = rows.n - start;
     const int count = left < block_rows ? static_cast<int>(left) : block_rows;
     BlockColumns block;
-    read_columns(rows, start, count, query.intents, query.risk_filter, boosts, &block);
-    if (block.allowed == 0) continue;
+    if (filtered) {
+      read_columns(rows, start, count, query.intents, query.risk_filter, boosts, &block);
+      if (block.allowed == 0) continue;
+    }
     const std::int8_t* first = small.codes + start * d;
     std::int32_t dots[block_rows] = {};
     float scales[block_rows] = {};
@@ -186,12 +193,23 @@ static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const 
     for (int i = 0; i < block_rows; ++i) {
       const float middle = static_cast<float>(dots[i]) * (scales[i] * scan.step);
       const float radius = errors[i] * scan.norm;
-      const float high = clamp_cosine(scan.base_high + middle + radius);
-      const float low = clamp_cosine(scan.base_low + middle - radius);
-      highs[i] = high + block.boost_intent[i] + block.boost_risk[i] + block.gate[i];
-      lows[i] = low + block.boost_intent[i] + block.boost_risk[i];
+      highs[i] = clamp_cosine(scan.base_high + middle + radius);
+      lows[i] = clamp_cosine(scan.base_low + middle - radius);
     }
     const float threshold = lower.threshold();
+    // Where no row would do with every boost there is, the columns need not be read.
+    int hopeful = 0;
+#pragma GCC unroll 1
+    for (int i = 0; i < block_rows; ++i) {
+      hopeful |= highs[i] + most_intent + most_risk >= threshold ? 1 : 0;
+    }
+    if (hopeful == 0) continue;
+    if (!filtered) read_columns(rows, start, count, query.intents, query.risk_filter, boosts, &block);
+#pragma GCC unroll 1
+    for (int i = 0; i < block_rows; ++i) {
+      highs[i] = highs[i] + block.boost_intent[i] + block.boost_risk[i] + block.gate[i];
+      lows[i] = lows[i] + block.boost_intent[i] + block.boost_risk[i];
+    }
     int any = 0;
 #pragma GCC unroll 1
     for (int i = 0; i < block_rows; ++i) any |= highs[i] >= threshold ? 1 : 0;
