@@ -1,6 +1,7 @@
 """The frozen records that cross rooms: rule, shard, constitution, bundle, diagnostic, and the results of retrieval.
 
-Every record is immutable, keeps its sequences as tuples, and turns into JSON-ready data with :meth:`Record.to_dict`.
+The small ones are kept from the cyclic garbage collector (``gc=False``): they cannot be part of a cycle, and a bundle has
+thousands of them. Every record is immutable, keeps its sequences as tuples, and turns into JSON-ready data with :meth:`Record.to_dict`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Severity(enum.StrEnum):
     INFO = "info"
 
 
-class Diagnostic(Record, frozen=True, kw_only=True):
+class Diagnostic(Record, frozen=True, kw_only=True, gc=False):
     """One finding about a rule file.
 
     Attributes
@@ -92,7 +93,7 @@ class Diagnostic(Record, frozen=True, kw_only=True):
     span: tuple[int, int] = (0, 0)
 
 
-class GuidanceRule(Record, frozen=True, kw_only=True):
+class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
     """One rule, with what it says about itself and where it comes from.
 
     Attributes
@@ -160,7 +161,7 @@ class GuidanceRule(Record, frozen=True, kw_only=True):
         return self.id.startswith("AUTO-")
 
 
-class RuleShard(Record, frozen=True):
+class RuleShard(Record, frozen=True, gc=False):
     """A rule that is loaded when a task needs it, and the one line in which the model reads it."""
 
     rule: GuidanceRule
@@ -188,7 +189,7 @@ class Constitution(Record, frozen=True):
     overflow: tuple[str, ...] = ()
 
 
-class ManifestEntry(Record, frozen=True, kw_only=True):
+class ManifestEntry(Record, frozen=True, kw_only=True, gc=False):
     """One rule as the manifest lists it."""
 
     id: str
@@ -214,7 +215,7 @@ class RuleManifest(Record, frozen=True, kw_only=True):
     shard_rules: int
 
 
-class Relation(Record, frozen=True, kw_only=True):
+class Relation(Record, frozen=True, kw_only=True, gc=False):
     """Two rules that say the same, nearly the same, or the opposite."""
 
     kind: str

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from tipstaff.budgets import MAX_PRIORITY
-from tipstaff.model import DOMAINS, INTENTS, RISK_CLASSES, TOOL_CLASSES
+from tipstaff.model import DOMAINS, INTENTS, RISK_CLASSES, RISK_CODES, TOOL_CLASSES
 
 _RISKS: Final = "|".join(RISK_CLASSES)
 _TOOLS: Final = "|".join(TOOL_CLASSES)
@@ -40,6 +40,7 @@ _NOT_IDS: Final = frozenset(
     max mb md mhz mime mp ms net nist node oauth ocsp owasp p pbkdf pci pep php pkcs pm pr py q rc rfc rsa rule s sha
     soc sql ssl step task tc tls ts type uc ucs us utc utf uuid v vt wcag win x xhtml xml""".split()
 )
+_CITED: Final = frozenset("bcp cve cwe ieee iso iso-iec itu nist owasp pep rfc".split())
 _BRACKET_ID: Final = re.compile(
     r"(?:\*\*|__|`)?\[(?P<id>[A-Za-z][A-Za-z0-9_.-]{0,60}?\d)\](?![(\[])(?:\*\*|__|`)?[:.]?(?:\*\*|__)?[ \t]*(?:[-–—][ \t]+)?"
 )
@@ -55,7 +56,16 @@ _MAX_CHARS: Final = 4_000
 """A longer text is no annotated rule; it is taken as words, which bounds the work."""
 _CODE: Final = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _SPACE_BEFORE_STOP: Final = re.compile(r"\s+(?=[.,;](?:\s|$))")
-_WORTH_A_LOOK: Final = re.compile(r"[(\[#@][a-zA-Z]|\b(?:risk|scope|verify|priority|from|until):", re.IGNORECASE)
+_INTENT_SET: Final = frozenset(INTENTS)
+_DOMAIN_SET: Final = frozenset(DOMAINS)
+_TOOL_SET: Final = frozenset(TOOL_CLASSES)
+_PLAIN_KEYED: Final = re.compile(
+    r"(scope|verify|priority):((?<=scope:)[\w{][\w/*{},@-]*(?:\.[\w/*{},@-]+)*|(?<=verify:)[A-Za-z0-9][\w-]*|(?<=priority:)\d{1,4})",
+    re.IGNORECASE,
+)
+_KEYS: Final = frozenset({"risk", "scope", "verify", "priority", "from", "until"})
+_NAMES: Final = frozenset({*RISK_CLASSES, *TOOL_CLASSES, *INTENTS, *DOMAINS})
+_NAME_HEADS: Final = ("risk:", *(f"{risk}-risk" for risk in RISK_CLASSES), *(f"{tool}," for tool in TOOL_CLASSES))
 _LOOKALIKE: Final = re.compile(r"(?<!\S)(risk|priority|verify|scope|from|until):(\S*)", re.IGNORECASE)
 
 
@@ -102,7 +112,8 @@ def split_id(text: str) -> tuple[str | None, str]:
             return None, text
     rule_id = match["id"]
     family = re.split(r"[-_.\d]", rule_id, maxsplit=1)[0].lower()
-    if family in _NOT_IDS and not (bracketed and family == "rule"):
+    # Brackets are meant; "API-001:" is an id as its number is one, "AES-256" is a cipher.
+    if family in (_CITED if bracketed else _NOT_IDS) and not re.search(r"\D0\d*$", rule_id):
         return None, text
     return rule_id, text[match.end() :]
 
@@ -136,15 +147,14 @@ def parse_annotations(raw: str) -> Annotations:
     raw
         The rule's own text, lines separated by ``\\n``, without its id.
     """
-    if not _WORTH_A_LOOK.search(raw):
-        return Annotations(_collapse(raw))
-    if len(raw) > _MAX_CHARS:
-        return Annotations(_collapse(raw))
+    tokens = raw.split()
+    if len(raw) > _MAX_CHARS or (first := _first_lookalike(tokens)) is None:
+        return Annotations(" ".join(tokens))
+    if (quick := _closing_cluster(tokens)) is not None:
+        return quick
     # What stands in code spans is masked: it is no annotation, and offsets stay as they are.
     masked = _CODE.sub(lambda match: "`" * len(match[0]), raw) if "`" in raw else raw
-    found = list(_ANNOTATION.finditer(masked))
-    if not found and ":" not in masked:
-        return Annotations(_collapse(raw))
+    found = list(_ANNOTATION.finditer(masked, raw.index(first)))
     kept = _accepted(raw, found)
     result = Annotations("")
     problems: list[tuple[str, str]] = []
@@ -209,6 +219,70 @@ def parse_annotations(raw: str) -> Annotations:
     result.verifiers = tuple(dict.fromkeys(verifiers))
     result.problems = tuple(problems)
     return result
+
+
+def _first_lookalike(tokens: list[str]) -> str | None:
+    """Return the first word that may be an annotation, None for none: most rules have none, and are done here."""
+    for token in tokens:
+        if token[0] in "([#@":
+            # Cut to the longest name: "(critical)." is looked up as "critical".
+            name = token[1:].rstrip(").,;:]").lower()
+            if name in _NAMES or name.startswith(_NAME_HEADS):
+                return token
+        elif ":" in token and token.split(":", 1)[0].lower() in _KEYS:
+            return token
+    return None
+
+
+def _closing_cluster(tokens: list[str]) -> Annotations | None:
+    """Read the commonest form, plain annotations at the very end and nowhere else; None for anything else."""
+    at = len(tokens)
+    risk: str | None = None
+    priority: int | None = None
+    lists: dict[str, list[str]] = {}
+    while at:
+        token = tokens[at - 1]
+        mark = token[0]
+        name = token[1:].lower()
+        if mark == "#" and name in _INTENT_SET:
+            lists.setdefault("intents", []).append(name)
+        elif mark == "@" and name in _DOMAIN_SET:
+            lists.setdefault("domains", []).append(name)
+        elif mark == "(" and name[:-1] in RISK_CODES and name[-1] == ")":
+            risk = name[:-1]
+        elif mark == "[" and name[:-1] in _TOOL_SET and name[-1] == "]":
+            lists.setdefault("tools", []).append(name[:-1])
+        elif (match := _PLAIN_KEYED.fullmatch(token)) is None:
+            break
+        elif (key := match[1].lower()) == "priority":
+            priority = int(match[2])
+        else:
+            lists.setdefault(key, []).append(match[2])
+        at -= 1
+    head = tokens[:at]
+    if not head or _first_lookalike(head) is not None or head[-1].lower() in _ORDINARY_LEAD or head[-1] in {"and", "or"}:
+        return None
+    text = " ".join(head)
+    if text.count("`") % 2 or text[-1] in ",;":
+        return None
+
+    def taken(name: str) -> tuple[str, ...]:
+        found = lists.get(name)
+        return tuple(dict.fromkeys(reversed(found))) if found else ()
+
+    scopes = taken("scope")
+    if scopes:
+        scopes = tuple(dict.fromkeys(part for scope in scopes for part in split_scopes(scope)))
+    return Annotations(
+        text,
+        risk_class=risk,
+        tool_classes=taken("tools"),
+        intents=taken("intents"),
+        domains=taken("domains"),
+        scopes=scopes,
+        verifiers=taken("verify"),
+        priority=priority,
+    )
 
 
 def _collapse(text: str) -> str:

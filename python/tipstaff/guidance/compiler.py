@@ -11,7 +11,6 @@ Source: ADR-G002 (constitution and shards) and the compiler of the guidance cont
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -21,7 +20,7 @@ from tipstaff.guidance import conflicts
 from tipstaff.guidance.constitution import pack, short_hash
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.extraction import Candidate, extract
-from tipstaff.guidance.identity import content_id, match_former
+from tipstaff.guidance.identity import content_id, id_of_words, match_former
 from tipstaff.guidance.sources import Document, document_from_text
 from tipstaff.guidance.vocabulary import infer
 from tipstaff.model import (
@@ -41,7 +40,7 @@ from tipstaff.model import (
 )
 
 CONSTITUTION_BOOST: Final = 100
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_INFERRED_WORDS: Final = 400
 
 
 class CompilerConfig(Record, frozen=True):
@@ -155,6 +154,7 @@ class _Compilation:
         self.today = config.today or dt.datetime.now(tz=dt.UTC).date().isoformat()
         # By casefolded id, in the order of the files: what a later file replaces keeps its place.
         self.rules: dict[str, GuidanceRule] = {}
+        self._words: dict[str, list[str]] = {}
 
     def _say(self, code: str, rule: GuidanceRule, message: str = "", *, severity: Severity | None = None) -> None:
         self.diagnostics.append(
@@ -180,9 +180,10 @@ class _Compilation:
         notes = candidate.annotations
         text = candidate.text
         intents, domains = notes.intents, notes.domains
+        words = self._words[text] = conflicts.words_of(text)
         if not intents or not domains:
             # What an author tagged one way speaks for the other too: #testing is about testing.
-            inferred = infer([*_WORD.findall(text[:2_000].lower()), *intents, *domains])
+            inferred = infer([*words[:_INFERRED_WORDS], *intents, *domains])
             intents = intents or inferred[0]
             domains = domains or inferred[1]
         source = document.parsed.source
@@ -191,7 +192,7 @@ class _Compilation:
             scopes = tuple(_within(scope, document.folder) for scope in notes.scopes) if document.folder else notes.scopes
         priority = self.config.default_priority if notes.priority is None else notes.priority
         return GuidanceRule(
-            id=candidate.rule_id or content_id(text),
+            id=candidate.rule_id or id_of_words(words or [text]),
             text=text,
             risk_class=notes.risk_class or self.config.default_risk_class,
             tool_classes=notes.tool_classes or ("all",),
@@ -294,7 +295,7 @@ class _Compilation:
         if previous is not None:
             rules = self._keep_ids(rules, previous)
         rules.sort(key=lambda rule: -rule.priority)
-        relations, complete = conflicts.relate(rules)
+        relations, complete = conflicts.relate(rules, [self._words[rule.text] for rule in rules])
         rules, relations = self._refuse_contradicting_locals(rules, relations)
         self._report(rules, relations, complete)
         constitution = self._constitution(rules)

@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from tipstaff.guidance.globs import scopes_may_overlap
-from tipstaff.guidance.grammar import opens_with_imperative
+from tipstaff.guidance.grammar import IMPERATIVES
 from tipstaff.guidance.vocabulary import stem
 from tipstaff.kernels import jaccard_pairs
 from tipstaff.model import GuidanceRule, Relation
@@ -30,54 +30,98 @@ LIFT: Final = 3
 NEAR_DUPLICATE: Final = 0.8
 """Jaccard similarity of topic words from which two rules of one polarity count as nearly the same."""
 CONTRADICTION: Final = 0.6
-_CANDIDATE: Final = 0.5
 _MAX_CLAIMS: Final = 4
 _MAX_WORDS: Final = 64
-_MAX_PAIRS: Final = 200_000
+_MAX_STEMS: Final = 50_000
+_BLOCK: Final = 2_048
+"""Rules whose topics are compared in one step of bit arithmetic."""
+_WORK_PER_RULE: Final = 400
+_LEAST_WORK: Final = 100_000
+_PAIRS_PER_RULE: Final = 32
+"""Bounds the search: in real files a rule resembles a handful of others at most."""
 
 _WORD: Final = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:['’][^\W_]+)?")
-_CLAUSE: Final = re.compile(r"[;:.!?。；：，]+(?:\s|$)|[。；]|,\s+(?=(?:but|and never|never|not|no|instead|do not|don['’]t|always)\b)|\s[–—-]+\s|\s(?:instead of|rather than|unless|except|because|so that|otherwise)\s", re.IGNORECASE)
-_REVERSED: Final = re.compile(r"\s(?:instead of|rather than)\s", re.IGNORECASE)
+_TOKEN: Final = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)?|[,;:.!?](?=[\s*_`)]|$)|[。；：，]|[–—]|(?<=\s)--?(?=\s)")
+_MARKS: Final = frozenset(",;:.!?。；：，–—-")
+_MAX_CHARS: Final = 1_000
 
-_FORBIDDING: Final = frozenset(
-    """never avoid forbid forbids forbidden prohibit prohibits prohibited disallow disallowed banned refrain not no
-    cannot cant can't don't dont doesn't mustn't mustnt shouldn't shouldnt won't nor neither nunca jamais niemals
-    never-""".split()
+# What a word of the grammar does to its clause.
+_FORBIDS, _FORBIDS_OUTRIGHT, _OBLIGES, _PERMITS, _PERMITS_OUTRIGHT, _SUBORDINATES, _NEGATES, _TURN, _BREAK, _PAIR = (
+    1 << bit for bit in range(10)
 )
-_PERMITTING: Final = frozenset("may can might could optional optionally allowed permitted fine okay ok needn't".split())
-_OPPOSITES: Final = frozenset(
-    {(REQUIRE, FORBID), (FORBID, REQUIRE), (PERMIT, FORBID), (FORBID, PERMIT), (LIFT, REQUIRE), (REQUIRE, LIFT)}
-)
-_LIFTING: Final = frozenset("optional optionally needn't unnecessary".split())
-_OBLIGING: Final = frozenset("must always should shall only ensure mandatory".split())
-_COMMANDING: Final = _OBLIGING - {"only"}
-_DIRECTLY_FORBIDDING: Final = frozenset(
-    "never avoid don't dont mustn't mustnt shouldn't shouldnt forbidden prohibited disallowed banned refrain".split()
-)
-_AUXILIARIES: Final = frozenset("do must should shall may need to you we please".split())
-_ADDRESSED: Final = frozenset("you we agents agent one developers anyone everybody everyone".split())
-_PERMITTING_OUTRIGHT: Final = frozenset("allowed permitted optional fine okay ok".split())
-_NEGATED: Final = _FORBIDDING | frozenset("isn't aren't wasn't weren't doesn't didn't hasn't haven't".split())
-_EMPHASIS: Final = re.compile(r"\*+|__|`")
-_NOT: Final = frozenset("not no don't doesn't isn't aren't".split())
-_NECESSARY: Final = frozenset("required need needed mandatory necessary have".split())
-_SUBORDINATORS: Final = frozenset("when whenever if where that which who until unless while because since so".split())
-_LEADING_CONDITION: Final = re.compile(
-    r"\W*(?:if|when|whenever|where|while|unless|before|after|until)\b[^,]{0,200},", re.IGNORECASE
-)
+_NECESSARY, _CONTENT, _LIFTS, _COMMANDS, _REVERSES, _STARTED, _DIRECTS, _STOP = (1 << bit for bit in range(10, 18))
+
+
+def _roles(**words: str) -> dict[str, int]:
+    roles: dict[str, int] = dict.fromkeys(_FUNCTION_WORDS, 0)
+    for name, listed in words.items():
+        bit = globals()[f"_{name}"]
+        for word in listed.split():
+            roles[word] = roles.get(word, _CONTENT) | bit
+    return roles
+
+
 _FUNCTION_WORDS: Final = frozenset(
-    """a an the this that these those it its they them their there here he she we you your our i me my us one any all
+    """a an the this that these those it its they them their there here he she we you your i our me my us one any all
     each every both either some such same other another more most much many few less least very too also just even
     still yet already then than as at by for from in into of off on onto out over per through to toward towards under
     until up upon via with within about above across after against along among around before behind below beneath
-    beside between beyond during near since and or if when while where which who whom whose what why how whether be is
+    beside between beyond during near since and or if when where while which who whom whose what why how whether be is
     am are was were been being have has had having do does did doing done will would shall should must may might can
     could ought need needs needed always never not no only ensure ensures make makes sure please use uses used using
-    avoid forbidden forbid prohibited prohibit require requires required mandatory cannot can't don't dont do doesn't
+    avoid forbidden forbid prohibited prohibit require requires required mandatory cannot can't don't dont doesn't
     isn't aren't shouldn't mustn't won't without instead rather unless except because so let get gets keep it's we're
     you're there's strictly absolutely explicitly really simply actually generally usually typically whenever wherever
-    etc eg ie vs allowed allow permitted ok okay fine optional e.g i.e""".split()
+    etc eg ie vs allowed allow permitted ok okay fine optional e.g i.e cant mustnt shouldnt needn't never otherwise but
+    nor neither disallowed banned refrain optionally""".split()
 )
+_ROLES: Final = _roles(
+    FORBIDS="""never avoid forbid forbids forbidden prohibit prohibits prohibited disallow disallowed banned refrain not no
+        cannot cant can't don't dont doesn't mustn't mustnt shouldn't shouldnt won't nor neither nunca jamais niemals""",
+    FORBIDS_OUTRIGHT="never avoid don't dont mustn't mustnt shouldn't shouldnt forbidden prohibited disallowed banned refrain",
+    OBLIGES="must always should shall only ensure mandatory",
+    PERMITS="may can might could optional optionally allowed permitted fine okay ok needn't",
+    PERMITS_OUTRIGHT="allowed permitted optional fine okay ok",
+    SUBORDINATES="when whenever if where that which who until while since",
+    NEGATES="""never not no cannot can't don't dont doesn't won't isn't aren't wasn't weren't didn't hasn't haven't without""",
+    TURN="but never not no instead don't always unless except because otherwise",
+    BREAK="unless except because otherwise",
+    PAIR="of than that not never",
+    LIFTS="optional optionally needn't",
+    COMMANDS="must always should shall ensure mandatory",
+    REVERSES="without",
+    NECESSARY="required need needed mandatory necessary have",
+)
+_BREAKING_PAIRS: Final = frozenset({("instead", "of"), ("rather", "than"), ("so", "that"), ("and", "never")})
+_REVERSING_PAIRS: Final = frozenset({("instead", "of"), ("rather", "than")})
+_NEED: Final = frozenset({"need", "needs"})
+_AUXILIARIES: Final = frozenset("do must should shall may need to you we please".split())
+_ADDRESSED: Final = frozenset("you we agents agent one developers anyone everybody everyone".split())
+_NOT: Final = frozenset("not no don't doesn't isn't aren't".split())
+_POLITE: Final = frozenset("please you we must should always the".split())
+_DEMANDS: Final = frozenset({REQUIRE, PERMIT})
+_NOT_DEMANDING: Final = frozenset(word for word, role in _ROLES.items() if role & (_FORBIDS | _PERMITS | _NECESSARY)) | {
+    "instead",
+    "rather",
+}
+_NO_TOPIC: Final = frozenset({""})
+_OPPOSITES: Final = frozenset(
+    {(REQUIRE, FORBID), (FORBID, REQUIRE), (PERMIT, FORBID), (FORBID, PERMIT), (LIFT, REQUIRE), (REQUIRE, LIFT)}
+)
+
+
+class _Stems(dict[str, str]):
+    """Word to stem, the empty string for a word of the grammar; remembers what it was asked."""
+
+    def __missing__(self, word: str) -> str:
+        found = "" if word.replace("’", "'") in _FUNCTION_WORDS else stem(word.replace("’", "'"))
+        if len(self) > _MAX_STEMS:
+            self.clear()
+        self[word] = found
+        return found
+
+
+_STEM: Final = _Stems()
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
@@ -107,92 +151,103 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
 def claims(text: str) -> tuple[Claim, ...]:
     """Return what a rule says, at most four claims, the first clause first.
 
+    One pass over the words: a clause ends at punctuation, at a comma before a word that turns the sentence, and at
+    "unless", "because", "instead of" and the like. What follows "if", "when", "which" ... is a condition: its words
+    belong to the topic, but its negations do not turn the rule round.
+
     Examples
     --------
     >>> claims("Never use TLS 1.0; always use TLS 1.3")
     (Claim(polarity=-1, ...), Claim(polarity=1, ...))
     """
+    text = text[:_MAX_CHARS].lower()
+    if "’" in text:
+        text = text.replace("’", "'")
     result: list[Claim] = []
-    flip = flip_directs = False
-    at = 0
-    text = text[:1_000]
-    if "*" in text or "__" in text or "`" in text:
-        text = _EMPHASIS.sub("", text)
-    for bound in (*_CLAUSE.finditer(text), None):
-        clause = text[at : bound.start()] if bound is not None else text[at:]
-        words = [word.replace("’", "'").lower() for word in _WORD.findall(clause)[:_MAX_WORDS]]
-        topic = frozenset([stem(word) for word in words if word not in _FUNCTION_WORDS])
-        if topic:
-            claim = _claim(clause, words, topic, negate=flip)
-            if flip_directs and not claim.directive:
-                claim = msgspec.structs.replace(claim, directive=True)
-            result.append(claim)
-            if len(result) == _MAX_CLAIMS:
-                break
-            flip = flip_directs = False
-        else:  # "Never: hardcode secrets": the negation belongs to what follows
-            flip = flip_directs = flip != (sum(word in _FORBIDDING for word in words) % 2 == 1)
-        if bound is not None:
-            if _REVERSED.match(bound[0]):  # "use tabs rather than spaces" directs as much as its first half
-                flip, flip_directs = True, bool(result) and result[-1].directive
-            at = bound.end()
+    topic: list[str] = []
+    seen = flip = flip_directs = 0  # roles of the clause's main words; what an earlier clause hands on
+    outside = 0  # negations in conditions
+    negations = 0
+    condition = subordinate = comma = False
+    main = before = ""  # the last main word, the last word
+    for word in (*_TOKEN.findall(text), "."):
+        role = _ROLES.get(word)
+        if role is None and word[0] in _MARKS:
+            if word[0] == ",":
+                comma = True
+                condition = False
+                continue
+            role = _STOP
+        elif role is not None and role & (_TURN | _PAIR):
+            pair = (before, word) in _BREAKING_PAIRS
+            if pair or (role & _TURN and (comma or role & _BREAK)):
+                role |= _STOP
+        if role is None:
+            topic.append(_STEM[word])
+            if not (condition or subordinate):
+                if not seen & _STARTED and word in IMPERATIVES:
+                    seen |= _DIRECTS
+                seen |= _STARTED
+                main = word
+        else:
+            if role & _STOP:
+                if topic:
+                    claim = _claim(topic, seen, negations, outside, flip, flip_directs)
+                    result.append(claim)
+                    if len(result) == _MAX_CLAIMS:
+                        break
+                    flip = flip_directs = 0
+                    if (before, word) in _REVERSING_PAIRS:  # "tabs rather than spaces" directs as much as its first half
+                        flip, flip_directs = 1, claim.directive
+                    topic = []
+                else:  # "Never: hardcode secrets": the negation belongs to what follows
+                    flip = flip_directs = (flip + negations) % 2
+                seen = outside = negations = 0
+                condition = subordinate = False
+                main = ""
+            if role & _CONTENT:
+                topic.append(_STEM[word])
+            if role & _SUBORDINATES:
+                if not topic and not main:
+                    condition = True
+                elif not condition:
+                    subordinate = True
+            if condition or subordinate:
+                outside += role & _NEGATES != 0
+            elif role != _STOP or word[0] not in _MARKS:
+                if role & _FORBIDS:
+                    negations += 1
+                    if role & _FORBIDS_OUTRIGHT or not main or main in _AUXILIARIES:
+                        seen |= _DIRECTS
+                elif role & _PERMITS and (role & _PERMITS_OUTRIGHT or before in _ADDRESSED):
+                    seen |= _DIRECTS
+                elif not seen & _STARTED and word in IMPERATIVES:
+                    seen |= _DIRECTS
+                if (role & _NECESSARY and before in _NOT) or (word == "not" and before in _NEED):
+                    seen |= _LIFTS
+                seen |= role
+                if word not in _POLITE:
+                    seen |= _STARTED
+                main = word
+        comma = False
+        before = word
     return tuple(result)
 
 
-def _claim(clause: str, words: list[str], topic: frozenset[str], *, negate: bool) -> Claim:
-    # A condition ("if the cache is not warm, ...") has its own negations; they do not turn the rule round.
-    main = _main_words(clause, words)
-    negations = 0
-    obliges = permits = directive = False
-    before = ""
-    for word in main:
-        if word in _FORBIDDING:
-            negations += 1
-            directive = directive or word in _DIRECTLY_FORBIDDING or before in _AUXILIARIES or not before
-        elif word in _OBLIGING:
-            obliges = True
-        elif word in _PERMITTING:
-            permits = True
-            directive = directive or before in _ADDRESSED or word in _PERMITTING_OUTRIGHT
-        before = word
-    if negations and "without" in main:
+def _claim(topic: list[str], seen: int, negations: int, outside: int, flip: int, flip_directs: int) -> Claim:
+    if seen & _REVERSES and negations:
         negations += 1  # "never merge without review" requires the review
-    forbids = (negations % 2 == 1) != negate
-    if negations and _lifts_obligation(main):
-        polarity = LIFT
-        directive = True
-    elif forbids:
+    directive = bool(seen & (_DIRECTS | _COMMANDS) or flip_directs)
+    obliges = seen & _OBLIGES != 0
+    if seen & _LIFTS and (negations or seen & _PERMITS):
+        polarity, directive = LIFT, True
+    elif (negations + flip) % 2:
         polarity = FORBID
-    elif permits and not negations and not obliges:
-        polarity = LIFT if not _LIFTING.isdisjoint(main) else PERMIT
+    elif seen & _PERMITS and not negations and not obliges:
+        polarity = PERMIT
     else:
         polarity = REQUIRE
-        directive = directive or not _COMMANDING.isdisjoint(main) or opens_with_imperative(clause)
-    explicit = obliges or negations > 0 or negate
-    return Claim(polarity, topic, explicit, directive, _condition_is_negated(words, main))
-
-
-def _condition_is_negated(words: list[str], main: list[str]) -> bool:
-    if len(words) == len(main):
-        return False
-    return (sum(word in _NEGATED for word in words) - sum(word in _NEGATED for word in main)) % 2 == 1
-
-
-def _main_words(clause: str, words: list[str]) -> list[str]:
-    condition = _LEADING_CONDITION.match(clause)
-    if condition is not None:
-        return [word.replace("’", "'").lower() for word in _WORD.findall(clause, condition.end())[:_MAX_WORDS]]
-    for index, word in enumerate(words):
-        if index and word in _SUBORDINATORS:
-            return words[:index]
-    return words
-
-
-def _lifts_obligation(words: list[str]) -> bool:
-    return any(
-        (first in _NOT and second in _NECESSARY) or (first in {"need", "needs"} and second == "not")
-        for first, second in zip(words, words[1:], strict=False)
-    )
+    return Claim(polarity, frozenset(topic), obliges or negations > 0 or flip > 0, directive, outside % 2 == 1)
 
 
 def similarity(left: frozenset[str], right: frozenset[str]) -> float:
@@ -239,74 +294,175 @@ def rules_contradict(left: GuidanceRule, right: GuidanceRule, claims_of: dict[st
     return opposed(claims_of[left.id], claims_of[right.id])
 
 
-def relate(rules: Sequence[GuidanceRule]) -> tuple[tuple[Relation, ...], bool]:
+def words_of(text: str) -> list[str]:
+    """Split a rule's text into its words, in lower case; what `relate` takes."""
+    return _WORD.findall(text.lower())
+
+
+def relate(
+    rules: Sequence[GuidanceRule], words: Sequence[Sequence[str]] | None = None
+) -> tuple[tuple[Relation, ...], bool]:
     """Find duplicates, near-duplicates and contradictions among rules.
 
     Parameters
     ----------
     rules
         Any number; the work is near-linear (prefix filtering over rare words) and bounded.
+    words
+        For each rule `words_of` its text, where the caller has them.
 
     Returns
     -------
     tuple
-        The relations in the order of the rules, and whether the search was complete.
+        The relations in the order of the rules, and whether the search was complete. A rule that is nearly the same as
+        several is related to the first of them only.
     """
-    owners: list[int] = []
-    topics: list[Claim] = []
-    ids: dict[str, int] = {}
-    flat = array("I")
-    offsets = array("q", [0])
-    for index, rule in enumerate(rules):
-        for claim in claims(rule.text):
-            owners.append(index)
-            topics.append(claim)
-            flat.extend(sorted(ids.setdefault(word, len(ids)) for word in claim.topic))
+    search = _Search(rules, words if words is not None else [words_of(rule.text) for rule in rules])
+    search.contradictions()
+    search.duplicates()
+    return tuple(search.found[key] for key in sorted(search.found)), search.complete
+
+
+class _Search:
+    """Relates rules: topics of all rules first, and what exactly a rule says only where topics meet."""
+
+    def __init__(self, rules: Sequence[GuidanceRule], words: Sequence[Sequence[str]]) -> None:
+        self.rules = rules
+        self.found: dict[tuple[int, int], Relation] = {}
+        self.complete = True
+        self._said: dict[int, tuple[Claim, ...]] = {}
+        of = _STEM
+        self._topics = [frozenset([of[word] for word in listed[:_MAX_WORDS]]) - _NO_TOPIC for listed in words]
+        self._negative = [index for index, listed in enumerate(words) if not _NOT_DEMANDING.isdisjoint(listed)]
+
+    def _claims(self, index: int) -> tuple[Claim, ...]:
+        said = self._said.get(index)
+        if said is None:
+            said = self._said[index] = claims(self.rules[index].text)
+        return said
+
+    def _overlap(self, left: int, right: int) -> bool:
+        return scopes_may_overlap(self.rules[left].repo_scopes, self.rules[right].repo_scopes)
+
+    def duplicates(self) -> None:
+        """Relate rules that point the same way in nearly the same words."""
+        topics = self._topics
+        ids: dict[str, int] = {}
+        flat = array("I")
+        offsets = array("q", [0])
+        for topic in topics:
+            flat.extend(sorted([ids.setdefault(word, len(ids)) for word in _weighted(topic)]))
             offsets.append(len(flat))
-    if len(owners) < 2:
-        return (), True
-    pairs, complete = _pairs(flat, offsets)
-    found: dict[tuple[int, int], Relation] = {}
-    spoken = [0] * len(rules)
-    for owner in owners:
-        spoken[owner] += 1
-    for first, second in pairs:
-        left, right = owners[first], owners[second]
-        if left == right:
+        if len(topics) < 2:
+            return
+        pairs, complete = jaccard_pairs(flat, offsets, NEAR_DUPLICATE, _PAIRS_PER_RULE * len(topics) + 1_000)
+        self.complete = self.complete and complete
+        spoken: set[int] = set()
+        negative = frozenset(self._negative)
+        for left, right, _ in sorted(pairs):
+            if right in spoken or (left, right) in self.found or not topics[left]:
+                continue
+            score = similarity(topics[left], topics[right])
+            if score < NEAR_DUPLICATE or (len(topics[left]) == 1 and score < 1.0):
+                continue
+            one, other = self.rules[left], self.rules[right]
+            same = _normal(one.text) == _normal(other.text)
+            if not same and (left in negative or right in negative):
+                ours, theirs = self._claims(left), self._claims(right)
+                if len(ours) != len(theirs) or any(a.polarity != b.polarity for a, b in zip(ours, theirs, strict=True)):
+                    continue
+            if self._overlap(left, right):
+                spoken.add(right)
+                kind = "duplicate" if same else "near-duplicate"
+                self.found[left, right] = Relation(kind=kind, left=one.id, right=other.id, similarity=round(score, 4))
+
+    def contradictions(self) -> None:
+        """Relate rules of which one demands what the other forbids, or need not be done by the other."""
+        if not self._negative:
+            return
+        blocks: list[dict[str, int]] = []
+        for index, topic in enumerate(self._topics):
+            place = index % _BLOCK
+            if not place:
+                blocks.append({})
+            rows = blocks[-1]
+            bit = 1 << place
+            for word in topic:
+                rows[word] = rows.get(word, 0) | bit
+        work = _WORK_PER_RULE * len(self.rules) + _LEAST_WORK
+        for index in self._negative:
+            for claim in self._claims(index):
+                if not claim.directive or claim.polarity in _DEMANDS:
+                    continue
+                work -= len(blocks) * len(claim.topic)
+                if work < 0:
+                    self.complete = False
+                    return
+                for number, rows in enumerate(blocks):
+                    near = _sharing(claim.topic, rows, (len(claim.topic) + 1) // 2)
+                    while near:
+                        lowest = near & -near
+                        near ^= lowest
+                        other = number * _BLOCK + lowest.bit_length() - 1
+                        if other != index:
+                            self._oppose(index, claim, other)
+
+    def _oppose(self, index: int, claim: Claim, other: int) -> None:
+        key = (index, other) if index < other else (other, index)
+        if key in self.found:
+            return
+        score = max(
+            (_same_topic(claim, said) for said in self._claims(other) if _opposite(claim.polarity, said.polarity)),
+            default=0.0,
+        )
+        if score and self._overlap(index, other):
+            self.found[key] = Relation(
+                kind="contradiction", left=self.rules[key[0]].id, right=self.rules[key[1]].id, similarity=round(score, 4)
+            )
+
+
+def _sharing(topic: frozenset[str], rows: dict[str, int], needed: int) -> int:
+    """Return the rules, as a bit set, that share at least `needed` words with a topic.
+
+    The numbers of shared words are added for all rules of a block at once: `ones`, `twos`, `fours` and `eights` hold one
+    binary digit of every rule's sum. Sums stop at 15, which is enough to find candidates.
+    """
+    ones = twos = fours = eights = more = 0
+    for word in topic:
+        row = rows.get(word)
+        if row is None:
             continue
-        if left > right:
-            left, right, first, second = right, left, second, first
-        one, other = topics[first], topics[second]
-        score = similarity(one.topic, other.topic)
-        kind = _kind(one, other, score, spoken[left], spoken[right])
-        if kind is None:
-            continue
-        a, b = rules[left], rules[right]
-        if not scopes_may_overlap(a.repo_scopes, b.repo_scopes):
-            continue
-        if kind == "near-duplicate" and _normal(a.text) == _normal(b.text):
-            kind = "duplicate"
-        known = found.get((left, right))
-        if known is None or (known.kind != "contradiction" and kind == "contradiction"):
-            found[left, right] = Relation(kind=kind, left=a.id, right=b.id, similarity=round(score, 4))
-    return tuple(found[key] for key in sorted(found)), complete
+        carry = ones & row
+        ones ^= row
+        if carry:
+            twos, carry = twos ^ carry, twos & carry
+            if carry:
+                fours, carry = fours ^ carry, fours & carry
+                if carry:
+                    eights, carry = eights ^ carry, eights & carry
+                    more |= carry
+    needed = min(needed, 15)
+    equal, above = -1, more
+    for digit, bits in ((8, eights), (4, fours), (2, twos), (1, ones)):
+        if needed & digit:
+            equal &= bits
+        else:
+            above |= equal & bits
+    return above | equal
 
 
-def _kind(one: Claim, other: Claim, score: float, left_claims: int, right_claims: int) -> str | None:
-    if _opposite(one.polarity, other.polarity):
-        return "contradiction" if _same_topic(one, other) else None
-    if score >= NEAR_DUPLICATE and left_claims == right_claims == 1 and (len(one.topic) > 1 or score == 1.0):
-        return "near-duplicate"
-    return None
-
-
-def _pairs(flat: array[int], offsets: array[int]) -> tuple[list[tuple[int, int]], bool]:
-    pairs, complete = jaccard_pairs(flat, offsets, _CANDIDATE, _MAX_PAIRS)
-    return [(first, second) for first, second, _ in pairs], complete
+def _weighted(topic: frozenset[str]) -> list[str]:
+    """Return a topic's words, numbers counted thrice: rules about ports 9000 and 9001 are two rules."""
+    words = list(topic)
+    for word in topic:
+        if word[0].isdigit():
+            words.append(f"{word}\0")
+            words.append(f"{word}\0\0")
+    return words
 
 
 def _normal(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 @lru_cache(maxsize=8_192)

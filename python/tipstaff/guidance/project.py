@@ -120,7 +120,6 @@ class Project:
     def close(self) -> None:
         """Close the store."""
         if self._store is not None:
-            _ = self.bundle
             self._store.close()
             self._store = None
 
@@ -205,6 +204,12 @@ def _rebuild(
     reason: str,
     today: str,
 ) -> Project:
+    # The folder first: making it after the scan has begun would look like a change of the repository.
+    problem: StoreWriteError | None = None
+    try:
+        _prepare_folder(root, path)
+    except StoreWriteError as error:
+        problem = error
     started = time.time_ns()
     repository = read_repository(root)
     fingerprint = fingerprint_sources(
@@ -230,7 +235,8 @@ def _rebuild(
     )
     store: ShardStore | None = None
     try:
-        _prepare_folder(root, path)
+        if problem is not None:
+            raise problem
         write_store(
             path,
             bundle,
