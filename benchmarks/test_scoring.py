@@ -1,8 +1,8 @@
 """How long does it take to find the best rules for a query? Peers do less: no boosts, no filters.
 
 Contenders: the float32 and the exact int8 kernel on every instruction set, NumPy's full pipeline, faiss (IndexFlatIP)
-and usearch (exact search), both on one thread; run with OPENBLAS_NUM_THREADS=1 to hold NumPy to one as well. ``plain read`` reads the same bytes: it is
-the limit.
+and usearch (exact search), both on one thread; run with OPENBLAS_NUM_THREADS=1 to hold NumPy to one as well.
+``plain read`` reads the same bytes: it is the limit.
 """
 
 from __future__ import annotations
