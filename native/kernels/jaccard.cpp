@@ -102,6 +102,7 @@ JaccardResult jaccard_pairs(const std::uint32_t* tokens, std::int64_t n_tokens,
   struct Entry {
     std::int32_t set;
     std::int32_t size;
+    std::int32_t position;  // of the token within the set
     std::int64_t next;
   };
   std::vector<std::int64_t> heads(groups.size(), -1);
@@ -133,8 +134,9 @@ JaccardResult jaccard_pairs(const std::uint32_t* tokens, std::int64_t n_tokens,
         const std::int64_t needed = static_cast<std::int64_t>(
             std::ceil(threshold / (1.0 + threshold) * static_cast<double>(size + entry.size) -
                       1e-6));
-        std::int64_t i = 0;
-        std::int64_t j = 0;
+        // This is the first token that the two share: nothing before it counts.
+        std::int64_t i = p;
+        std::int64_t j = entry.position;
         std::int64_t shared = 0;
         while (i < size && j < entry.size) {
           const std::int64_t left = std::min(size - i, entry.size - j);
@@ -145,7 +147,7 @@ JaccardResult jaccard_pairs(const std::uint32_t* tokens, std::int64_t n_tokens,
           i += a <= b;
           j += b <= a;
         }
-        work += i + j;
+        work += i - p + j - entry.position;
         const std::int64_t joined = size + entry.size - shared;
         if (static_cast<double>(shared) / static_cast<double>(joined) >= threshold) {
           if (static_cast<std::int64_t>(pairs->size()) >= max_pairs) {
@@ -159,7 +161,8 @@ JaccardResult jaccard_pairs(const std::uint32_t* tokens, std::int64_t n_tokens,
     }
     if (stopped) break;
     for (std::int64_t p = 0; p < prefix; ++p) {
-      entries.push_back({current.set, static_cast<std::int32_t>(size), heads[mine[p]]});
+      entries.push_back({current.set, static_cast<std::int32_t>(size), static_cast<std::int32_t>(p),
+                         heads[mine[p]]});
       heads[mine[p]] = static_cast<std::int64_t>(entries.size()) - 1;
     }
   }
