@@ -148,10 +148,18 @@ def parse_annotations(raw: str) -> Annotations:
         The rule's own text, lines separated by ``\\n``, without its id.
     """
     tokens = raw.split()
-    if len(raw) > _MAX_CHARS or (first := _first_lookalike(tokens)) is None:
+    if len(raw) > _MAX_CHARS:
         return Annotations(" ".join(tokens))
-    if (quick := _closing_cluster(tokens)) is not None:
-        return quick
+    at = len(tokens)
+    while at and ((last := tokens[at - 1])[0] in "([#@" or ":" in last) and _is_plain(last):
+        at -= 1
+    first = _first_lookalike(tokens if at == len(tokens) else tokens[:at])
+    if first is None:
+        if at == len(tokens):
+            return Annotations(" ".join(tokens))
+        if (quick := _closing_cluster(tokens, at)) is not None:
+            return quick
+        first = tokens[at]
     # What stands in code spans is masked: it is no annotation, and offsets stay as they are.
     masked = _CODE.sub(lambda match: "`" * len(match[0]), raw) if "`" in raw else raw
     found = list(_ANNOTATION.finditer(masked, raw.index(first)))
@@ -234,55 +242,53 @@ def _first_lookalike(tokens: list[str]) -> str | None:
     return None
 
 
-def _closing_cluster(tokens: list[str]) -> Annotations | None:
-    """Read the commonest form, plain annotations at the very end and nowhere else; None for anything else."""
-    at = len(tokens)
-    risk: str | None = None
-    priority: int | None = None
-    lists: dict[str, list[str]] = {}
-    while at:
-        token = tokens[at - 1]
+def _is_plain(token: str) -> bool:
+    """Whether a word is an annotation in its plainest form."""
+    name = token[1:].lower()
+    mark = token[0]
+    if mark == "#":
+        return name in _INTENT_SET
+    if mark == "@":
+        return name in _DOMAIN_SET
+    if mark == "(":
+        return name[-1:] == ")" and name[:-1] in RISK_CODES
+    if mark == "[":
+        return name[-1:] == "]" and name[:-1] in _TOOL_SET
+    return _PLAIN_KEYED.fullmatch(token) is not None
+
+
+def _closing_cluster(tokens: list[str], at: int) -> Annotations | None:
+    """Read the commonest form, plain annotations from word `at` to the end and nowhere else; None for anything else."""
+    if not at or (before := tokens[at - 1].lower()) in _ORDINARY_LEAD or before in {"and", "or"}:
+        return None
+    result = Annotations(" ".join(tokens[:at]))
+    if ("`" in result.text and result.text.count("`") % 2) or result.text[-1] in ",;":
+        return None
+    for token in tokens[at:]:
         mark = token[0]
-        name = token[1:].lower()
-        if mark == "#" and name in _INTENT_SET:
-            lists.setdefault("intents", []).append(name)
-        elif mark == "@" and name in _DOMAIN_SET:
-            lists.setdefault("domains", []).append(name)
-        elif mark == "(" and name[:-1] in RISK_CODES and name[-1] == ")":
-            risk = name[:-1]
-        elif mark == "[" and name[:-1] in _TOOL_SET and name[-1] == "]":
-            lists.setdefault("tools", []).append(name[:-1])
-        elif (match := _PLAIN_KEYED.fullmatch(token)) is None:
-            break
-        elif (key := match[1].lower()) == "priority":
-            priority = int(match[2])
+        if mark == "#":
+            result.intents += (token[1:].lower(),)
+        elif mark == "@":
+            result.domains += (token[1:].lower(),)
+        elif mark == "(":
+            result.risk_class = result.risk_class or token[1:-1].lower()
+        elif mark == "[":
+            result.tool_classes += (token[1:-1].lower(),)
         else:
-            lists.setdefault(key, []).append(match[2])
-        at -= 1
-    head = tokens[:at]
-    if not head or _first_lookalike(head) is not None or head[-1].lower() in _ORDINARY_LEAD or head[-1] in {"and", "or"}:
-        return None
-    text = " ".join(head)
-    if text.count("`") % 2 or text[-1] in ",;":
-        return None
-
-    def taken(name: str) -> tuple[str, ...]:
-        found = lists.get(name)
-        return tuple(dict.fromkeys(reversed(found))) if found else ()
-
-    scopes = taken("scope")
-    if scopes:
-        scopes = tuple(dict.fromkeys(part for scope in scopes for part in split_scopes(scope)))
-    return Annotations(
-        text,
-        risk_class=risk,
-        tool_classes=taken("tools"),
-        intents=taken("intents"),
-        domains=taken("domains"),
-        scopes=scopes,
-        verifiers=taken("verify"),
-        priority=priority,
-    )
+            key, _, value = token.partition(":")
+            key = key.lower()
+            if key == "scope":
+                result.scopes += split_scopes(value) if "," in value else (value,)
+            elif key == "verify":
+                result.verifiers += (value,)
+            elif result.priority is None:
+                result.priority = int(value)
+    if at < len(tokens) - 1:
+        for field in ("intents", "domains", "tool_classes", "scopes", "verifiers"):
+            values = getattr(result, field)
+            if len(values) > 1:
+                setattr(result, field, tuple(dict.fromkeys(values)))
+    return result
 
 
 def _collapse(text: str) -> str:

@@ -23,6 +23,7 @@ from tipstaff.guidance.extraction import Candidate, extract
 from tipstaff.guidance.identity import content_id, id_of_words, match_former
 from tipstaff.guidance.sources import Document, document_from_text
 from tipstaff.guidance.vocabulary import infer
+from tipstaff.guidance.words import words as split
 from tipstaff.model import (
     EVERYWHERE,
     RISK_CLASSES,
@@ -80,6 +81,9 @@ class CompilerConfig(Record, frozen=True):
             except ValueError:
                 msg = f"today is {self.today!r}; it must be an ISO date such as 2026-11-21"
                 raise ConfigError(msg) from None
+
+
+_DEFAULTS: Final = CompilerConfig()
 
 
 def compile_guidance(
@@ -180,13 +184,14 @@ class _Compilation:
         notes = candidate.annotations
         text = candidate.text
         intents, domains = notes.intents, notes.domains
-        words = self._words[text] = conflicts.words_of(text)
+        words = self._words[text] = split(text)
         if not intents or not domains:
             # What an author tagged one way speaks for the other too: #testing is about testing.
-            inferred = infer([*words[:_INFERRED_WORDS], *intents, *domains])
+            inferred = infer([*words[:_INFERRED_WORDS], *intents, *domains] if intents or domains else words[:_INFERRED_WORDS])
             intents = intents or inferred[0]
             domains = domains or inferred[1]
         source = document.parsed.source
+        line = source.line(candidate.start)
         scopes = document.scopes
         if notes.scopes:
             scopes = tuple(_within(scope, document.folder) for scope in notes.scopes) if document.folder else notes.scopes
@@ -204,8 +209,8 @@ class _Compilation:
             is_constitution=candidate.is_constitution,
             verifier=notes.verifiers[0] if notes.verifiers else None,
             path=document.path,
-            line=source.line(candidate.start),
-            end_line=source.line(max(candidate.start, candidate.end - 1)),
+            line=line,
+            end_line=source.line(candidate.end - 1) if candidate.end > candidate.start else line,
             span=source.span(candidate.start, candidate.end),
             context_spans=tuple(source.span(*span) for span in candidate.context) if candidate.context else (),
             heading=candidate.heading,
@@ -420,16 +425,17 @@ def compact_text(rule: GuidanceRule, config: CompilerConfig | None = None) -> st
     ``[ID] text @risk @domains @intents @tools``, each tag once, then where it holds, what verifies it and a priority
     of its own: a model that does not see where a rule applies, applies it everywhere.
     """
-    tools = [tool for tool in rule.tool_classes if tool != "all"]
-    tags = dict.fromkeys((rule.risk_class, *rule.domains, *rule.intents, *tools))
-    parts = [f"[{rule.id}] {rule.text}", *(f"@{tag}" for tag in tags)]
+    tags = dict.fromkeys((rule.risk_class, *rule.domains, *rule.intents, *rule.tool_classes))
+    tags.pop("all", None)
+    text = f"[{rule.id}] {rule.text} @{' @'.join(tags)}"
     if EVERYWHERE not in rule.repo_scopes:
-        parts.extend(f"scope:{scope}" for scope in rule.repo_scopes)
-    parts.extend(f"verify:{verifier}" for verifier in rule.verifiers)
-    default = CompilerConfig().default_priority if config is None else config.default_priority
+        text += " scope:" + " scope:".join(rule.repo_scopes)
+    if rule.verifiers:
+        text += " verify:" + " verify:".join(rule.verifiers)
+    default = _DEFAULTS.default_priority if config is None else config.default_priority
     if rule.priority != default and not rule.is_constitution:
-        parts.append(f"priority:{rule.priority}")
-    return " ".join(parts)
+        text += f" priority:{rule.priority}"
+    return text
 
 
 def _within(scope: str, folder: str) -> str:

@@ -7,10 +7,11 @@ thing*; words such as "must" and "never" alone say nothing.
 
 from __future__ import annotations
 
-import re
 from array import array
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import count
 from typing import Final
 
 import msgspec
@@ -18,6 +19,8 @@ import msgspec
 from tipstaff.guidance.globs import scopes_may_overlap
 from tipstaff.guidance.grammar import IMPERATIVES
 from tipstaff.guidance.vocabulary import stem
+from tipstaff.guidance.words import COMMA, STOP, tokens
+from tipstaff.guidance.words import words as split
 from tipstaff.kernels import jaccard_pairs
 from tipstaff.model import GuidanceRule, Relation
 
@@ -32,6 +35,7 @@ NEAR_DUPLICATE: Final = 0.8
 CONTRADICTION: Final = 0.6
 _MAX_CLAIMS: Final = 4
 _MAX_WORDS: Final = 64
+_MAX_TOKENS: Final = 128
 _MAX_STEMS: Final = 50_000
 _BLOCK: Final = 2_048
 """Rules whose topics are compared in one step of bit arithmetic."""
@@ -40,9 +44,6 @@ _LEAST_WORK: Final = 100_000
 _PAIRS_PER_RULE: Final = 32
 """Bounds the search: in real files a rule resembles a handful of others at most."""
 
-_WORD: Final = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:['’][^\W_]+)?")
-_TOKEN: Final = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)?|[,;:.!?](?=[\s*_`)]|$)|[。；：，]|[–—]|(?<=\s)--?(?=\s)")
-_MARKS: Final = frozenset(",;:.!?。；：，–—-")
 _MAX_CHARS: Final = 1_000
 
 # What a word of the grammar does to its clause.
@@ -75,7 +76,7 @@ _FUNCTION_WORDS: Final = frozenset(
     etc eg ie vs allowed allow permitted ok okay fine optional e.g i.e cant mustnt shouldnt needn't never otherwise but
     nor neither disallowed banned refrain optionally""".split()
 )
-_ROLES: Final = _roles(
+_ROLES: Final = {STOP: _STOP} | _roles(
     FORBIDS="""never avoid forbid forbids forbidden prohibit prohibits prohibited disallow disallowed banned refrain not no
         cannot cant can't don't dont doesn't mustn't mustnt shouldn't shouldnt won't nor neither nunca jamais niemals""",
     FORBIDS_OUTRIGHT="never avoid don't dont mustn't mustnt shouldn't shouldnt forbidden prohibited disallowed banned refrain",
@@ -114,7 +115,7 @@ class _Stems(dict[str, str]):
     """Word to stem, the empty string for a word of the grammar; remembers what it was asked."""
 
     def __missing__(self, word: str) -> str:
-        found = "" if word.replace("’", "'") in _FUNCTION_WORDS else stem(word.replace("’", "'"))
+        found = "" if word in _FUNCTION_WORDS else stem(word)
         if len(self) > _MAX_STEMS:
             self.clear()
         self[word] = found
@@ -160,9 +161,6 @@ def claims(text: str) -> tuple[Claim, ...]:
     >>> claims("Never use TLS 1.0; always use TLS 1.3")
     (Claim(polarity=-1, ...), Claim(polarity=1, ...))
     """
-    text = text[:_MAX_CHARS].lower()
-    if "’" in text:
-        text = text.replace("’", "'")
     result: list[Claim] = []
     topic: list[str] = []
     seen = flip = flip_directs = 0  # roles of the clause's main words; what an earlier clause hands on
@@ -170,15 +168,13 @@ def claims(text: str) -> tuple[Claim, ...]:
     negations = 0
     condition = subordinate = comma = False
     main = before = ""  # the last main word, the last word
-    for word in (*_TOKEN.findall(text), "."):
+    for word in (*tokens(text[:_MAX_CHARS])[:_MAX_TOKENS], STOP):
         role = _ROLES.get(word)
-        if role is None and word[0] in _MARKS:
-            if word[0] == ",":
-                comma = True
-                condition = False
-                continue
-            role = _STOP
-        elif role is not None and role & (_TURN | _PAIR):
+        if word == COMMA:
+            comma = True
+            condition = False
+            continue
+        if role is not None and role & (_TURN | _PAIR):
             pair = (before, word) in _BREAKING_PAIRS
             if pair or (role & _TURN and (comma or role & _BREAK)):
                 role |= _STOP
@@ -214,7 +210,7 @@ def claims(text: str) -> tuple[Claim, ...]:
                     subordinate = True
             if condition or subordinate:
                 outside += role & _NEGATES != 0
-            elif role != _STOP or word[0] not in _MARKS:
+            elif word != STOP:
                 if role & _FORBIDS:
                     negations += 1
                     if role & _FORBIDS_OUTRIGHT or not main or main in _AUXILIARIES:
@@ -294,11 +290,6 @@ def rules_contradict(left: GuidanceRule, right: GuidanceRule, claims_of: dict[st
     return opposed(claims_of[left.id], claims_of[right.id])
 
 
-def words_of(text: str) -> list[str]:
-    """Split a rule's text into its words, in lower case; what `relate` takes."""
-    return _WORD.findall(text.lower())
-
-
 def relate(
     rules: Sequence[GuidanceRule], words: Sequence[Sequence[str]] | None = None
 ) -> tuple[tuple[Relation, ...], bool]:
@@ -309,7 +300,7 @@ def relate(
     rules
         Any number; the work is near-linear (prefix filtering over rare words) and bounded.
     words
-        For each rule `words_of` its text, where the caller has them.
+        For each rule the words of its text, where the caller has them.
 
     Returns
     -------
@@ -317,7 +308,7 @@ def relate(
         The relations in the order of the rules, and whether the search was complete. A rule that is nearly the same as
         several is related to the first of them only.
     """
-    search = _Search(rules, words if words is not None else [words_of(rule.text) for rule in rules])
+    search = _Search(rules, words if words is not None else [split(rule.text) for rule in rules])
     search.contradictions()
     search.duplicates()
     return tuple(search.found[key] for key in sorted(search.found)), search.complete
@@ -331,8 +322,8 @@ class _Search:
         self.found: dict[tuple[int, int], Relation] = {}
         self.complete = True
         self._said: dict[int, tuple[Claim, ...]] = {}
-        of = _STEM
-        self._topics = [frozenset([of[word] for word in listed[:_MAX_WORDS]]) - _NO_TOPIC for listed in words]
+        of = _STEM.__getitem__
+        self._topics = [frozenset(map(of, listed[:_MAX_WORDS])) - _NO_TOPIC for listed in words]
         self._negative = [index for index, listed in enumerate(words) if not _NOT_DEMANDING.isdisjoint(listed)]
 
     def _claims(self, index: int) -> tuple[Claim, ...]:
@@ -347,11 +338,11 @@ class _Search:
     def duplicates(self) -> None:
         """Relate rules that point the same way in nearly the same words."""
         topics = self._topics
-        ids: dict[str, int] = {}
+        number = defaultdict[str, int](count().__next__).__getitem__
         flat = array("I")
         offsets = array("q", [0])
         for topic in topics:
-            flat.extend(sorted([ids.setdefault(word, len(ids)) for word in _weighted(topic)]))
+            flat.extend(sorted(map(number, _weighted(topic))))
             offsets.append(len(flat))
         if len(topics) < 2:
             return
@@ -451,33 +442,29 @@ def _sharing(topic: frozenset[str], rows: dict[str, int], needed: int) -> int:
     return above | equal
 
 
-def _weighted(topic: frozenset[str]) -> list[str]:
+def _weighted(topic: frozenset[str]) -> Iterable[str]:
     """Return a topic's words, numbers counted thrice: rules about ports 9000 and 9001 are two rules."""
-    words = list(topic)
-    for word in topic:
-        if word[0].isdigit():
-            words.append(f"{word}\0")
-            words.append(f"{word}\0\0")
-    return words
+    numbers = [word for word in topic if "0" <= word < ":"]
+    if not numbers:
+        return topic
+    return (*topic, *(f"{word}\0" for word in numbers), *(f"{word}\0\0" for word in numbers))
 
 
 def _normal(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
+    return " ".join(split(text))
 
 
 @lru_cache(maxsize=8_192)
 def topic_words(text: str) -> frozenset[str]:
     """Return the stems of a rule's content words."""
-    return frozenset(
-        stem(word) for word in map(str.lower, _WORD.findall(text[:1_000])) if word not in _FUNCTION_WORDS
-    )
+    return frozenset(map(_STEM.__getitem__, split(text[:_MAX_CHARS]))) - _NO_TOPIC
 
 
 def task_words(task: str) -> dict[str, str]:
-    """Return a task's content words: stem to the word as it was written first."""
-    words: dict[str, str] = {}
-    for word in _WORD.findall(task[:1_000])[:_MAX_WORDS]:
-        lower = word.lower()
-        if lower not in _FUNCTION_WORDS and len(lower) > 1:
-            words.setdefault(stem(lower), word)
-    return words
+    """Return a task's content words: stem to the first word that has it."""
+    found: dict[str, str] = {}
+    for word in split(task[:_MAX_CHARS])[:_MAX_WORDS]:
+        known = _STEM[word]
+        if known and len(word) > 1:
+            found.setdefault(known, word)
+    return found

@@ -6,24 +6,23 @@ which its history is known.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
 import xxhash
 
+from tipstaff.guidance.words import words as split
 from tipstaff.model import GuidanceRule
 
 SAME_RULE: Final = 0.72
 """Similarity from which an edited rule is taken for the former one: shared words, and their order."""
 _MAX_COMPARED: Final = 64
-_WORD: Final = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:['’][^\W_]+)?")
 
 
 def content_id(text: str, taken: Container[str] = (), salt: str = "") -> str:
     """Return ``AUTO-`` and eight hexadecimal digits of the xxh3 of a rule's words, more digits where they collide."""
-    return id_of_words(_WORD.findall(text.lower()) or [text], taken, salt)
+    return id_of_words(split(text) or [text], taken, salt)
 
 
 def id_of_words(words: Sequence[str], taken: Container[str] = (), salt: str = "") -> str:
@@ -60,13 +59,13 @@ def match_former(rules: Sequence[GuidanceRule], former: Sequence[GuidanceRule]) 
         return {}
     # Candidates share a word; the rarest words of the lost rules are asked first, so that the work stays linear.
     postings: dict[str, list[int]] = {}
-    words_of = [set(_WORD.findall(rule.text.casefold())) for rule in lost]
+    words_of = [set(split(rule.text)) for rule in lost]
     for index, words in enumerate(words_of):
         for word in words:
             postings.setdefault(word, []).append(index)
     scored: list[tuple[float, int, int]] = []
     for place, rule in enumerate(fresh):
-        words = set(_WORD.findall(rule.text.casefold()))
+        words = set(split(rule.text))
         seen: dict[int, None] = {}
         for word in sorted(words, key=lambda w: len(postings.get(w, ()))):
             for index in postings.get(word, ()):

@@ -183,6 +183,23 @@ def _compound_mask(word: str) -> int:
     return mask
 
 
+class _KnownMasks(dict[str, int]):
+    """The classes of every word that was met, so that looking one up again never leaves C; bounded."""
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _MAX_KNOWN:
+            self.clear()
+        mask = _MASKS.get(word)
+        if mask is None:
+            mask = 0 if word.isalnum() else _compound_mask(word)
+        self[word] = mask
+        return mask
+
+
+_MAX_KNOWN: Final = 65_536
+_KNOWN: Final = _KnownMasks()
+
+
 def infer(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the intents and the domains that a rule's words speak for.
 
@@ -204,13 +221,8 @@ def infer(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     One dictionary look-up per word; no word is examined for what it contains.
     """
     mask = 0
-    get = _MASKS.get
-    for word in words:
-        found = get(word)
-        if found is not None:
-            mask |= found
-        elif not word.isalnum():
-            mask |= _compound_mask(word)
+    for found in map(_KNOWN.__getitem__, words):
+        mask |= found
     names = _NAMES.get(mask)
     return _names(mask) if names is None else names
 
