@@ -224,16 +224,27 @@ class _Walker:
         html_start = -1
         struck_end = 0
         events: list[Any] = list(pyromark.events_with_range(text, options=_OPTIONS))
+        base = at.base if type(at) is _Shift else None
         for event, where in events:
-            start: int = where["start"]
-            end: int = where["end"]
+            start: int
+            end: int
+            if base is None:
+                start, end = at(where["start"]), at(where["end"] - 1) + 1 if where["end"] else at(0)
+            else:
+                start, end = where["start"] + base, where["end"] + base
             if type(event) is str:
                 if event == "Rule":
                     leaf = -1
-                    blocks.append(Block("break", at(start), at(start), quoted=quotes > 0))
+                    blocks.append(Block("break", start, start, quoted=quotes > 0))
                 continue
             key, value = next(iter(event.items()))
-            if key == "Start":
+            if key == "Text" and leaf >= 0 and not in_cell:
+                block = blocks[leaf]
+                if end > block.end and block.start >= 0 and block.start != block.end:
+                    block.end = end
+                else:
+                    _extend(block, start, end)
+            elif key == "Start":
                 name = value if type(value) is str else next(iter(value))
                 if name == "Paragraph":
                     if code_depth or html_start >= 0:
@@ -253,7 +264,7 @@ class _Walker:
                     owner = items[-1] if items else -1
                     if owner >= 0:
                         blocks[owner].children += 1
-                    here = at(start)
+                    here = start
                     blocks.append(Block("item", here, here, level=lists, parent=owner, quoted=quotes > 0))
                     items.append(leaf)
                 elif name == "List":
@@ -265,7 +276,7 @@ class _Walker:
                 elif name == "CodeBlock":
                     code_depth += 1
                     leaf = -1
-                    self._note_code(value["CodeBlock"], (at(start), at(end)), items)
+                    self._note_code(value["CodeBlock"], (start, end), items)
                 elif name == "HtmlBlock":
                     html_start = start
                     leaf = -1
@@ -279,19 +290,19 @@ class _Walker:
                     table_header = -1
                 else:  # an inline container: its range includes its marks
                     if name == "Strikethrough":
-                        struck_end = at(end)
+                        struck_end = end
                     if in_cell:
                         cell_start = start if cell_start < 0 else cell_start
                         cell_end = end
                     elif leaf >= 0:
-                        _extend(blocks[leaf], at(start), at(end))
+                        _extend(blocks[leaf], start, end)
             elif key == "End":
                 name = value if type(value) is str else next(iter(value))
                 if name == "Paragraph" or name == "Heading":
                     if leaf >= 0:
                         block = blocks[leaf]
                         if block.start < 0:  # a heading without words
-                            block.start = block.end = at(start)
+                            block.start = block.end = start
                         block.struck = block.end > block.start and self._struck(block, struck_end)
                     leaf = -1
                 elif name == "Item":
@@ -308,13 +319,13 @@ class _Walker:
                 elif name == "CodeBlock":
                     code_depth -= 1
                 elif name == "HtmlBlock":
-                    self._html(at(html_start), at(end - 1) + 1, depth, quotes > 0, items[-1] if items else -1)
+                    self._html(html_start, end, depth, quotes > 0, items[-1] if items else -1)
                     html_start = -1
                 elif name == "TableCell":
                     in_cell = False
                     if cell_start < 0:
                         cell_start = cell_end = start
-                    cells.append((at(cell_start), at(cell_end)))
+                    cells.append((cell_start, cell_end))
                 elif name in {"TableHead", "TableRow"} and cells:
                     row = Block(
                         "row", cells[0][0], cells[-1][1], quoted=quotes > 0, cells=tuple(cells), header=table_header
@@ -327,12 +338,12 @@ class _Walker:
                 continue
             elif key == "TaskListMarker":
                 if leaf >= 0 and blocks[leaf].start == blocks[leaf].end:
-                    blocks[leaf].start = blocks[leaf].end = at(end)
+                    blocks[leaf].start = blocks[leaf].end = end
             elif in_cell:
                 cell_start = start if cell_start < 0 else cell_start
                 cell_end = max(end, cell_end)
             elif leaf >= 0:
-                _extend(blocks[leaf], at(start), at(end))
+                _extend(blocks[leaf], start, end)
 
     def _struck(self, block: Block, struck_end: int) -> bool:
         if struck_end < block.end:
