@@ -255,14 +255,7 @@ class _Compilation:
             return
         if (rule.path, rule.line) != (known.path, known.line):
             self._say("TS501", rule, f"The same words stand in {known.path}:{known.line}.")
-        risk = max(known.risk_class, rule.risk_class, key=RISK_CODES.__getitem__)
-        self.rules[key] = known.replace(
-            risk_class=risk,
-            priority=max(known.priority, rule.priority),
-            is_constitution=known.is_constitution or rule.is_constitution,
-            verifier=known.verifier or rule.verifier,
-            verifiers=known.verifiers or rule.verifiers,
-        )
+        self.rules[key] = _stricter(known, rule)
 
     def _overlay(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
         """Lay a local rule over a root rule of the same id."""
@@ -303,6 +296,7 @@ class _Compilation:
         relations, complete = conflicts.relate(rules, [self._words[rule.text] for rule in rules])
         rules, relations = self._refuse_contradicting_locals(rules, relations)
         self._report(rules, relations, complete)
+        rules, relations = self._without_twins(rules, relations)
         constitution = self._constitution(rules)
         overflow = set(constitution.overflow)
         shards = tuple(
@@ -372,6 +366,28 @@ class _Compilation:
             tuple(one for one in relations if one.left not in refused and one.right not in refused),
         )
 
+    def _without_twins(
+        self, rules: list[GuidanceRule], relations: tuple[Relation, ...]
+    ) -> tuple[list[GuidanceRule], tuple[Relation, ...]]:
+        """Drop rules without an id of their own whose words are those of a rule that holds wherever they do."""
+        by_id = {rule.id: rule for rule in rules}
+        dropped: set[str] = set()
+        for relation in relations:
+            if relation.kind != "duplicate":
+                continue
+            left, right = by_id[relation.left], by_id[relation.right]
+            for twin, kept in ((right, left), (left, right)):
+                covers = EVERYWHERE in kept.repo_scopes or kept.repo_scopes == twin.repo_scopes
+                dated = (twin.active_from, twin.active_until) != (kept.active_from, kept.active_until)
+                if twin.is_generated_id and twin.id not in dropped and kept.id not in dropped and covers and not dated:
+                    dropped.add(twin.id)
+                    by_id[kept.id] = _stricter(kept, twin)
+                    break
+        if not dropped:
+            return rules, relations
+        remaining = sorted((by_id[rule.id] for rule in rules if rule.id not in dropped), key=lambda rule: -rule.priority)
+        return remaining, tuple(one for one in relations if one.left not in dropped and one.right not in dropped)
+
     def _report(self, rules: list[GuidanceRule], relations: tuple[Relation, ...], complete: bool) -> None:
         by_id = {rule.id: rule for rule in rules}
         for relation in relations:
@@ -436,6 +452,17 @@ def compact_text(rule: GuidanceRule, config: CompilerConfig | None = None) -> st
     if rule.priority != default and not rule.is_constitution:
         text += f" priority:{rule.priority}"
     return text
+
+
+def _stricter(known: GuidanceRule, twin: GuidanceRule) -> GuidanceRule:
+    """Return a rule with the stricter attributes of another in the same words."""
+    return known.replace(
+        risk_class=max(known.risk_class, twin.risk_class, key=RISK_CODES.__getitem__),
+        priority=max(known.priority, twin.priority),
+        is_constitution=known.is_constitution or twin.is_constitution,
+        verifier=known.verifier or twin.verifier,
+        verifiers=known.verifiers or twin.verifiers,
+    )
 
 
 def _within(scope: str, folder: str) -> str:

@@ -358,6 +358,8 @@ class _Search:
                 continue
             one, other = self.rules[left], self.rules[right]
             same = _normal(one.text) == _normal(other.text)
+            if not same and score < 1.0 and _is_enumeration(one, other):
+                continue
             if not same and (left in negative or right in negative):
                 ours, theirs = self._claims(left), self._claims(right)
                 if len(ours) != len(theirs) or any(a.polarity != b.polarity for a, b in zip(ours, theirs, strict=True)):
@@ -448,6 +450,13 @@ def _weighted(topic: frozenset[str]) -> Iterable[str]:
     if not numbers:
         return topic
     return (*topic, *(f"{word}\0" for word in numbers), *(f"{word}\0\0" for word in numbers))
+
+
+def _is_enumeration(one: GuidanceRule, other: GuidanceRule) -> bool:
+    """Whether two rules are alike because they are neighbours in a list, or owe their words to the same parent."""
+    if one.path != other.path:
+        return False
+    return abs(one.line - other.line) <= 2 or not set(one.context_spans).isdisjoint(other.context_spans)
 
 
 def _normal(text: str) -> str:
