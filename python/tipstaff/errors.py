@@ -1,7 +1,8 @@
 """The exception tree: one base, and each child is also the built-in that fits.
 
-Callers can catch :class:`TipstaffError` for everything this package raises on purpose, or the built-in (``ValueError``,
-``OSError`` ...) where they do not care who raised it. Every message says what was wrong, where, and what would be right.
+Callers can catch :class:`TipstaffError` for everything that this package raises on purpose, or the built-in
+(``ValueError``, ``OSError`` ...) where they do not care who raised it. Every message says what was wrong, where, and
+what would be right.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The frozen records that cross rooms: rule, shard, constitution, bundle, diagnostic, and the results of retrieval.
 
-The small ones are kept from the cyclic garbage collector (``gc=False``): they cannot be part of a cycle, and a bundle has
-thousands of them. Every record is immutable, keeps its sequences as tuples, and turns into JSON-ready data with :meth:`Record.to_dict`.
+Every record is immutable, keeps its sequences as tuples, and turns into JSON-ready data with :meth:`Record.to_dict`.
+The small ones are kept from the cyclic garbage collector (``gc=False``): they cannot be part of a cycle, and a bundle
+has thousands of them.
 """
 
 from __future__ import annotations

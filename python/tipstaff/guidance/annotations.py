@@ -42,7 +42,8 @@ _NOT_IDS: Final = frozenset(
 )
 _CITED: Final = frozenset("bcp cve cwe ieee iso iso-iec itu nist owasp pep rfc".split())
 _BRACKET_ID: Final = re.compile(
-    r"(?:\*\*|__|`)?\[(?P<id>[A-Za-z][A-Za-z0-9_.-]{0,60}?\d)\](?![(\[])(?:\*\*|__|`)?[:.]?(?:\*\*|__)?[ \t]*(?:[-–—][ \t]+)?"
+    r"(?:\*\*|__|`)?\[(?P<id>[A-Za-z][A-Za-z0-9_.-]{0,60}?\d)\](?![(\[])(?:\*\*|__|`)?[:.]?(?:\*\*|__)?"
+    r"[ \t]*(?:[-–—][ \t]+)?"
 )
 _BARE_ID: Final = re.compile(
     r"(?:\*\*|__|`)?(?P<id>[A-Z]{1,16}(?:-[A-Z0-9]{1,16}){0,4}-\d{1,6}|[A-Z]{1,6}\d{2,6}|r\d{2,6})(?:\*\*|__|`)?"
@@ -145,7 +146,7 @@ def parse_annotations(raw: str) -> Annotations:
     Parameters
     ----------
     raw
-        The rule's own text, lines separated by ``\\n``, without its id.
+        The rule's own text as it stands in the file, line ends included, without its id.
     """
     tokens = raw.split()
     if len(raw) > _MAX_CHARS:
@@ -351,7 +352,9 @@ def _accepted(raw: str, found: list[re.Match[str]]) -> list[re.Match[str]]:
             continue
         at = len(raw)
         if accepted[index] and not _is_keyed(match) and match["risk"] is None:
-            clustered = index > 0 and accepted[index - 1] and not raw[found[index - 1].end() : match.start()].strip(" ,;")
+            clustered = (
+                index > 0 and accepted[index - 1] and not raw[found[index - 1].end() : match.start()].strip(" ,;")
+            )
             if not clustered and _word_before(raw, match) in _ORDINARY_LEAD:
                 accepted[index] = False
     return [match for match, ok in zip(found, accepted, strict=True) if ok]

@@ -187,14 +187,18 @@ class _Compilation:
         words = self._words[text] = split(text)
         if not intents or not domains:
             # What an author tagged one way speaks for the other too: #testing is about testing.
-            inferred = infer([*words[:_INFERRED_WORDS], *intents, *domains] if intents or domains else words[:_INFERRED_WORDS])
+            inferred = infer(
+                [*words[:_INFERRED_WORDS], *intents, *domains] if intents or domains else words[:_INFERRED_WORDS]
+            )
             intents = intents or inferred[0]
             domains = domains or inferred[1]
         source = document.parsed.source
         line = source.line(candidate.start)
         scopes = document.scopes
         if notes.scopes:
-            scopes = tuple(_within(scope, document.folder) for scope in notes.scopes) if document.folder else notes.scopes
+            scopes = (
+                tuple(_within(scope, document.folder) for scope in notes.scopes) if document.folder else notes.scopes
+            )
         priority = self.config.default_priority if notes.priority is None else notes.priority
         return GuidanceRule(
             id=candidate.rule_id or id_of_words(words or [text]),
@@ -275,7 +279,9 @@ class _Compilation:
 
     def _refuse(self, rule: GuidanceRule, root: GuidanceRule) -> None:
         self._say(
-            "TS402", rule, f"{rule.text!r} would weaken {root.id} of {root.path}:{root.line}, {root.text!r}; it is refused."
+            "TS402",
+            rule,
+            f"{rule.text!r} would weaken {root.id} of {root.path}:{root.line}, {root.text!r}; it is refused.",
         )
 
     def _free_id(self, wanted: str) -> str:
@@ -385,7 +391,9 @@ class _Compilation:
                     break
         if not dropped:
             return rules, relations
-        remaining = sorted((by_id[rule.id] for rule in rules if rule.id not in dropped), key=lambda rule: -rule.priority)
+        remaining = sorted(
+            (by_id[rule.id] for rule in rules if rule.id not in dropped), key=lambda rule: -rule.priority
+        )
         return remaining, tuple(one for one in relations if one.left not in dropped and one.right not in dropped)
 
     def _report(self, rules: list[GuidanceRule], relations: tuple[Relation, ...], complete: bool) -> None:
@@ -409,8 +417,9 @@ class _Compilation:
                 self._say("TS502", second, f"Nearly the same as {there}: {first.text!r}.")
         for rule in rules:
             if not in_force(rule, self.today):
-                when = f"since {rule.active_until}" if rule.active_until and rule.active_until < self.today else ""
-                self._say("TS305", rule, f"The rule is out of force {when or f'until {rule.active_from}'}.")
+                ended = rule.active_until is not None and rule.active_until < self.today
+                what = f"was in force until {rule.active_until}" if ended else f"comes into force on {rule.active_from}"
+                self._say("TS305", rule, f"The rule {what}.")
         if not complete:
             self.diagnostics.append(
                 find("TS505", 0, rules[0].path, "Too many rules are alike; not all pairs were compared.")
@@ -423,7 +432,9 @@ class _Compilation:
         by_id = {rule.id: rule for rule in chosen}
         for rule_id in constitution.overflow:
             rule = by_id[rule_id]
-            self._say("TS401", rule, f"{rule_id} finds no room in the constitution's {cap} lines; it is retrieved as a shard.")
+            self._say(
+                "TS401", rule, f"{rule_id} finds no room in the constitution's {cap} lines; it is retrieved as a shard."
+            )
         return constitution
 
 
@@ -486,4 +497,3 @@ def _tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
     if conflicts.opposed(ours, theirs):
         return False
     return theirs[0].polarity == ours[0].polarity and bool(ours[0].topic & theirs[0].topic)
-

@@ -77,14 +77,17 @@ _FUNCTION_WORDS: Final = frozenset(
     nor neither disallowed banned refrain optionally""".split()
 )
 _ROLES: Final = {STOP: _STOP} | _roles(
-    FORBIDS="""never avoid forbid forbids forbidden prohibit prohibits prohibited disallow disallowed banned refrain not no
-        cannot cant can't don't dont doesn't mustn't mustnt shouldn't shouldnt won't nor neither nunca jamais niemals""",
-    FORBIDS_OUTRIGHT="never avoid don't dont mustn't mustnt shouldn't shouldnt forbidden prohibited disallowed banned refrain",
+    FORBIDS="""never avoid forbid forbids forbidden prohibit prohibits prohibited disallow disallowed banned refrain
+        not no cannot cant can't don't dont doesn't mustn't mustnt shouldn't shouldnt won't nor neither nunca
+        jamais niemals""",
+    FORBIDS_OUTRIGHT="""never avoid don't dont mustn't mustnt shouldn't shouldnt forbidden prohibited disallowed banned
+        refrain""",
     OBLIGES="must always should shall only ensure mandatory",
     PERMITS="may can might could optional optionally allowed permitted fine okay ok needn't",
     PERMITS_OUTRIGHT="allowed permitted optional fine okay ok",
     SUBORDINATES="when whenever if where that which who until while since",
-    NEGATES="""never not no cannot can't don't dont doesn't won't isn't aren't wasn't weren't didn't hasn't haven't without""",
+    NEGATES="""never not no cannot can't don't dont doesn't won't isn't aren't wasn't weren't didn't hasn't haven't
+        without""",
     TURN="but never not no instead don't always unless except because otherwise",
     BREAK="unless except because otherwise",
     PAIR="of than that not never",
@@ -101,7 +104,9 @@ _ADDRESSED: Final = frozenset("you we agents agent one developers anyone everybo
 _NOT: Final = frozenset("not no don't doesn't isn't aren't".split())
 _POLITE: Final = frozenset("please you we must should always the".split())
 _DEMANDS: Final = frozenset({REQUIRE, PERMIT})
-_NOT_DEMANDING: Final = frozenset(word for word, role in _ROLES.items() if role & (_FORBIDS | _PERMITS | _NECESSARY)) | {
+_NOT_DEMANDING: Final = frozenset(
+    word for word, role in _ROLES.items() if role & (_FORBIDS | _PERMITS | _NECESSARY)
+) | {
     "instead",
     "rather",
 }
@@ -137,7 +142,8 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     explicit
         Whether a modal or a negation says so ("must", "never", "do not"), and not the verb's mood alone.
     directive
-        Whether the clause tells somebody what to do; a description ("cannot interrupt a paragraph") contradicts nothing.
+        Whether the clause tells somebody what to do; a description ("cannot interrupt a
+        paragraph") contradicts nothing.
     negative_condition
         Whether the condition under which it holds is negated: "when the cache is not warm".
     """
@@ -193,7 +199,10 @@ def claims(text: str) -> tuple[Claim, ...]:
                     if len(result) == _MAX_CLAIMS:
                         break
                     flip = flip_directs = 0
-                    if (before, word) in _REVERSING_PAIRS:  # "tabs rather than spaces" directs as much as its first half
+                    if (
+                        before,
+                        word,
+                    ) in _REVERSING_PAIRS:  # "tabs rather than spaces" directs as much as its first half
                         flip, flip_directs = 1, claim.directive
                     topic = []
                 else:  # "Never: hardcode secrets": the negation belongs to what follows
@@ -213,11 +222,12 @@ def claims(text: str) -> tuple[Claim, ...]:
             elif word != STOP:
                 if role & _FORBIDS:
                     negations += 1
-                    if role & _FORBIDS_OUTRIGHT or not main or main in _AUXILIARIES:
-                        seen |= _DIRECTS
-                elif role & _PERMITS and (role & _PERMITS_OUTRIGHT or before in _ADDRESSED):
-                    seen |= _DIRECTS
-                elif not seen & _STARTED and word in IMPERATIVES:
+                    directs = role & _FORBIDS_OUTRIGHT or not main or main in _AUXILIARIES
+                elif role & _PERMITS:
+                    directs = role & _PERMITS_OUTRIGHT or before in _ADDRESSED
+                else:
+                    directs = not seen & _STARTED and word in IMPERATIVES
+                if directs:
                     seen |= _DIRECTS
                 if (role & _NECESSARY and before in _NOT) or (word == "not" and before in _NEED):
                     seen |= _LIFTS
@@ -410,15 +420,18 @@ class _Search:
         )
         if score and self._overlap(index, other):
             self.found[key] = Relation(
-                kind="contradiction", left=self.rules[key[0]].id, right=self.rules[key[1]].id, similarity=round(score, 4)
+                kind="contradiction",
+                left=self.rules[key[0]].id,
+                right=self.rules[key[1]].id,
+                similarity=round(score, 4),
             )
 
 
 def _sharing(topic: frozenset[str], rows: dict[str, int], needed: int) -> int:
     """Return the rules, as a bit set, that share at least `needed` words with a topic.
 
-    The numbers of shared words are added for all rules of a block at once: `ones`, `twos`, `fours` and `eights` hold one
-    binary digit of every rule's sum. Sums stop at 15, which is enough to find candidates.
+    The numbers of shared words are added for all rules of a block at once: `ones`, `twos`, `fours` and `eights` hold
+    one binary digit of every rule's sum. Sums stop at 15, which is enough to find candidates.
     """
     ones = twos = fours = eights = more = 0
     for word in topic:

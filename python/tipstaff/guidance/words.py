@@ -24,7 +24,7 @@ STOP: Final = "\x02"
 def _table(kept: bytes) -> bytes:
     """Lower-case letters and digits as they are, capitals lowered, what is kept as it is, all else a space."""
     return bytes(
-        byte if byte in kept or chr(byte).isalnum() and byte < 128 else 32 for byte in bytes(range(256)).lower()
+        byte if byte in kept or (byte < 128 and chr(byte).isalnum()) else 32 for byte in bytes(range(256)).lower()
     )
 
 
