@@ -7,6 +7,8 @@ The promise kept here: every list item, and every sentence with a modal, ends as
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -41,8 +43,10 @@ _REFERENCE_ENTRY: Final = re.compile(
     r"(?:\s*[,/&+]\s*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?:[-–—:=→]|->|=>)+\s*(?P<rest>.*)",
     re.DOTALL,
 )
-_NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
-_RULE_HEADER: Final = re.compile(r"\b(?:rules?|do(?:n['’]?t)?s?|requirements?|conventions?|guidelines?|polic(?:y|ies)|standards?)\b", re.I)
+_NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
+_RULE_HEADER: Final = re.compile(
+    r"\b(?:rules?|do(?:n['’]?t)?s?|requirements?|conventions?|guidelines?|polic(?:y|ies)|standards?)\b", re.I
+)
 
 
 class Candidate(msgspec.Struct, gc=False):
@@ -89,13 +93,22 @@ class _Section(msgspec.Struct, gc=False):
 
 
 class _Context(msgspec.Struct, gc=False):
-    """Words that items below may need."""
+    """Words that the items or rows below may need."""
 
     text: str
+    """In short, behind the words of its own parent."""
+    words: str
     start: int
     end: int
     modal: bool
     label: bool
+    """Whether it is no rule by itself."""
+    spans: list[tuple[int, int]]
+    """Where the words of `text` stand."""
+    used: bool = False
+    """Whether a rule took it up."""
+    waiting: list[tuple[int, int, str]] = []
+    """Range and code of the items directly below that are no rules."""
 
 
 def extract(
@@ -134,11 +147,16 @@ class _Extractor:
         self._sections: list[_Section] = []
         self._closed = False  # a thematic break ended the section's protection
         self._contexts: dict[int, _Context] = {}  # by item
+        self._open: list[int] = []  # items whose contexts may still be taken up
         self._lead: _Context | None = None
+        self._table: Block | None = None  # a table's header with a modal that no row took up yet
         self._absorbed: set[int] = set()
         self._quote_labelled = False
         self._open_heading_rule: Candidate | None = None
+        self._heading_words: list[str] = []
+        self._waiting_id: tuple[str, int, int] | None = None
         self._extras: dict[int, list[Block]] = {}
+        self._comment_starts = [start for start, _ in parsed.comments]
         for block in self.blocks:
             if block.parent >= 0 and block.kind == "paragraph":
                 self._extras.setdefault(block.parent, []).append(block)
@@ -146,30 +164,45 @@ class _Extractor:
     # -- walking ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
+        if self.parsed.unclosed_fence >= 0:
+            self._say("TS108", self.parsed.unclosed_fence, self.parsed.unclosed_fence)
+        for start, end in self.parsed.comments:
+            if has_modal(self._slice(start, end)):
+                self._say("TS202", start, end)
         for index, block in enumerate(self.blocks):
-            if not block.quoted:
-                self._quote_labelled = False
             kind = block.kind
-            if kind == "item":
-                self._open_heading_rule = None
-                if index not in self._absorbed:
-                    self._item(index, block)
-            elif kind == "paragraph":
-                if block.parent < 0:
-                    self._paragraph(index, block)
-            elif kind == "heading":
-                self._lead = None
-                self._heading(block)
-            elif kind == "row":
-                self._open_heading_rule = None
-                self._row(block)
-            elif kind == "comment":
+            if kind == "comment":
                 if has_modal(self._slice(block.start, block.end)):
                     self._say("TS202", block.start, block.end)
+                continue
+            if not block.quoted:
+                self._quote_labelled = False
+            while self._open and block.parent < self._open[-1]:
+                self._settle_item(self._open.pop())
+            if self._table is not None and (kind != "row" or block.header < 0):
+                self._settle_table()
+            if kind == "paragraph":
+                if block.parent < 0:
+                    self._settle_lead()
+                    self._paragraph(index, block)
+                continue
+            self._close_heading_rule()
+            if kind == "item":
+                if index not in self._absorbed:
+                    self._item(index, block)
+            elif kind == "row":
+                self._row(block)
+            elif kind == "heading":
+                self._settle_lead()
+                self._heading(block)
             elif not block.quoted:  # a thematic break
-                self._lead = None
-                self._open_heading_rule = None
+                self._settle_lead()
                 self._closed = True
+        while self._open:
+            self._settle_item(self._open.pop())
+        self._settle_table()
+        self._settle_lead()
+        self._close_heading_rule()
         self._close_sections(0)
 
     def _slice(self, start: int, end: int) -> str:
@@ -189,41 +222,110 @@ class _Extractor:
 
     def _own_text(self, block: Block) -> str:
         text = self.source.slice(block.start, block.end)
+        if self._comment_starts:
+            text = self._without_comments(text, block)
         if block.quoted and "\n" in text:
             head, _, tail = text.partition("\n")
             text = head + "\n" + _QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
         return text
+
+    def _without_comments(self, text: str, block: Block) -> str:
+        """Blank the HTML comments among a block's words; the text keeps its width in bytes."""
+        first = bisect_left(self._comment_starts, block.start)
+        last = bisect_left(self._comment_starts, block.end)
+        if first == last:
+            return text
+        data = bytearray(text.encode("utf-8", "replace"))
+        for start, end in self.parsed.comments[first:last]:
+            low, high = start - block.start, min(end, block.end) - block.start
+            data[low:high] = b"".join(b"\n" if byte == 10 else b" " for byte in data[low:high])
+        return data.decode("utf-8", "replace")
+
+    # -- words that others need ---------------------------------------------------------------------------------------
+
+    def _above(self, index: int) -> _Context | None:
+        """Return the context in which an item stands: its parent's, or the sentence that introduces the list."""
+        parent = self.blocks[index].parent
+        return self._contexts.get(parent) if parent >= 0 else self._lead
+
+    def _settle_item(self, index: int) -> None:
+        """Say what becomes of a label when all that stands below it is read."""
+        context = self._contexts[index]
+        if context.used:
+            self._report(context)
+            return
+        words = context.words
+        if context.waiting and (has_modal(words) or opens_with_imperative(words)):
+            listed = "; ".join(" ".join(self._slice(start, end).split()) for start, end, _ in context.waiting[:20])
+            listed = listed if len(listed) <= 2 * _MAX_CONTEXT_CHARS else _short(listed)
+            spans = [(start, end) for start, end, _ in context.waiting]
+            self._add(f"{words.rstrip()} {listed}", context.start, context.end, index=index, context=spans)
+            return
+        code = "TS205" if has_modal(words) or not context.waiting else "TS204"
+        self._say(code, context.start, context.end)
+        self._report(context)
+
+    def _settle_lead(self) -> None:
+        context, self._lead = self._lead, None
+        if context is None:
+            return
+        if context.modal and not context.used:
+            self._say("TS205", context.start, context.end)
+        self._report(context)
+
+    def _report(self, context: _Context) -> None:
+        for start, end, code in context.waiting:
+            self._say(code, start, end)
+
+    def _settle_table(self) -> None:
+        header, self._table = self._table, None
+        if header is not None:
+            self._say("TS205", header.start, header.end, "A table's header announces rules and no row has one.")
 
     # -- headings ---------------------------------------------------------------------------------------------------
 
     def _heading(self, block: Block) -> None:
         if block.quoted:
             text = self._own_text(block)
-            if has_modal(text) and count_words(text) > 2:
-                self._add(text, block.start, block.end)
+            if has_modal(text):
+                if count_words(text) > 2:
+                    self._add(text, block.start, block.end)
+                else:
+                    self._say("TS207", block.start, block.end)
             return
         self._closed = False
-        self._open_heading_rule = None
         self._close_sections(block.level)
         text = self._own_text(block)
         rule_id, words = split_id(text)
         inherited = self._sections[-1].constitution if self._sections else self._outer
         constitution = inherited or is_constitution_heading(words if rule_id else text)
         title = plain_heading(words)
-        section = _Section(
-            block.level, title, constitution, is_negative_heading(title), block, len(self.candidates)
-        )
+        section = _Section(block.level, title, constitution, is_negative_heading(title), block, len(self.candidates))
         self._sections.append(section)
-        if rule_id is not None and words.strip():
-            self._open_heading_rule = self._add(words, block.start, block.end, rule_id=rule_id)
+        if rule_id is not None:
+            if words.strip():
+                self._open_heading_rule = self._add(words, block.start, block.end, rule_id=rule_id)
+            else:
+                self._waiting_id = (rule_id, block.start, block.end)
+
+    def _close_heading_rule(self) -> None:
+        """End the rule that a heading with an id opened: what follows is not its text."""
+        if self._waiting_id is not None:
+            rule_id, start, end = self._waiting_id
+            self._say("TS307", start, end, rule_id=rule_id)
+            self._waiting_id = None
+        candidate, self._open_heading_rule = self._open_heading_rule, None
+        if candidate is not None and self._heading_words:
+            candidate.text = " ".join([candidate.text, *self._heading_words]).strip()
+            self._heading_words = []
 
     def _bad_heading(self, text: str, start: int, end: int) -> None:
         """Open a plain section for a line that only looks like a heading."""
         self._say("TS201", start, end)
+        self._settle_lead()
+        self._close_heading_rule()
         self._close_sections(0)
         self._closed = False
-        self._lead = None
-        self._open_heading_rule = None
         title = plain_heading(text.strip().lstrip("#"))
         block = Block("heading", start, end, level=1)
         self._sections.append(_Section(7, title, False, False, block, len(self.candidates)))
@@ -239,7 +341,7 @@ class _Extractor:
                     if len(self.candidates) > section.first_rule:
                         self.candidates[section.first_rule].context.append((block.start, block.end))
                     elif count_words(section.text) > 2 and not text.rstrip().endswith(":"):
-                        self._add(text, block.start, block.end)
+                        self._add(text.lstrip("# "), block.start, block.end)
                     else:
                         self._say("TS205", block.start, block.end, "A heading announces rules and none follow.")
             self._sections.pop()
@@ -248,107 +350,120 @@ class _Extractor:
 
     def _paragraph(self, index: int, block: Block) -> None:
         text = self._own_text(block)
-        self._lead = None
         if block.quoted and _QUOTE_LABEL.match(text):
             self._quote_labelled = True
-        if "#" in text and (bad := _BAD_HEADING.search(text)):
-            self._around_bad_heading(text, block, bad)
+        if "#" in text and (bad := _bad_headings(text)):
+            self._around_bad_headings(text, block, index, bad)
             return
-        if self._open_heading_rule is not None and not block.quoted:
+        if self._waiting_id is not None and not block.quoted:
+            rule_id, start, end = self._waiting_id
+            self._waiting_id = None
+            self._open_heading_rule = self._add(text, block.start, block.end, rule_id=rule_id, context=[(start, end)])
+            return
+        if self._open_heading_rule is not None and not block.quoted and not self._has_id_line(text):
             self._extend(self._open_heading_rule, text, block)
             return
+        self._close_heading_rule()
         self._sentences(text, block.start, index, block)
 
-    def _around_bad_heading(self, text: str, block: Block, bad: re.Match[str]) -> None:
-        before, line, after = text[: bad.start()], bad[0], text[bad.end() :]
-        middle = block.start + len(before.encode("utf-8", "replace"))
-        end = middle + len(line.encode("utf-8", "replace"))
-        if before.strip():
-            self._sentences(before, block.start, -1, block)
-        self._bad_heading(line, middle, end)
-        if after.strip():
-            rest = Block("paragraph", end, block.end, quoted=block.quoted)
-            index = self.blocks.index(block) if block.end == rest.end else -1
-            more = _BAD_HEADING.search(after)
-            if more:
-                self._around_bad_heading(after, rest, more)
-            else:
-                self._sentences(after, end, index, rest)
+    def _around_bad_headings(self, text: str, block: Block, index: int, bad: list[tuple[int, int]]) -> None:
+        """Read the words before, between and after lines that only look like headings."""
+        at, here = 0, block.start
+        for low, high in bad:
+            before, line = text[at:low], text[low:high]
+            middle = here + len(before.encode("utf-8", "replace"))
+            end = middle + len(line.encode("utf-8", "replace"))
+            if before.strip():
+                self._close_heading_rule()
+                self._sentences(before, here, -1, Block("paragraph", here, middle, quoted=block.quoted))
+            self._bad_heading(line, middle, end)
+            at, here = high, end
+        if (after := text[at:]).strip():
+            rest = Block("paragraph", here, block.end, quoted=block.quoted, code=block.code)
+            self._sentences(after, here, index, rest)
+
+    def _has_id_line(self, text: str) -> bool:
+        return any(looks_like_id(line.strip()) for line in text.split("\n"))
 
     def _sentences(self, text: str, start: int, index: int, block: Block) -> None:
         """Make a rule of each sentence with a modal, and of each line with an explicit id."""
-        text_modal = has_modal(text)
-        lines = text.split("\n")
-        if any(looks_like_id(line.strip()) for line in lines):
-            self._id_lines(text, start)
+        if self._has_id_line(text):
+            self._id_lines(text, start, index, block)
             return
-        if not text_modal:
+        if not has_modal(text):
             if text.rstrip().rstrip("*_").endswith((":", "：")) and self._list_follows(index):
                 self._set_lead(text, start, start + len(text.encode("utf-8", "replace")), modal=False)
             return
         ascii_text = text.isascii()
-        previous: tuple[int, int] | None = None
         ranges = sentences(text)
+        previous: tuple[int, int, str] | None = None
+        at, here = 0, start  # the same place in code points and in bytes
         for place, (low, high) in enumerate(ranges):
             words = text[low:high]
+            head = here + (low - at if ascii_text else len(text[at:low].encode("utf-8", "replace")))
+            tail = head + (high - low if ascii_text else len(words.encode("utf-8", "replace")))
+            at, here = high, tail
+            earlier, previous = previous, (head, tail, words)
             if block.quoted:
                 words = _ALERT.sub("", words)
-            if has_modal(words):
-                head = start + (low if ascii_text else len(text[:low].encode("utf-8", "replace")))
-                tail = head + len(text[low:high].encode("utf-8", "replace"))
-                last = place == len(ranges) - 1
-                if last and words.rstrip("*_ ").endswith((":", "：")):
-                    if self._list_follows(index):
-                        self._set_lead(words, head, tail, modal=True)
-                    elif block.code != (0, 0):
-                        self._add(self._with_code(words, block), head, tail)
-                    else:
-                        self._say("TS205", head, tail)
+            if not has_modal(words):
+                continue
+            if words.startswith("~~") and words.rstrip(".!").find("~~", 2) == len(words.rstrip(".!")) - 2:
+                self._say("TS206", head, tail)
+            elif place == len(ranges) - 1 and words.rstrip("*_ ").endswith((":", "：")):
+                if self._list_follows(index):
+                    self._set_lead(words, head, tail, modal=True)
+                elif block.code != (0, 0):
+                    self._add(self._with_code(words, block), head, tail)
                 else:
-                    context: list[tuple[int, int]] = []
-                    if previous is not None and starts_with_pronoun(words):
-                        earlier = text[previous[0] : previous[1]]
-                        if len(earlier) <= _MAX_CONTEXT_CHARS:
-                            words = f"{earlier} {words}"
-                            at = start + len(text[: previous[0]].encode("utf-8", "replace"))
-                            context.append((at, at + len(earlier.encode("utf-8", "replace"))))
-                    self._add(words, head, tail, context=context)
-            previous = (low, high)
-
-    def _id_lines(self, text: str, start: int) -> None:
-        """Split a paragraph at the lines that begin with an explicit id."""
-        parts: list[tuple[int, int]] = []
-        at = 0
-        for line in text.split("\n"):
-            if looks_like_id(line.strip()) or not parts:
-                parts.append((at, at + len(line)))
+                    self._say("TS205", head, tail)
             else:
-                parts[-1] = (parts[-1][0], at + len(line))
-            at += len(line) + 1
-        for low, high in parts:
-            piece = text[low:high]
-            head = start + len(text[:low].encode("utf-8", "replace"))
+                context: list[tuple[int, int]] = []
+                if earlier is not None and starts_with_pronoun(words) and len(earlier[2]) <= _MAX_CONTEXT_CHARS:
+                    words = f"{earlier[2]} {words}"
+                    context.append(earlier[:2])
+                self._add(words, head, tail, context=context)
+
+    def _id_lines(self, text: str, start: int, index: int, block: Block) -> None:
+        """Split a paragraph at the lines that begin with an explicit id."""
+        pieces: list[list[str]] = []
+        for line in text.split("\n"):
+            if not pieces or looks_like_id(line.strip()):
+                pieces.append([])
+            pieces[-1].append(line)
+        head = start
+        for lines in pieces:
+            piece = "\n".join(lines)
             tail = head + len(piece.encode("utf-8", "replace"))
             rule_id, words = split_id(piece.strip())
             if rule_id is None:
-                self._sentences(piece, head, -1, Block("paragraph", head, tail))
+                self._sentences(piece, head, -1, Block("paragraph", head, tail, quoted=block.quoted))
+            elif lines is pieces[-1] and words.rstrip("*_ ").endswith((":", "：")) and block.code != (0, 0):
+                self._add(self._with_code(words, block), head, tail, rule_id=rule_id)
             else:
                 self._add(words, head, tail, rule_id=rule_id)
+            head = tail + 1
 
     def _list_follows(self, index: int) -> bool:
-        follower = self.blocks[index + 1] if 0 <= index < len(self.blocks) - 1 else None
+        if index < 0:
+            return False
+        follower = next((block for block in islice(self.blocks, index + 1, None) if block.kind != "comment"), None)
         return follower is not None and follower.kind in {"item", "row"}
 
     def _set_lead(self, words: str, start: int, end: int, *, modal: bool) -> None:
-        self._lead = _Context(_short(words), start, end, modal, label=True)
+        self._settle_lead()
+        self._lead = _Context(_short(words), words, start, end, modal, label=True, spans=[(start, end)])
 
     def _extend(self, candidate: Candidate, text: str, block: Block) -> None:
         """Join a paragraph to the rule that a heading with an id opened."""
         more = parse_annotations(text)
         old = candidate.annotations
-        candidate.text = f"{candidate.text} {more.text}".strip()
-        for field in ("tool_classes", "intents", "domains", "scopes", "verifiers", "problems"):
-            setattr(old, field, (*getattr(old, field), *getattr(more, field)))
+        self._heading_words.append(more.text)
+        for code, message in more.problems:
+            self._say(code, block.start, block.end, message, rule_id=candidate.rule_id)
+        for field in ("tool_classes", "intents", "domains", "scopes", "verifiers"):
+            if found := getattr(more, field):
+                setattr(old, field, tuple(dict.fromkeys((*getattr(old, field), *found))))
         for field in ("risk_class", "priority", "active_from", "active_until"):
             if getattr(old, field) is None:
                 setattr(old, field, getattr(more, field))
@@ -357,27 +472,24 @@ class _Extractor:
     # -- items ------------------------------------------------------------------------------------------------------
 
     def _item(self, index: int, block: Block) -> None:
-        if block.parent < 0 and block.level <= 1 and self._lead is not None and self._lead_ended(index):
-            self._lead = None
+        if block.parent < 0 and self._lead is not None and self._lead_ended(index):
+            self._settle_lead()
         raw = self._own_text(block)
-        start, end = block.start, block.end
-        after_bad: tuple[str, int, int] | None = None
-        if "\n" in raw and "#" in raw and (bad := _BAD_HEADING.search(raw)) and not _TAG_LINE.match(bad[0].lower()):
-            middle = start + len(raw[: bad.start()].encode("utf-8", "replace"))
-            after_bad = (raw[bad.start() :], middle, end)
-            raw, end = raw[: bad.start()], middle
-        self._item_words(index, block, raw, start, end)
-        if after_bad is not None:
-            text, low, high = after_bad
-            rest = Block("paragraph", low, high)
-            if (again := _BAD_HEADING.search(text)) is not None:
-                self._around_bad_heading(text, rest, again)
+        if "\n" not in raw or "#" not in raw or not (bad := _bad_headings(raw)):
+            self._item_words(index, block, raw, block.start, block.end)
+            return
+        low = bad[0][0]
+        middle = block.start + len(raw[:low].encode("utf-8", "replace"))
+        self._item_words(index, block, raw[:low], block.start, middle)
+        rest = Block("paragraph", middle, block.end, quoted=block.quoted)
+        self._around_bad_headings(raw[low:], rest, -1, [(start - low, end - low) for start, end in bad])
 
     def _lead_ended(self, index: int) -> bool:
-        before = self.blocks[index - 1] if index else None
-        return before is None or before.kind not in {"item", "paragraph"} or (
-            before.kind == "paragraph" and before.parent < 0 and before.end < (self._lead.end if self._lead else 0)
+        """Whether a table stands between the sentence that introduces a list and this item."""
+        before = next(
+            (block for block in reversed(self.blocks[max(0, index - 8) : index]) if block.kind != "comment"), None
         )
+        return before is not None and before.kind == "row"
 
     def _item_words(self, index: int, block: Block, raw: str, start: int, end: int) -> None:
         stripped = raw.strip()
@@ -402,8 +514,13 @@ class _Extractor:
             self._absorb(index, words, start, end, rule_id)
             return
         if block.children and rule_id is None and (ends_open or _is_label(words)):
-            self._contexts[index] = _Context(_short(words), start, end, has_modal(words) or has_negation(words), True)
-            self._inherit(index, block)
+            modal = has_modal(words) or has_negation(words)
+            self._contexts[index] = _Context(
+                _short(words), words, start, end, modal, label=True, spans=[(start, end)], waiting=[]
+            )
+            self._inherit(index)
+            self._open.append(index)
+            self._cover([(extra.start, extra.end) for extra in extras], "TS204")
             return
         if ends_open:
             if block.code != (0, 0):
@@ -415,24 +532,33 @@ class _Extractor:
         spans = [(extra.start, extra.end) for extra in extras]
         if extras:
             words = "\n".join([words, *(self._own_text(extra).strip() for extra in extras)])
-        if rule_id is None and not block.children and (code := self._no_rule(words)):
-            self._say(code, start, end)
+        if rule_id is None and not block.children and (code := self._no_rule(words, index)):
+            outer = self._above(index)
+            if outer is not None and outer.label:
+                outer.waiting.append((start, end, code))
+            else:
+                self._say(code, start, end)
             self._cover(spans, code)
             return
         self._add(words, start, end, rule_id=rule_id, index=index, context=spans)
         if block.children:
-            self._contexts[index] = _Context(_short(words), start, end, has_modal(words), False)
-            self._inherit(index, block)
+            self._contexts[index] = _Context(
+                _short(words), words, start, end, has_modal(words), label=False, spans=[(start, end)]
+            )
+            self._inherit(index)
 
     def _cover(self, spans: list[tuple[int, int]], code: str) -> None:
         for low, high in spans:
             if has_modal(self._slice(low, high)):
                 self._say(code, low, high)
 
-    def _no_rule(self, words: str) -> str | None:
+    def _no_rule(self, words: str, index: int) -> str | None:
         """Return the code of the reason why an item is no rule, None if it is one."""
         if has_modal(words):
             return None
+        outer = self._above(index)
+        if (outer is not None and outer.modal) or (self._sections and self._sections[-1].negative):
+            return None  # "Never use:" makes a rule of a bare name
         if not _NO_WORDS.sub("", words):
             return "TS210"
         if words[0] in "`[*@_" or "/" in words[:40] or "." in words[:40]:
@@ -448,23 +574,29 @@ class _Extractor:
         below = {index}
         for later in range(index + 1, len(self.blocks)):
             block = self.blocks[later]
-            if block.kind != "item" or block.parent not in below:
-                if block.parent in below:
-                    continue
+            if block.parent < index:
                 break
-            below.add(later)
-            self._absorbed.add(later)
-            parts.append(" ".join(self._own_text(block).split()))
-            spans.append((block.start, block.end))
-            spans.extend((extra.start, extra.end) for extra in self._extras.get(later, ()))
-        self._add(f"{words.rstrip()} {'; '.join(part for part in parts if part)}", start, end, rule_id=rule_id, context=spans)
+            if block.parent not in below or block.kind not in {"item", "paragraph"}:
+                continue
+            text = " ".join(self._own_text(block).split())
+            if block.kind == "item":
+                if looks_like_id(text):
+                    continue  # a rule of its own
+                below.add(later)
+                self._absorbed.add(later)
+            if text:
+                parts.append(text)
+                spans.append((block.start, block.end))
+        self._add(f"{words.rstrip()} {'; '.join(parts)}", start, end, rule_id=rule_id, context=spans)
 
-    def _inherit(self, index: int, block: Block) -> None:
-        """Give a label the words of its own parent."""
+    def _inherit(self, index: int) -> None:
+        """Give a context the words of its own parent."""
         own = self._contexts[index]
-        outer = self._contexts.get(block.parent)
+        outer = self._above(index)
         if outer is not None and (outer.label or outer.modal) and not own.modal:
-            own.text = f"{outer.text}: {own.text}" if len(outer.text) + len(own.text) < _MAX_CONTEXT_CHARS else own.text
+            if len(outer.text) + len(own.text) < _MAX_CONTEXT_CHARS:
+                own.text = f"{outer.text}: {own.text}"
+                own.spans = [*outer.spans, *own.spans]
             own.modal = own.modal or outer.modal
 
     def _with_code(self, words: str, block: Block) -> str:
@@ -482,12 +614,16 @@ class _Extractor:
     def _row(self, block: Block) -> None:
         cells = [self._slice(*cell).strip() for cell in block.cells]
         if block.header < 0:
+            if has_modal(" | ".join(cells)):
+                self._table = block
             return
         header_block = self.blocks[block.header]
         header = [self._slice(*cell).strip() for cell in header_block.cells]
         heading_text = " | ".join(header)
+        lead = self._contexts.get(block.parent) if block.parent >= 0 else self._lead
+        led = lead is not None and lead.label and lead.modal
         speaks = has_modal(heading_text) or any(map(is_negative_heading, header))
-        if not speaks and not _RULE_HEADER.search(heading_text) and not any(map(has_modal, cells)):
+        if not speaks and not led and not _RULE_HEADER.search(heading_text) and not any(map(has_modal, cells)):
             return
         context: list[tuple[int, int]] = []
         if speaks:
@@ -497,10 +633,17 @@ class _Extractor:
         else:
             words = "; ".join(cell for cell in cells if cell)
         rule_id, rest = split_id(words)
-        if _NO_WORDS.sub("", rest):
-            self._add(rest, block.start, block.end, rule_id=rule_id, context=context)
-        elif has_modal(words):
-            self._say("TS210", block.start, block.end)
+        if not _NO_WORDS.sub("", rest) and not (led and rest):
+            if has_modal(words):
+                self._say("TS210", block.start, block.end)
+            return
+        if lead is not None and lead.label:
+            self._take_up(lead, block.parent, context)
+            if led and not has_modal(rest):
+                rest = f"{lead.text}: {rest}"
+        if self._table is header_block:
+            self._table = None
+        self._add(rest, block.start, block.end, rule_id=rule_id, context=context)
 
     # -- candidates -------------------------------------------------------------------------------------------------
 
@@ -538,14 +681,11 @@ class _Extractor:
         self.candidates.append(candidate)
         return candidate
 
-    def _with_context(
-        self, words: str, index: int, spans: list[tuple[int, int]], section: _Section | None
-    ) -> str:
+    def _with_context(self, words: str, index: int, spans: list[tuple[int, int]], section: _Section | None) -> str:
         """Put the words of parent, lead-in or heading before an item that cannot be understood without them."""
-        parent = self.blocks[index].parent
-        context = self._contexts.get(parent) if parent >= 0 else self._lead
+        context = self._above(index)
         if context is not None:
-            spans.append((context.start, context.end))
+            self._take_up(context, self.blocks[index].parent, spans)
         negative = section is not None and section.negative
         if context is None and not negative:
             return words
@@ -554,13 +694,35 @@ class _Extractor:
         if context is not None:
             fragment = not opens_with_imperative(words)
             needed = context.modal if context.label else fragment
-            if needed or (parent >= 0 and fragment):
+            if needed or (self.blocks[index].parent >= 0 and fragment):
                 return f"{context.text}: {words}"
         if negative and section is not None and not has_negation(words):
             if section.block is not None:
                 spans.append((section.block.start, section.block.end))
             return f"{section.text}: {words}"
         return words
+
+    def _take_up(self, context: _Context, parent: int, spans: list[tuple[int, int]]) -> None:
+        """Note where a context's words stand, and those above it that no rule has taken up yet."""
+        spans.extend(context.spans)
+        context.used = True
+        while parent >= 0:
+            parent = self.blocks[parent].parent
+            outer = self._contexts.get(parent) if parent >= 0 else self._lead
+            if outer is None or outer.used:
+                break
+            outer.used = True
+            spans.extend(outer.spans)
+
+
+def _bad_headings(text: str) -> list[tuple[int, int]]:
+    """Return the lines that look like headings and are none; a line of tags below other words is no heading."""
+    first = len(text) - len(text.lstrip())
+    return [
+        match.span()
+        for match in _BAD_HEADING.finditer(text)
+        if match.start() <= first or not _TAG_LINE.match(match[0].lower())
+    ]
 
 
 def _is_label(words: str) -> bool:

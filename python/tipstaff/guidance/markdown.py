@@ -93,7 +93,11 @@ class SourceText:
         self.text = text
         self._ascii = text.isascii()
         # Lone surrogates cannot be encoded; a replacement of the same width in code points keeps every span right.
-        self.data = text.encode("utf-8", "replace")
+        try:
+            self.data = text.encode("utf-8")
+        except UnicodeEncodeError:
+            self.data = text.encode("utf-8", "replace")
+            self.text = self.data.decode("utf-8")
         self._lines: list[int] = [0]
         self._lines.extend(match.end() for match in re.finditer(b"\n", self.data))
         self._char_starts: list[int] | None = None
@@ -142,13 +146,16 @@ class ParsedText(msgspec.Struct, gc=False):
     front_matter
         The YAML between the opening ``---`` lines, None where there is none.
     unclosed_fence
-        Byte offset of a code fence that is never closed, -1 for none.
+        Byte offset of a code fence, or of an element such as ``<pre>``, that is never closed, -1 for none.
+    comments
+        Byte ranges of the HTML comments among other words; those on lines of their own are blocks.
     """
 
     source: SourceText
     blocks: list[Block]
     front_matter: str | None
     unclosed_fence: int
+    comments: list[tuple[int, int]]
 
 
 def split_front_matter(text: str) -> tuple[str | None, int]:
@@ -172,7 +179,7 @@ def parse(text: str) -> ParsedText:
     skipped = len(source.text[:body].encode("utf-8", "replace")) if body else 0
     walker = _Walker(source)
     walker.walk(source.text[body:] if body else source.text, _Shift(skipped), depth=0)
-    return ParsedText(source, walker.blocks, front_matter, walker.unclosed_fence)
+    return ParsedText(source, walker.blocks, front_matter, walker.unclosed_fence, walker.comments)
 
 
 class _Shift:
@@ -208,6 +215,7 @@ class _Walker:
         self.source = source
         self.blocks: list[Block] = []
         self.unclosed_fence = -1
+        self.comments: list[tuple[int, int]] = []
 
     def walk(self, text: str, at: _Shift | _Dedented, *, depth: int, quoted: bool = False, parent: int = -1) -> None:
         """Append the blocks of a text, whose offsets `at` maps to the source's."""
@@ -223,7 +231,7 @@ class _Walker:
         code_depth = 0
         html_start = -1
         struck_end = 0
-        events: list[Any] = list(pyromark.events_with_range(text, options=_OPTIONS))
+        events: Any = pyromark.events_with_range(text, options=_OPTIONS)
         base = at.base if type(at) is _Shift else None
         for event, where in events:
             start: int
@@ -336,6 +344,8 @@ class _Walker:
                     blocks.append(row)
             elif code_depth or html_start >= 0:
                 continue
+            elif key == "InlineHtml" and value.startswith("<!--"):
+                self.comments.append((start, end))
             elif key == "TaskListMarker":
                 if leaf >= 0 and blocks[leaf].start == blocks[leaf].end:
                     blocks[leaf].start = blocks[leaf].end = end

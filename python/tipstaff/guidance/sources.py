@@ -146,7 +146,12 @@ def read_repository(root: Path | str) -> Repository:
 def document_from_text(text: str, name: str, *, source: str = "root") -> Document:
     """Return a text given directly as a document of the root."""
     return Document(
-        path=name, text=text, parsed=parse(text), size_bytes=len(text.encode("utf-8", "replace")), host="claude", source=source
+        path=name,
+        text=text,
+        parsed=parse(text),
+        size_bytes=len(text.encode("utf-8", "replace")),
+        host="claude",
+        source=source,
     )
 
 
@@ -196,7 +201,15 @@ class _Reader:
 
     def read(self) -> Repository:
         found = self._search()
-        found.sort(key=lambda one: (one.local, one.folder.count("/") + bool(one.folder), one.folder, _ORDER[one.host], one.path))
+        found.sort(
+            key=lambda one: (
+                one.local,
+                one.folder.count("/") + bool(one.folder),
+                one.folder,
+                _ORDER[one.host],
+                one.path,
+            )
+        )
         for one in found:
             self.files.append(one.path)
             self._read_one(one)
@@ -217,13 +230,20 @@ class _Reader:
             self.directories.append(folder or ".")
             if len(self.directories) > MAX_DIRECTORIES or len(found) > MAX_SOURCE_FILES:
                 self.diagnostics.append(
-                    find("TS112", 0, folder or ".", f"More than {MAX_DIRECTORIES} folders or {MAX_SOURCE_FILES} rule files.")
+                    find(
+                        "TS112",
+                        0,
+                        folder or ".",
+                        f"More than {MAX_DIRECTORIES} folders or {MAX_SOURCE_FILES} rule files.",
+                    )
                 )
                 break
             try:
                 entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
             except OSError as error:
-                self.diagnostics.append(find("TS111", 0, folder or ".", f"The folder cannot be read: {error.strerror}."))
+                self.diagnostics.append(
+                    find("TS111", 0, folder or ".", f"The folder cannot be read: {error.strerror}.")
+                )
                 continue
             last = folder.rsplit("/", 1)[-1]
             only = _HIDDEN_READ.get(last)
@@ -262,7 +282,9 @@ class _Reader:
             self._seen[identity] = path
             if status.st_size > MAX_SOURCE_BYTES:
                 limit = MAX_SOURCE_BYTES // 2**20
-                self._say("TS102", path, f"The file has {status.st_size / 2**20:.1f} MiB; at most {limit} MiB are read.")
+                self._say(
+                    "TS102", path, f"The file has {status.st_size / 2**20:.1f} MiB; at most {limit} MiB are read."
+                )
                 return None
             try:
                 data = stream.read(MAX_SOURCE_BYTES + 1)
@@ -292,7 +314,7 @@ class _Reader:
             matter = read_front_matter(parsed.front_matter)
             for code, message in matter.problems:
                 self._say(code, one.path, message, line=1)
-        self._add(
+        self.documents.append(
             Document(
                 path=one.path,
                 text=text,
@@ -309,12 +331,6 @@ class _Reader:
         )
         if one.host in {"claude", "gemini"}:
             self._imports(self.documents[-1], (one.path,))
-
-    def _add(self, document: Document) -> None:
-        if document.parsed.unclosed_fence >= 0:
-            at = document.parsed.unclosed_fence
-            self._say("TS108", document.path, line=document.parsed.source.line(at), span=document.parsed.source.span(at, at))
-        self.documents.append(document)
 
     def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
         """Read what a document imports, depth first, where it stands."""
@@ -340,13 +356,17 @@ class _Reader:
                 line = source.line(block.start) + words.count("\n", 0, match.start())
                 self._import(document, match["path"].rstrip("."), line, chain, constitution=constitution)
 
-    def _import(self, document: Document, target: str, line: int, chain: tuple[str, ...], *, constitution: bool) -> None:
+    def _import(
+        self, document: Document, target: str, line: int, chain: tuple[str, ...], *, constitution: bool
+    ) -> None:
         explicit = target.startswith(("~", ".", "/"))
         if target.startswith("~"):
             self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
             return
         base = "" if target.startswith("/") else os.path.dirname(document.path)  # noqa: PTH120 - a relative posix path
-        wanted = target.lstrip("/") if target.startswith(f"{self.root}/") is False else target[len(str(self.root)) + 1 :]
+        wanted = (
+            target.lstrip("/") if target.startswith(f"{self.root}/") is False else target[len(str(self.root)) + 1 :]
+        )
         relative = os.path.normpath(os.path.join(base, wanted)).replace(os.sep, "/")  # noqa: PTH118
         suffix = os.path.splitext(relative)[1].lower()  # noqa: PTH122
         full = self.root / relative
@@ -387,7 +407,7 @@ class _Reader:
             imported_by=document.path,
             in_constitution=constitution,
         )
-        self._add(imported)
+        self.documents.append(imported)
         self._imports(imported, (*chain, relative))
 
 
