@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 
 import click
@@ -52,16 +50,11 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool) -> 
 
 
 def _check(directory: Path, store: Path | None, *, as_json: bool) -> int:
-    """Say whether the store is current, by opening a copy of it: a store that is not would be written anew."""
-    from tipstaff.guidance.project import STORE_FOLDER, STORE_NAME, open_project
+    """Say whether the store is current."""
+    from tipstaff.guidance.project import open_project
 
-    path = store or directory / STORE_FOLDER / STORE_NAME
-    with tempfile.TemporaryDirectory(prefix="tipstaff-") as folder:
-        copy = Path(folder) / STORE_NAME
-        if path.exists():
-            shutil.copyfile(path, copy)
-        with open_project(directory, store=copy) as project:
-            current, reason = not project.rebuilt, project.reason.replace(str(copy), str(path))
+    with open_project(directory, store=store, write=False) as project:
+        path, current, reason = project.store_path, not project.rebuilt, project.reason
     if as_json:
         write_json({"directory": str(directory), "store": str(path), "current": current, "reason": reason})
     else:

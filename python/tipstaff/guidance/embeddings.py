@@ -64,8 +64,8 @@ class HashEmbedding:
     __slots__ = ("dimensions",)
 
     def __init__(self, dimensions: int = 384) -> None:
-        if not 1 <= dimensions <= MAX_DIMENSIONS:
-            msg = f"dimensions is {dimensions}; it must be between 1 and {MAX_DIMENSIONS}"
+        if not isinstance(dimensions, int) or not 1 <= dimensions <= MAX_DIMENSIONS:  # pyright: ignore[reportUnnecessaryIsInstance]
+            msg = f"dimensions is {dimensions!r}; it must be a whole number between 1 and {MAX_DIMENSIONS}"
             raise ConfigError(msg)
         self.dimensions = dimensions
 
@@ -99,13 +99,12 @@ class HashEmbedding:
         import numpy as np
 
         n_rows = len(texts)
-        out = np.empty((n_rows, self.dimensions), dtype=np.float32)
-        if n_rows:
-            if hasattr(texts, "buffers"):
-                self._embed_column(texts, n_rows, out)
-            else:
-                offsets, data = text_column(texts)
-                hash_embed_batch(offsets, data, n_rows, self.dimensions, out)
+        out: Any = np.empty((n_rows, self.dimensions), dtype=np.float32)
+        if hasattr(texts, "buffers"):
+            self._embed_column(texts, n_rows, out)
+        elif n_rows:
+            offsets, data = text_column(texts)
+            hash_embed_batch(offsets, data, n_rows, self.dimensions, out)
         return out
 
     def embed_rows(self, texts: Sequence[str]) -> bytearray:
@@ -116,7 +115,7 @@ class HashEmbedding:
             hash_embed_batch(offsets, data, len(texts), self.dimensions, out)
         return out
 
-    def _embed_column(self, column: Any, n_rows: int, out: NDArray[np.float32]) -> None:
+    def _embed_column(self, column: Any, n_rows: int, out: Any) -> None:
         kind = str(column.type)
         if kind not in {"string", "large_string", "utf8", "large_utf8"}:
             msg = f"an Arrow column of {kind} was given; it must be one of strings"
@@ -124,6 +123,8 @@ class HashEmbedding:
         if column.null_count:
             msg = f"the Arrow column has {column.null_count} nulls; fill them first"
             raise ValueError(msg)
+        if not n_rows:
+            return
         large = kind.startswith("large")
         width = 8 if large else 4
         _, offsets, data = column.buffers()
@@ -133,11 +134,20 @@ class HashEmbedding:
 
 
 def text_column(texts: Sequence[str]) -> tuple[array[int], bytes]:
-    """Return texts as the offsets (int32) and UTF-8 bytes of an Arrow string column."""
-    if "".join(texts).isascii():
-        data = "".join(texts).encode()
+    """Return texts as the offsets (int32) and UTF-8 bytes of an Arrow string column.
+
+    Raises
+    ------
+    TypeError
+        If one text is given, not several, or something that is none.
+    """
+    if isinstance(texts, str):
+        msg = "one text was given where a list of texts is wanted"
+        raise TypeError(msg)
+    joined = "".join(texts)
+    if joined.isascii():
+        encoded = joined.encode()
         sizes = map(len, texts)
-        encoded = data
     else:
         parts = [text.encode("utf-8", "surrogatepass") for text in texts]
         encoded = b"".join(parts)

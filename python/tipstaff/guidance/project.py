@@ -6,21 +6,27 @@ rules are served from memory, and the project says so.
 
 from __future__ import annotations
 
-import os
+import errno
+import threading
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from tipstaff import __version__
-from tipstaff.errors import SourceNotFoundError, StoreError, StoreWriteError
+from tipstaff.errors import (
+    SourceNotFoundError,
+    StoreDamagedError,
+    StoreEmbeddingError,
+    StoreError,
+    StoreWriteError,
+)
 from tipstaff.guidance.compiler import CompilerConfig, compile_documents
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
 from tipstaff.guidance.retriever import ShardRetriever
-from tipstaff.guidance.shard_index import current_day, unit_rows
+from tipstaff.guidance.shard_index import current_day, embedded
 from tipstaff.guidance.sources import Repository, read_repository, relevant_entry
-from tipstaff.model import Diagnostic, GuidanceRule, PolicyBundle
+from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
 from tipstaff.store.shards import ShardStore, open_store
 from tipstaff.store.writing import write_store
@@ -50,13 +56,14 @@ def compile_repository(
 
 
 def _compile(repository: Repository, config: CompilerConfig | None, previous: PolicyBundle | None) -> PolicyBundle:
-    return compile_documents(
-        repository.documents, config=config, previous=previous, diagnostics=repository.diagnostics
-    )
+    return compile_documents(repository.documents, config=config, previous=previous, diagnostics=repository.diagnostics)
 
 
 class Project:
     """The compiled rules of a repository.
+
+    A project is a context manager; what it gave stays usable after it is closed, except bundles and retrievers that
+    were not asked for before. Safe to share among threads.
 
     Attributes
     ----------
@@ -64,6 +71,8 @@ class Project:
         The repository.
     store_path
         Where the store lies, or would.
+    is_stored
+        Whether the rules are on disk and the next process finds them.
     rebuilt
         Whether the rules were compiled just now.
     reason
@@ -80,48 +89,74 @@ class Project:
         embedding: Embedding,
         rebuilt: bool,
         reason: str,
+        config: CompilerConfig,
     ) -> None:
         self.root = root
         self.store_path = store_path
+        self.is_stored = store is not None
         self.rebuilt = rebuilt
         self.reason = reason
         self._store = store
         self._bundle = bundle
         self._embedding = embedding
+        self._config = config
         self._retriever: ShardRetriever | None = None
+        self._lock = threading.RLock()
 
     @property
     def bundle(self) -> PolicyBundle:
         """The compiled bundle."""
-        if self._bundle is None:
-            assert self._store is not None  # noqa: S101 - one of the two is always there
-            self._bundle = self._store.bundle()
-        return self._bundle
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether the rules are on disk and the next process finds them."""
-        return self._store is not None
+        with self._lock:
+            if self._bundle is None:
+                try:
+                    self._bundle = self._open_store().bundle()
+                except StoreDamagedError as error:
+                    return self._recover(error)
+            return self._bundle
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What the compiler found."""
-        if self._store is not None:
-            return self._store.diagnostics
-        return self.bundle.diagnostics
+        if self._bundle is not None:
+            return self._bundle.diagnostics
+        try:
+            return self._open_store().diagnostics
+        except StoreDamagedError:
+            return self.bundle.diagnostics
 
     def retriever(self) -> ShardRetriever:
         """Return the retriever over the project's rules; always the same one."""
-        if self._retriever is None:
-            source = self._store if self._store is not None else self.bundle
-            self._retriever = ShardRetriever(source, self._embedding)
-        return self._retriever
+        with self._lock:
+            if self._retriever is None:
+                today = self._config.today
+                if self._store is not None:
+                    try:
+                        self._retriever = ShardRetriever(self._store, self._embedding, today=today)
+                    except StoreDamagedError as error:
+                        self._recover(error)
+                if self._retriever is None:
+                    self._retriever = ShardRetriever(self.bundle, self._embedding, today=today)
+            return self._retriever
 
     def close(self) -> None:
-        """Close the store."""
+        """Let go of the store's file; closing twice is fine."""
         if self._store is not None:
             self._store.close()
             self._store = None
+
+    def _open_store(self) -> ShardStore:
+        if self._store is None:
+            msg = f"{self.root}: the project is closed"
+            raise ValueError(msg)
+        return self._store
+
+    def _recover(self, error: StoreDamagedError) -> PolicyBundle:
+        """Compile again, in memory: of a large store, damage may show when a part is first read."""
+        self.reason = f"{error}; it is kept in memory only"
+        self.rebuilt, self.is_stored = True, False
+        self.close()
+        self._bundle = compile_repository(self.root, config=self._config)
+        return self._bundle
 
     def __enter__(self) -> Self:
         return self
@@ -139,6 +174,7 @@ def open_project(
     config: CompilerConfig | None = None,
     embedding: Embedding | None = None,
     force: bool = False,
+    write: bool = True,
 ) -> Project:
     """Open a repository's rules, compiling them only if a source, the configuration or the program changed.
 
@@ -154,6 +190,9 @@ def open_project(
         `HashEmbedding` where None.
     force
         Compile even if nothing changed.
+    write
+        Whether a store that is missing or out of date is written; otherwise the rules are compiled in memory and
+        nothing on disk changes.
 
     Raises
     ------
@@ -172,13 +211,22 @@ def open_project(
         former = open_store(path, embedding_identity=chosen.identity, dims=chosen.dimensions)
         fresh = _stale(former, root, salt, today)
         if fresh is None and not force:
-            return Project(root, path, store=former, bundle=None, embedding=chosen, rebuilt=False, reason="")
+            return Project(
+                root, path, store=former, bundle=None, embedding=chosen, rebuilt=False, reason="", config=settings
+            )
         reason = fresh or "it was asked for"
     except SourceNotFoundError:
         pass
     except StoreError as error:
         reason = str(error)
-    return _rebuild(root, path, former, settings, chosen, salt, reason, today)
+        if isinstance(error, StoreEmbeddingError):
+            former = _with_any_embedding(path)
+    if not root.is_dir():
+        msg = f"{root}: not a folder; give the root of a repository"
+        raise SourceNotFoundError(errno.ENOENT, msg)
+    previous, damage = _former_rules(former)
+    builder = _Builder(root, path, settings, chosen, salt, today, previous)
+    return builder.build(damage or reason, write=write)
 
 
 def _stale(store: ShardStore, root: Path, salt: str, today: str) -> str | None:
@@ -194,88 +242,117 @@ def _stale(store: ShardStore, root: Path, salt: str, today: str) -> str | None:
     return None
 
 
-def _rebuild(
-    root: Path,
-    path: Path,
-    former: ShardStore | None,
-    config: CompilerConfig,
-    embedding: Embedding,
-    salt: str,
-    reason: str,
-    today: str,
-) -> Project:
-    # The folder first: making it after the scan has begun would look like a change of the repository.
-    problem: StoreWriteError | None = None
+def _with_any_embedding(path: Path) -> ShardStore | None:
     try:
-        _prepare_folder(root, path)
-    except StoreWriteError as error:
-        problem = error
-    started = time.time_ns()
-    repository = read_repository(root)
-    fingerprint = fingerprint_sources(
-        root,
-        (*repository.files, *repository.awaited),
-        repository.directories,
-        salt=salt,
-        relevant=relevant_entry,
-        now_ns=started,
-    )
-    previous: PolicyBundle | None = None
-    if former is not None:
+        return open_store(path)
+    except (StoreError, SourceNotFoundError):
+        return None
+
+
+def _former_rules(former: ShardStore | None) -> tuple[PolicyBundle | None, str]:
+    """Return the rules of the store that is replaced, whose ids are to live on, and what is wrong with it."""
+    if former is None:
+        return None, ""
+    with former:
         try:
-            previous = former.bundle()
+            return former.bundle(), ""
         except StoreError as error:
-            reason = str(error)
-    bundle = _compile(repository, config, previous)
-    texts = [shard.compact_text for shard in bundle.shards]
-    vectors = (
-        embedding.embed_rows(texts)
-        if isinstance(embedding, HashEmbedding)
-        else unit_rows(embedding.embed_batch(texts), len(texts), embedding.dimensions)
-    )
-    store: ShardStore | None = None
-    try:
-        if problem is not None:
-            raise problem
-        write_store(
-            path,
-            bundle,
-            memoryview(vectors).cast("B").cast("f"),
-            embedding_identity=embedding.identity,
-            fingerprint=fingerprint.to_bytes(),
-            metadata={"compiled_on": today, "valid_until": _last_day_valid(bundle.rules(), today)},
-            dims=embedding.dimensions,
+            return None, str(error)
+
+
+class _Builder(NamedTuple):
+    """What a store is made from."""
+
+    root: Path
+    path: Path
+    config: CompilerConfig
+    embedding: Embedding
+    salt: str
+    today: str
+    previous: PolicyBundle | None
+
+    def build(self, reason: str, *, write: bool) -> Project:
+        """Compile the repository's rules, and write them if that is wanted and can be done."""
+        store: ShardStore | None = None
+        if not write:
+            bundle = _compile(read_repository(self.root), self.config, self.previous)
+        else:
+            # The folder first: making it after the scan has begun would look like a change of the repository.
+            problem: StoreWriteError | None = None
+            try:
+                _prepare_folder(self.root, self.path)
+            except StoreWriteError as error:
+                problem = error
+            started = time.time_ns()
+            repository = read_repository(self.root)
+            fingerprint = fingerprint_sources(
+                self.root,
+                (*repository.files, *repository.awaited),
+                repository.directories,
+                salt=self.salt,
+                relevant=relevant_entry,
+                now_ns=started,
+            )
+            bundle = _compile(repository, self.config, self.previous)
+            try:
+                if problem is not None:
+                    raise problem
+                store = self._store(bundle, fingerprint)
+            except (StoreWriteError, StoreError, SourceNotFoundError) as error:
+                reason = f"{reason}; it is kept in memory only: {error}"
+        return Project(
+            self.root,
+            self.path,
+            store=store,
+            bundle=bundle,
+            embedding=self.embedding,
+            rebuilt=True,
+            reason=reason,
+            config=self.config,
         )
-        store = open_store(path, embedding_identity=embedding.identity, dims=embedding.dimensions)
-    except (StoreWriteError, StoreError, SourceNotFoundError) as error:
-        reason = f"{reason}; it is kept in memory only: {error}"
-    if former is not None:
-        former.close()
-    return Project(root, path, store=store, bundle=bundle, embedding=embedding, rebuilt=True, reason=reason)
+
+    def _store(self, bundle: PolicyBundle, fingerprint: Fingerprint) -> ShardStore:
+        identity, dimensions = self.embedding.identity, self.embedding.dimensions
+        vectors = embedded(bundle.shards, self.embedding)
+        write_store(
+            self.path,
+            bundle,
+            memoryview(vectors).cast("B").cast("f") if bundle.shards else b"",
+            embedding_identity=identity,
+            fingerprint=fingerprint.to_bytes(),
+            metadata={"compiled_on": self.today, "valid_until": _last_day_valid(bundle, self.today)},
+            dims=dimensions,
+        )
+        return open_store(self.path, embedding_identity=identity, dims=dimensions)
 
 
 def _prepare_folder(root: Path, path: Path) -> None:
     """Make the store's folder; one inside the repository keeps itself out of git."""
     folder = path.parent
-    if folder.is_dir():
-        return
     try:
+        if folder.is_dir():
+            return
         folder.mkdir(parents=True, exist_ok=True)
         if folder == root / STORE_FOLDER:
             (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     except OSError as error:
-        msg = f"{folder}: the folder cannot be made: {os.strerror(error.errno or 0)}"
+        msg = f"{folder}: the folder cannot be made: {error.strerror or error}"
         raise StoreWriteError(msg) from error
 
 
-def _last_day_valid(rules: Iterable[GuidanceRule], today: str) -> str:
+def _last_day_valid(bundle: PolicyBundle, today: str) -> str:
     """Return the last ISO date on which the same rules are in force as today, empty if that never changes."""
     import datetime as dt
 
     ends: list[str] = []
-    for rule in rules:
+    known: set[str] = set()
+    for rule in bundle.rules():
+        known.add(rule.id)
         if rule.active_until is not None and rule.active_until >= today:
             ends.append(rule.active_until)
         if rule.active_from is not None and rule.active_from > today:
             ends.append((dt.date.fromisoformat(rule.active_from) - dt.timedelta(days=1)).isoformat())
+    # A constitution rule out of force is in no part of the bundle, so its dates are not known here.
+    if any(found.code == "TS305" and found.rule_id not in known for found in bundle.diagnostics):
+        ends.append(today)
     return min(ends, default="")

@@ -12,15 +12,22 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError
-from tipstaff.guidance.conflicts import task_words, topic_words
+from tipstaff.guidance.conflicts import task_words
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
 from tipstaff.guidance.intents import classify_intent
-from tipstaff.guidance.selection import Opponents, Taken, select
-from tipstaff.guidance.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, mask_of, unit_rows
+from tipstaff.guidance.selection import Cards, Selection, Taken
+from tipstaff.guidance.shard_index import (
+    ShardIndex,
+    current_day,
+    index_of_bundle,
+    index_of_store,
+    iso_day,
+    mask_of,
+    unit_rows,
+)
 from tipstaff.guidance.vocabulary import infer
 from tipstaff.kernels import hash_embed, score_topk_f32
 from tipstaff.model import (
@@ -32,7 +39,6 @@ from tipstaff.model import (
     PolicyBundle,
     RetrievalResult,
     RetrievedShard,
-    RuleShard,
 )
 from tipstaff.store.shards import ShardStore
 
@@ -58,12 +64,16 @@ class ShardRetriever:
     embedding
         What turns texts into vectors; `HashEmbedding` where none is given.
     boosts
-        For intent, critical risk, high risk.
+        For intent, critical risk, high risk; numbers from 0 to 1.
+    today
+        ISO date against which the rules' dates are held where a call names none; the current day (UTC) where None.
 
     Raises
     ------
     StoreEmbeddingError
         If the store's vectors come from another embedding.
+    ConfigError
+        If a boost, the date or a rule's risk class is not usable.
     """
 
     def __init__(
@@ -72,16 +82,22 @@ class ShardRetriever:
         embedding: Embedding | None = None,
         *,
         boosts: tuple[float, float, float] = (INTENT_BOOST, CRITICAL_BOOST, HIGH_BOOST),
+        today: str | None = None,
     ) -> None:
         self.embedding: Embedding = HashEmbedding() if embedding is None else embedding
+        if len(boosts) != 3 or not all(0.0 <= boost <= 1.0 for boost in boosts):
+            msg = f"boosts is {boosts!r}; it must be three numbers from 0 to 1: for intent, critical risk, high risk"
+            raise ConfigError(msg)
         self.boosts = boosts
+        self._today = None if today is None else iso_day(today)
         self._index: ShardIndex
         if isinstance(bundle, ShardStore):
             asked = (self.embedding.identity, self.embedding.dimensions)
             if asked != (bundle.embedding_identity, bundle.dims):
                 msg = (
-                    f"{bundle.path}: the store holds vectors of {bundle.embedding_identity!r} ({bundle.dims} dimensions), "
-                    f"the retriever asks with {asked[0]!r} ({asked[1]}); open it with the same embedding or compile again"
+                    f"{bundle.path}: the store holds vectors of {bundle.embedding_identity!r} with {bundle.dims} "
+                    f"dimensions, the retriever asks with {asked[0]!r} and {asked[1]}; open it with the same embedding "
+                    "or compile again"
                 )
                 raise StoreEmbeddingError(msg)
             self._index = index_of_store(bundle)
@@ -89,7 +105,14 @@ class ShardRetriever:
             self._index = index_of_bundle(bundle, self.embedding)
         self.constitution = self._index.constitution
         self._head = self.constitution.text.rstrip("\n")
-        self._opponents = Opponents(self._index.shard, self.constitution)
+        self._cards = Cards(self._index.shard, self.constitution, self._index.overriding)
+        # An embedding derived from HashEmbedding may do anything; only this one is known.
+        self._hashes = type(self.embedding) is HashEmbedding
+        self._risk_reasons = {
+            name: f"{name} risk (+{boost:.2f})"
+            for name, boost in (("critical", boosts[1]), ("high", boosts[2]))
+            if boost
+        }
 
     @property
     def shard_count(self) -> int:
@@ -121,12 +144,13 @@ class ShardRetriever:
         max_shards
             At most so many; the constitution comes on top.
         today
-            ISO date against which the rules' dates are held; the current day (UTC) where None.
+            ISO date against which the rules' dates are held; the retriever's where None. The constitution is as it
+            was compiled.
 
         Raises
         ------
         ConfigError
-            If an intent or a risk class is unknown.
+            If an intent or a risk class is unknown, or `today` is no ISO date.
         TypeError
             If the task is not a string.
         """
@@ -137,7 +161,8 @@ class ShardRetriever:
         match = classify_intent(task) if intent is None else _given(intent)
         risks = _risk_bits(risk_filter)
         query = self._query(task)
-        return self._answer(task, query, match, risks, repo_scope, max_shards, today or current_day(), started)
+        day = self._today or current_day() if today is None else iso_day(today)
+        return self._answer(task, query, match, risks, repo_scope, max_shards, day, started)
 
     def retrieve_batch(
         self,
@@ -161,9 +186,12 @@ class ShardRetriever:
         threads
             How many threads work; as many as processors (at most one per sixteen tasks) where None.
         """
+        if isinstance(tasks, str):
+            msg = "one text was given where a list of tasks is wanted"
+            raise TypeError(msg)
         if isinstance(risk_filter, Iterable) and not isinstance(risk_filter, str):
             risk_filter = tuple(risk_filter)
-        day = today or current_day()
+        day = self._today or current_day() if today is None else iso_day(today)
 
         def one(task: str) -> RetrievalResult:
             return self.retrieve(
@@ -173,6 +201,8 @@ class ShardRetriever:
         workers = min(threads or os.cpu_count() or 1, max(1, len(tasks) // _BATCH_PER_THREAD))
         if workers <= 1:
             return [one(task) for task in tasks]
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(one, tasks, chunksize=max(1, len(tasks) // (workers * 4))))
 
@@ -218,15 +248,23 @@ class ShardRetriever:
         chosen: Embedding = HashEmbedding() if embedding is None else embedding
         from array import array
 
-        words = texts if headings is None else [f"{head}: {text}" if head else text for head, text in zip(headings, texts, strict=True)]
+        words = (
+            texts
+            if headings is None
+            else [f"{head}: {text}" if head else text for head, text in zip(headings, texts, strict=True)]
+        )
         rows: Any = (
             chosen.embed_rows(words)
-            if isinstance(chosen, HashEmbedding)
+            if type(chosen) is HashEmbedding
             else unit_rows(chosen.embed_batch(words), len(words), chosen.dimensions)
         )
         intents = array("H", (mask_of(infer(text.lower().split())[0]) for text in words))
         risks = bytes([RISK_CODES["medium"]]) * len(words)
-        query = hash_embed(task, chosen.dimensions) if isinstance(chosen, HashEmbedding) else chosen.embed(task)
+        query: Any = (
+            hash_embed(task, chosen.dimensions)
+            if type(chosen) is HashEmbedding
+            else unit_rows([chosen.embed(task)], 1, chosen.dimensions)[0]
+        )
         bit = INTENT_BITS[classify_intent(task).intent]
         indices, _, _ = score_topk_f32(rows, query, intents, risks, query_intents=bit, k=min(k, len(words)))
         return list(indices)
@@ -235,9 +273,9 @@ class ShardRetriever:
 
     def _query(self, task: str) -> Any:
         embedding = self.embedding
-        if isinstance(embedding, HashEmbedding):
+        if self._hashes:
             return hash_embed(task, embedding.dimensions)
-        return unit_rows(embedding.embed(task).reshape(1, -1), 1, embedding.dimensions)[0]
+        return unit_rows([embedding.embed(task)], 1, embedding.dimensions)[0]
 
     def _answer(
         self,
@@ -256,25 +294,21 @@ class ShardRetriever:
         if max_shards > 0 and index.n_shards:
             mask = index.mask(repo_scope, today)
             bit = INTENT_BITS[match.intent]
+            selection = Selection(self._cards, max_shards, within=repo_scope or None, today=today)
             wanted = min(index.n_shards, max_shards + _SLACK)
             while True:
                 rows, scores, cosines = index.best(
                     query, mask, intent_bit=bit, risk_filter=risks, boosts=self.boosts, k=wanted
                 )
-                taken, dropped, exhausted = select(
-                    self._opponents, rows, scores, cosines, max_shards, within=repo_scope or None
-                )
+                taken, dropped, exhausted = selection.choose(rows, scores, cosines)
                 if not exhausted or len(rows) < wanted or wanted == index.n_shards:
                     break
                 wanted = min(index.n_shards, wanted * 4)
-        words = task_words(task)
-        shards = tuple(
-            RetrievedShard(one.shard, one.score, self._reason(one, match, words, repo_scope), one.cosine) for one in taken
-        )
+        shards = self._retrieved(taken, task, match.intent, repo_scope) if taken else ()
         text = self._head
         if shards:
             lines = [text, "", _SECTION, ""] if text else [_SECTION, ""]
-            lines.extend(f"- {one.shard.compact_text}" for one in shards)
+            lines.extend([f"- {one.shard.compact_text}" for one in shards])
             text = "\n".join(lines)
         return RetrievalResult(
             constitution=self.constitution,
@@ -287,32 +321,31 @@ class ShardRetriever:
             dropped=dropped,
         )
 
-    def _reason(self, one: Taken, match: IntentMatch, words: dict[str, str], repo_scope: str | None) -> str:
-        """Say why a shard was chosen: only what did add to its rank, and the words that it shares with the task."""
-        rule = one.shard.rule
-        parts: list[str] = []
-        if match.intent in rule.intents and self.boosts[0]:
-            parts.append(f"intent match ({match.intent}, +{self.boosts[0]:.2f})")
-        if rule.risk_class == "critical" and self.boosts[1]:
-            parts.append(f"critical risk (+{self.boosts[1]:.2f})")
-        elif rule.risk_class == "high" and self.boosts[2]:
-            parts.append(f"high risk (+{self.boosts[2]:.2f})")
-        topic = topic_words(rule.text)
-        shared = [word for stem, word in words.items() if stem in topic]
-        if shared:
-            parts.append(f"shares {', '.join(repr(word) for word in shared[:4])}")
-        if repo_scope and not _holds_everywhere(one.shard):
-            parts.append(f"holds in {', '.join(rule.repo_scopes)}")
-        if isinstance(self.embedding, HashEmbedding):
+    def _retrieved(
+        self, taken: list[Taken], task: str, intent: str, repo_scope: str | None
+    ) -> tuple[RetrievedShard, ...]:
+        """Say why each shard was chosen: only what did add to its rank, and the words that it shares with the task."""
+        words = task_words(task)
+        stems = words.keys()
+        intent_reason = f"intent match ({intent}, +{self.boosts[0]:.2f})" if self.boosts[0] else ""
+        found: list[RetrievedShard] = []
+        for one in taken:
+            card = one.card
+            rule = card.rule
+            parts = [] if self._hashes else [f"meaning {one.cosine:.2f}"]
+            if intent_reason and intent in rule.intents:
+                parts.append(intent_reason)
+            if rule.risk_class in self._risk_reasons:
+                parts.append(self._risk_reasons[rule.risk_class])
+            if not card.topic.isdisjoint(stems):
+                shared = [word for stem, word in words.items() if stem in card.topic]
+                parts.append(f"shares {', '.join(map(repr, shared[:4]))}")
+            if repo_scope and card.place:
+                parts.append(card.place)
             if not parts:
                 parts.append(f"nearest by hash ({one.cosine:.2f}), which carries no meaning; no word in common")
-        else:
-            parts.insert(0, f"meaning {one.cosine:.2f}")
-        return "; ".join(parts)
-
-
-def _holds_everywhere(shard: RuleShard) -> bool:
-    return "**/*" in shard.rule.repo_scopes
+            found.append(RetrievedShard(card.shard, one.score, "; ".join(parts), one.cosine))
+        return tuple(found)
 
 
 def _given(intent: str) -> IntentMatch:

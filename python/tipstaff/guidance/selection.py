@@ -2,150 +2,253 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
-from tipstaff.guidance.conflicts import Claim, claims, opposed
-from tipstaff.guidance.globs import scopes_may_overlap
-from tipstaff.model import Constitution, DroppedShard, GuidanceRule, RuleShard
+from tipstaff.guidance.compiler import in_force
+from tipstaff.guidance.conflicts import Claim, claims, opposed, topic_words
+from tipstaff.guidance.globs import leading_folder, matches_any, scopes_may_overlap
+from tipstaff.model import EVERYWHERE, Constitution, DroppedShard, GuidanceRule, RuleShard
 
-_MAX_REMEMBERED: Final = 50_000
+_MAX_CARDS: Final = 8_192
+_MAX_PAIRS: Final = 50_000
+_MAGIC: Final = frozenset("*?[]{}\\")
+
+
+class Card(msgspec.Struct, gc=False):
+    """A shard and what retrieval needs to know about it, found out once.
+
+    Attributes
+    ----------
+    row
+        Its number.
+    shard, rule
+        The shard and its rule.
+    said
+        What the rule says.
+    topic
+        Stems of the rule's content words.
+    place
+        Where it holds, in words; empty where that is everywhere.
+    law
+        The id of the constitution rule that it contradicts.
+    replaced_by
+        The shards of inner folders that replace it there.
+    """
+
+    row: int
+    shard: RuleShard
+    rule: GuidanceRule
+    said: tuple[Claim, ...]
+    topic: frozenset[str]
+    place: str
+    law: str | None
+    replaced_by: tuple[int, ...]
 
 
 class Taken(msgspec.Struct, gc=False):
     """A shard that stays, for now."""
 
-    row: int
+    card: Card
     score: float
     cosine: float
-    shard: RuleShard
 
 
-class Opponents:
-    """Remembers which shards contradict each other or the constitution.
+class Cards:
+    """Gives the cards of shards, and remembers them and which of them contradict each other.
 
     What two rules say does not change, so each pair is looked at once; what is remembered is bounded.
+
+    Parameters
+    ----------
+    shard
+        Gives shard `index`.
+    constitution
+        The rules that are always loaded.
+    overriding
+        For the id of a rule in an outer folder, the numbers of the shards that replace it in theirs.
     """
 
-    def __init__(self, shard: Callable[[int], RuleShard], constitution: Constitution) -> None:
-        self.shard = shard
-        self._constitution = [(rule, claims(rule.text)) for rule in constitution.rules if rule.id not in constitution.overflow]
+    def __init__(
+        self,
+        shard: Callable[[int], RuleShard],
+        constitution: Constitution,
+        overriding: Mapping[str, Sequence[int]],
+    ) -> None:
+        self._shard = shard
+        self._overriding = overriding
+        overflow = set(constitution.overflow)
+        self._laws = [(rule, claims(rule.text)) for rule in constitution.rules if rule.id not in overflow]
         self._by_stem: dict[str, list[int]] = {}
-        for place, (_, said) in enumerate(self._constitution):
+        for place, (_, said) in enumerate(self._laws):
             for stem in {stem for claim in said for stem in claim.topic}:
                 self._by_stem.setdefault(stem, []).append(place)
-        self._claims: dict[int, tuple[Claim, ...]] = {}
+        self._cards: dict[int, Card] = {}
         self._pairs: dict[tuple[int, int], bool] = {}
-        self._refused: dict[int, str | None] = {}
 
-    def claims_of(self, row: int, rule: GuidanceRule) -> tuple[Claim, ...]:
-        """Return what shard `row` says."""
-        said = self._claims.get(row)
-        if said is None:
-            if len(self._claims) >= _MAX_REMEMBERED:
-                self._claims.clear()
-            said = self._claims[row] = claims(rule.text)
-        return said
+    def card(self, row: int) -> Card:
+        """Return the card of shard `row`."""
+        card = self._cards.get(row)
+        if card is None:
+            shard = self._shard(row)
+            rule = shard.rule
+            said = claims(rule.text)
+            everywhere = EVERYWHERE in rule.repo_scopes
+            card = Card(
+                row=row,
+                shard=shard,
+                rule=rule,
+                said=said,
+                topic=topic_words(rule.text),
+                place="" if everywhere else f"holds in {', '.join(rule.repo_scopes)}",
+                law=self._law(rule, said),
+                replaced_by=tuple(self._overriding.get(rule.overrides or rule.id, ())) if self._overriding else (),
+            )
+            if len(self._cards) >= _MAX_CARDS:
+                self._cards.clear()
+            self._cards[row] = card
+        return card
 
-    def in_constitution(self, row: int, rule: GuidanceRule) -> str | None:
-        """Return the id of the constitution rule that shard `row` contradicts, None for none."""
-        if not self._constitution:
-            return None
-        if row in self._refused:
-            return self._refused[row]
-        said = self.claims_of(row, rule)
-        places = dict.fromkeys(place for claim in said for stem in claim.topic for place in self._by_stem.get(stem, ()))
-        opponent = None
-        for place in places:
-            other, theirs = self._constitution[place]
-            if scopes_may_overlap(rule.repo_scopes, other.repo_scopes) and opposed(said, theirs):
-                opponent = other.id
-                break
-        if len(self._refused) >= _MAX_REMEMBERED:
-            self._refused.clear()
-        self._refused[row] = opponent
-        return opponent
-
-    def contradict(self, row: int, rule: GuidanceRule, other_row: int, other: GuidanceRule) -> bool:
+    def contradict(self, one: Card, other: Card) -> bool:
         """Return whether two shards say the opposite about the same thing where both hold."""
-        key = (row, other_row) if row < other_row else (other_row, row)
+        key = (one.row, other.row) if one.row < other.row else (other.row, one.row)
         known = self._pairs.get(key)
         if known is None:
-            known = (
-                opposed(self.claims_of(row, rule), self.claims_of(other_row, other)) > 0
-                and scopes_may_overlap(rule.repo_scopes, other.repo_scopes)
+            known = opposed(one.said, other.said) > 0 and scopes_may_overlap(
+                one.rule.repo_scopes, other.rule.repo_scopes
             )
-            if len(self._pairs) >= _MAX_REMEMBERED:
+            if len(self._pairs) >= _MAX_PAIRS:
                 self._pairs.clear()
             self._pairs[key] = known
         return known
 
-
-def select(
-    opponents: Opponents, rows: Any, scores: Any, cosines: Any, max_shards: int, *, within: str | None
-) -> tuple[list[Taken], tuple[DroppedShard, ...], bool]:
-    """Take shards in the order of their scores until there are enough.
-
-    A shard that contradicts the constitution is dropped. Of two shards that contradict each other one is dropped: the
-    one of the outer folder where the caller works in the inner one's, else the one of lower priority, else the one of
-    lower score. A shard whose rule is overridden in the caller's folder is dropped.
-
-    Returns
-    -------
-    tuple
-        The shards taken, those dropped, and whether the candidates ran out before there were enough.
-    """
-    taken: list[Taken] = []
-    dropped: list[DroppedShard] = []
-    for row, score, cosine in zip(rows, scores, cosines, strict=True):
-        if len(taken) >= max_shards:
-            return taken, tuple(dropped), False
-        shard = opponents.shard(row)
-        rule = shard.rule
-        law = opponents.in_constitution(row, rule)
-        if law is not None:
-            dropped.append(DroppedShard(id=rule.id, kept=law, reason="it contradicts the constitution"))
-            continue
-        beaten: list[tuple[Taken, str]] = []
-        lost: tuple[str, str] | None = None
-        for other in taken:
-            verdict = _verdict(opponents, row, rule, other, within)
-            if verdict is None:
-                continue
-            wins, why = verdict
-            if wins:
-                beaten.append((other, why))
-            else:
-                lost = (other.shard.rule.id, why)
-                break
-        if lost is not None:
-            dropped.append(DroppedShard(id=rule.id, kept=lost[0], reason=lost[1]))
-            continue
-        for other, why in beaten:
-            taken.remove(other)
-            dropped.append(DroppedShard(id=other.shard.rule.id, kept=rule.id, reason=why))
-        taken.append(Taken(row, score, cosine, shard))
-    return taken, tuple(dropped), len(taken) < max_shards and bool(dropped)
-
-
-def _verdict(
-    opponents: Opponents, row: int, rule: GuidanceRule, other: Taken, within: str | None
-) -> tuple[bool, str] | None:
-    """Return whether a rule beats one that was taken, and why; None where both may stay."""
-    rival = other.shard.rule
-    if within is not None and rule.overrides == rival.id:
-        return True, f"{rule.id} replaces it in {rule.path.rsplit('/', 1)[0]}/"
-    if within is not None and rival.overrides == rule.id:
-        return False, f"{rival.id} replaces it in {rival.path.rsplit('/', 1)[0]}/"
-    if not opponents.contradict(row, rule, other.row, rival):
+    def _law(self, rule: GuidanceRule, said: tuple[Claim, ...]) -> str | None:
+        """Return the id of the constitution rule that a rule contradicts."""
+        places = dict.fromkeys(place for claim in said for stem in claim.topic for place in self._by_stem.get(stem, ()))
+        for place in places:
+            law, theirs = self._laws[place]
+            if scopes_may_overlap(rule.repo_scopes, law.repo_scopes) and opposed(said, theirs):
+                return law.id
         return None
-    if rule.depth != rival.depth:
-        if within is None:
-            return None  # each says in which folder it holds
-        nearer = rule if rule.depth > rival.depth else rival
-        return nearer is rule, f"{nearer.path} is nearer to {within}"
-    if rule.priority != rival.priority:
-        return rule.priority > rival.priority, f"priority {max(rule.priority, rival.priority)} over {min(rule.priority, rival.priority)}"
-    return False, f"equal priority {rule.priority}, lower score"
+
+
+class Selection:
+    """One choice among shards, for a caller who works somewhere, on a day.
+
+    Of rules that contradict each other the one that stays is, in this order: the constitution's; the one of the
+    innermost folder, where the caller works in it; the one of higher priority; the one of higher score. A rule is
+    dropped only for one that stays. A rule that is replaced in the folder that the caller works in is dropped whether or
+    not the other one is among the best.
+
+    Parameters
+    ----------
+    cards
+        Of all shards.
+    max_shards
+        How many are wanted, at least 1.
+    within
+        What the caller works on, a path or a glob, None for anything.
+    today
+        ISO date; a rule out of force replaces nothing.
+    """
+
+    def __init__(self, cards: Cards, max_shards: int, *, within: str | None, today: str) -> None:
+        self._cards = cards
+        self._max_shards = max_shards
+        self._within = within
+        self._today = today
+        # Of a glob only the folder that it begins with is certain.
+        self._inside = within if within is None or _MAGIC.isdisjoint(within) else leading_folder(within)
+
+    def choose(
+        self, rows: Iterable[int], scores: Iterable[float], cosines: Iterable[float]
+    ) -> tuple[list[Taken], tuple[DroppedShard, ...], bool]:
+        """Take shards in the order of their scores until there are enough.
+
+        Returns
+        -------
+        tuple
+            The shards taken, those dropped, and whether the candidates ran out before there were enough.
+        """
+        card_of, contradict = self._cards.card, self._cards.contradict
+        standing: list[Taken] = []  # all that are not refused outright
+        taken = standing
+        refused: list[DroppedShard] = []
+        beaten: list[DroppedShard] = []
+        disputed = False
+        for row, score, cosine in zip(rows, scores, cosines, strict=True):
+            if len(taken) >= self._max_shards:
+                break
+            card = card_of(row)
+            refusal = self._refusal(card) if card.law is not None or card.replaced_by else None
+            if refusal is not None:
+                refused.append(refusal)
+                continue
+            if not disputed:
+                for other in standing:
+                    if contradict(card, other.card):
+                        disputed = True
+                        break
+            standing.append(Taken(card, score, cosine))
+            if disputed:
+                taken, beaten = self._settle(standing)
+        exhausted = len(taken) < self._max_shards and bool(refused or beaten)
+        return taken, (*refused, *beaten), exhausted
+
+    def _refusal(self, card: Card) -> DroppedShard | None:
+        """Return why a rule cannot stay whatever else is chosen."""
+        if card.law is not None:
+            return DroppedShard(id=card.rule.id, kept=card.law, reason="it contradicts the constitution")
+        inner = self._replacement(card)
+        if inner is None:
+            return None
+        return DroppedShard(id=card.rule.id, kept=inner.id, reason=f"{inner.id} of {inner.path} replaces it there")
+
+    def _replacement(self, card: Card) -> GuidanceRule | None:
+        """Return the innermost rule that replaces another one where the caller works."""
+        depth = card.rule.depth
+        found: GuidanceRule | None = None
+        for row in card.replaced_by:
+            rule = self._cards.card(row).rule
+            if rule.depth > depth and self._covers(rule) and in_force(rule, self._today):
+                depth, found = rule.depth, rule
+        return found
+
+    def _settle(self, standing: list[Taken]) -> tuple[list[Taken], list[DroppedShard]]:
+        """Let the strongest rules stay, and drop what contradicts one of them."""
+        staying: list[int] = []
+        dropped: dict[int, DroppedShard] = {}
+        for place in sorted(range(len(standing)), key=lambda place: (self._rank(standing[place].card.rule), place)):
+            card = standing[place].card
+            for other in staying:
+                why = self._beats(standing[other].card, card)
+                if why:
+                    dropped[place] = DroppedShard(id=card.rule.id, kept=standing[other].card.rule.id, reason=why)
+                    break
+            else:
+                staying.append(place)
+        return [standing[place] for place in sorted(staying)], [dropped[place] for place in sorted(dropped)]
+
+    def _rank(self, rule: GuidanceRule) -> tuple[bool, int, int]:
+        """Return what sorts the strongest rule first."""
+        return not rule.is_constitution, -rule.depth if self._inside else 0, -rule.priority
+
+    def _beats(self, winner: Card, loser: Card) -> str:
+        """Return why the stronger of two rules drops the other, empty where both may stay."""
+        if not self._cards.contradict(winner, loser):
+            return ""
+        strong, weak = winner.rule, loser.rule
+        if strong.is_constitution and not weak.is_constitution:
+            return "it contradicts a rule of the constitution"
+        if strong.depth != weak.depth:
+            # Where the caller may work in both folders, each rule says in which one it holds.
+            return f"{strong.path} is nearer to {self._within}" if self._covers(strong) else ""
+        if strong.priority != weak.priority:
+            return f"priority {strong.priority} over {weak.priority}"
+        return f"equal priority {strong.priority}, lower score"
+
+    def _covers(self, rule: GuidanceRule) -> bool:
+        """Whether a rule holds for all that the caller works on."""
+        return bool(self._inside) and matches_any(rule.repo_scopes, self._inside or "")

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from array import array
-from collections.abc import Callable, Iterable
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final
 
+from tipstaff.errors import ConfigError
 from tipstaff.guidance.compiler import in_force
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
 from tipstaff.guidance.globs import scope_applies
 from tipstaff.kernels import quantize_rows, score_topk_f32, score_topk_i8
-from tipstaff.model import INTENT_BITS, RISK_CODES, Constitution, PolicyBundle, RuleShard
+from tipstaff.model import INTENT_BITS, RISK_CLASSES, RISK_CODES, Constitution, GuidanceRule, PolicyBundle, RuleShard
 from tipstaff.store.shards import ShardStore
 
-INT8_FROM_ROWS: Final = 1_000
+INT8_FROM_ROWS: Final = 256
 """Number of shards from which int8 rows with an exact re-rank beat float32 rows."""
 _MAX_MASKS: Final = 64
-
-
-class ShardSource(Protocol):
-    """Anything that gives shards by number."""
-
-    def __call__(self, index: int, /) -> RuleShard: ...
+_DAY_S: Final = 86_400
 
 
 class ShardIndex:
@@ -44,6 +42,8 @@ class ShardIndex:
         For each shard the place of its scopes among the distinct ones.
     dated
         Numbers of the shards that have dates.
+    overriding
+        For the id of a rule in an outer folder, the numbers of the shards that replace it in theirs.
     quantized
         int8 rows, scales, error bounds and mean, or None.
     """
@@ -56,11 +56,12 @@ class ShardIndex:
         n_shards: int,
         intents: Any,
         risks: Any,
-        shard: ShardSource,
+        shard: Callable[[int], RuleShard],
         constitution: Constitution,
         scope_codes: Any,
         scope_values: tuple[tuple[str, ...], ...],
         dated: tuple[int, ...],
+        overriding: dict[str, list[int]],
         quantized: tuple[Any, Any, Any, Any] | None,
     ) -> None:
         self.rows = rows
@@ -70,14 +71,22 @@ class ShardIndex:
         self.risks = risks
         self.shard = shard
         self.constitution = constitution
+        self.overriding = overriding
         self._scope_codes = scope_codes
         self._scope_values = scope_values
         self._dated = dated
         self._quantized = quantized
-        self._masks: dict[tuple[str | None, str], bytes | None] = {}
+        self._masks: dict[tuple[str | None, str], tuple[bytes | None]] = {}
 
     def best(
-        self, query: Any, mask: bytes | None, *, intent_bit: int, risk_filter: int, boosts: tuple[float, float, float], k: int
+        self,
+        query: Any,
+        mask: bytes | None,
+        *,
+        intent_bit: int,
+        risk_filter: int,
+        boosts: tuple[float, float, float],
+        k: int,
     ) -> tuple[Any, Any, Any]:
         """Return (row numbers, scores, cosines) of the k best shards, ties in the order of the rows."""
         if self._quantized is not None:
@@ -101,9 +110,12 @@ class ShardIndex:
         today
             ISO date against which the rules' dates are held.
         """
+        if not repo_scope and not self._dated:
+            return None
         key = (repo_scope or None, today if self._dated else "")
-        if key in self._masks:
-            return self._masks[key]
+        known = self._masks.get(key)  # one look only: another thread may empty the table
+        if known is not None:
+            return known[0]
         mask: bytearray | None = None
         if repo_scope:
             applies = bytes(scope_applies(scopes, repo_scope) for scopes in self._scope_values)
@@ -112,7 +124,7 @@ class ShardIndex:
                 if len(applies) <= 256:
                     mask = bytearray(bytes(codes).translate(applies.ljust(256, b"\0")))
                 else:
-                    mask = bytearray(applies[code] for code in codes)
+                    mask = bytearray(map(applies.__getitem__, codes))
         for index in self._dated:
             if not in_force(self.shard(index).rule, today):
                 mask = mask if mask is not None else bytearray(b"\1") * self.n_shards
@@ -120,21 +132,16 @@ class ShardIndex:
         result = bytes(mask) if mask is not None else None
         if len(self._masks) >= _MAX_MASKS:
             self._masks.clear()
-        self._masks[key] = result
+        self._masks[key] = (result,)
         return result
 
 
 def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
     """Embed a bundle's shards and lay out their columns; the bundle is not written to."""
     shards = bundle.shards
-    texts = [shard.compact_text for shard in shards]
-    rows: Any
-    if isinstance(embedding, HashEmbedding):
-        rows = embedding.embed_rows(texts)
-    else:
-        rows = unit_rows(embedding.embed_batch(texts), len(texts), embedding.dimensions)
+    rows = embedded(shards, embedding)
     intents = array("H", (mask_of(shard.rule.intents) for shard in shards))
-    risks = array("B", (RISK_CODES[shard.rule.risk_class] for shard in shards))
+    risks = array("B", (_risk_code(shard.rule) for shard in shards))
     distinct: dict[tuple[str, ...], int] = {}
     codes = [distinct.setdefault(shard.rule.repo_scopes, len(distinct)) for shard in shards]
     dated = tuple(i for i, s in enumerate(shards) if s.rule.active_from is not None or s.rule.active_until is not None)
@@ -149,6 +156,7 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
         scope_codes=bytes(codes) if len(distinct) <= 256 else codes,
         scope_values=tuple(distinct),
         dated=dated,
+        overriding=_overriding((index, shard.rule.overrides) for index, shard in enumerate(shards)),
         quantized=quantize_rows(rows, embedding.dimensions) if len(shards) >= INT8_FROM_ROWS else None,
     )
 
@@ -157,14 +165,8 @@ def index_of_store(store: ShardStore) -> ShardIndex:
     """Lay the columns of a mapped store before the kernels, without a copy."""
     values = store.values("repo_scopes")
     codes = store.codes("repo_scopes")
-    dates: Callable[[str], Iterable[tuple[int, Any]]] = lambda name: (  # noqa: E731
-        (place, value) for place, value in enumerate(store.values(name)) if value is not None
-    )
-    dated: set[int] = set()
-    for column in ("active_from", "active_until"):
-        wanted = {place for place, _ in dates(column)}
-        if wanted:
-            dated.update(row for row, code in enumerate(store.codes(column)) if code in wanted)
+    dated = sorted({*_filled(store, "active_from"), *_filled(store, "active_until")})
+    overrides = _filled(store, "overrides")
     quantized = (store.rows_i8, store.scales, store.error_bounds, store.mean)
     return ShardIndex(
         rows=store.vectors,
@@ -176,9 +178,43 @@ def index_of_store(store: ShardStore) -> ShardIndex:
         constitution=store.constitution,
         scope_codes=bytes(codes.tolist()) if len(values) <= 256 else codes,
         scope_values=values,
-        dated=tuple(sorted(dated)),
+        dated=tuple(dated),
+        overriding=_overriding(overrides.items()),
         quantized=quantized if store.n_shards >= INT8_FROM_ROWS else None,
     )
+
+
+def embedded(shards: Sequence[RuleShard], embedding: Embedding) -> Any:
+    """Return the vectors of shards, float32 (n_shards, dimensions) or the bytes of it."""
+    texts = [shard.compact_text for shard in shards]
+    if type(embedding) is HashEmbedding:  # which needs no NumPy; one derived from it may do anything
+        return embedding.embed_rows(texts)
+    return unit_rows(embedding.embed_batch(texts), len(texts), embedding.dimensions)
+
+
+def _filled(store: ShardStore, column: str) -> dict[int, str]:
+    """Return the shards that have a value in a column, and the value."""
+    values = store.values(column)
+    if all(value is None for value in values):
+        return {}
+    return {row: values[code] for row, code in enumerate(store.codes(column)) if values[code] is not None}
+
+
+def _overriding(overrides: Iterable[tuple[int, str | None]]) -> dict[str, list[int]]:
+    """Return the shards by the id of the rule that they replace in their folder."""
+    found: dict[str, list[int]] = {}
+    for row, rule_id in overrides:
+        if rule_id is not None:
+            found.setdefault(rule_id, []).append(row)
+    return found
+
+
+def _risk_code(rule: GuidanceRule) -> int:
+    code = RISK_CODES.get(rule.risk_class)
+    if code is None:
+        msg = f"rule {rule.id}: risk class is {rule.risk_class!r}; it must be one of {', '.join(RISK_CLASSES)}"
+        raise ConfigError(msg)
+    return code
 
 
 def unit_rows(vectors: Any, n_rows: int, dimensions: int) -> Any:
@@ -214,4 +250,27 @@ def mask_of(intents: tuple[str, ...]) -> int:
 
 def current_day() -> str:
     """Return today's ISO date (UTC)."""
-    return dt.datetime.now(tz=dt.UTC).date().isoformat()
+    return _day(int(time.time() // _DAY_S))
+
+
+@lru_cache(maxsize=2)
+def _day(days: int) -> str:
+    return (dt.date(1970, 1, 1) + dt.timedelta(days)).isoformat()
+
+
+@lru_cache(maxsize=64)
+def iso_day(day: str) -> str:
+    """Return an ISO date as it is.
+
+    Raises
+    ------
+    ConfigError
+        If it is none.
+    """
+    try:
+        if dt.date.fromisoformat(day).isoformat() == day:
+            return day
+    except (TypeError, ValueError):
+        pass
+    msg = f"today is {day!r}; it must be an ISO date such as 2026-11-21"
+    raise ConfigError(msg)
