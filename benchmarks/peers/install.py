@@ -1,0 +1,103 @@
+"""Fetch the pinned npm package, check its digest and lay it out for Node.
+
+Only the package's own archive (0.7 MB) is taken: the two modules that are measured, ``compiler`` and ``retriever``,
+import nothing but ``node:crypto``, so its dependencies (320 MB) are left where they are. No script of it is run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Final
+
+PACKAGE: Final = "@claude-flow/guidance"
+VERSION: Final = "3.0.0-alpha.3"
+INTEGRITY: Final = "sha512-jtZh2P/VHGMzfcxMTHLgzTvjE1SGBv5xVJcd8VRzDsUBBxritiStmkNeUFn4NxxP3DXArYdt636scJQ7HGwUQg=="
+FOLDER: Final = Path(__file__).resolve().parents[2] / "build" / "peers"
+SECONDS: Final = 180
+
+
+class PeerUnavailableError(RuntimeError):
+    """The peer cannot be had on this machine; the message says why."""
+
+
+def package_folder() -> Path:
+    """Return where the package lies, or would; the variable ``TIPSTAFF_PEERS`` names another folder of node_modules."""
+    override = os.environ.get("TIPSTAFF_PEERS")
+    return (Path(override) if override else FOLDER / "node_modules") / PACKAGE
+
+
+def node_program() -> str:
+    """Return the path of Node.
+
+    Raises
+    ------
+    PeerUnavailableError
+        If there is none.
+    """
+    node = shutil.which("node")
+    if node is None:
+        msg = "node not found"
+        raise PeerUnavailableError(msg)
+    return node
+
+
+def is_installed() -> bool:
+    """Whether the package's files are there."""
+    return (package_folder() / "package.json").is_file()
+
+
+def install() -> Path:
+    """Fetch the package unless it is there, and return its folder.
+
+    Raises
+    ------
+    PeerUnavailableError
+        If Node or npm is missing, the package cannot be fetched, or it is not the one that was pinned.
+    """
+    node_program()
+    if is_installed():
+        return package_folder()
+    npm = shutil.which("npm")
+    if npm is None:
+        msg = "npm not found"
+        raise PeerUnavailableError(msg)
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [npm, "pack", "--silent", "--ignore-scripts", f"{PACKAGE}@{VERSION}"]
+        try:
+            result = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            msg = f"npm did not answer within {SECONDS} s"
+            raise PeerUnavailableError(msg) from None
+        archives = list(Path(scratch).glob("*.tgz"))
+        if result.returncode or len(archives) != 1:
+            words = result.stderr.strip().splitlines()
+            msg = f"npm could not fetch {PACKAGE}@{VERSION}: {words[-1] if words else 'it gave no reason'}"
+            raise PeerUnavailableError(msg)
+        unpack(archives[0], package_folder())
+    return package_folder()
+
+
+def unpack(archive: Path, folder: Path, integrity: str = INTEGRITY) -> None:
+    """Check an npm archive against its digest and put its files into `folder`, which appears whole or not at all.
+
+    Raises
+    ------
+    PeerUnavailableError
+        If the digest is another one.
+    """
+    found = "sha512-" + base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+    if found != integrity:
+        msg = f"{archive.name} has the digest {found}, not the pinned {integrity}"
+        raise PeerUnavailableError(msg)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        with tarfile.open(archive) as tar:
+            tar.extractall(scratch, filter="data")
+        (Path(scratch) / "package").rename(folder)
