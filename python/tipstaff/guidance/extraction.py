@@ -45,7 +45,7 @@ _REFERENCE_ENTRY: Final = re.compile(
 )
 _NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
 _RULE_HEADER: Final = re.compile(
-    r"\b(?:rules?|do(?:n['’]?t)?s?|requirements?|conventions?|guidelines?|polic(?:y|ies)|standards?)\b", re.I
+    r"\b(?:rules?|do(?:n['’]?t)?s?|requirements?|conventions?|guidelines?|polic(?:y|ies)|standards?)\b", re.IGNORECASE
 )
 
 
@@ -388,7 +388,7 @@ class _Extractor:
     def _sentences(self, text: str, start: int, index: int, block: Block) -> None:
         """Make a rule of each sentence with a modal, and of each line with an explicit id."""
         if self._has_id_line(text):
-            self._id_lines(text, start, index, block)
+            self._id_lines(text, start, block)
             return
         if not has_modal(text):
             if text.rstrip().rstrip("*_").endswith((":", "：")) and self._list_follows(index):
@@ -424,7 +424,7 @@ class _Extractor:
                     context.append(earlier[:2])
                 self._add(words, head, tail, context=context)
 
-    def _id_lines(self, text: str, start: int, index: int, block: Block) -> None:
+    def _id_lines(self, text: str, start: int, block: Block) -> None:
         """Split a paragraph at the lines that begin with an explicit id."""
         pieces: list[list[str]] = []
         for line in text.split("\n"):

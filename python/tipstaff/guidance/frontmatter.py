@@ -86,5 +86,7 @@ def _globs(key: str, value: Any, problems: list[tuple[str, str]]) -> list[str]:
         return list(split_scopes(value))
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return [glob for entry in value for glob in split_scopes(entry)]
-    problems.append(("TS107", f"{key} is {str(value)[:60]!r}; it must be a list of globs or one comma-separated string."))
+    problems.append(
+        ("TS107", f"{key} is {str(value)[:60]!r}; it must be a list of globs or one comma-separated string.")
+    )
     return []

@@ -19,15 +19,18 @@ _ENGLISH_MODALS: Final = (
 _OTHER_MODALS: Final = (
     # es, pt, it, fr, de, nl, pl, ru, tr
     r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|no se debe|prohibido|proibido|obligatorio|obrigatório|"
-    r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|darf nicht|dürfen nicht|verboten|"
-    r"altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|запрещено|"
+    r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|darf nicht|dürfen nicht|"
+    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|запрещено|"
     r"mutlaka|asla|zorunlu"
 )
 _CJK_MODALS: Final = (
     r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
     r"こと(?:。|$)|べき|ください|하지 ?마|해야|반드시|항상|절대|금지"
 )
-MODAL: Final = re.compile(rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_CJK_MODALS}", re.IGNORECASE)
+MODAL: Final = re.compile(
+    rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_CJK_MODALS}".replace(" ", r"\s+").replace(r"\s+?", r"\s*"),
+    re.IGNORECASE,
+)
 """A word that turns a sentence into a rule."""
 
 _MODAL_WORDS: Final = frozenset(
@@ -48,8 +51,9 @@ NEGATION: Final = re.compile(
 """A word that turns what follows into what is not to be done."""
 
 _NEGATIVE_HEADING: Final = re.compile(
-    r"^\W*(?:(?:things? |what )?(?:you |we |agents? )?(?:must |should |shall |may |can |to )?(?:never|not)(?: to)?(?: do| be| use)?"
-    r"|do not|don['’]?ts?|never do|avoid(?:ed)?|what to avoid|things to avoid|forbidden(?: \w+)?|prohibited(?: \w+)?|"
+    r"^\W*(?:(?:things? |what )?(?:you |we |agents? )?(?:must |should |shall |may |can |to )?"
+    r"(?:never|not)(?: to)?(?: do| be| use)?|do not|don['’]?ts?|never do|avoid(?:ed)?|what to avoid|things to avoid|"
+    r"forbidden(?: \w+)?|prohibited(?: \w+)?|"
     r"disallowed(?: \w+)?|not allowed|anti-?patterns?(?: to avoid)?|banned(?: \w+)?|禁止(?:事项|事項)?)\W*$",
     re.IGNORECASE,
 )
@@ -86,15 +90,21 @@ IMPERATIVES: Final = frozenset(
 )
 """Verbs that open an instruction; the base form only."""
 
-_ABBREVIATION: Final = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|st|mr|mrs|dr|inc|ltd|resp|al)|\b[A-Z])\.$", re.I)
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|st|mr|mrs|dr|inc|ltd|resp|al)|\b[A-Z])\.$", re.IGNORECASE
+)
 _STOP: Final = re.compile(r"[.!?。！？](?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n")
 _OPENS_SENTENCE: Final = re.compile(r"[\"'“‘(*_`\[]{0,4}(?:[^\W\d_a-z]|\d|[⚠❌✅🚫⛔➡→•])|`|[^\x00-\x7f]")
 _LINE_OPENS_RULE: Final = re.compile(
     r"[*_]{0,3}(?:Always|Never|Must|Do not|Don['’]t|Avoid|Ensure|Use|Prefer|Make sure|Only|You must|You should|Keep|"
     r"Write|Follow|Run|ALWAYS|NEVER|MUST|DO NOT|DON'T|ONLY|IMPORTANT|NOTE|[✅❌🚫⛔⚠•→])"
 )
-_PRONOUN_START: Final = re.compile(r"[*_]{0,3}(?:it|its|they|them|these|those|this|that|such|otherwise|both)\b", re.IGNORECASE)
-_EMPTY_WORDS: Final = re.compile(r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE)
+_PRONOUN_START: Final = re.compile(
+    r"[*_]{0,3}(?:it|its|they|them|these|those|this|that|such|otherwise|both)\b", re.IGNORECASE
+)
+_EMPTY_WORDS: Final = re.compile(
+    r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
+)
 _WORDS: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 

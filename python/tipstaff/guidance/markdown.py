@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 from typing import Any, Final
 
 import msgspec
@@ -21,9 +22,12 @@ _OPTIONS: Final = (
     | pyromark.Options.ENABLE_FOOTNOTES
 )
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_TAG: Final = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*>", re.DOTALL)
-_LITERAL_HTML: Final = re.compile(r"\s*<(?:script|style|pre|textarea|svg)\b", re.IGNORECASE)
+_TAG: Final = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^<>]*>?|</?[A-Za-z][^<>]*>", re.DOTALL)
+_LITERAL_HTML: Final = re.compile(r"\s*<(script|style|pre|textarea|svg)\b", re.IGNORECASE)
 _MAX_HTML_DEPTH: Final = 3
+_CONTINUATION: Final = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that begin no code point."""
+_FIRST_KEY: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*(?:\Z|[\"']?[A-Za-z_][\w.-]*[\"']?[ \t]*:(?:\s|\Z))")
 _MAX_FRONT_MATTER: Final = 64 * 1024
 
 
@@ -68,7 +72,7 @@ class Block(msgspec.Struct, gc=False):
 
 
 class SourceText:
-    """A text with cheap slices by byte range and conversion of byte offsets to lines and code points.
+    r"""A text with cheap slices by byte range and conversion of byte offsets to lines and code points.
 
     Parameters
     ----------
@@ -78,8 +82,8 @@ class SourceText:
 
     Notes
     -----
-    Line ends are normalised without changing any offset: ``\\r\\n`` becomes a space and ``\\n``, a lone ``\\r``
-    becomes ``\\n``.
+    Line ends are normalised without changing any offset: ``\r\n`` becomes a space and ``\n``, a lone ``\r``
+    becomes ``\n``.
     """
 
     __slots__ = ("_ascii", "_char_starts", "_lines", "_offset", "data", "text")
@@ -123,15 +127,13 @@ class SourceText:
         return self._chars(start) + self._offset, self._chars(end) + self._offset
 
     def _chars(self, offset: int) -> int:
+        """Count the code points before a byte offset; totals are kept for every 512 bytes, however long the lines."""
         if self._char_starts is None:
-            starts = [0]
-            total = 0
-            for low, high in zip(self._lines, [*self._lines[1:], len(self.data)], strict=True):
-                total += len(self.data[low:high].decode("utf-8", "replace"))
-                starts.append(total)
-            self._char_starts = starts
-        index = bisect_right(self._lines, offset) - 1
-        return self._char_starts[index] + len(self.data[self._lines[index] : offset].decode("utf-8", "replace"))
+            data = self.data
+            counts = (len(data[low : low + 512].translate(None, _CONTINUATION)) for low in range(0, len(data), 512))
+            self._char_starts = [0, *accumulate(counts)]
+        index = offset >> 9
+        return self._char_starts[index] + len(self.data[index << 9 : offset].translate(None, _CONTINUATION))
 
 
 class ParsedText(msgspec.Struct, gc=False):
@@ -163,23 +165,26 @@ def split_front_matter(text: str) -> tuple[str | None, int]:
     if not text.startswith("---"):
         return None, 0
     match = _FRONT_MATTER.match(text, 0, _MAX_FRONT_MATTER)
-    return (match[1], match.end()) if match else (None, 0)
+    # A document may begin with a thematic break: what follows it is front matter only if it begins with a key.
+    return (match[1], match.end()) if match and _FIRST_KEY.match(match[1]) else (None, 0)
 
 
-def parse(text: str) -> ParsedText:
+def parse(text: str, *, front_matter: bool = True) -> ParsedText:
     """Read a Markdown text into blocks.
 
     Parameters
     ----------
     text
         Any text; nothing makes this raise. Linear time.
+    front_matter
+        Whether YAML at its head is set apart; otherwise it is read as Markdown too.
     """
     source = SourceText(text)
-    front_matter, body = split_front_matter(source.text)
+    matter, body = split_front_matter(source.text) if front_matter else (None, 0)
     skipped = len(source.text[:body].encode("utf-8", "replace")) if body else 0
     walker = _Walker(source)
     walker.walk(source.text[body:] if body else source.text, _Shift(skipped), depth=0)
-    return ParsedText(source, walker.blocks, front_matter, walker.unclosed_fence, walker.comments)
+    return ParsedText(source, walker.blocks, matter, walker.unclosed_fence, walker.comments)
 
 
 class _Shift:
@@ -306,7 +311,7 @@ class _Walker:
                         _extend(blocks[leaf], start, end)
             elif key == "End":
                 name = value if type(value) is str else next(iter(value))
-                if name == "Paragraph" or name == "Heading":
+                if name in {"Paragraph", "Heading"}:
                     if leaf >= 0:
                         block = blocks[leaf]
                         if block.start < 0:  # a heading without words
@@ -381,7 +386,10 @@ class _Walker:
     def _html(self, start: int, end: int, depth: int, quoted: bool, parent: int) -> None:
         """Read the words between the tags of an HTML block (a byte range of the source); note its comments."""
         raw = self.source.slice(start, end)
-        if _LITERAL_HTML.match(raw):
+        if (literal := _LITERAL_HTML.match(raw)) is not None:
+            name = literal[1].lower()
+            if name != "svg" and f"</{name}" not in raw.lower():
+                self.unclosed_fence = start
             return
         base, low = 0, start
         for match in _TAG.finditer(raw):
@@ -393,7 +401,10 @@ class _Walker:
         words = _TAG.sub(lambda match: re.sub(r"[^\n]", lambda c: " " * len(c[0].encode()), match[0]), raw)
         if quoted:
             words = re.sub(r"^( {0,3})>", r"\1 ", words, flags=re.MULTILINE)
-        if not words.strip() or depth >= _MAX_HTML_DEPTH:
+        if not words.strip():
+            return
+        if depth >= _MAX_HTML_DEPTH:
+            self.blocks.append(Block("paragraph", start, end, parent=parent, quoted=quoted))
             return
         lines = words.split("\n")
         margin = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)

@@ -9,10 +9,12 @@ _NUMBERING: Final = re.compile(r"^(?:[\W_]|\d+(?:\.\d+)*[.):]?(?=\s|$)|[ivxIVX]{
 _NOUN: Final = r"safety|security|invariants?|constitution(?:al)?|critical|non[- ]?negotiables?"
 _MODAL: Final = r"must|never|always|required|mandatory"
 _FIRST: Final = re.compile(rf"(?:{_NOUN}|{_MODAL})(?![\w-])", re.IGNORECASE)
-_LAST: Final = re.compile(r"(?<![\w-])(?:safety|security|invariants?|constitution|non[- ]?negotiables?)\W*$", re.IGNORECASE)
+_LAST: Final = re.compile(
+    r"(?<![\w-])(?:safety|security|invariants?|constitution|non[- ]?negotiables?)\W*$", re.IGNORECASE
+)
 _QUALIFIED: Final = re.compile(
-    rf"(?<![\w-])(?:{_NOUN}|mandatory|required)[- ](?:\w+[- ])?(?:rules?|requirements?|constraints?|invariants?|guidelines?|"
-    r"polic(?:y|ies)|practices|standards?|protocols?|boundar(?:y|ies)|directives?)\W*$",
+    rf"(?<![\w-])(?:{_NOUN}|mandatory|required)[- ](?:\w+[- ])?(?:rules?|requirements?|constraints?|invariants?|"
+    r"guidelines?|polic(?:y|ies)|practices|standards?|protocols?|boundar(?:y|ies)|directives?)\W*$",
     re.IGNORECASE,
 )
 

@@ -23,6 +23,7 @@ import errno
 import os
 import re
 import stat
+from bisect import bisect_right
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +45,7 @@ _SKIPPED: Final = frozenset(
 # Of the hosts' hidden folders only these are read: .claude/worktrees, for one, may hold whole clones.
 _HIDDEN_READ: Final = {".claude": "rules", ".cursor": "rules", ".github": "instructions"}
 _IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
-_CODE_SPAN: Final = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_TICKS: Final = re.compile(r"`+")
 _RULE_SUFFIXES: Final = frozenset({"", ".md", ".mdc", ".markdown", ".mdx", ".txt", ".rst"})
 _ORDER: Final = {"claude": 0, "agents": 1, "gemini": 2, "cursor": 3, "copilot": 4}
 
@@ -76,6 +77,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
         The path of the file that imports this one, None for a file that a host reads by itself.
     in_constitution
         Whether it is imported from within a constitution section.
+    copy_of
+        The path of an earlier file with the same text, whose rules hold wherever this one's would; `parsed` is empty
+        then, so that they are read once.
     """
 
     path: str
@@ -91,6 +95,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     imported_by: str | None = None
     in_constitution: bool = False
+    copy_of: str | None = None
 
 
 class Repository(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,6 +115,8 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
         Paths of the folders that were searched, relative to the root (``.`` for itself).
     awaited
         Paths of imported files that do not exist: if one appears, the rules change.
+    aliases
+        Pairs of a rule file that was not read again and the file that was: another name of it (a link), or a copy.
     """
 
     root: Path
@@ -118,6 +125,7 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...]
     directories: tuple[str, ...]
     awaited: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
 
 
 def relevant_entry(name: str, kind: str) -> bool:
@@ -145,14 +153,29 @@ def read_repository(root: Path | str) -> Repository:
 
 def document_from_text(text: str, name: str, *, source: str = "root") -> Document:
     """Return a text given directly as a document of the root."""
+    parsed, matter = _parsed(text)
     return Document(
         path=name,
         text=text,
-        parsed=parse(text),
+        parsed=parsed,
         size_bytes=len(text.encode("utf-8", "replace")),
         host="claude",
+        scopes=_scopes(_Found(name, "claude", ""), matter),
         source=source,
+        always_apply=matter.always_apply,
+        description=matter.description,
     )
+
+
+def _parsed(text: str) -> tuple[ParsedText, FrontMatter]:
+    """Read a text and its front matter; if that is not what it should be, its words are read as Markdown."""
+    parsed = parse(text)
+    if parsed.front_matter is None:
+        return parsed, FrontMatter()
+    matter = read_front_matter(parsed.front_matter)
+    if any(code == "TS106" for code, _ in matter.problems):
+        parsed = parse(text, front_matter=False)
+    return parsed, matter
 
 
 class _Found(msgspec.Struct, frozen=True):
@@ -166,7 +189,7 @@ def _classify(folder: str, name: str) -> _Found | None:
     """Return what a file is by its name and folder, None if it is no rule file."""
     here = f"{folder}/{name}" if folder else name
     if name == "CLAUDE.md":
-        owner = folder.removesuffix(".claude").rstrip("/") if folder.split("/")[-1] == ".claude" else folder
+        owner = folder.removesuffix(".claude").rstrip("/") if folder.rpartition("/")[2] == ".claude" else folder
         return _Found(here, "claude", owner)
     if name == "CLAUDE.local.md":
         return _Found(here, "claude", folder, local=True)
@@ -178,13 +201,13 @@ def _classify(folder: str, name: str) -> _Found | None:
         return _Found(here, "cursor", folder)
     parts = f"/{folder}/"
     if name.endswith(".md") and "/.claude/rules/" in parts:
-        return _Found(here, "claude", parts.split("/.claude/rules/")[0].strip("/"))
+        return _Found(here, "claude", parts.partition("/.claude/rules/")[0].strip("/"))
     if name.endswith((".mdc", ".md")) and "/.cursor/rules/" in parts:
-        return _Found(here, "cursor", parts.split("/.cursor/rules/")[0].strip("/"))
+        return _Found(here, "cursor", parts.partition("/.cursor/rules/")[0].strip("/"))
     if name == "copilot-instructions.md" and parts.endswith("/.github/"):
         return _Found(here, "copilot", parts.removesuffix("/.github/").strip("/"))
     if name.endswith(".instructions.md") and "/.github/instructions/" in parts:
-        return _Found(here, "copilot", parts.split("/.github/instructions/")[0].strip("/"))
+        return _Found(here, "copilot", parts.partition("/.github/instructions/")[0].strip("/"))
     return None
 
 
@@ -197,7 +220,9 @@ class _Reader:
         self.directories: list[str] = []
         self.awaited: list[str] = []
         self._seen: dict[tuple[int, int], str] = {}
-        self._copies: dict[tuple[str, tuple[str, ...]], str] = {}
+        self._linked: set[tuple[int, int]] = set()
+        self._aliases: dict[str, str] = {}
+        self._by_text: dict[str, list[Document]] = {}
 
     def read(self) -> Repository:
         found = self._search()
@@ -220,6 +245,7 @@ class _Reader:
             files=tuple(dict.fromkeys(self.files)),
             directories=tuple(self.directories),
             awaited=tuple(dict.fromkeys(self.awaited)),
+            aliases=tuple(self._aliases.items()),
         )
 
     def _search(self) -> list[_Found]:
@@ -250,7 +276,10 @@ class _Reader:
             inside = any(f"{name}/{below}" in folder for name, below in _HIDDEN_READ.items())
             for entry in entries:
                 name = entry.name
-                if entry.is_dir(follow_symlinks=False):
+                if entry.is_dir(follow_symlinks=False) or self._is_linked_rules(entry, name == only or inside):
+                    if _classify(folder, name) is not None:
+                        here = f"{folder}/{name}" if folder else name
+                        self._say("TS111", here, "A folder bears the name of a rule file.")
                     if name == only if only else inside or name in _HIDDEN_READ or _is_searched(name):
                         pending.append(f"{folder}/{name}" if folder else name)
                     continue
@@ -258,6 +287,20 @@ class _Reader:
                 if one is not None:
                     found.append(one)
         return found
+
+    def _is_linked_rules(self, entry: os.DirEntry[str], wanted: bool) -> bool:
+        """Whether an entry is a link to a folder of rules that was not searched yet; other links are not followed."""
+        if not wanted or not entry.is_symlink():
+            return False
+        try:
+            status = entry.stat()
+        except OSError:
+            return False
+        identity = (status.st_dev, status.st_ino)
+        if not stat.S_ISDIR(status.st_mode) or identity in self._linked:
+            return False
+        self._linked.add(identity)
+        return True
 
     def _say(self, code: str, path: str, message: str = "", line: int = 0, span: tuple[int, int] = (0, 0)) -> None:
         self.diagnostics.append(find(code, line, path, message, span=span))
@@ -278,6 +321,8 @@ class _Reader:
                 return None
             identity = (status.st_dev, status.st_ino)
             if identity in self._seen:
+                if self._seen[identity] != path:
+                    self._aliases[path] = self._seen[identity]
                 return None
             self._seen[identity] = path
             if status.st_size > MAX_SOURCE_BYTES:
@@ -306,31 +351,41 @@ class _Reader:
         if read is None:
             return
         text, size = read
-        parsed = parse(text)
+        parsed, matter = _parsed(text)
         if not text.strip("\ufeff \t\r\n"):
             self._say("TS109", one.path, line=1)
-        matter = FrontMatter()
-        if parsed.front_matter is not None:
-            matter = read_front_matter(parsed.front_matter)
-            for code, message in matter.problems:
-                self._say(code, one.path, message, line=1)
-        self.documents.append(
-            Document(
-                path=one.path,
-                text=text,
-                parsed=parsed,
-                size_bytes=size,
-                host=one.host,
-                scopes=_scopes(one, matter),
-                source="local" if one.local else "root",
-                depth=one.folder.count("/") + bool(one.folder),
-                folder=one.folder,
-                always_apply=matter.always_apply,
-                description=matter.description,
-            )
+        for code, message in matter.problems:
+            self._say(code, one.path, message, line=1)
+        document = Document(
+            path=one.path,
+            text=text,
+            parsed=parsed,
+            size_bytes=size,
+            host=one.host,
+            scopes=_scopes(one, matter),
+            source="local" if one.local else "root",
+            depth=one.folder.count("/") + bool(one.folder),
+            folder=one.folder,
+            always_apply=matter.always_apply,
+            description=matter.description,
         )
+        self._keep(document)
         if one.host in {"claude", "gemini"}:
-            self._imports(self.documents[-1], (one.path,))
+            self._imports(document, (one.path,))
+
+    def _keep(self, document: Document) -> None:
+        """Take a document up; of a copy of one that holds wherever it does, no rule is read again."""
+        twins = self._by_text.setdefault(document.text, [])
+        for twin in twins if document.text.strip() else ():
+            everywhere = twin.scopes == document.scopes or EVERYWHERE in twin.scopes
+            if everywhere and twin.in_constitution >= document.in_constitution:
+                self._aliases[document.path] = twin.path
+                message = f"The file is a copy of {twin.path}; its rules are read there."
+                self._say("TS501", document.path, message, line=1, span=(0, len(document.text)))
+                self.documents.append(msgspec.structs.replace(document, parsed=parse(""), copy_of=twin.path))
+                return
+        twins.append(document)
+        self.documents.append(document)
 
     def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
         """Read what a document imports, depth first, where it stands."""
@@ -350,10 +405,12 @@ class _Reader:
             words = source.slice(block.start, block.end)
             if "@" not in words:
                 continue
-            masked = _CODE_SPAN.sub(lambda match: "`" * len(match[0]), words) if "`" in words else words
+            masked = _without_code(words) if "`" in words else words
+            line, counted = source.line(block.start), 0
             for match in _IMPORT.finditer(masked):
                 constitution = sections[-1][1] if sections else document.in_constitution
-                line = source.line(block.start) + words.count("\n", 0, match.start())
+                line += words.count("\n", counted, match.start())
+                counted = match.start()
                 self._import(document, match["path"].rstrip("."), line, chain, constitution=constitution)
 
     def _import(
@@ -370,7 +427,7 @@ class _Reader:
         relative = os.path.normpath(os.path.join(base, wanted)).replace(os.sep, "/")  # noqa: PTH118
         suffix = os.path.splitext(relative)[1].lower()  # noqa: PTH122
         full = self.root / relative
-        if not full.is_file():
+        if not _is_file(full):
             if explicit or suffix in _RULE_SUFFIXES - {""}:
                 if relative.startswith("..") or target.startswith("/"):
                     self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
@@ -407,8 +464,30 @@ class _Reader:
             imported_by=document.path,
             in_constitution=constitution,
         )
-        self.documents.append(imported)
+        self._keep(imported)
         self._imports(imported, (*chain, relative))
+
+
+def _without_code(words: str) -> str:
+    """Blank code spans; the next run of as many backticks closes a span, so runs are looked up by their length."""
+    runs = [match.span() for match in _TICKS.finditer(words)]
+    places: dict[int, list[int]] = {}
+    for index, (low, high) in enumerate(runs):
+        places.setdefault(high - low, []).append(index)
+    parts: list[str] = []
+    at = index = 0
+    while index < len(runs):
+        low, high = runs[index]
+        same = places[high - low]
+        place = bisect_right(same, index)
+        if place < len(same):
+            index = same[place]
+            end = runs[index][1]
+            parts.append(words[at:low])
+            parts.append("`" * (end - low))
+            at = end
+        index += 1
+    return "".join([*parts, words[at:]])
 
 
 def _is_searched(name: str) -> bool:
@@ -424,5 +503,21 @@ def _scopes(one: _Found, matter: FrontMatter) -> tuple[str, ...]:
     if not globs:
         return (f"{one.folder}/**",) if one.folder else (EVERYWHERE,)
     if one.folder:
-        return tuple(f"{one.folder}/{glob.lstrip('/')}" for glob in globs)
+        return tuple(_inside(glob, one.folder) for glob in globs)
     return tuple(EVERYWHERE if glob == "**" else glob for glob in globs)
+
+
+def _inside(glob: str, folder: str) -> str:
+    """Return a glob that is written relative to a folder as one relative to the root."""
+    mark = "!" if glob.startswith("!") else ""
+    bare = glob.removeprefix("!").removeprefix("./")
+    # A bare name speaks of any depth, a leading slash of the folder itself.
+    between = "**/" if "/" not in bare and bare != "**" else ""
+    return f"{mark}{folder}/{between}{bare.lstrip('/')}"
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name too long, a folder that may not be entered, a null character
+        return False
