@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from tipstaff.errors import ConfigError
-from tipstaff.kernels import hash_embed, hash_embed_batch
+from tipstaff.kernels import hash_embed, hash_embed_batch, hash_embed_into
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,21 +100,35 @@ class HashEmbedding:
         import numpy as np
 
         n_rows = len(texts)
-        out: Any = np.empty((n_rows, self.dimensions), dtype=np.float32)
+        rows = np.empty((n_rows, self.dimensions), dtype=np.float32)
+        out: Any = rows  # NumPy's types do not say before Python 3.12 that an array is a buffer
         if hasattr(texts, "buffers"):
             self._embed_column(texts, n_rows, out)
-        elif n_rows:
-            offsets, data = text_column(texts)
-            hash_embed_batch(offsets, data, n_rows, self.dimensions, out)
-        return out
+        else:
+            self._embed_texts(texts, out)
+        return rows
 
     def embed_rows(self, texts: Sequence[str]) -> bytearray:
         """Return the vectors of texts as the bytes of float32 (n_texts, dimensions), without NumPy."""
         out = bytearray(4 * self.dimensions * len(texts))
-        if texts:
-            offsets, data = text_column(texts)
-            hash_embed_batch(offsets, data, len(texts), self.dimensions, out)
+        self._embed_texts(texts, out)
         return out
+
+    def _embed_texts(self, texts: Sequence[str], out: Any) -> None:
+        if isinstance(texts, str):
+            msg = "one text was given where a list of texts is wanted"
+            raise TypeError(msg)
+        if not texts:
+            return
+        try:
+            offsets, data = text_column(texts)
+        except UnicodeEncodeError:  # a lone surrogate, which no Arrow column can hold
+            rows = memoryview(out).cast("B")
+            width = 4 * self.dimensions
+            for index, text in enumerate(texts):
+                hash_embed_into(text, rows[index * width : (index + 1) * width])
+        else:
+            hash_embed_batch(offsets, data, len(texts), self.dimensions, out)
 
     def _embed_column(self, column: Any, n_rows: int, out: Any) -> None:
         kind = str(column.type)
@@ -138,23 +153,10 @@ def text_column(texts: Sequence[str]) -> tuple[array[int], bytes]:
 
     Raises
     ------
-    TypeError
-        If one text is given, not several, or something that is none.
+    UnicodeEncodeError
+        If one holds a lone surrogate.
     """
-    if isinstance(texts, str):
-        msg = "one text was given where a list of texts is wanted"
-        raise TypeError(msg)
     joined = "".join(texts)
-    if joined.isascii():
-        encoded = joined.encode()
-        sizes = map(len, texts)
-    else:
-        parts = [text.encode("utf-8", "surrogatepass") for text in texts]
-        encoded = b"".join(parts)
-        sizes = map(len, parts)
-    offsets = array("i", [0])
-    total = 0
-    for size in sizes:
-        total += size
-        offsets.append(total)
-    return offsets, encoded
+    encoded = joined.encode()
+    sizes = map(len, texts if len(encoded) == len(joined) else [text.encode() for text in texts])
+    return array("i", accumulate(sizes, initial=0)), encoded

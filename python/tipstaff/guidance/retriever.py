@@ -49,6 +49,8 @@ _SLACK: Final = 8
 """Candidates beyond those asked for, in case contradictions drop some."""
 _ALL_RISKS: Final = (1 << len(RISK_CLASSES)) - 1
 _BATCH_PER_THREAD: Final = 16
+_THREADS_FROM_ROWS: Final = 10_000
+"""Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
 _SECTION: Final = "## Task-Specific Rules"
 
 
@@ -184,7 +186,8 @@ class ShardRetriever:
         intent, risk_filter, repo_scope, max_shards, today
             As for `retrieve`, for all tasks.
         threads
-            How many threads work; as many as processors (at most one per sixteen tasks) where None.
+            How many threads work, at most one per sixteen tasks. Where None, as many as processors if there are many
+            shards, else one, as the interpreter's lock would only be passed back and forth.
         """
         if isinstance(tasks, str):
             msg = "one text was given where a list of tasks is wanted"
@@ -198,7 +201,9 @@ class ShardRetriever:
                 task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=max_shards, today=day
             )
 
-        workers = min(threads or os.cpu_count() or 1, max(1, len(tasks) // _BATCH_PER_THREAD))
+        if threads is None:
+            threads = (os.cpu_count() or 1) if self.shard_count >= _THREADS_FROM_ROWS else 1
+        workers = min(threads, len(tasks) // _BATCH_PER_THREAD)
         if workers <= 1:
             return [one(task) for task in tasks]
         from concurrent.futures import ThreadPoolExecutor

@@ -139,8 +139,8 @@ class Selection:
 
     Of rules that contradict each other the one that stays is, in this order: the constitution's; the one of the
     innermost folder, where the caller works in it; the one of higher priority; the one of higher score. A rule is
-    dropped only for one that stays. A rule that is replaced in the folder that the caller works in is dropped whether or
-    not the other one is among the best.
+    dropped only for one that stays. A rule that is replaced in the folder that the caller works in is dropped, whether
+    the other one is among the best or not.
 
     Parameters
     ----------
