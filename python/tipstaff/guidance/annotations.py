@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from tipstaff.budgets import MAX_PRIORITY
-from tipstaff.model import DOMAINS, INTENTS, RISK_CLASSES, RISK_CODES, TOOL_CLASSES
+from tipstaff.model import DOMAINS, INTENTS, RISK_CLASSES, TOOL_CLASSES
 
 _RISKS: Final = "|".join(RISK_CLASSES)
 _TOOLS: Final = "|".join(TOOL_CLASSES)
@@ -49,6 +49,8 @@ _BARE_ID: Final = re.compile(
     r"(?:\*\*|__|`)?(?P<id>[A-Z]{1,16}(?:-[A-Z0-9]{1,16}){0,4}-\d{1,6}|[A-Z]{1,6}\d{2,6}|r\d{2,6})(?:\*\*|__|`)?"
     r"(?:(?::|[ ]?[–—]|[ ]-)(?:\*\*|__)?(?:[ \t]+|$)|[ \t]+(?=[^\W\d_a-z]|[\"“'‘`*_\[]))"
 )
+_FAMILY_END: Final = re.compile(r"[-_.\d]")
+_LEADING_ZERO: Final = re.compile(r"\D0\d*$")
 _ORDINARY_LEAD: Final = frozenset(
     "a an and as at by for from hashtag in into is label labels named of on or our tag tagged tags the this to use "
     "using via with".split()
@@ -57,13 +59,23 @@ _MAX_CHARS: Final = 4_000
 """A longer text is no annotated rule; it is taken as words, which bounds the work."""
 _CODE: Final = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _SPACE_BEFORE_STOP: Final = re.compile(r"\s+(?=[.,;](?:\s|$))")
-_INTENT_SET: Final = frozenset(INTENTS)
-_DOMAIN_SET: Final = frozenset(DOMAINS)
-_TOOL_SET: Final = frozenset(TOOL_CLASSES)
+# Every plain annotation without a value, in lower case and in capitals; other spellings take the long way.
+_PLAIN: Final = {
+    spelling: (field, name)
+    for field, names, form in (
+        ("risk_class", RISK_CLASSES, "({})"),
+        ("tool_classes", TOOL_CLASSES, "[{}]"),
+        ("intents", INTENTS, "#{}"),
+        ("domains", DOMAINS, "@{}"),
+    )
+    for name in names
+    for spelling in (form.format(name), form.format(name.upper()), form.format(name.capitalize()))
+}
 _PLAIN_KEYED: Final = re.compile(
     r"(scope|verify|priority):((?<=scope:)[\w{][\w/*{},@-]*(?:\.[\w/*{},@-]+)*|(?<=verify:)[A-Za-z0-9][\w-]*|(?<=priority:)\d{1,4})",
     re.IGNORECASE,
 )
+_MARKS: Final = frozenset("([#@")
 _KEYS: Final = frozenset({"risk", "scope", "verify", "priority", "from", "until"})
 _NAMES: Final = frozenset({*RISK_CLASSES, *TOOL_CLASSES, *INTENTS, *DOMAINS})
 _NAME_HEADS: Final = ("risk:", *(f"{risk}-risk" for risk in RISK_CLASSES), *(f"{tool}," for tool in TOOL_CLASSES))
@@ -112,9 +124,9 @@ def split_id(text: str) -> tuple[str | None, str]:
         if match is None:
             return None, text
     rule_id = match["id"]
-    family = re.split(r"[-_.\d]", rule_id, maxsplit=1)[0].lower()
+    family = _FAMILY_END.split(rule_id, 1)[0].lower()
     # Brackets are meant; "API-001:" is an id as its number is one, "AES-256" is a cipher.
-    if family in (_CITED if bracketed else _NOT_IDS) and not re.search(r"\D0\d*$", rule_id):
+    if family in (_CITED if bracketed else _NOT_IDS) and not _LEADING_ZERO.search(rule_id):
         return None, text
     return rule_id, text[match.end() :]
 
@@ -152,9 +164,11 @@ def parse_annotations(raw: str) -> Annotations:
     if len(raw) > _MAX_CHARS:
         return Annotations(" ".join(tokens))
     at = len(tokens)
-    while at and ((last := tokens[at - 1])[0] in "([#@" or ":" in last) and _is_plain(last):
+    for token in reversed(tokens):
+        if token not in _PLAIN and (":" not in token or _PLAIN_KEYED.fullmatch(token) is None):
+            break
         at -= 1
-    first = _first_lookalike(tokens if at == len(tokens) else tokens[:at])
+    first = _first_lookalike(tokens[:at]) if at else None
     if first is None:
         if at == len(tokens):
             return Annotations(" ".join(tokens))
@@ -233,7 +247,7 @@ def parse_annotations(raw: str) -> Annotations:
 def _first_lookalike(tokens: list[str]) -> str | None:
     """Return the first word that may be an annotation, None for none: most rules have none, and are done here."""
     for token in tokens:
-        if token[0] in "([#@":
+        if token[0] in _MARKS:
             # Cut to the longest name: "(critical)." is looked up as "critical".
             name = token[1:].rstrip(").,;:]").lower()
             if name in _NAMES or name.startswith(_NAME_HEADS):
@@ -241,21 +255,6 @@ def _first_lookalike(tokens: list[str]) -> str | None:
         elif ":" in token and token.split(":", 1)[0].lower() in _KEYS:
             return token
     return None
-
-
-def _is_plain(token: str) -> bool:
-    """Whether a word is an annotation in its plainest form."""
-    name = token[1:].lower()
-    mark = token[0]
-    if mark == "#":
-        return name in _INTENT_SET
-    if mark == "@":
-        return name in _DOMAIN_SET
-    if mark == "(":
-        return name[-1:] == ")" and name[:-1] in RISK_CODES
-    if mark == "[":
-        return name[-1:] == "]" and name[:-1] in _TOOL_SET
-    return _PLAIN_KEYED.fullmatch(token) is not None
 
 
 def _closing_cluster(tokens: list[str], at: int) -> Annotations | None:
@@ -266,15 +265,17 @@ def _closing_cluster(tokens: list[str], at: int) -> Annotations | None:
     if ("`" in result.text and result.text.count("`") % 2) or result.text[-1] in ",;":
         return None
     for token in tokens[at:]:
-        mark = token[0]
-        if mark == "#":
-            result.intents += (token[1:].lower(),)
-        elif mark == "@":
-            result.domains += (token[1:].lower(),)
-        elif mark == "(":
-            result.risk_class = result.risk_class or token[1:-1].lower()
-        elif mark == "[":
-            result.tool_classes += (token[1:-1].lower(),)
+        plain = _PLAIN.get(token)
+        if plain is not None:
+            field, value = plain
+            if field == "intents":
+                result.intents += (value,)
+            elif field == "domains":
+                result.domains += (value,)
+            elif field == "risk_class":
+                result.risk_class = result.risk_class or value
+            else:
+                result.tool_classes += (value,)
         else:
             key, _, value = token.partition(":")
             key = key.lower()
