@@ -6,11 +6,17 @@ measured here is ours, so judge the set-up before the figures.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+# Every contender gets one thread. NumPy's libraries read this when they are loaded, which is later.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from benchmarks.peers.contender import TimedPeer
 from benchmarks.peers.install import PeerUnavailableError
 from benchmarks.peers.node import NodePeer

@@ -7,9 +7,11 @@ agent's session meets most often is the last group: nothing changed since the ru
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyromark
 import pytest
 from benchmarks.peers.contender import CLOCK
 
@@ -39,6 +41,12 @@ def test_node(benchmark: Any, node_peer: TimedPeer) -> None:
     assert timing.result["rules"] == inputs.N_RULES + 2
 
 
+@pytest.mark.benchmark(group=QUESTION)
+def test_markdown_events_alone(benchmark: Any) -> None:
+    """What reading the Markdown costs anybody who uses a native reader; the yardstick where there is no Node."""
+    assert benchmark(lambda: sum(1 for _ in pyromark.events(inputs.rule_file()))) > inputs.N_RULES
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     (tmp_path / "CLAUDE.md").write_text(inputs.rule_file(), encoding="utf-8")
@@ -47,6 +55,19 @@ def repository(tmp_path: Path) -> Path:
     with open_project(tmp_path) as project:
         assert project.rebuilt
     return tmp_path
+
+
+@pytest.mark.benchmark(group=UNCHANGED)
+def test_stat_and_read_alone(benchmark: Any, repository: Path) -> None:
+    """What the system charges for listing the folder and reading the compiled rules: the floor, the yardstick."""
+    with open_project(repository) as project:
+        store = project.store_path
+
+    def look() -> int:
+        files = [entry.stat().st_mtime_ns for entry in os.scandir(repository)]
+        return len(files) + len(store.read_bytes())
+
+    assert benchmark(look) > store.stat().st_size
 
 
 @pytest.mark.benchmark(group=UNCHANGED)

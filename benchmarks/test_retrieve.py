@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from benchmarks.agreement import same_best
 from benchmarks.peers.contender import CLOCK
@@ -47,6 +48,16 @@ def test_tipstaff(benchmark: Any, size: int) -> None:
     found = benchmark(ask, retriever_of(size), itertools.cycle(inputs.tasks(TASKS)))
     assert len(found.shards) == 5
     assert all(one.shard.compact_text in found.policy_text for one in found.shards)
+
+
+@pytest.mark.benchmark(group=QUESTION)
+@pytest.mark.parametrize("size", [500, 10_000, 100_000])
+def test_numpy_scores_alone(benchmark: Any, size: int) -> None:
+    """A product with the query and the five greatest: no intent, no risk, no contradictions, no text. The yardstick."""
+    embedding = HashEmbedding()
+    rows = embedding.embed_batch([shard.compact_text for shard in inputs.bundle(size).shards])
+    tasks = itertools.cycle([embedding.embed(task) for task in inputs.tasks(TASKS)])
+    assert len(benchmark(lambda: np.argpartition(rows @ next(tasks), -5)[-5:])) == 5
 
 
 @pytest.fixture(scope="module")
