@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import count
+from math import ceil
 from typing import Final
 
 import msgspec
@@ -155,8 +156,11 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     negative_condition: bool
 
 
+@lru_cache(maxsize=8_192)
 def claims(text: str) -> tuple[Claim, ...]:
     """Return what a rule says, at most four claims, the first clause first.
+
+    Remembered for some thousand texts: when a file changes, most of its rules are those of before.
 
     One pass over the words: a clause ends at punctuation, at a comma before a word that turns the sentence, and at
     "unless", "because", "instead of" and the like. What follows "if", "when", "which" ... is a condition: its words
@@ -331,16 +335,12 @@ class _Search:
         self.rules = rules
         self.found: dict[tuple[int, int], Relation] = {}
         self.complete = True
-        self._said: dict[int, tuple[Claim, ...]] = {}
         of = _STEM.__getitem__
         self._topics = [frozenset(map(of, listed[:_MAX_WORDS])) - _NO_TOPIC for listed in words]
         self._negative = [index for index, listed in enumerate(words) if not _NOT_DEMANDING.isdisjoint(listed)]
 
     def _claims(self, index: int) -> tuple[Claim, ...]:
-        said = self._said.get(index)
-        if said is None:
-            said = self._said[index] = claims(self.rules[index].text)
-        return said
+        return claims(self.rules[index].text)
 
     def _overlap(self, left: int, right: int) -> bool:
         return scopes_may_overlap(self.rules[left].repo_scopes, self.rules[right].repo_scopes)
@@ -402,7 +402,7 @@ class _Search:
                     self.complete = False
                     return
                 for number, rows in enumerate(blocks):
-                    near = _sharing(claim.topic, rows, (len(claim.topic) + 1) // 2)
+                    near = _sharing(claim.topic, rows, _shared_at_least(len(claim.topic)))
                     while near:
                         lowest = near & -near
                         near ^= lowest
@@ -414,17 +414,24 @@ class _Search:
         key = (index, other) if index < other else (other, index)
         if key in self.found:
             return
-        score = max(
-            (_same_topic(claim, said) for said in self._claims(other) if _opposite(claim.polarity, said.polarity)),
-            default=0.0,
-        )
+        score = 0.0
+        for said in self._claims(other):
+            if said.directive and (claim.polarity, said.polarity) in _OPPOSITES:
+                score = max(score, _same_topic(claim, said))
         if score and self._overlap(index, other):
-            self.found[key] = Relation(
-                kind="contradiction",
-                left=self.rules[key[0]].id,
-                right=self.rules[key[1]].id,
-                similarity=round(score, 4),
-            )
+            one, two = self.rules[key[0]], self.rules[key[1]]
+            self.found[key] = Relation(kind="contradiction", left=one.id, right=two.id, similarity=round(score, 4))
+
+
+def _shared_at_least(size: int) -> int:
+    """Return how many words a topic of `size` words must share with another to be about the same thing.
+
+    Follows from `_same_topic`: an overlap of `CONTRADICTION` takes that share of the words; containment takes all of
+    the smaller topic, which has at least two words and at most two less.
+    """
+    if size <= 2:
+        return size
+    return max(2, min(ceil(CONTRADICTION * size), size - 2))
 
 
 def _sharing(topic: frozenset[str], rows: dict[str, int], needed: int) -> int:

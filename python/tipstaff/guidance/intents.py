@@ -243,7 +243,7 @@ def classify_intent(task: str) -> IntentMatch:
     Linear in the length of the task. Case, accents, the kind of apostrophe and surrounding blanks do not matter;
     hyphens and underscores separate words, and so does a capital inside a word.
     """
-    scores = _scores(_words(task))
+    scores = _scores(_words(task.strip()))
     best = max(scores)
     if best < _LEAST:
         return _GENERAL
