@@ -17,6 +17,7 @@ from typing import Final
 from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.guidance import conflicts
+from tipstaff.guidance.claims import LIFT, PERMIT, claims, opposed
 from tipstaff.guidance.constitution import pack, short_hash
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.extraction import Candidate, extract
@@ -491,9 +492,9 @@ def _tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
     """
     if local.repo_scopes != root.repo_scopes and EVERYWHERE not in local.repo_scopes:
         return False
-    ours, theirs = conflicts.claims(root.text), conflicts.claims(local.text)
-    if not ours or not theirs or any(claim.polarity in {conflicts.PERMIT, conflicts.LIFT} for claim in theirs):
+    ours, theirs = claims(root.text), claims(local.text)
+    if not ours or not theirs or any(claim.polarity in {PERMIT, LIFT} for claim in theirs):
         return False
-    if conflicts.opposed(ours, theirs):
+    if opposed(ours, theirs):
         return False
     return theirs[0].polarity == ours[0].polarity and bool(ours[0].topic & theirs[0].topic)

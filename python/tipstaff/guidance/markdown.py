@@ -307,8 +307,10 @@ class _Walker:
                     if in_cell:
                         cell_start = start if cell_start < 0 else cell_start
                         cell_end = end
-                    elif leaf >= 0:
-                        _extend(blocks[leaf], start, end)
+                    else:
+                        leaf = leaf if leaf >= 0 else self._tight(items, quotes > 0)
+                        if leaf >= 0:
+                            _extend(blocks[leaf], start, end)
             elif key == "End":
                 name = value if type(value) is str else next(iter(value))
                 if name in {"Paragraph", "Heading"}:
@@ -357,8 +359,20 @@ class _Walker:
             elif in_cell:
                 cell_start = start if cell_start < 0 else cell_start
                 cell_end = max(end, cell_end)
-            elif leaf >= 0:
-                _extend(blocks[leaf], start, end)
+            else:
+                leaf = leaf if leaf >= 0 else self._tight(items, quotes > 0)
+                if leaf >= 0:
+                    _extend(blocks[leaf], start, end)
+
+    def _tight(self, items: list[int], quoted: bool) -> int:
+        """Open a block for words that follow code, HTML or a heading in a tight item, where no event opens one."""
+        if not items:
+            return -1
+        owner = self.blocks[items[-1]]
+        if owner.start == owner.end:
+            return items[-1]
+        self.blocks.append(Block("paragraph", -1, -1, parent=items[-1], quoted=quoted))
+        return len(self.blocks) - 1
 
     def _struck(self, block: Block, struck_end: int) -> bool:
         if struck_end < block.end:

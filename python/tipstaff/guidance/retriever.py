@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError
-from tipstaff.guidance.conflicts import task_words
+from tipstaff.guidance.claims import task_words
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
 from tipstaff.guidance.intents import classify_intent
 from tipstaff.guidance.selection import Cards, Selection, Taken

@@ -7,13 +7,16 @@ from typing import Final
 
 import msgspec
 
+from tipstaff.guidance.claims import FORBID, LIFT, Claim, claims, opposed, topic_words
 from tipstaff.guidance.compiler import in_force
-from tipstaff.guidance.conflicts import Claim, claims, opposed, topic_words
 from tipstaff.guidance.globs import leading_folder, matches_any, scopes_may_overlap
 from tipstaff.model import EVERYWHERE, Constitution, DroppedShard, GuidanceRule, RuleShard
 
 _MAX_CARDS: Final = 8_192
 _MAX_PAIRS: Final = 50_000
+_MAX_COMPARED: Final = 1_024
+"""Shards beyond so many for one task are compared with the first ones only: the work stays linear."""
+_BANS: Final = frozenset({FORBID, LIFT})
 _MAGIC: Final = frozenset("*?[]{}\\")
 
 
@@ -26,8 +29,10 @@ class Card(msgspec.Struct, gc=False):
         Its number.
     shard, rule
         The shard and its rule.
-    said
-        What the rule says.
+    said, stems
+        What the rule says, and the words that it says it about.
+    bans
+        Whether it forbids something or lifts an obligation.
     topic
         Stems of the rule's content words.
     place
@@ -42,6 +47,8 @@ class Card(msgspec.Struct, gc=False):
     shard: RuleShard
     rule: GuidanceRule
     said: tuple[Claim, ...]
+    stems: frozenset[str]
+    bans: bool
     topic: frozenset[str]
     place: str
     law: str | None
@@ -101,6 +108,8 @@ class Cards:
                 shard=shard,
                 rule=rule,
                 said=said,
+                stems=frozenset(stem for claim in said if claim.directive for stem in claim.topic),
+                bans=any(claim.directive and claim.polarity in _BANS for claim in said),
                 topic=topic_words(rule.text),
                 place="" if everywhere else f"holds in {', '.join(rule.repo_scopes)}",
                 law=self._law(rule, said),
@@ -172,30 +181,26 @@ class Selection:
         tuple
             The shards taken, those dropped, and whether the candidates ran out before there were enough.
         """
-        card_of, contradict = self._cards.card, self._cards.contradict
+        card_of = self._cards.card
         standing: list[Taken] = []  # all that are not refused outright
-        taken = standing
+        disputes = _Disputes(self._exclude, self._rank)
         refused: list[DroppedShard] = []
-        beaten: list[DroppedShard] = []
-        disputed = False
         for row, score, cosine in zip(rows, scores, cosines, strict=True):
-            if len(taken) >= self._max_shards:
+            if len(standing) - len(disputes.lost) >= self._max_shards:
                 break
             card = card_of(row)
             refusal = self._refusal(card) if card.law is not None or card.replaced_by else None
             if refusal is not None:
                 refused.append(refusal)
-                continue
-            if not disputed:
-                for other in standing:
-                    if contradict(card, other.card):
-                        disputed = True
-                        break
-            standing.append(Taken(card, score, cosine))
-            if disputed:
-                taken, beaten = self._settle(standing)
-        exhausted = len(taken) < self._max_shards and bool(refused or beaten)
-        return taken, (*refused, *beaten), exhausted
+            else:
+                standing.append(Taken(card, score, cosine))
+                disputes.add(card)
+        lost = disputes.lost
+        taken = [one for place, one in enumerate(standing) if place not in lost] if lost else standing
+        for place in sorted(lost):
+            strong, weak = standing[lost[place]].card.rule, standing[place].card.rule
+            refused.append(DroppedShard(id=weak.id, kept=strong.id, reason=self._why(strong, weak)))
+        return taken, tuple(refused), len(taken) < self._max_shards and bool(refused)
 
     def _refusal(self, card: Card) -> DroppedShard | None:
         """Return why a rule cannot stay whatever else is chosen."""
@@ -216,35 +221,25 @@ class Selection:
                 depth, found = rule.depth, rule
         return found
 
-    def _settle(self, standing: list[Taken]) -> tuple[list[Taken], list[DroppedShard]]:
-        """Let the strongest rules stay, and drop what contradicts one of them."""
-        staying: list[int] = []
-        dropped: dict[int, DroppedShard] = {}
-        for place in sorted(range(len(standing)), key=lambda place: (self._rank(standing[place].card.rule), place)):
-            card = standing[place].card
-            for other in staying:
-                why = self._beats(standing[other].card, card)
-                if why:
-                    dropped[place] = DroppedShard(id=card.rule.id, kept=standing[other].card.rule.id, reason=why)
-                    break
-            else:
-                staying.append(place)
-        return [standing[place] for place in sorted(staying)], [dropped[place] for place in sorted(dropped)]
-
     def _rank(self, rule: GuidanceRule) -> tuple[bool, int, int]:
         """Return what sorts the strongest rule first."""
         return not rule.is_constitution, -rule.depth if self._inside else 0, -rule.priority
 
-    def _beats(self, winner: Card, loser: Card) -> str:
-        """Return why the stronger of two rules drops the other, empty where both may stay."""
-        if not self._cards.contradict(winner, loser):
-            return ""
-        strong, weak = winner.rule, loser.rule
+    def _exclude(self, one: Card, other: Card) -> bool:
+        """Return whether two shards cannot both be given."""
+        if not self._cards.contradict(one, other):
+            return False
+        left, right = one.rule, other.rule
+        if left.depth == right.depth or left.is_constitution != right.is_constitution:
+            return True
+        # Where the caller may work in both folders, each rule says in which one it holds.
+        return self._covers(left if left.depth > right.depth else right)
+
+    def _why(self, strong: GuidanceRule, weak: GuidanceRule) -> str:
         if strong.is_constitution and not weak.is_constitution:
             return "it contradicts a rule of the constitution"
         if strong.depth != weak.depth:
-            # Where the caller may work in both folders, each rule says in which one it holds.
-            return f"{strong.path} is nearer to {self._within}" if self._covers(strong) else ""
+            return f"{strong.path} is nearer to {self._within}"
         if strong.priority != weak.priority:
             return f"priority {strong.priority} over {weak.priority}"
         return f"equal priority {strong.priority}, lower score"
@@ -252,3 +247,57 @@ class Selection:
     def _covers(self, rule: GuidanceRule) -> bool:
         """Whether a rule holds for all that the caller works on."""
         return bool(self._inside) and matches_any(rule.repo_scopes, self._inside or "")
+
+
+class _Disputes:
+    """Which of the shards that came so far exclude each other, and who loses.
+
+    Attributes
+    ----------
+    lost
+        For each shard that is out, by its place, the place of the one that stays instead.
+    """
+
+    def __init__(
+        self, exclude: Callable[[Card, Card], bool], rank: Callable[[GuidanceRule], tuple[bool, int, int]]
+    ) -> None:
+        self._exclude = exclude
+        self._rank = rank
+        self._cards: list[Card] = []
+        self._banning: list[int] = []
+        self._against: dict[int, list[int]] = {}
+        self.lost: dict[int, int] = {}
+
+    def add(self, card: Card) -> None:
+        """Add the next shard."""
+        place = len(self._cards)
+        cards, exclude, stems = self._cards, self._exclude, card.stems
+        # One of two rules that contradict each other bans something, and they share words.
+        others = range(min(place, _MAX_COMPARED)) if card.bans else self._banning
+        opponents = [
+            other for other in others if not stems.isdisjoint(cards[other].stems) and exclude(card, cards[other])
+        ]
+        cards.append(card)
+        if card.bans and place < _MAX_COMPARED:
+            self._banning.append(place)
+        if opponents:
+            self._against[place] = opponents
+            for other in opponents:
+                self._against.setdefault(other, []).append(place)
+            self._settle(place)
+
+    def _settle(self, place: int) -> None:
+        """Settle the shards that hang together with one: the strongest stays, and what contradicts none that stays."""
+        group = {place}
+        pending = [place]
+        while pending:
+            for other in self._against[pending.pop()]:
+                if other not in group:
+                    group.add(other)
+                    pending.append(other)
+        for member in group:
+            self.lost.pop(member, None)
+        for member in sorted(group, key=lambda member: (self._rank(self._cards[member].rule), member)):
+            if member not in self.lost:
+                for other in self._against[member]:
+                    self.lost.setdefault(other, member)
