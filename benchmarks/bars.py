@@ -200,6 +200,13 @@ def retrieving() -> list[Row]:
     )
 
 
+def _wall_and_processor_ms(call: Callable[[], object]) -> tuple[float, float]:
+    """Return wall time, and the processor time in it: where others keep the machine busy, only the first grows."""
+    start, worked = time.perf_counter(), time.process_time()
+    call()
+    return (time.perf_counter() - start) * 1e3, (time.process_time() - worked) * 1e3
+
+
 # -- on its own -------------------------------------------------------------------------------------------------------
 
 
@@ -229,8 +236,9 @@ def unchanged() -> list[Row]:
                     raise RuntimeError(msg)
 
         once()
-        values = [_timed(once) * 1e3 for _ in range(201)]
-    return [Row("compile when nothing changed, ms", "COMPILE_UNCHANGED_MS", [statistics.median(values)], True)]
+        wall, worked = zip(*(_wall_and_processor_ms(once) for _ in range(201)), strict=True)
+    remark = f"{statistics.median(worked):.2f} ms of processor time"
+    return [Row("compile when nothing changed, ms", "COMPILE_UNCHANGED_MS", [statistics.median(wall)], True, remark)]
 
 
 @contextlib.contextmanager
@@ -256,20 +264,28 @@ def retrieving_within_budget() -> list[Row]:
         retriever = ShardRetriever(store)
         for task in tasks[:100]:
             retriever.retrieve(task)
-        values = sorted(_timed(lambda task=task: retriever.retrieve(task)) * 1e3 for task in tasks)
-    at_99 = values[math.ceil(len(values) * 0.99) - 1]
-    return [
-        Row("retrieve over 100,000 shards, median, ms", "RETRIEVE_BUDGET_MS", [statistics.median(values)], True),
-        Row("retrieve over 100,000 shards, 99th percentile, ms", "RETRIEVE_BUDGET_MS", [at_99], True),
-    ]
+        found = [_wall_and_processor_ms(lambda task=task: retriever.retrieve(task)) for task in tasks]
+    rows: list[Row] = []
+    for share, words in ((0.5, "median"), (0.99, "99th percentile")):
+        wall, worked = (sorted(column)[math.ceil(len(found) * share) - 1] for column in zip(*found, strict=True))
+        remark = f"{worked:.2f} ms of processor time"
+        rows.append(Row(f"retrieve over 100,000 shards, {words}, ms", "RETRIEVE_BUDGET_MS", [wall], True, remark))
+    return rows
 
 
 def starting() -> list[Row]:
     """Whole processes: what they take more than ``python -c pass``."""
     extra = processes.extra_ms(("import tipstaff", "tipstaff --version"), 31)
+    bars = {"import tipstaff": "IMPORT_EXTRA_MS", "tipstaff --version": "VERSION_EXTRA_MS"}
     return [
-        Row("import tipstaff, ms more than Python's start", "IMPORT_EXTRA_MS", [extra["import tipstaff"]], True),
-        Row("tipstaff --version, ms more than Python's start", "VERSION_EXTRA_MS", [extra["tipstaff --version"]], True),
+        Row(
+            f"{name}, ms more than Python's start",
+            budget,
+            [extra[name].wall],
+            True,
+            f"{extra[name].processor:.1f} ms of processor time",
+        )
+        for name, budget in bars.items()
     ]
 
 

@@ -24,14 +24,14 @@ TOP: Final = 12
 BASE: Final = "python -c pass"
 
 
-def measure(rounds: int) -> dict[str, list[float]]:
-    """Run every command `rounds` times in turns and return their seconds."""
-    times: dict[str, list[float]] = {name: [] for name in processes.COMMANDS}
+def measure(rounds: int) -> dict[str, list[processes.Spent]]:
+    """Run every command `rounds` times in turns and return what each run took."""
+    times: dict[str, list[processes.Spent]] = {name: [] for name in processes.COMMANDS}
     for name in times:
-        processes.run(name)
+        processes.measure(name)
     for _ in range(rounds):
         for name, values in times.items():
-            values.append(processes.run(name))
+            values.append(processes.measure(name))
     return times
 
 
@@ -56,11 +56,17 @@ def main() -> int:
     options = parser.parse_args()
     print("\n".join(machine.header()))
     times = measure(options.rounds)
-    floor = times[BASE]
-    print(f"\n{'whole process, ms':24} {'median':>8} {'best':>8} {'more than Python':>17}")
+    print(f"\n{'whole process, ms':24} {'median':>8} {'best':>8} {'more than Python':>17} {'on the processor':>17}")
     for name, values in times.items():
-        more = statistics.median(value - base for value, base in zip(values, floor, strict=True))
-        print(f"{name:24} {statistics.median(values) * 1e3:8.1f} {min(values) * 1e3:8.1f} {more * 1e3:17.1f}")
+        wall, more, worked = (
+            statistics.median(each) * 1e3
+            for each in (
+                [one.wall for one in values],
+                [one.wall - base.wall for one, base in zip(values, times[BASE], strict=True)],
+                [one.processor for one in values],
+            )
+        )
+        print(f"{name:24} {wall:8.1f} {min(values).wall * 1e3:8.1f} {more:17.1f} {worked:17.1f}")
     common = {module for _, _, module in imports(BASE)}
     for name in times:
         if name != BASE:
