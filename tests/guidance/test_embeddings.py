@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import math
 from collections.abc import Sequence
@@ -59,7 +60,7 @@ def test_one_by_one_in_a_list_and_in_a_column_are_the_same(texts: list[str], dim
     assert np.array_equal(embedding.embed_batch(texts), expected)
     assert np.array_equal(embedding.embed_batch(tuple(texts)), expected)
     assert embedding.embed_rows(texts) == expected.tobytes()
-    if all("\ud800" > char or char > "\udfff" for text in texts for char in text):
+    if all(char < "\ud800" or char > "\udfff" for text in texts for char in text):
         for kind in (pa.string(), pa.large_string()):
             assert np.array_equal(embedding.embed_batch(pa.array(texts, kind)), expected)
 
@@ -146,6 +147,6 @@ def test_the_identity_names_all_that_changes_vectors() -> None:
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=9), max_size=5))
 def test_a_text_column_is_what_arrow_would_lay_out(texts: Sequence[str]) -> None:
     offsets, data = text_column(texts)
-    parts = [data[start:end] for start, end in zip(offsets, offsets[1:], strict=False)]
+    parts = [data[start:end] for start, end in itertools.pairwise(offsets)]
     assert [part.decode() for part in parts] == list(texts)
     assert (offsets[0], offsets[-1]) == (0, len(data))

@@ -7,13 +7,12 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from tests.guidance.made_rules import bundle_of, rule
 
 from tipstaff import compile_guidance
@@ -24,6 +23,9 @@ from tipstaff.guidance.intents import classify_intent
 from tipstaff.guidance.retriever import ShardRetriever
 from tipstaff.model import INTENTS, RISK_CLASSES, GuidanceRule, PolicyBundle, RetrievalResult
 from tipstaff.store.shards import open_store, write_store
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 RULES = """# Shop
 ## Security
@@ -89,7 +91,7 @@ def test_the_score_is_the_cosine_and_the_boosts(rules: list[Any], task: str, int
     bundle = bundle_of(made)
     result = ShardRetriever(bundle).retrieve(task, intent=intent, max_shards=len(made))
     expected = by_formula(bundle, task, intent or classify_intent(task).intent)
-    scores = dict((name, score) for score, name in expected)
+    scores = {name: score for score, name in expected}
     assert len(result.shards) + len(result.dropped) == len(made)
     for found in result.shards:
         assert found.similarity == pytest.approx(scores[found.shard.rule.id], abs=1e-5)

@@ -95,7 +95,9 @@ LAW = rule("LAW", "Never use TLS 1.0", is_constitution=True, priority=150)
 
 
 def test_the_constitution_stays_against_any_priority() -> None:
-    kept, dropped, _ = choose([rule("A", "Always use TLS 1.0", priority=999), rule("B", "Never use TLS 1.0")], laws=[LAW])
+    kept, dropped, _ = choose(
+        [rule("A", "Always use TLS 1.0", priority=999), rule("B", "Never use TLS 1.0")], laws=[LAW]
+    )
     assert kept == ["B"]
     assert dropped == {"A": DroppedShard(id="A", kept="LAW", reason="it contradicts the constitution")}
 
@@ -120,7 +122,9 @@ OUTER = rule("OUT", "Always use tabs for indentation", priority=90)
 INNER = rule("IN", "Never use tabs for indentation", folder="web", priority=10)
 
 
-@pytest.mark.parametrize("within", ["web/a.ts", "web/deep/er/b.ts", "web", "web/*.ts", "web/{a,b}.ts", "web/[id]/page.tsx"])
+@pytest.mark.parametrize(
+    "within", ["web/a.ts", "web/deep/er/b.ts", "web", "web/*.ts", "web/{a,b}.ts", "web/[id]/page.tsx"]
+)
 @pytest.mark.parametrize("rules", [[OUTER, INNER], [INNER, OUTER]])
 def test_the_nearest_rule_wins_in_its_folder(within: str, rules: list[GuidanceRule]) -> None:
     kept, dropped, _ = choose(rules, within=within)
@@ -199,7 +203,9 @@ def rule_sets(draw: st.DrawFn) -> list[GuidanceRule]:
 
 
 def contradicting(left: GuidanceRule, right: GuidanceRule) -> bool:
-    return bool(opposed(claims(left.text), claims(right.text))) and scopes_may_overlap(left.repo_scopes, right.repo_scopes)
+    return bool(opposed(claims(left.text), claims(right.text))) and scopes_may_overlap(
+        left.repo_scopes, right.repo_scopes
+    )
 
 
 @settings(max_examples=200, deadline=None)

@@ -150,7 +150,9 @@ def scored_shards(draw: st.DrawFn) -> tuple[list[GuidanceRule], dict[str, Any], 
 
 @settings(max_examples=25, deadline=None)
 @given(scored_shards(), st.booleans())
-def test_int8_rows_choose_what_float32_rows_do(made: tuple[list[GuidanceRule], dict[str, Any], str], masked: bool) -> None:
+def test_int8_rows_choose_what_float32_rows_do(
+    made: tuple[list[GuidanceRule], dict[str, Any], str], masked: bool
+) -> None:
     rules, options, task = made
     index = index_of(rules)
     assert index._quantized is not None
@@ -213,7 +215,9 @@ def test_today_is_the_day_in_greenwich(monkeypatch: pytest.MonkeyPatch) -> None:
         assert current_day() == expected
 
 
-@pytest.mark.parametrize("day", ["", "tomorrow", "2026-13-01", "2026-6-1", "20260601", "2026-06-01T00:00", dt.date(2026, 6, 1)])
+@pytest.mark.parametrize(
+    "day", ["", "tomorrow", "2026-13-01", "2026-6-1", "20260601", "2026-06-01T00:00", dt.date(2026, 6, 1)]
+)
 def test_a_day_is_an_iso_date(day: Any) -> None:
     assert iso_day("2026-06-01") == "2026-06-01"
     with pytest.raises(ConfigError, match="must be an ISO date"):

@@ -31,6 +31,8 @@ class Card(msgspec.Struct, gc=False):
         The shard and its rule.
     said, stems
         What the rule says, and the words that it says it about.
+    least_shared
+        How many of those an opponent has at least.
     bans
         Whether it forbids something or lifts an obligation.
     topic
@@ -48,6 +50,7 @@ class Card(msgspec.Struct, gc=False):
     rule: GuidanceRule
     said: tuple[Claim, ...]
     stems: frozenset[str]
+    least_shared: int
     bans: bool
     topic: frozenset[str]
     place: str
@@ -102,14 +105,17 @@ class Cards:
             shard = self._shard(row)
             rule = shard.rule
             said = claims(rule.text)
+            told = [claim for claim in said if claim.directive]
             everywhere = EVERYWHERE in rule.repo_scopes
             card = Card(
                 row=row,
                 shard=shard,
                 rule=rule,
                 said=said,
-                stems=frozenset(stem for claim in said if claim.directive for stem in claim.topic),
-                bans=any(claim.directive and claim.polarity in _BANS for claim in said),
+                stems=frozenset(stem for claim in told for stem in claim.topic),
+                # Topics are the same only if they share half of the larger one.
+                least_shared=min(((len(claim.topic) + 1) // 2 for claim in told), default=1),
+                bans=any(claim.polarity in _BANS for claim in told),
                 topic=topic_words(rule.text),
                 place="" if everywhere else f"holds in {', '.join(rule.repo_scopes)}",
                 law=self._law(rule, said),
@@ -183,19 +189,20 @@ class Selection:
         """
         card_of = self._cards.card
         standing: list[Taken] = []  # all that are not refused outright
-        disputes = _Disputes(self._exclude, self._rank)
+        disputes = _Disputes(standing, self._exclude, self._rank)
+        lost, banning = disputes.lost, disputes.banning
         refused: list[DroppedShard] = []
         for row, score, cosine in zip(rows, scores, cosines, strict=True):
-            if len(standing) - len(disputes.lost) >= self._max_shards:
+            if len(standing) - len(lost) >= self._max_shards:
                 break
             card = card_of(row)
             refusal = self._refusal(card) if card.law is not None or card.replaced_by else None
             if refusal is not None:
                 refused.append(refusal)
-            else:
-                standing.append(Taken(card, score, cosine))
+                continue
+            if banning or card.bans:  # one of two rules that contradict each other bans something
                 disputes.add(card)
-        lost = disputes.lost
+            standing.append(Taken(card, score, cosine))
         taken = [one for place, one in enumerate(standing) if place not in lost] if lost else standing
         for place in sorted(lost):
             strong, weak = standing[lost[place]].card.rule, standing[place].card.rule
@@ -250,43 +257,47 @@ class Selection:
 
 
 class _Disputes:
-    """Which of the shards that came so far exclude each other, and who loses.
+    """Which of the shards that stand so far exclude each other, and who loses.
 
     Attributes
     ----------
+    banning
+        Places of the shards that ban something.
     lost
         For each shard that is out, by its place, the place of the one that stays instead.
     """
 
     def __init__(
-        self, exclude: Callable[[Card, Card], bool], rank: Callable[[GuidanceRule], tuple[bool, int, int]]
+        self,
+        standing: list[Taken],
+        exclude: Callable[[Card, Card], bool],
+        rank: Callable[[GuidanceRule], tuple[bool, int, int]],
     ) -> None:
+        self._standing = standing
         self._exclude = exclude
         self._rank = rank
-        self._cards: list[Card] = []
-        self._banning: list[int] = []
         self._against: dict[int, list[int]] = {}
+        self.banning: list[int] = []
         self.lost: dict[int, int] = {}
 
     def add(self, card: Card) -> None:
-        """Add the next shard."""
-        place = len(self._cards)
-        cards, exclude, stems = self._cards, self._exclude, card.stems
-        # One of two rules that contradict each other bans something, and they share words.
-        others = range(min(place, _MAX_COMPARED)) if card.bans else self._banning
-        opponents = [
-            other for other in others if not stems.isdisjoint(cards[other].stems) and exclude(card, cards[other])
-        ]
-        cards.append(card)
+        """Look for opponents of the shard that is going to stand next."""
+        standing, stems, least = self._standing, card.stems, card.least_shared
+        place = len(standing)
+        opponents: list[int] = []
+        for other in range(min(place, _MAX_COMPARED)) if card.bans else self.banning:
+            rival = standing[other].card
+            if len(stems & rival.stems) >= least and self._exclude(card, rival):
+                opponents.append(other)
         if card.bans and place < _MAX_COMPARED:
-            self._banning.append(place)
+            self.banning.append(place)
         if opponents:
             self._against[place] = opponents
             for other in opponents:
                 self._against.setdefault(other, []).append(place)
-            self._settle(place)
+            self._settle(place, card)
 
-    def _settle(self, place: int) -> None:
+    def _settle(self, place: int, card: Card) -> None:
         """Settle the shards that hang together with one: the strongest stays, and what contradicts none that stays."""
         group = {place}
         pending = [place]
@@ -297,7 +308,8 @@ class _Disputes:
                     pending.append(other)
         for member in group:
             self.lost.pop(member, None)
-        for member in sorted(group, key=lambda member: (self._rank(self._cards[member].rule), member)):
+        cards = {member: card if member == place else self._standing[member].card for member in group}
+        for member in sorted(group, key=lambda member: (self._rank(cards[member].rule), member)):
             if member not in self.lost:
                 for other in self._against[member]:
                     self.lost.setdefault(other, member)
