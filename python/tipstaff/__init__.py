@@ -6,9 +6,8 @@ line that prints a version pays for nothing else.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+# The typing module alone costs more than the rest of this package's import; type checkers know the name all the same.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tipstaff.guidance.compiler import CompilerConfig, compile_guidance
     from tipstaff.guidance.embeddings import HashEmbedding
@@ -72,12 +71,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         msg = f"module 'tipstaff' has no attribute {name!r}"
         raise AttributeError(msg)
-    value = getattr(import_module(home), name)
+    from importlib import import_module
+
+    value: object = getattr(import_module(home), name)
     globals()[name] = value
     return value
 
