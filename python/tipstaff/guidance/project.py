@@ -317,7 +317,7 @@ class _Builder(NamedTuple):
         write_store(
             self.path,
             bundle,
-            memoryview(vectors).cast("B").cast("f") if bundle.shards else b"",
+            memoryview(vectors).cast("B").cast("f") if bundle.shards else memoryview(b"").cast("f"),
             embedding_identity=identity,
             fingerprint=fingerprint.to_bytes(),
             metadata={"compiled_on": self.today, "valid_until": _last_day_valid(bundle, self.today)},
