@@ -274,8 +274,9 @@ class _Builder(NamedTuple):
     def build(self, reason: str, *, write: bool) -> Project:
         """Compile the repository's rules, and write them if that is wanted and can be done."""
         store: ShardStore | None = None
+        config = self.config.replace(today=self.today)  # one day for all, also around midnight
         if not write:
-            bundle = _compile(read_repository(self.root), self.config, self.previous)
+            bundle = _compile(read_repository(self.root), config, self.previous)
         else:
             # The folder first: making it after the scan has begun would look like a change of the repository.
             problem: StoreWriteError | None = None
@@ -293,7 +294,7 @@ class _Builder(NamedTuple):
                 relevant=relevant_entry,
                 now_ns=started,
             )
-            bundle = _compile(repository, self.config, self.previous)
+            bundle = _compile(repository, config, self.previous)
             try:
                 if problem is not None:
                     raise problem
