@@ -1,0 +1,69 @@
+"""What type checkers see of the public names: `make typecheck` runs them over this file, nothing else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tipstaff
+from tipstaff import (
+    CompilerConfig,
+    Constitution,
+    Diagnostic,
+    GuidanceRule,
+    HashEmbedding,
+    IntentMatch,
+    PolicyBundle,
+    RetrievalResult,
+    RetrievedShard,
+    RuleManifest,
+    RuleShard,
+    ShardRetriever,
+    classify_intent,
+    compile_guidance,
+    compile_repository,
+    open_project,
+)
+from tipstaff.guidance.embeddings import Embedding
+from tipstaff.guidance.project import Project
+
+assert_type(tipstaff.__version__, str)
+
+config = CompilerConfig(
+    max_constitution_lines=10, default_risk_class="low", default_priority=1, auto_generate_ids=False
+)
+bundle = compile_guidance("- Use tabs", None, config=config)
+assert_type(bundle, PolicyBundle)
+assert_type(compile_repository(Path()), PolicyBundle)
+assert_type(bundle.constitution, Constitution)
+assert_type(bundle.shards, tuple[RuleShard, ...])
+assert_type(bundle.shards[0].rule, GuidanceRule)
+assert_type(bundle.shards[0].rule.repo_scopes, tuple[str, ...])
+assert_type(bundle.manifest, RuleManifest)
+assert_type(bundle.diagnostics, tuple[Diagnostic, ...])
+assert_type(bundle.rule("R-001"), GuidanceRule | None)
+assert_type(bundle.to_dict(), dict[str, Any])
+assert_type(bundle.shards[0].replace(compact_text="x"), RuleShard)
+
+assert_type(classify_intent("Fix"), IntentMatch)
+embedding: Embedding = HashEmbedding(64)
+assert_type(HashEmbedding().embed("x"), NDArray[np.float32])
+assert_type(HashEmbedding().embed_batch(["x"]), NDArray[np.float32])
+
+retriever = ShardRetriever(bundle, embedding)
+result = retriever.retrieve(
+    "Fix", intent="docs", risk_filter=["high"], repo_scope="src", max_shards=1, today="2026-01-01"
+)
+assert_type(result, RetrievalResult)
+assert_type(result.shards, tuple[RetrievedShard, ...])
+assert_type(result.shards[0].similarity, float)
+assert_type(retriever.retrieve_batch(["a", "b"], threads=2), list[RetrievalResult])
+assert_type(ShardRetriever.rank("Fix", ["a"], 1, headings=["b"]), list[int])
+
+with open_project(".", store=Path("x"), config=config, embedding=embedding, force=True, write=False) as project:
+    assert_type(project, Project)
+    assert_type(project.bundle, PolicyBundle)
+    assert_type(project.retriever(), ShardRetriever)
