@@ -508,8 +508,7 @@ class _Extractor:
         if not words.strip():
             self._say("TS307", start, end, rule_id=rule_id)
             return
-        bare = words.rstrip("*_ \t\n")
-        ends_open = bare.endswith((":", "："))
+        ends_open = _ends_open(words)
         if rule_id is not None and ends_open and block.children:
             self._absorb(index, words, start, end, rule_id)
             return
@@ -554,6 +553,9 @@ class _Extractor:
 
     def _no_rule(self, words: str, index: int) -> str | None:
         """Return the code of the reason why an item is no rule, None if it is one."""
+        first = words.split(None, 1)[0]
+        if first.isalpha():
+            return None  # neither a name in code, nor a link, nor a path: words
         if has_modal(words):
             return None
         outer = self._above(index)
@@ -561,7 +563,7 @@ class _Extractor:
             return None  # "Never use:" makes a rule of a bare name
         if not _NO_WORDS.sub("", words):
             return "TS210"
-        if words[0] in "`[*@_" or "/" in words[:40] or "." in words[:40]:
+        if first[0] in "`[*@_" or "/" in first or "\\" in first or "." in first:
             entry = _REFERENCE_ENTRY.match(words)
             if entry is not None and not opens_with_imperative(entry["rest"]) and not has_negation(entry["rest"]):
                 return "TS204"
@@ -661,7 +663,7 @@ class _Extractor:
         words = annotations.text
         for code, message in annotations.problems:
             self._say(code, start, end, message, rule_id=rule_id)
-        if not words or (rule_id is None and not any(char.isalnum() for char in words)):
+        if not words or (rule_id is None and not words[0].isalnum() and not any(map(str.isalnum, words))):
             self._say("TS307", start, end, rule_id=rule_id)
             return None
         spans = context if context is not None else []
@@ -723,6 +725,17 @@ def _bad_headings(text: str) -> list[tuple[int, int]]:
         for match in _BAD_HEADING.finditer(text)
         if match.start() <= first or not _TAG_LINE.match(match[0].lower())
     ]
+
+
+def _ends_open(words: str) -> bool:
+    """Whether an item ends with a colon, perhaps inside emphasis; ``scope:**`` is no emphasis."""
+    if words[-1] not in ":：*_ \t\n":
+        return False
+    bare = words.rstrip("*_ \t\n")
+    if not bare.endswith((":", "：")):
+        return False
+    marks = words[len(bare) :].strip()
+    return not marks or words.count(marks) % 2 == 0
 
 
 def _is_label(words: str) -> bool:
