@@ -339,7 +339,9 @@ class _Extractor:
                 text = self._slice(block.start, block.end)
                 if has_modal(text):
                     if len(self.candidates) > section.first_rule:
-                        self.candidates[section.first_rule].context.append((block.start, block.end))
+                        context = self.candidates[section.first_rule].context
+                        if (block.start, block.end) not in context:
+                            context.append((block.start, block.end))
                     elif count_words(section.text) > 2 and not text.rstrip().endswith(":"):
                         self._add(text.lstrip("# "), block.start, block.end)
                     else:
@@ -435,7 +437,7 @@ class _Extractor:
         for lines in pieces:
             piece = "\n".join(lines)
             tail = head + len(piece.encode("utf-8", "replace"))
-            rule_id, words = split_id(piece.strip())
+            rule_id, words = _take_id(piece.strip())
             if rule_id is None:
                 self._sentences(piece, head, -1, Block("paragraph", head, tail, quoted=block.quoted))
             elif lines is pieces[-1] and words.rstrip("*_ ").endswith((":", "：")) and block.code != (0, 0):
@@ -504,7 +506,7 @@ class _Extractor:
         if block.quoted and not self._quote_labelled:
             self._say("TS207", start, end)
             return
-        rule_id, words = split_id(stripped)
+        rule_id, words = _take_id(stripped)
         if not words.strip():
             self._say("TS307", start, end, rule_id=rule_id)
             return
@@ -715,6 +717,13 @@ class _Extractor:
                 break
             outer.used = True
             spans.extend(outer.spans)
+
+
+def _take_id(text: str) -> tuple[str | None, str]:
+    """Take an explicit id from the first line of a text, which may hold nothing else."""
+    first, newline, rest = text.partition("\n")
+    rule_id, words = split_id(first.rstrip())
+    return (rule_id, f"{words}{newline}{rest}") if rule_id is not None else (None, text)
 
 
 def _bad_headings(text: str) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from typing import Final
 _NUMBERING: Final = re.compile(r"^(?:[\W_]|\d+(?:\.\d+)*[.):]?(?=\s|$)|[ivxIVX]{1,4}[.)](?=\s)|[A-Za-z][.)](?=\s))+")
 _NOUN: Final = r"safety|security|invariants?|constitution(?:al)?|critical|non[- ]?negotiables?"
 _MODAL: Final = r"must|never|always|required|mandatory"
-_FIRST: Final = re.compile(rf"(?:{_NOUN}|{_MODAL})(?![\w-])", re.IGNORECASE)
+_FIRST: Final = re.compile(rf"(?:{_NOUN}|{_MODAL})(?!_?[^\W_]|-)", re.IGNORECASE)
 _LAST: Final = re.compile(
     r"(?<![\w-])(?:safety|security|invariants?|constitution|non[- ]?negotiables?)\W*$", re.IGNORECASE
 )
