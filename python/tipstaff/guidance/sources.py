@@ -314,11 +314,12 @@ class _Reader:
         except OSError as error:
             self._say("TS111", path, f"The file cannot be opened: {error.strerror}.")
             return None
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(handle)
+            self._say("TS111", path, "The file is not a regular file.")
+            return None
         with os.fdopen(handle, "rb") as stream:
-            status = os.fstat(stream.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                self._say("TS111", path, "The file is not a regular file.")
-                return None
             identity = (status.st_dev, status.st_ino)
             if identity in self._seen:
                 if self._seen[identity] != path:
