@@ -50,7 +50,7 @@ format: $(VENV)/.check
 	$(BIN)/ruff format .
 
 typecheck: $(VENV)/.check
-	$(BIN)/mypy --python-executable $(BIN)/python python/tipstaff
+	$(BIN)/mypy --python-executable $(BIN)/python python/tipstaff tests/typing
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 bench: $(VENV)/.bench

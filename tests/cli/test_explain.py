@@ -41,7 +41,7 @@ def test_letter_case_does_not_count(capsys: Capture) -> None:
 def test_relations_are_named(capsys: Capture) -> None:
     assert explained(capsys, "AGT-002")["contradicts"] == ["GEM-001"]
     assert explained(capsys, "GEM-001")["contradicts"] == ["AGT-002"]
-    assert explained(capsys, "REL-003")["duplicates"]
+    assert explained(capsys, "REL-003")["repeated_in"] == ["AGENTS.md:3"]
 
 
 def test_a_rule_that_a_nested_file_replaces_names_it(capsys: Capture) -> None:

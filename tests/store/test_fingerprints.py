@@ -199,7 +199,7 @@ def test_what_was_missing_counts_when_it_appears(root: Path) -> None:
 
 
 def test_only_relevant_entries_count(root: Path) -> None:
-    def rules(name: str, kind: str) -> bool:
+    def rules(_folder: str, name: str, kind: str) -> bool:
         return kind == "d" or name.endswith(".md")
 
     fingerprint = fingerprint_sources(root, FILES, FOLDERS, relevant=rules)

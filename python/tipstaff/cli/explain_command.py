@@ -45,6 +45,13 @@ def explain(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
         "rule": rule.to_dict(),
         "loaded": _loaded(bundle, rule),
         "duplicates": related["duplicate"],
+        "repeated_in": [
+            f"{found.source}:{found.line}"
+            for found in bundle.diagnostics
+            if found.rule_id == rule.id
+            and found.code == "TS501"
+            and (found.source, found.line) != (rule.path, rule.line)
+        ],
         "near_duplicates": related["near-duplicate"],
         "contradicts": related["contradiction"],
         "overrides": rule.overrides,
@@ -92,6 +99,7 @@ def _lines(rule: GuidanceRule, explanation: dict[str, Any], paint: Painter) -> l
         ("risk", f"{rule.risk_class}, priority {rule.priority}"),
         ("verified by", ", ".join(rule.verifiers or ((rule.verifier,) if rule.verifier else ()))),
         ("duplicates", ", ".join(explanation["duplicates"])),
+        ("repeated in", ", ".join(explanation["repeated_in"])),
         ("nearly says", ", ".join(explanation["near_duplicates"])),
         ("contradicts", ", ".join(explanation["contradicts"])),
         ("overrides", rule.overrides or ""),

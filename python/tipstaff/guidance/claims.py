@@ -36,7 +36,9 @@ _MAX_CHARS: Final = 1_000
 _FORBIDS, _FORBIDS_OUTRIGHT, _OBLIGES, _PERMITS, _PERMITS_OUTRIGHT, _SUBORDINATES, _NEGATES, _TURN, _BREAK, _PAIR = (
     1 << bit for bit in range(10)
 )
-_NECESSARY, _CONTENT, _LIFTS, _COMMANDS, _REVERSES, _STARTED, _DIRECTS, _STOP = (1 << bit for bit in range(10, 18))
+_NECESSARY, _CONTENT, _LIFTS, _COMMANDS, _REVERSES, _STARTED, _DIRECTS, _STOP, _PREFERS = (
+    1 << bit for bit in range(10, 19)
+)
 
 
 def _roles(**words: str) -> dict[str, int]:
@@ -57,10 +59,10 @@ _FUNCTION_WORDS: Final = frozenset(
     am are was were been being have has had having do does did doing done will would shall should must may might can
     could ought need needs needed always never not no only ensure ensures make makes sure please use uses used using
     avoid forbidden forbid prohibited prohibit require requires required mandatory cannot can't don't dont doesn't
-    isn't aren't shouldn't mustn't won't without instead rather unless except because so let get gets keep it's we're
-    you're there's strictly absolutely explicitly really simply actually generally usually typically whenever wherever
+    isn't aren't shouldn't mustn't won't without instead rather unless except because so get gets keep it's we're you're
+    there's strictly absolutely explicitly really simply actually generally usually typically whenever wherever
     etc eg ie vs allowed allow permitted ok okay fine optional e.g i.e cant mustnt shouldnt needn't never otherwise but
-    nor neither disallowed banned refrain optionally""".split()
+    prefer prefers favor favour nor neither disallowed banned refrain optionally""".split()
 )
 _ROLES: Final = {STOP: _STOP} | _roles(
     FORBIDS="""never avoid forbid forbids forbidden prohibit prohibits prohibited disallow disallowed banned refrain
@@ -76,7 +78,8 @@ _ROLES: Final = {STOP: _STOP} | _roles(
         without""",
     TURN="but never not no instead don't always unless except because otherwise",
     BREAK="unless except because otherwise",
-    PAIR="of than that not never",
+    PREFERS="prefer prefers favor favour",
+    PAIR="of than that not never over",
     LIFTS="optional optionally needn't",
     COMMANDS="must always should shall ensure mandatory",
     REVERSES="without",
@@ -94,6 +97,7 @@ _NOT_DEMANDING: Final = frozenset(
     word for word, role in _ROLES.items() if role & (_FORBIDS | _PERMITS | _NECESSARY)
 ) | {
     "instead",
+    "over",
     "rather",
 }
 _NO_TOPIC: Final = frozenset({""})
@@ -170,8 +174,8 @@ def claims(text: str) -> tuple[Claim, ...]:
             condition = False
             continue
         if role is not None and role & (_TURN | _PAIR):
-            pair = (before, word) in _BREAKING_PAIRS
-            if pair or (role & _TURN and (comma or role & _BREAK)):
+            preferred = word == "over" and seen & _PREFERS
+            if preferred or (before, word) in _BREAKING_PAIRS or (role & _TURN and (comma or role & _BREAK)):
                 role |= _STOP
         if role is None:
             topic.append(_STEM[word])
@@ -188,14 +192,12 @@ def claims(text: str) -> tuple[Claim, ...]:
                     if len(result) == _MAX_CLAIMS:
                         break
                     flip = flip_directs = 0
-                    if (
-                        before,
-                        word,
-                    ) in _REVERSING_PAIRS:  # "tabs rather than spaces" directs as much as its first half
+                    # "tabs rather than spaces" directs as much as its first half
+                    if word == "over" or (before, word) in _REVERSING_PAIRS:
                         flip, flip_directs = 1, claim.directive
                     topic = []
                 else:  # "Never: hardcode secrets": the negation belongs to what follows
-                    flip = flip_directs = (flip + negations) % 2
+                    flip = flip_directs = flip ^ (negations > 0)
                 seen = outside = negations = 0
                 condition = subordinate = False
                 main = ""
@@ -230,13 +232,13 @@ def claims(text: str) -> tuple[Claim, ...]:
 
 
 def _claim(topic: list[str], seen: int, negations: int, outside: int, flip: int, flip_directs: int) -> Claim:
-    if seen & _REVERSES and negations:
-        negations += 1  # "never merge without review" requires the review
+    # "never merge without review" requires the review; two negations side by side are two bans.
+    negated = negations > 0 and not seen & _REVERSES
     directive = bool(seen & (_DIRECTS | _COMMANDS) or flip_directs)
     obliges = seen & _OBLIGES != 0
     if seen & _LIFTS and (negations or seen & _PERMITS):
         polarity, directive = LIFT, True
-    elif (negations + flip) % 2:
+    elif negated != (flip > 0):
         polarity = FORBID
     elif seen & _PERMITS and not negations and not obliges:
         polarity = PERMIT
@@ -274,6 +276,8 @@ def same_topic(one: Claim, other: Claim) -> float:
     if one.negative_condition != other.negative_condition or not (one.directive and other.directive):
         return 0.0
     left, right = one.topic, other.topic
+    if (one.polarity == FORBID and right < left) or (other.polarity == FORBID and left < right):
+        return 0.0  # "never log errors with secrets" is an exception to "always log errors", and no contradiction
     score = similarity(left, right)
     small, large = (left, right) if len(left) <= len(right) else (right, left)
     if len(small) == 1:

@@ -78,10 +78,12 @@ class CompilerConfig(Record, frozen=True):
             raise ConfigError(msg)
         if self.today is not None:
             try:
-                dt.date.fromisoformat(self.today)
+                plain = dt.date.fromisoformat(self.today).isoformat() == self.today
             except ValueError:
+                plain = False
+            if not plain:
                 msg = f"today is {self.today!r}; it must be an ISO date such as 2026-11-21"
-                raise ConfigError(msg) from None
+                raise ConfigError(msg)
 
 
 _DEFAULTS: Final = CompilerConfig()
@@ -378,7 +380,7 @@ class _Compilation:
     ) -> tuple[list[GuidanceRule], tuple[Relation, ...]]:
         """Drop rules without an id of their own whose words are those of a rule that holds wherever they do."""
         by_id = {rule.id: rule for rule in rules}
-        dropped: set[str] = set()
+        dropped: dict[str, str] = {}
         for relation in relations:
             if relation.kind != "duplicate":
                 continue
@@ -387,11 +389,15 @@ class _Compilation:
                 covers = EVERYWHERE in kept.repo_scopes or kept.repo_scopes == twin.repo_scopes
                 dated = (twin.active_from, twin.active_until) != (kept.active_from, kept.active_until)
                 if twin.is_generated_id and twin.id not in dropped and kept.id not in dropped and covers and not dated:
-                    dropped.add(twin.id)
+                    dropped[twin.id] = kept.id
                     by_id[kept.id] = _stricter(kept, twin)
                     break
         if not dropped:
             return rules, relations
+        # What was said of the twin is about the rule that stays.
+        self.diagnostics = [
+            one.replace(rule_id=dropped[one.rule_id]) if one.rule_id in dropped else one for one in self.diagnostics
+        ]
         remaining = sorted(
             (by_id[rule.id] for rule in rules if rule.id not in dropped), key=lambda rule: -rule.priority
         )

@@ -128,10 +128,10 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     aliases: tuple[tuple[str, str], ...] = ()
 
 
-def relevant_entry(name: str, kind: str) -> bool:
+def relevant_entry(folder: str, name: str, kind: str) -> bool:
     """Whether an entry of a folder matters to where rule files are found; `kind` is ``f``, ``d``, ``l`` or ``o``."""
     if kind == "d":
-        return name in _HIDDEN_READ or _is_searched(name) or name in _HIDDEN_READ.values()
+        return _enters(folder, name)
     return name.endswith((".md", ".mdc")) or name == ".cursorrules"
 
 
@@ -280,7 +280,7 @@ class _Reader:
                     if _classify(folder, name) is not None:
                         here = f"{folder}/{name}" if folder else name
                         self._say("TS111", here, "A folder bears the name of a rule file.")
-                    if name == only if only else inside or name in _HIDDEN_READ or _is_searched(name):
+                    if _enters(folder, name):
                         pending.append(f"{folder}/{name}" if folder else name)
                     continue
                 one = _classify(folder, name)
@@ -435,6 +435,8 @@ class _Reader:
                 else:
                     self.awaited.append(relative)
                     self._say("TS103", document.path, f"@{target} does not exist.", line=line)
+            elif not relative.startswith("..") and suffix == "":
+                self.awaited.append(relative)  # a handle or a decorator today; an import if the file appears
             return  # a package name, a handle, a decorator: no import
         if relative.startswith("..") or not full.resolve().is_relative_to(self.root):
             self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
@@ -491,7 +493,13 @@ def _without_code(words: str) -> str:
     return "".join([*parts, words[at:]])
 
 
-def _is_searched(name: str) -> bool:
+def _enters(folder: str, name: str) -> bool:
+    """Whether rule files are looked for in a folder's subfolder."""
+    only = _HIDDEN_READ.get(folder.rsplit("/", 1)[-1])
+    if only is not None:
+        return name == only
+    if name in _HIDDEN_READ or any(f"{hidden}/{rules}" in folder for hidden, rules in _HIDDEN_READ.items()):
+        return True
     return not name.startswith(".") and name.lower() not in _SKIPPED
 
 

@@ -26,8 +26,9 @@ from tipstaff.errors import StoreDamagedError
 RACY_NS: Final = 2_000_000_000
 """A folder's time stamp is trusted if the scan came at least this much later: the coarsest clock of a file system."""
 
-Relevant: TypeAlias = Callable[[str, str], bool]
-"""Decides from a name and its kind (``f`` file, ``d`` folder, ``l`` symbolic link, ``o`` other) whether it counts."""
+Relevant: TypeAlias = Callable[[str, str, str], bool]
+"""Decides from a folder (as it was given), a name in it and that one's kind
+(``f`` file, ``d`` folder, ``l`` symbolic link, ``o`` other) whether it counts."""
 
 _UNREADABLE: Final = b""
 
@@ -219,7 +220,7 @@ def _status(path: bytes) -> tuple[int, int, int, int] | None:
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _entries(path: bytes, relevant: Relevant | None) -> bytes:
+def _entries(path: bytes, folder: bytes, relevant: Relevant | None) -> bytes:
     """Return the digest of a folder's sorted names and kinds, empty for a folder that cannot be read."""
     try:
         with os.scandir(path) as found:
@@ -227,7 +228,8 @@ def _entries(path: bytes, relevant: Relevant | None) -> bytes:
     except (OSError, ValueError):
         return _UNREADABLE
     if relevant is not None:
-        lines = [line for line in lines if relevant(os.fsdecode(line[:-2]), chr(line[-1]))]
+        here = os.fsdecode(folder)
+        lines = [line for line in lines if relevant(here, os.fsdecode(line[:-2]), chr(line[-1]))]
     return xxhash.xxh3_128_digest(b"\0".join(sorted(lines)))
 
 
@@ -244,7 +246,7 @@ def _stamp_directory(base: bytes, path: bytes, relevant: Relevant | None, scanne
     full = os.path.join(base, path)
     # The stamp first: what changes between the two is in the entries and shows as a stamp that differs.
     status = _status(full)
-    entries = _entries(full, relevant)
+    entries = _entries(full, path, relevant)
     if status is None or not entries:
         return DirectoryStamp(path, _UNREADABLE, (0, 0, 0, 0), settled=False, disturbed=False)
     times, now_ns = status[2:], time.time_ns()
@@ -261,4 +263,4 @@ def _same_directory(base: bytes, stamp: DirectoryStamp, relevant: Relevant | Non
     status = _status(full)
     if stamp.settled and status == stamp.status:
         return True
-    return _entries(full, relevant) == stamp.entries
+    return _entries(full, stamp.path, relevant) == stamp.entries
