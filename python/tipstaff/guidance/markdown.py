@@ -252,7 +252,8 @@ class _Walker:
                     leaf = -1
                     blocks.append(Block("break", start, start, quoted=quotes > 0))
                 continue
-            key, value = next(iter(event.items()))
+            named: dict[str, Any] = event
+            key, value = next(iter(named.items()))
             if key == "Text" and leaf >= 0 and not in_cell:
                 block = blocks[leaf]
                 if end > block.end and block.start >= 0 and block.start != block.end:
