@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
-
 from tests.guidance.coverage_oracle import places, spans_of_extraction, uncovered
 from tests.guidance.markdown_strategies import documents, well_formed
+
 from tipstaff.guidance.extraction import Candidate, extract
 from tipstaff.guidance.markdown import parse
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.guidance.markdown_strategies import documents
+
 from tipstaff.guidance.markdown import Block, SourceText, parse, split_front_matter
 
 
