@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 import pyromark
@@ -238,7 +239,7 @@ class _Walker:
         code_depth = 0
         html_start = -1
         struck_end = 0
-        events: Any = pyromark.events_with_range(text, options=_OPTIONS)
+        events = cast("Iterable[tuple[Any, Any]]", pyromark.events_with_range(text, options=_OPTIONS))
         base = at.base if type(at) is _Shift else None
         for event, where in events:
             start: int
@@ -252,8 +253,7 @@ class _Walker:
                     leaf = -1
                     blocks.append(Block("break", start, start, quoted=quotes > 0))
                 continue
-            named: dict[str, Any] = event
-            key, value = next(iter(named.items()))
+            key, value = next(iter(event.items()))
             if key == "Text" and leaf >= 0 and not in_cell:
                 block = blocks[leaf]
                 if end > block.end and block.start >= 0 and block.start != block.end:
