@@ -28,9 +28,7 @@ _LITERAL_HTML: Final = re.compile(r"\s*<(script|style|pre|textarea|svg)\b", re.I
 _MAX_HTML_DEPTH: Final = 3
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 """The bytes of UTF-8 that begin no code point."""
-_FIRST_KEY: Final = re.compile(
-    r"\s*\Z|(?:[ \t]*(?:#[^\n]*)?\n)*[\"']?[A-Za-z_][\w.-]*[\"']?[ \t]*:(?:\s|\Z)"
-)
+_FIRST_KEY: Final = re.compile(r"\s*\Z|(?:[ \t]*(?:#[^\n]*)?\n)*[\"']?[A-Za-z_][\w.-]*[\"']?[ \t]*:(?:\s|\Z)")
 _MAX_FRONT_MATTER: Final = 64 * 1024
 
 
