@@ -181,7 +181,8 @@ class Constitution(Record, frozen=True):
     hash
         First 16 hexadecimal digits of the SHA-256 of `text`.
     overflow
-        Ids of the constitution rules that are not in `text`; each of them is a shard as well.
+        Ids of the constitution rules that are not in `text`, for want of room or because they are not in force today;
+        each of them is a shard as well.
     """
 
     rules: tuple[GuidanceRule, ...]

@@ -90,6 +90,7 @@ _REVERSING_PAIRS: Final = frozenset({("instead", "of"), ("rather", "than")})
 _NEED: Final = frozenset({"need", "needs"})
 _AUXILIARIES: Final = frozenset("do must should shall may need to you we please".split())
 _ADDRESSED: Final = frozenset("you we agents agent one developers anyone everybody everyone".split())
+_IS: Final = frozenset({"is", "are", "be"})
 _NOT: Final = frozenset("not no don't doesn't isn't aren't".split())
 _POLITE: Final = frozenset("please you we must should always the".split())
 DEMANDS: Final = frozenset({REQUIRE, PERMIT})
@@ -220,6 +221,8 @@ def claims(text: str) -> tuple[Claim, ...]:
                     directs = not seen & _STARTED and word in IMPERATIVES
                 if directs:
                     seen |= _DIRECTS
+                if role & _NECESSARY and before in _IS:
+                    seen |= _OBLIGES | _COMMANDS  # "is required"
                 if (role & _NECESSARY and before in _NOT) or (word == "not" and before in _NEED):
                     seen |= _LIFTS
                 seen |= role

@@ -17,18 +17,17 @@ from typing import Final
 from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.guidance import conflicts
-from tipstaff.guidance.claims import LIFT, PERMIT, claims, opposed
 from tipstaff.guidance.constitution import pack, short_hash
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.extraction import Candidate, extract
 from tipstaff.guidance.identity import content_id, id_of_words, match_former
+from tipstaff.guidance.precedence import Laws, stricter, tightens, whole_span
 from tipstaff.guidance.sources import Document, document_from_text
 from tipstaff.guidance.vocabulary import infer
 from tipstaff.guidance.words import words as split
 from tipstaff.model import (
     EVERYWHERE,
     RISK_CLASSES,
-    RISK_CODES,
     Constitution,
     Diagnostic,
     GuidanceRule,
@@ -38,7 +37,6 @@ from tipstaff.model import (
     Relation,
     RuleManifest,
     RuleShard,
-    Severity,
 )
 
 CONSTITUTION_BOOST: Final = 100
@@ -162,11 +160,10 @@ class _Compilation:
         # By casefolded id, in the order of the files: what a later file replaces keeps its place.
         self.rules: dict[str, GuidanceRule] = {}
         self._words: dict[str, list[str]] = {}
+        self._copies: dict[str, int] = {}
 
-    def _say(self, code: str, rule: GuidanceRule, message: str = "", *, severity: Severity | None = None) -> None:
-        self.diagnostics.append(
-            find(code, rule.line, rule.path, message, rule_id=rule.id, span=rule.span, severity=severity)
-        )
+    def _say(self, code: str, rule: GuidanceRule, message: str = "", *, span: tuple[int, int] | None = None) -> None:
+        self.diagnostics.append(find(code, rule.line, rule.path, message, rule_id=rule.id, span=span or rule.span))
 
     # -- one document -----------------------------------------------------------------------------------------------
 
@@ -249,27 +246,24 @@ class _Compilation:
         else:
             self._say("TS306", rule, f"{rule.id} is also the id of the rule in {known.path}:{known.line}.")
             earlier = known.replace(id=self._free_id(known.id))
-            self.rules = {
-                (earlier.id.casefold() if k == key else k): (earlier if k == key else v) for k, v in self.rules.items()
-            }
+            self.rules[earlier.id.casefold()] = earlier
             self.rules[key] = rule
 
     def _merge_same(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
         """Merge a rule with an earlier one of the same words: one rule, the stricter attributes of both."""
         if rule.repo_scopes != known.repo_scopes and EVERYWHERE not in known.repo_scopes and rule.is_generated_id:
-            other = content_id(rule.text, {r.id for r in self.rules.values()}, salt="\0".join(rule.repo_scopes))
-            self.rules[other.casefold()] = rule.replace(id=other)
+            self._merge(rule.replace(id=content_id(rule.text, salt="\0".join(rule.repo_scopes))))
             return
         if (rule.path, rule.line) != (known.path, known.line):
-            self._say("TS501", rule, f"The same words stand in {known.path}:{known.line}.")
-        self.rules[key] = _stricter(known, rule)
+            self._say("TS501", rule, f"The same words stand in {known.path}:{known.line}.", span=whole_span(rule))
+        self.rules[key] = stricter(known, rule)
 
     def _overlay(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
         """Lay a local rule over a root rule of the same id."""
         if not known.is_constitution:
             self.rules[key] = rule.replace(priority=max(known.priority, rule.priority))
             return
-        if not _tightens(known, rule):
+        if not tightens(known, rule):
             self._refuse(rule, known)
             return
         # Its words go beside the root's: adding is allowed, replacing is not.
@@ -290,9 +284,10 @@ class _Compilation:
     def _free_id(self, wanted: str) -> str:
         if "@" in wanted and wanted.casefold() not in self.rules:
             return wanted
-        number = 1
+        number = self._copies.get(wanted.casefold(), 0) + 1
         while f"{wanted}~{number}".casefold() in self.rules:
             number += 1
+        self._copies[wanted.casefold()] = number
         return f"{wanted}~{number}"
 
     # -- all documents ----------------------------------------------------------------------------------------------
@@ -303,7 +298,7 @@ class _Compilation:
             rules = self._keep_ids(rules, previous)
         rules.sort(key=lambda rule: -rule.priority)
         relations, complete = conflicts.relate(rules, [self._words[rule.text] for rule in rules])
-        rules, relations = self._refuse_contradicting_locals(rules, relations)
+        rules, relations = self._refuse_weakening_locals(rules, relations)
         self._report(rules, relations, complete)
         rules, relations = self._without_twins(rules, relations)
         constitution = self._constitution(rules)
@@ -355,11 +350,19 @@ class _Compilation:
                 kept.append(rule.replace(former_id=old))
         return kept
 
-    def _refuse_contradicting_locals(
+    def _refuse_weakening_locals(
         self, rules: list[GuidanceRule], relations: tuple[Relation, ...]
     ) -> tuple[list[GuidanceRule], tuple[Relation, ...]]:
+        """Leave out local rules that contradict a constitution rule of the root, or permit what it forbids."""
+        if all(rule.source != "local" for rule in rules):
+            return rules, relations
         by_id = {rule.id: rule for rule in rules}
         refused: set[str] = set()
+        laws = Laws([rule for rule in rules if rule.source == "root" and rule.is_constitution])
+        for rule in rules:
+            if rule.source == "local" and (law := laws.weakened_by(rule)) is not None:
+                refused.add(rule.id)
+                self._refuse(rule, law)
         for relation in relations:
             if relation.kind != "contradiction":
                 continue
@@ -390,7 +393,7 @@ class _Compilation:
                 dated = (twin.active_from, twin.active_until) != (kept.active_from, kept.active_until)
                 if twin.is_generated_id and twin.id not in dropped and kept.id not in dropped and covers and not dated:
                     dropped[twin.id] = kept.id
-                    by_id[kept.id] = _stricter(kept, twin)
+                    by_id[kept.id] = stricter(kept, twin)
                     break
         if not dropped:
             return rules, relations
@@ -419,7 +422,7 @@ class _Compilation:
                 else:
                     self._say("TS503", second, f"{second.text!r} contradicts {there}: {first.text!r}.")
             elif relation.kind == "duplicate":
-                self._say("TS501", second, f"The same words stand in {there}.")
+                self._say("TS501", second, f"The same words stand in {there}.", span=whole_span(second))
             else:
                 self._say("TS502", second, f"Nearly the same as {there}: {first.text!r}.")
         for rule in rules:
@@ -433,7 +436,8 @@ class _Compilation:
             )
 
     def _constitution(self, rules: list[GuidanceRule]) -> Constitution:
-        chosen = [rule for rule in rules if rule.is_constitution and in_force(rule, self.today)]
+        laws = [rule for rule in rules if rule.is_constitution]
+        chosen = [rule for rule in laws if in_force(rule, self.today)]
         cap = self.config.max_constitution_lines
         constitution = pack(chosen, cap)
         by_id = {rule.id: rule for rule in chosen}
@@ -442,7 +446,11 @@ class _Compilation:
             self._say(
                 "TS401", rule, f"{rule_id} finds no room in the constitution's {cap} lines; it is retrieved as a shard."
             )
-        return constitution
+        if len(chosen) == len(laws):
+            return constitution
+        # Rules out of force wait among the shards, which are filtered by the day that is asked for.
+        waiting = tuple(rule.id for rule in laws if not in_force(rule, self.today))
+        return constitution.replace(rules=tuple(laws), overflow=(*constitution.overflow, *waiting))
 
 
 def in_force(rule: GuidanceRule, today: str) -> bool:
@@ -472,35 +480,9 @@ def compact_text(rule: GuidanceRule, config: CompilerConfig | None = None) -> st
     return text
 
 
-def _stricter(known: GuidanceRule, twin: GuidanceRule) -> GuidanceRule:
-    """Return a rule with the stricter attributes of another in the same words."""
-    return known.replace(
-        risk_class=max(known.risk_class, twin.risk_class, key=RISK_CODES.__getitem__),
-        priority=max(known.priority, twin.priority),
-        is_constitution=known.is_constitution or twin.is_constitution,
-        verifier=known.verifier or twin.verifier,
-        verifiers=known.verifiers or twin.verifiers,
-    )
-
-
 def _within(scope: str, folder: str) -> str:
     """Read a scope of a nested file: relative to the root where it begins with the folder, else to the folder."""
     bare = scope.removeprefix("!").removeprefix("./")
     if scope == EVERYWHERE or bare == folder or bare.startswith((f"{folder}/", "/")):
         return scope
     return f"{'!' if scope.startswith('!') else ''}{folder}/{bare}"
-
-
-def _tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
-    """Whether a local rule only adds to the constitution rule whose id it bears.
-
-    It must not permit anything, must point the same way, speak of the same thing, and hold wherever the root rule does.
-    """
-    if local.repo_scopes != root.repo_scopes and EVERYWHERE not in local.repo_scopes:
-        return False
-    ours, theirs = claims(root.text), claims(local.text)
-    if not ours or not theirs or any(claim.polarity in {PERMIT, LIFT} for claim in theirs):
-        return False
-    if opposed(ours, theirs):
-        return False
-    return theirs[0].polarity == ours[0].polarity and bool(ours[0].topic & theirs[0].topic)

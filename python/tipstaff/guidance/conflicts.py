@@ -29,8 +29,9 @@ NEAR_DUPLICATE: Final = 0.8
 """Jaccard similarity of topic words from which two rules of one polarity count as nearly the same."""
 _BLOCK: Final = 2_048
 """Rules whose topics are compared in one step of bit arithmetic."""
-_WORK_PER_RULE: Final = 400
-_LEAST_WORK: Final = 100_000
+_WORK_PER_RULE: Final = 64
+_LEAST_WORK: Final = 20_000
+"""Steps that the search for contradictions may take: in real files a rule meets a handful of others."""
 _PAIRS_PER_RULE: Final = 32
 """Bounds the search: in real files a rule resembles a handful of others at most."""
 
@@ -86,6 +87,8 @@ class _Search:
             offsets.append(len(flat))
         if len(topics) < 2:
             return
+        if not flat:
+            return
         pairs, complete = jaccard_pairs(flat, offsets, NEAR_DUPLICATE, _PAIRS_PER_RULE * len(topics) + 1_000)
         self.complete = self.complete and complete
         spoken: set[int] = set()
@@ -133,6 +136,7 @@ class _Search:
                     return
                 for number, rows in enumerate(blocks):
                     near = _sharing(claim.topic, rows, _shared_at_least(len(claim.topic)))
+                    work -= near.bit_count()
                     while near:
                         lowest = near & -near
                         near ^= lowest

@@ -251,7 +251,10 @@ class _Walker:
                     leaf = -1
                     blocks.append(Block("break", start, start, quoted=quotes > 0))
                 continue
+            key: str
+            value: Any
             key, value = next(iter(event.items()))
+            detail: Any = value
             if key == "Text" and leaf >= 0 and not in_cell:
                 block = blocks[leaf]
                 if end > block.end and block.start >= 0 and block.start != block.end:
@@ -271,7 +274,7 @@ class _Walker:
                         blocks.append(Block("paragraph", -1, -1, parent=owner, quoted=quotes > 0))
                 elif name == "Heading":
                     leaf = len(blocks)
-                    level = int(value["Heading"]["level"][1])
+                    level = int(detail["Heading"]["level"][1])
                     blocks.append(Block("heading", -1, -1, level=level, quoted=quotes > 0))
                 elif name == "Item":
                     leaf = len(blocks)
@@ -290,7 +293,7 @@ class _Walker:
                 elif name == "CodeBlock":
                     code_depth += 1
                     leaf = -1
-                    self._note_code(value["CodeBlock"], (start, end), items)
+                    self._note_code(detail["CodeBlock"], (start, end), items)
                 elif name == "HtmlBlock":
                     html_start = start
                     leaf = -1
