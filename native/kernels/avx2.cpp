@@ -246,4 +246,5 @@ namespace tipstaff {
 const HashKernels avx2_hash = make_hash_kernels<Avx2>();
 const ScoreKernels avx2_score = make_score_kernels<Avx2>();
 const LimitKernels avx2_limit{&read_bytes, &multiply_add, 2 * 8 * chains};
+const WordPieceKernels avx2_wordpiece = make_wordpiece_kernels<Avx2>();
 }  // namespace tipstaff

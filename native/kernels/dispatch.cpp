@@ -60,4 +60,13 @@ const LimitKernels* limit_kernels(Isa isa) noexcept {
   return &portable_limit;
 }
 
+const WordPieceKernels* wordpiece_kernels(Isa isa) noexcept {
+#if defined(TIPSTAFF_X86_64)
+  if (isa == Isa::avx2) return &avx2_wordpiece;
+  if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_wordpiece;
+#endif
+  (void)isa;
+  return &portable_wordpiece;
+}
+
 }  // namespace tipstaff

@@ -132,4 +132,5 @@ namespace tipstaff {
 const HashKernels portable_hash = make_hash_kernels<Portable>();
 const ScoreKernels portable_score = make_score_kernels<Portable>();
 const LimitKernels portable_limit{&read_bytes, &multiply_add, 2 * chains};
+const WordPieceKernels portable_wordpiece = make_wordpiece_kernels<Portable>();
 }  // namespace tipstaff

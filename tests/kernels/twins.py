@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tipstaff.kernels import _embedding, _scoring, _similarity, plain
+from tipstaff.kernels import _embedding, _scoring, _similarity, _wordpiece, plain, plain_wordpiece
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,16 +18,23 @@ NATIVE = {
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
         (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows")),
         (_similarity, ("jaccard_pairs",)),
+        (_wordpiece, ("wordpiece_shape", "wordpiece_embed", "wordpiece_embed_batch", "wordpiece_split", "blend_rows")),
     )
     for name in names
 }
-WITHOUT_ISA = {"quantize_rows", "jaccard_pairs"}
+WITHOUT_ISA = {"quantize_rows", "jaccard_pairs", "wordpiece_shape", "wordpiece_split", "blend_rows"}
+
+
+def plain_twin(name: str) -> Callable[..., Any]:
+    """Return the plain implementation of a kernel."""
+    twin: Callable[..., Any] = getattr(plain if hasattr(plain, name) else plain_wordpiece, name)
+    return twin
 
 
 def implementations(name: str) -> dict[str, Callable[..., Any]]:
     """Return each implementation of a kernel by its name: ``plain`` and the instruction sets."""
     native = NATIVE[name]
-    found: dict[str, Callable[..., Any]] = {"plain": getattr(plain, name)}
+    found: dict[str, Callable[..., Any]] = {"plain": plain_twin(name)}
     if name in WITHOUT_ISA:
         found["native"] = native
         return found

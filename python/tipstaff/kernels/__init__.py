@@ -3,6 +3,7 @@
 ::
 
     text   --hash_embed, hash_embed_into, hash_embed_batch-->   float32 (n, dimensions), unit rows
+    text, table --wordpiece_embed, wordpiece_embed_batch-->     float32 (n, dimensions), unit rows or zeros
     rows   --quantize_rows-->                                   int8 codes, scales, errors, mean
     rows, query, intents, risks, mask
            --score_topk_f32-->            the k best: (row numbers, scores, cosines)
@@ -21,8 +22,8 @@ variable ``TIPSTAFF_KERNELS`` chooses (``native`` or ``plain``); unset, the nati
 
 The native ones exist for several instruction sets and the best that the processor runs is chosen once, at import.
 ``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``), and the keyword ``isa`` does so for
-one call. Hash embeddings have the same bits on each set. Scores of different sets differ in rounding only, and on one
-set :func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
+one call. Hash and word-piece embeddings have the same bits on each set. Scores of different sets differ in rounding
+only, and on one set :func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
 """
 
 from __future__ import annotations
@@ -46,9 +47,17 @@ if TYPE_CHECKING:
         score_topk_i8,
     )
     from tipstaff.kernels._similarity import jaccard_pairs
+    from tipstaff.kernels._wordpiece import (
+        blend_rows,
+        wordpiece_embed,
+        wordpiece_embed_batch,
+        wordpiece_shape,
+        wordpiece_split,
+    )
 
 __all__ = [
     "available_isas",
+    "blend_rows",
     "hash_embed",
     "hash_embed_batch",
     "hash_embed_into",
@@ -59,10 +68,15 @@ __all__ = [
     "score_topk_f32",
     "score_topk_f32_batch",
     "score_topk_i8",
+    "wordpiece_embed",
+    "wordpiece_embed_batch",
+    "wordpiece_shape",
+    "wordpiece_split",
 ]
 
 _HOMES: Final = {
     "available_isas": "_embedding",
+    "blend_rows": "_wordpiece",
     "hash_embed": "_embedding",
     "hash_embed_batch": "_embedding",
     "hash_embed_into": "_embedding",
@@ -72,7 +86,12 @@ _HOMES: Final = {
     "score_topk_f32": "_scoring",
     "score_topk_f32_batch": "_scoring",
     "score_topk_i8": "_scoring",
+    "wordpiece_embed": "_wordpiece",
+    "wordpiece_embed_batch": "_wordpiece",
+    "wordpiece_shape": "_wordpiece",
+    "wordpiece_split": "_wordpiece",
 }
+_PLAIN_HOMES: Final = {"_wordpiece": "plain_wordpiece"}
 
 
 def implementation() -> str:
@@ -105,7 +124,8 @@ def __getattr__(name: str) -> object:
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    module = importlib.import_module(f"tipstaff.kernels.{home if implementation() == 'native' else 'plain'}")
+    chosen = home if implementation() == "native" else _PLAIN_HOMES.get(home, "plain")
+    module = importlib.import_module(f"tipstaff.kernels.{chosen}")
     value: object = getattr(module, name)
     globals()[name] = value
     return value

@@ -1,0 +1,286 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""Word-piece embedding: text to unit vectors from a static table of rows."""
+
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t
+from libcpp.vector cimport vector
+
+include "isa.pxi"
+
+cdef extern from "buffers.hpp" namespace "tipstaff":
+    cdef cppclass Borrowed:
+        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
+        unsigned char* data() nogil
+        Py_ssize_t size() nogil
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
+    cdef struct Span:
+        const unsigned char* data
+        int64_t size
+
+    cdef cppclass WordPieces:
+        int64_t dimensions
+        int64_t n_pieces
+
+    cdef enum class WordPieceFault(int):
+        none
+
+    WordPieceFault open_wordpieces(Span, WordPieces*) noexcept
+
+    cdef cppclass WordPieceKernels:
+        void embed(const WordPieces&, Span, float*) noexcept
+        int64_t embed_column(const WordPieces&, const unsigned char*, int, Span, int64_t, float*) noexcept
+
+    const WordPieceKernels* wordpiece_kernels(Isa) noexcept
+
+    int64_t add_weighted "tipstaff::blend_rows"(
+        float*, int64_t, int64_t, const float*, int64_t, const unsigned char*, float
+    ) noexcept
+
+cdef extern from "wordpiece_names.hpp" namespace "tipstaff":
+    void split_names(const WordPieces&, Span, vector[Span]*) except + nogil
+
+cdef const WordPieceKernels* KERNELS = wordpiece_kernels(ISA)
+
+# In the order of WordPieceFault.
+cdef tuple FAULTS = (
+    "",
+    "it ends within the header",
+    "it does not begin as one",
+    "its version is not 1",
+    "its number of dimensions is not a multiple of 16 up to 1024",
+    "its number of pieces is not between 1 and 65534",
+    "its number of slots is not a power of two above the number of pieces",
+    "its longest piece is not of 1 to 32 characters",
+    "its size is not the one in its header",
+    "a section lies outside it",
+)
+
+
+cdef const WordPieceKernels* choose(object isa) except NULL:
+    return KERNELS if isa is None else wordpiece_kernels(find_isa(isa))
+
+
+cdef int open_table(Borrowed& file, object table, WordPieces* words) except -1:
+    cdef Span span
+    file.take(table, "table", "B", "bytes", 1, 0)
+    span.data = file.data()
+    span.size = file.size()
+    cdef WordPieceFault fault = open_wordpieces(span, words)
+    if fault != WordPieceFault.none:
+        raise ValueError(f"table: this is no word-piece table: {FAULTS[<int> fault]}")
+    return 0
+
+
+def wordpiece_shape(table):
+    """Return the shape of a table, from its header.
+
+    Parameters
+    ----------
+    table
+        Bytes of a table file, a mapped file as a rule; :mod:`tipstaff.kernels.plain_wordpiece` states the layout.
+
+    Returns
+    -------
+    (int, int)
+        Dimensions and number of pieces.
+
+    Raises
+    ------
+    ValueError
+        If these bytes are no such file, or not all of it.
+    """
+    cdef Borrowed file
+    cdef WordPieces words
+    open_table(file, table, &words)
+    return words.dimensions, words.n_pieces
+
+
+def wordpiece_embed(table, str text not None, *, isa=None):
+    """Embed one text.
+
+    Parameters
+    ----------
+    table
+        Bytes of a table file. What they hold is checked as it is read: of damaged ones the vector is wrong, and nothing
+        outside them is touched.
+    text
+        Any text.
+    isa
+        Instruction set for this call; the default is :func:`isa`. Every one gives the same bits.
+
+    Returns
+    -------
+    memoryview
+        float32, shape (dimensions,), of length 1, or zeros where the text has neither letters nor digits; writable, the
+        caller's own.
+
+    Raises
+    ------
+    ValueError
+        If ``table`` is no table, or the machine does not run ``isa``.
+    """
+    cdef const WordPieceKernels* kernels = choose(isa)
+    cdef Borrowed file
+    cdef WordPieces words
+    cdef Span span
+    cdef Py_ssize_t size = 0
+    cdef bytes encoded
+    cdef float* place
+    open_table(file, table, &words)
+    out = PyByteArray_FromStringAndSize(NULL, words.dimensions * 4)
+    place = <float*> PyByteArray_AS_STRING(out)
+    try:
+        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
+        span.size = size
+    except UnicodeEncodeError:
+        encoded = text.encode("utf-8", "surrogatepass")
+        span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
+        span.size = PyBytes_GET_SIZE(encoded)
+    with nogil:
+        kernels.embed(words, span, place)
+    return memoryview(out).cast("f")
+
+
+def wordpiece_embed_batch(
+    table, offsets, data, Py_ssize_t n_rows, out, *, bint large_offsets=False, isa=None
+):
+    """Embed every row of an Arrow string column.
+
+    Parameters
+    ----------
+    table
+        Bytes of a table file.
+    offsets
+        int32 (int64 where ``large_offsets``), at least n_rows + 1 items; row i is ``data[offsets[i]:offsets[i + 1]]``.
+        Of a sliced array, pass the slice of the offsets.
+    data
+        UTF-8 bytes. What is not UTF-8 ends words.
+    n_rows
+        Number of rows.
+    out
+        Writable float32, shape (n_rows, dimensions).
+    large_offsets
+        Whether the column is a ``large_string`` one.
+    isa
+        Instruction set for this call.
+
+    Raises
+    ------
+    ValueError
+        If ``table`` is no table, sizes disagree, or offsets leave the data. Rows before may have been written.
+
+    Notes
+    -----
+    Null rows have no text and embed as the empty text. Rows give exactly what :func:`wordpiece_embed` gives.
+    """
+    cdef const WordPieceKernels* kernels = choose(isa)
+    cdef Borrowed file
+    cdef Borrowed places
+    cdef Borrowed text
+    cdef Borrowed vectors
+    cdef WordPieces words
+    cdef int offset_bytes = 8 if large_offsets else 4
+    open_table(file, table, &words)
+    if n_rows < 0:
+        raise ValueError(f"n_rows: expected 0 or more, got {n_rows}")
+    if large_offsets:
+        places.take(offsets, "offsets", "lqLQ", "int64", 8, 0)
+    else:
+        places.take(offsets, "offsets", "iIlL", "int32", 4, 0)
+    # An empty column may have no offsets at all.
+    if n_rows > 0 and places.size() // offset_bytes <= n_rows:
+        raise ValueError(f"offsets: {n_rows} rows need {n_rows + 1} offsets, got {places.size() // offset_bytes}")
+    text.take(data, "data", "B", "bytes", 1, 0)
+    vectors.take(out, "out", "f", "float32", 4, 1)
+    if n_rows > (1 << 40) // words.dimensions or vectors.size() != n_rows * words.dimensions * 4:
+        raise ValueError(
+            f"out: {n_rows} rows of {words.dimensions} float32 are {n_rows * words.dimensions} items, "
+            f"got {vectors.size() // 4}"
+        )
+    cdef Span span
+    span.data = text.data()
+    span.size = text.size()
+    cdef int64_t done
+    with nogil:
+        done = kernels.embed_column(words, places.data(), offset_bytes, span, n_rows, <float*> vectors.data())
+    if done < 0:
+        raise ValueError(f"offsets: those of row {-1 - done} do not lie in order within the data")
+
+
+def blend_rows(rows, others, places, double weight, Py_ssize_t dimensions):
+    """Add to each row a weighted one of some others, and bring the sums to length 1, in place.
+
+    Parameters
+    ----------
+    rows
+        Writable float32, shape (n_rows, dimensions).
+    others
+        float32, shape (n_others, dimensions); starts at a multiple of 4 bytes.
+    places
+        int32, shape (n_rows,): for each row the one of ``others``.
+    weight
+        Of what is added.
+    dimensions
+        A multiple of 16, up to 1024.
+
+    Raises
+    ------
+    ValueError
+        If sizes disagree or a place is not one of ``others``. Nothing is written then.
+
+    Notes
+    -----
+    Sums that are zero or not finite become zeros. The same bits on every machine.
+    """
+    cdef Borrowed row_view
+    cdef Borrowed other_view
+    cdef Borrowed place_view
+    if dimensions <= 0 or dimensions % 16 != 0 or dimensions > 1024:
+        raise ValueError(f"dimensions: expected a multiple of 16 up to 1024, got {dimensions}")
+    row_view.take(rows, "rows", "f", "float32", 4, 1)
+    other_view.take(others, "others", "f", "float32", 4, 0)
+    place_view.take(places, "places", "iIlL", "int32", 4, 0)
+    if row_view.size() % (4 * dimensions) != 0 or other_view.size() % (4 * dimensions) != 0:
+        raise ValueError(f"rows and others: expected whole rows of {dimensions} float32")
+    cdef int64_t n_rows = row_view.size() // (4 * dimensions)
+    cdef int64_t n_others = other_view.size() // (4 * dimensions)
+    if place_view.size() != 4 * n_rows:
+        raise ValueError(f"places: {n_rows} rows need as many, got {place_view.size() // 4}")
+    if <size_t> other_view.data() % 4 != 0:
+        raise ValueError("others: must start at a multiple of 4 bytes")
+    cdef int64_t done
+    with nogil:
+        done = add_weighted(
+            <float*> row_view.data(), n_rows, dimensions, <const float*> other_view.data(), n_others,
+            place_view.data(), <float> weight,
+        )
+    if done < 0:
+        raise ValueError(f"places: that of row {-1 - done} is not one of the {n_others} others")
+
+
+def wordpiece_split(table, str text not None):
+    """Return the pieces of a text in its order; continuations of a word begin with ``##``.
+
+    Characters that have no piece (those of scripts other than Latin) are not among them.
+
+    Raises
+    ------
+    ValueError
+        If ``table`` is no table.
+    """
+    cdef Borrowed file
+    cdef WordPieces words
+    cdef vector[Span] names
+    cdef Span span
+    cdef size_t i
+    open_table(file, table, &words)
+    cdef bytes encoded = text.encode("utf-8", "surrogatepass")
+    span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
+    span.size = PyBytes_GET_SIZE(encoded)
+    split_names(words, span, &names)
+    return [(<const char*> names[i].data)[:names[i].size].decode("latin-1") for i in range(names.size())]
