@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from tests.guidance.coverage_oracle import places, spans_of_extraction, uncovered
 from tests.guidance.markdown_strategies import documents, well_formed
 
-from tipstaff.guidance.extraction import Candidate, extract
+from tipstaff.guidance.candidates import Candidate
+from tipstaff.guidance.extraction import extract
 from tipstaff.guidance.markdown import parse
 
 

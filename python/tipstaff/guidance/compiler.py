@@ -17,9 +17,10 @@ from typing import Final
 from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.guidance import conflicts
+from tipstaff.guidance.candidates import Candidate
 from tipstaff.guidance.constitution import pack, short_hash
 from tipstaff.guidance.diagnostics import find
-from tipstaff.guidance.extraction import Candidate, extract
+from tipstaff.guidance.extraction import extract
 from tipstaff.guidance.identity import content_id, id_of_words, match_former
 from tipstaff.guidance.precedence import Laws, stricter, tightens, whole_span
 from tipstaff.guidance.sources import Document, document_from_text

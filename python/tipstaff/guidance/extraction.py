@@ -6,15 +6,26 @@ The promise kept here: every list item, and every sentence with a modal, ends as
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from itertools import islice
-from typing import Final
 
-import msgspec
-
-from tipstaff.guidance.annotations import Annotations, looks_like_id, parse_annotations, split_id
+from tipstaff.guidance.annotations import looks_like_id, parse_annotations, split_id
+from tipstaff.guidance.candidates import Candidate, Context, Section
 from tipstaff.guidance.diagnostics import find
+from tipstaff.guidance.forms import (
+    ALERT,
+    MAX_CONTEXT_CHARS,
+    NO_WORDS,
+    QUOTE_LABEL,
+    QUOTE_MARK,
+    REFERENCE_ENTRY,
+    RULE_HEADER,
+    bad_headings,
+    ends_open_with_colon,
+    is_label,
+    shortened,
+    take_id,
+)
 from tipstaff.guidance.grammar import (
     count_words,
     has_modal,
@@ -28,87 +39,6 @@ from tipstaff.guidance.grammar import (
 from tipstaff.guidance.markdown import Block, ParsedText
 from tipstaff.guidance.sections import is_constitution_heading, plain_heading
 from tipstaff.model import Diagnostic
-
-_MAX_CONTEXT_CHARS: Final = 160
-_QUOTE_MARK: Final = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-_QUOTE_LABEL: Final = re.compile(
-    r"\[!(?:note|tip|important|warning|caution|danger)\]|[\W_]*(?:important|warning|critical|caution|danger|note|rules?)\b[\W_]*[:!.—-]",
-    re.IGNORECASE,
-)
-_ALERT: Final = re.compile(r"\[!(?:note|tip|important|warning|caution|danger)\][ \t]*\n?", re.IGNORECASE)
-_BAD_HEADING: Final = re.compile(r"(?:\A|(?<=\n)) {0,3}(?:#{7,}[ \t]+|#{1,6}(?=[A-Za-z]))[^\n]*")
-_TAG_LINE: Final = re.compile(r"\s*(?:#[a-z-]+[\s,;.]*)+\Z")
-_REFERENCE_ENTRY: Final = re.compile(
-    r"(?:[-\W]{0,3})(?:\*\*|__)?(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|@?[\w.-]*[/\\][\w./\\*-]+|[\w-]+\.\w{1,5})(?:\*\*|__)?"
-    r"(?:\s*[,/&+]\s*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?:[-–—:=→]|->|=>)+\s*(?P<rest>.*)",
-    re.DOTALL,
-)
-_NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
-_RULE_HEADER: Final = re.compile(
-    r"\b(?:rules?|do(?:n['’]?t)?s?|requirements?|conventions?|guidelines?|polic(?:y|ies)|standards?)\b", re.IGNORECASE
-)
-
-
-class Candidate(msgspec.Struct, gc=False):
-    """Words that are a rule, before they become one.
-
-    Attributes
-    ----------
-    text
-        The rule's words, with those of its parent, lead-in or heading where it needs them.
-    rule_id
-        As written, None where the author gave none.
-    annotations
-        What the words said about the rule.
-    start, end
-        Byte range of the rule's own words.
-    context
-        Byte ranges of the words that it takes from elsewhere, or that introduce it.
-    heading
-        The innermost heading.
-    is_constitution
-        Whether the section makes it one.
-    """
-
-    text: str
-    rule_id: str | None
-    annotations: Annotations
-    start: int
-    end: int
-    context: list[tuple[int, int]]
-    heading: str
-    is_constitution: bool
-
-
-class _Section(msgspec.Struct, gc=False):
-    """An open heading."""
-
-    level: int
-    text: str
-    constitution: bool
-    negative: bool
-    block: Block | None
-    first_rule: int
-    """Number of candidates when the heading was opened."""
-
-
-class _Context(msgspec.Struct, gc=False):
-    """Words that the items or rows below may need."""
-
-    text: str
-    """In short, behind the words of its own parent."""
-    words: str
-    start: int
-    end: int
-    modal: bool
-    label: bool
-    """Whether it is no rule by itself."""
-    spans: list[tuple[int, int]]
-    """Where the words of `text` stand."""
-    used: bool = False
-    """Whether a rule took it up."""
-    waiting: list[tuple[int, int, str]] = []
-    """Range and code of the items directly below that are no rules."""
 
 
 def extract(
@@ -144,11 +74,11 @@ class _Extractor:
         self.name = source_name
         self.candidates: list[Candidate] = []
         self.diagnostics: list[Diagnostic] = []
-        self._sections: list[_Section] = []
+        self._sections: list[Section] = []
         self._closed = False  # a thematic break ended the section's protection
-        self._contexts: dict[int, _Context] = {}  # by item
+        self._contexts: dict[int, Context] = {}  # by item
         self._open: list[int] = []  # items whose contexts may still be taken up
-        self._lead: _Context | None = None
+        self._lead: Context | None = None
         self._table: Block | None = None  # a table's header with a modal that no row took up yet
         self._absorbed: set[int] = set()
         self._quote_labelled = False
@@ -226,7 +156,7 @@ class _Extractor:
             text = self._without_comments(text, block)
         if block.quoted and "\n" in text:
             head, _, tail = text.partition("\n")
-            text = head + "\n" + _QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
+            text = head + "\n" + QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
         return text
 
     def _without_comments(self, text: str, block: Block) -> str:
@@ -243,7 +173,7 @@ class _Extractor:
 
     # -- words that others need ---------------------------------------------------------------------------------------
 
-    def _above(self, index: int) -> _Context | None:
+    def _above(self, index: int) -> Context | None:
         """Return the context in which an item stands: its parent's, or the sentence that introduces the list."""
         parent = self.blocks[index].parent
         return self._contexts.get(parent) if parent >= 0 else self._lead
@@ -257,7 +187,7 @@ class _Extractor:
         words = context.words
         if context.waiting and (has_modal(words) or opens_with_imperative(words)):
             listed = "; ".join(" ".join(self._slice(start, end).split()) for start, end, _ in context.waiting[:20])
-            listed = listed if len(listed) <= 2 * _MAX_CONTEXT_CHARS else _short(listed)
+            listed = listed if len(listed) <= 2 * MAX_CONTEXT_CHARS else shortened(listed)
             spans = [(start, end) for start, end, _ in context.waiting]
             self._add(f"{words.rstrip()} {listed}", context.start, context.end, index=index, context=spans)
             return
@@ -273,7 +203,7 @@ class _Extractor:
             self._say("TS205", context.start, context.end)
         self._report(context)
 
-    def _report(self, context: _Context) -> None:
+    def _report(self, context: Context) -> None:
         for start, end, code in context.waiting:
             self._say(code, start, end)
 
@@ -300,7 +230,7 @@ class _Extractor:
         inherited = self._sections[-1].constitution if self._sections else self._outer
         constitution = inherited or is_constitution_heading(words if rule_id else text)
         title = plain_heading(words)
-        section = _Section(block.level, title, constitution, is_negative_heading(title), block, len(self.candidates))
+        section = Section(block.level, title, constitution, is_negative_heading(title), block, len(self.candidates))
         self._sections.append(section)
         if rule_id is not None:
             if words.strip():
@@ -328,7 +258,7 @@ class _Extractor:
         self._closed = False
         title = plain_heading(text.strip().lstrip("#"))
         block = Block("heading", start, end, level=1)
-        self._sections.append(_Section(7, title, False, False, block, len(self.candidates)))
+        self._sections.append(Section(7, title, False, False, block, len(self.candidates)))
 
     def _close_sections(self, level: int) -> None:
         """Close every open section at or below a level; a heading whose words are a rule becomes one if it is alone."""
@@ -352,9 +282,9 @@ class _Extractor:
 
     def _paragraph(self, index: int, block: Block) -> None:
         text = self._own_text(block)
-        if block.quoted and _QUOTE_LABEL.match(text):
+        if block.quoted and QUOTE_LABEL.match(text):
             self._quote_labelled = True
-        if "#" in text and (bad := _bad_headings(text)):
+        if "#" in text and (bad := bad_headings(text)):
             self._around_bad_headings(text, block, index, bad)
             return
         if self._waiting_id is not None and not block.quoted:
@@ -407,7 +337,7 @@ class _Extractor:
             at, here = high, tail
             earlier, previous = previous, (head, tail, words)
             if block.quoted:
-                words = _ALERT.sub("", words)
+                words = ALERT.sub("", words)
             if not has_modal(words):
                 continue
             if words.startswith("~~") and words.rstrip(".!").find("~~", 2) == len(words.rstrip(".!")) - 2:
@@ -421,7 +351,7 @@ class _Extractor:
                     self._say("TS205", head, tail)
             else:
                 context: list[tuple[int, int]] = []
-                if earlier is not None and starts_with_pronoun(words) and len(earlier[2]) <= _MAX_CONTEXT_CHARS:
+                if earlier is not None and starts_with_pronoun(words) and len(earlier[2]) <= MAX_CONTEXT_CHARS:
                     words = f"{earlier[2]} {words}"
                     context.append(earlier[:2])
                 self._add(words, head, tail, context=context)
@@ -437,7 +367,7 @@ class _Extractor:
         for lines in pieces:
             piece = "\n".join(lines)
             tail = head + len(piece.encode("utf-8", "replace"))
-            rule_id, words = _take_id(piece.strip())
+            rule_id, words = take_id(piece.strip())
             if rule_id is None:
                 self._sentences(piece, head, -1, Block("paragraph", head, tail, quoted=block.quoted))
             elif lines is pieces[-1] and words.rstrip("*_ ").endswith((":", "：")) and block.code != (0, 0):
@@ -454,7 +384,7 @@ class _Extractor:
 
     def _set_lead(self, words: str, start: int, end: int, *, modal: bool) -> None:
         self._settle_lead()
-        self._lead = _Context(_short(words), words, start, end, modal, label=True, spans=[(start, end)])
+        self._lead = Context(shortened(words), words, start, end, modal, label=True, spans=[(start, end)])
 
     def _extend(self, candidate: Candidate, text: str, block: Block) -> None:
         """Join a paragraph to the rule that a heading with an id opened."""
@@ -477,7 +407,7 @@ class _Extractor:
         if block.parent < 0 and self._lead is not None and self._lead_ended(index):
             self._settle_lead()
         raw = self._own_text(block)
-        if "\n" not in raw or "#" not in raw or not (bad := _bad_headings(raw)):
+        if "\n" not in raw or "#" not in raw or not (bad := bad_headings(raw)):
             self._item_words(index, block, raw, block.start, block.end)
             return
         low = bad[0][0]
@@ -506,18 +436,18 @@ class _Extractor:
         if block.quoted and not self._quote_labelled:
             self._say("TS207", start, end)
             return
-        rule_id, words = _take_id(stripped)
+        rule_id, words = take_id(stripped)
         if not words.strip():
             self._say("TS307", start, end, rule_id=rule_id)
             return
-        ends_open = _ends_open(words)
+        ends_open = ends_open_with_colon(words)
         if rule_id is not None and ends_open and block.children:
             self._absorb(index, words, start, end, rule_id)
             return
-        if block.children and rule_id is None and (ends_open or _is_label(words)):
+        if block.children and rule_id is None and (ends_open or is_label(words)):
             modal = has_modal(words) or has_negation(words)
-            self._contexts[index] = _Context(
-                _short(words), words, start, end, modal, label=True, spans=[(start, end)], waiting=[]
+            self._contexts[index] = Context(
+                shortened(words), words, start, end, modal, label=True, spans=[(start, end)], waiting=[]
             )
             self._inherit(index)
             self._open.append(index)
@@ -543,8 +473,8 @@ class _Extractor:
             return
         self._add(words, start, end, rule_id=rule_id, index=index, context=spans)
         if block.children:
-            self._contexts[index] = _Context(
-                _short(words), words, start, end, has_modal(words), label=False, spans=[(start, end)]
+            self._contexts[index] = Context(
+                shortened(words), words, start, end, has_modal(words), label=False, spans=[(start, end)]
             )
             self._inherit(index)
 
@@ -563,10 +493,10 @@ class _Extractor:
         outer = self._above(index)
         if (outer is not None and outer.modal) or (self._sections and self._sections[-1].negative):
             return None  # "Never use:" makes a rule of a bare name
-        if not _NO_WORDS.sub("", words):
+        if not NO_WORDS.sub("", words):
             return "TS210"
         if first[0] in "`[*@_" or "/" in first or "\\" in first or "." in first:
-            entry = _REFERENCE_ENTRY.match(words)
+            entry = REFERENCE_ENTRY.match(words)
             if entry is not None and not opens_with_imperative(entry["rest"]) and not has_negation(entry["rest"]):
                 return "TS204"
         return None
@@ -598,7 +528,7 @@ class _Extractor:
         own = self._contexts[index]
         outer = self._above(index)
         if outer is not None and (outer.label or outer.modal) and not own.modal:
-            if len(outer.text) + len(own.text) < _MAX_CONTEXT_CHARS:
+            if len(outer.text) + len(own.text) < MAX_CONTEXT_CHARS:
                 own.text = f"{outer.text}: {own.text}"
                 own.spans = [*outer.spans, *own.spans]
             own.modal = own.modal or outer.modal
@@ -609,7 +539,7 @@ class _Extractor:
         if lines and lines[0].lstrip(" >").startswith(("```", "~~~")):
             lines = lines[1:-1] if len(lines) > 1 and lines[-1].strip(" >")[:3] in {"```", "~~~"} else lines[1:]
         commands = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-        if not commands or len(commands) > 3 or sum(map(len, commands)) > _MAX_CONTEXT_CHARS:
+        if not commands or len(commands) > 3 or sum(map(len, commands)) > MAX_CONTEXT_CHARS:
             return words
         return f"{words.rstrip()} " + " ".join(f"`{command}`" for command in commands if "`" not in command)
 
@@ -627,7 +557,7 @@ class _Extractor:
         lead = self._contexts.get(block.parent) if block.parent >= 0 else self._lead
         led = lead is not None and lead.label and lead.modal
         speaks = has_modal(heading_text) or any(map(is_negative_heading, header))
-        if not speaks and not led and not _RULE_HEADER.search(heading_text) and not any(map(has_modal, cells)):
+        if not speaks and not led and not RULE_HEADER.search(heading_text) and not any(map(has_modal, cells)):
             return
         context: list[tuple[int, int]] = []
         if speaks:
@@ -637,7 +567,7 @@ class _Extractor:
         else:
             words = "; ".join(cell for cell in cells if cell)
         rule_id, rest = split_id(words)
-        if not _NO_WORDS.sub("", rest) and not (led and rest):
+        if not NO_WORDS.sub("", rest) and not (led and rest):
             if has_modal(words):
                 self._say("TS210", block.start, block.end)
             return
@@ -685,7 +615,7 @@ class _Extractor:
         self.candidates.append(candidate)
         return candidate
 
-    def _with_context(self, words: str, index: int, spans: list[tuple[int, int]], section: _Section | None) -> str:
+    def _with_context(self, words: str, index: int, spans: list[tuple[int, int]], section: Section | None) -> str:
         """Put the words of parent, lead-in or heading before an item that cannot be understood without them."""
         context = self._above(index)
         if context is not None:
@@ -706,7 +636,7 @@ class _Extractor:
             return f"{section.text}: {words}"
         return words
 
-    def _take_up(self, context: _Context, parent: int, spans: list[tuple[int, int]]) -> None:
+    def _take_up(self, context: Context, parent: int, spans: list[tuple[int, int]]) -> None:
         """Note where a context's words stand, and those above it that no rule has taken up yet."""
         spans.extend(context.spans)
         context.used = True
@@ -717,51 +647,3 @@ class _Extractor:
                 break
             outer.used = True
             spans.extend(outer.spans)
-
-
-def _take_id(text: str) -> tuple[str | None, str]:
-    """Take an explicit id from the first line of a text, which may hold nothing else."""
-    first, newline, rest = text.partition("\n")
-    rule_id, words = split_id(first.rstrip())
-    return (rule_id, f"{words}{newline}{rest}") if rule_id is not None else (None, text)
-
-
-def _bad_headings(text: str) -> list[tuple[int, int]]:
-    """Return the lines that look like headings and are none; a line of tags below other words is no heading."""
-    first = len(text) - len(text.lstrip())
-    return [
-        match.span()
-        for match in _BAD_HEADING.finditer(text)
-        if match.start() <= first or not _TAG_LINE.match(match[0].lower())
-    ]
-
-
-def _ends_open(words: str) -> bool:
-    """Whether an item ends with a colon, perhaps inside emphasis; ``scope:**`` is no emphasis."""
-    if words[-1] not in ":：*_ \t\n":
-        return False
-    bare = words.rstrip("*_ \t\n")
-    if not bare.endswith((":", "：")):
-        return False
-    marks = words[len(bare) :].strip()
-    return not marks or words.count(marks) % 2 == 0
-
-
-def _is_label(words: str) -> bool:
-    """Whether an item with children only names what they are about."""
-    if has_modal(words):
-        return False
-    plain = words.strip()
-    if plain.startswith(("**", "__")) and plain.endswith(("**", "__")):
-        return True
-    return count_words(plain) <= 3 and not plain.endswith((".", "!"))
-
-
-def _short(words: str) -> str:
-    """Return a context's words without emphasis marks and its closing colon, cut at a word."""
-    text = " ".join(words.split()).rstrip("*_ ").rstrip(":：").rstrip("*_ ")
-    if text.count("**") % 2:
-        text = text.replace("**", "", 1)
-    if len(text) > _MAX_CONTEXT_CHARS:
-        text = text[:_MAX_CONTEXT_CHARS].rsplit(" ", 1)[0] + " …"
-    return text

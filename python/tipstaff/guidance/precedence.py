@@ -6,6 +6,7 @@ addition is refused, because a constitution that a clever sentence can open prot
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
@@ -26,6 +27,7 @@ _PERMISSIVE: Final = frozenset(
     ignores ignored ignoring bypass bypassed bypassing exempt exempted exemption waive waived unnecessary needn't
     disregard disregarded relax relaxed except unless bother""".split()
 )
+_NOT_EVEN: Final = re.compile(r"[,;]?\s+(?:not even|even|including|also)\b[^.;:,]*[.!]?$", re.IGNORECASE)
 _LIFTED: Final = frozenset("required necessary mandatory needed need obligatory".split())
 _NEGATIONS: Final = frozenset("not never no isn't aren't don't doesn't".split())
 _MAX_LAWS: Final = 1_000
@@ -49,12 +51,14 @@ def tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
     ours, theirs = words(root.text), words(local.text)
     if not topic_of(ours) <= topic_of(theirs) or not topic_of(ours):
         return False
-    added = set(theirs) - set(ours)
+    if not _PERMISSIVE.isdisjoint(set(theirs) - set(ours)) or ("only" in theirs and "only" not in ours):
+        return False
+    # "..., not even in tests" takes nothing away.
+    plain = _NOT_EVEN.sub("", local.text)
+    added = set(words(plain)) - set(ours)
     if any(word not in _ADDING and not topic_of([word]) for word in added):
         return False
-    if not _PERMISSIVE.isdisjoint(added):
-        return False
-    said, says = claims(root.text), claims(local.text)
+    said, says = claims(root.text), claims(plain)
     if not said or not says or opposed(said, says):
         return False
     return all(claim.polarity == said[0].polarity and claim.polarity not in {PERMIT, LIFT} for claim in says)
