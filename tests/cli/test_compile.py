@@ -86,3 +86,15 @@ def test_a_store_that_cannot_be_written_is_code_4(orchard: Path, tmp_path: Path,
     assert out == ""
     assert err.startswith("tipstaff: error: ")
     assert err.count("\n") == 1
+
+
+def test_a_rule_file_that_cannot_be_read_is_an_error_and_the_others_are_compiled(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "CLAUDE.md").write_bytes(b"- Never caf\xe9\n")
+    (tmp_path / "AGENTS.md").write_text("- Always lint\n", encoding="utf-8")
+    for _ in range(2):  # compiled, and found unchanged
+        assert main(["compile", str(tmp_path)]) == exits.UNREADABLE
+        captured = capsys.readouterr()
+        assert "1 rule" in captured.out
+        assert "tipstaff: error: CLAUDE.md: Byte 0xe9 in line 1 is not UTF-8." in captured.err

@@ -11,6 +11,9 @@ from tipstaff.cli.output import COLOURS, Painter, counted, plain, write, write_j
 from tipstaff.errors import StoreWriteError
 from tipstaff.model import PolicyBundle, Severity
 
+UNREAD = frozenset({"TS101", "TS102", "TS111", "TS112"})
+"""Findings that say that a rule file is missing from what was compiled."""
+
 
 @click.command("compile")
 @click.argument("directory", type=click.Path(path_type=Path), default=".")
@@ -22,7 +25,10 @@ from tipstaff.model import PolicyBundle, Severity
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if the store is missing or out of date.")
 def command(directory: Path, as_json: bool, store: Path | None, check: bool) -> int:
-    """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing."""
+    """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing.
+
+    Exits with 3 if a rule file could not be read; what could be read is compiled all the same.
+    """
     from tipstaff.guidance.project import open_project
 
     if check:
@@ -46,7 +52,10 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool) -> 
         )
     else:
         write(*_lines(bundle, str(path), reason if rebuilt else "", Painter()))
-    return exits.OK
+    unread = [found for found in bundle.diagnostics if found.code in UNREAD]
+    for found in unread:
+        click.echo(f"tipstaff: error: {plain(found.source)}: {plain(found.message)} {found.fix}", err=True)
+    return exits.UNREADABLE if unread else exits.OK
 
 
 def _check(directory: Path, store: Path | None, *, as_json: bool) -> int:
