@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from tools.embedding import file_format, fit, selection, sources, teacher, texts, wordpieces
+from tools.embedding import file_format, fit, measures, selection, sources, teacher, texts, wordpieces
 from tools.embedding.card import write_card
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -70,7 +70,28 @@ def main() -> None:
     if arguments.out == OUT:
         write_card([source for source, _ in archives], offered, teacher.SOURCE, len(sentences), len(phrases))
         write_golden(arguments.out)
+    (work / "vocabulary.txt").write_text("\n".join(pieces) + "\n", encoding="ascii")
+    evaluate(arguments.out, [path for path in (OWN_EVALUATION, *arguments.eval) if path.exists()], work)
     clock.say(f"wrote {arguments.out} ({arguments.out.stat().st_size} bytes)")
+
+
+def evaluate(table: Path, paths: list[Path], work: Path) -> None:
+    """Print how well the table ranks rules, and write it to the work folder."""
+    from tipstaff.guidance.static_embedding import StaticEmbedding
+
+    embedding = StaticEmbedding(table)
+    figures: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for path in paths:
+        evaluation = measures.read_evaluation(path)
+        rows = {
+            name: embedding.rule_vectors(rules, [measures.innermost(one) for one in evaluation.headings[name]])
+            for name, rules in evaluation.pools.items()
+        }
+        judged = measures.judge_all(evaluation, [rows[q.pool] @ embedding.embed(q.task) for q in evaluation.queries])
+        figures[str(path)] = {name: measures.interval(judged[:, i]) for i, name in enumerate(measures.NAMES)}
+        parts = (f"{name} {mean:.3f} [{low:.3f}, {high:.3f}]" for name, (mean, low, high) in figures[str(path)].items())
+        print(f"{path}: {', '.join(parts)}")
+    (work / "evaluation.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 def write_golden(path: Path) -> None:
