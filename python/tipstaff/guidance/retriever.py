@@ -29,6 +29,7 @@ from tipstaff.guidance.shard_index import (
     unit_rows,
 )
 from tipstaff.guidance.vocabulary import infer
+from tipstaff.guidance.words import words as split
 from tipstaff.kernels import hash_embed, score_topk_f32
 from tipstaff.model import (
     INTENT_BITS,
@@ -263,7 +264,7 @@ class ShardRetriever:
             if type(chosen) is HashEmbedding
             else unit_rows(chosen.embed_batch(words), len(words), chosen.dimensions)
         )
-        intents = array("H", (mask_of(infer(text.lower().split())[0]) for text in words))
+        intents = array("H", (mask_of(infer(split(text))[0]) for text in words))
         risks = bytes([RISK_CODES["medium"]]) * len(words)
         query: Any = (
             hash_embed(task, chosen.dimensions)
