@@ -209,7 +209,7 @@ def on(repo: Path, day: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, str
     monkeypatch.setattr(module, "current_day", lambda: day)
     with open_project(repo) as project:
         result = project.retriever().retrieve("Fix the gateway", today=day)
-        laws = {rule.id for rule in result.constitution.rules}
+        laws = {rule.id for rule in result.constitution.rules if f"[{rule.id}]" in result.constitution.text}
         return project.rebuilt, project.reason, laws, {found.shard.rule.id for found in result.shards}
 
 

@@ -346,14 +346,9 @@ def _last_day_valid(bundle: PolicyBundle, today: str) -> str:
     import datetime as dt
 
     ends: list[str] = []
-    known: set[str] = set()
     for rule in bundle.rules():
-        known.add(rule.id)
         if rule.active_until is not None and rule.active_until >= today:
             ends.append(rule.active_until)
         if rule.active_from is not None and rule.active_from > today:
             ends.append((dt.date.fromisoformat(rule.active_from) - dt.timedelta(days=1)).isoformat())
-    # A constitution rule out of force is in no part of the bundle, so its dates are not known here.
-    if any(found.code == "TS305" and found.rule_id not in known for found in bundle.diagnostics):
-        ends.append(today)
     return min(ends, default="")
