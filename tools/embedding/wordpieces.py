@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Final
-
-from tokenizers import Tokenizer, models, trainers
 
 SIZE: Final = 15_000
 _MIN_FREQUENCY: Final = 5
@@ -36,7 +36,9 @@ def build(texts: Iterable[str]) -> list[str]:
 
     Notes
     -----
-    Every letter and digit is a piece of its own, so that each word has pieces.
+    Words begin as single characters, and the commonest pair of neighbours becomes one piece, again and again, until
+    there are enough pieces or no pair is common; of equally common pairs the first in the alphabet. Every letter and
+    digit is a piece of its own, so that each word has pieces.
     """
     counts = Counter(word for text in texts for word in split_words(text))
     words = sorted(
@@ -44,20 +46,58 @@ def build(texts: Iterable[str]) -> list[str]:
         for word, count in counts.items()
         if count >= _MIN_COUNT and word.isalpha() and len(word) <= LONGEST
     )
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=SIZE,
-        min_frequency=_MIN_FREQUENCY,
-        continuing_subword_prefix="##",
-        initial_alphabet=list(_ALPHABET),
-        special_tokens=[],
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator((word for word, count in words for _ in range(count)), trainer)
-    pieces = set(tokenizer.get_vocab())
-    pieces.update(_ALPHABET)
-    pieces.update(f"##{letter}" for letter in _ALPHABET)
+    pieces = {*_ALPHABET, *(f"##{letter}" for letter in _ALPHABET)}
+    pieces.update(_merges(words, SIZE - len(pieces)))
     return sorted(pieces)
+
+
+def _merges(words: list[tuple[str, int]], limit: int) -> list[str]:
+    """Return the pieces that merging makes, in order."""
+    symbols = [[word[0], *(f"##{letter}" for letter in word[1:])] for word, _ in words]
+    totals: Counter[tuple[str, str]] = Counter()
+    places: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    for number, (_, count) in enumerate(words):
+        for pair in pairwise(symbols[number]):
+            totals[pair] += count
+            places[pair].add(number)
+    heap = [(-total, pair) for pair, total in totals.items()]
+    heapq.heapify(heap)
+    made: list[str] = []
+    while heap and len(made) < limit:
+        total, pair = heapq.heappop(heap)
+        if -total != totals[pair]:
+            # The total has changed since; it stands in the heap again where it still counts.
+            continue
+        if -total < _MIN_FREQUENCY:
+            break
+        joined = pair[0] + pair[1].removeprefix("##")
+        made.append(joined)
+        changed: set[tuple[str, str]] = set()
+        for number in places.pop(pair):
+            count = words[number][1]
+            old = symbols[number]
+            new: list[str] = []
+            at = 0
+            while at < len(old):
+                if at + 1 < len(old) and (old[at], old[at + 1]) == pair:
+                    new.append(joined)
+                    at += 2
+                else:
+                    new.append(old[at])
+                    at += 1
+            for before in pairwise(old):
+                totals[before] -= count
+                changed.add(before)
+            for after in pairwise(new):
+                totals[after] += count
+                places[after].add(number)
+                changed.add(after)
+            symbols[number] = new
+        totals[pair] = 0
+        for one in changed:
+            if totals[one] > 0:
+                heapq.heappush(heap, (-totals[one], one))
+    return list(dict.fromkeys(made))
 
 
 class Encoder:
