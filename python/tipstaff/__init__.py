@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tipstaff.guidance.lint import lint_repository
     from tipstaff.guidance.project import compile_repository, open_project
     from tipstaff.guidance.retriever import ShardRetriever
+    from tipstaff.guidance.static_embedding import StaticEmbedding
     from tipstaff.model import (
         Constitution,
         Diagnostic,
@@ -38,6 +39,7 @@ _HOMES = {
     "compile_repository": "tipstaff.guidance.project",
     "open_project": "tipstaff.guidance.project",
     "ShardRetriever": "tipstaff.guidance.retriever",
+    "StaticEmbedding": "tipstaff.guidance.static_embedding",
     "Constitution": "tipstaff.model",
     "Diagnostic": "tipstaff.model",
     "GuidanceRule": "tipstaff.model",
@@ -62,6 +64,7 @@ __all__ = [
     "RuleManifest",
     "RuleShard",
     "ShardRetriever",
+    "StaticEmbedding",
     "__version__",
     "classify_intent",
     "compile_guidance",

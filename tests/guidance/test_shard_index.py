@@ -18,13 +18,12 @@ from tipstaff.guidance.shard_index import (
     INT8_FROM_ROWS,
     ShardIndex,
     current_day,
-    embedded,
     index_of_bundle,
     index_of_store,
     iso_day,
     mask_of,
-    unit_rows,
 )
+from tipstaff.guidance.vectors import shard_rows, unit_rows
 from tipstaff.model import INTENT_BITS, INTENTS, RISK_CLASSES, GuidanceRule
 from tipstaff.store.shards import ShardStore, open_store, write_store
 
@@ -198,8 +197,8 @@ class Doubled(HashEmbedding):
 def test_what_a_derived_embedding_says_counts() -> None:
     shards = bundle_of([rule("A", "one")]).shards
     expected = HashEmbedding(16).embed_batch([shards[0].compact_text * 2])
-    assert np.array_equal(np.asarray(embedded(shards, Doubled(16))), expected)
-    assert bytes(embedded(shards, HashEmbedding(16))) == HashEmbedding(16).embed(shards[0].compact_text).tobytes()
+    assert np.array_equal(np.asarray(shard_rows(shards, Doubled(16))), expected)
+    assert bytes(shard_rows(shards, HashEmbedding(16))) == HashEmbedding(16).embed(shards[0].compact_text).tobytes()
 
 
 def test_intents_that_nobody_knows_count_for_nothing() -> None:

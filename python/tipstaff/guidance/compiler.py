@@ -175,9 +175,9 @@ class _Compilation:
             if candidate.rule_id is None and not self.config.auto_generate_ids:
                 source = document.parsed.source
                 line = source.line(candidate.start)
-                self.diagnostics.append(
-                    find("TS208", line, document.path, span=source.span(candidate.start, candidate.end))
-                )
+                low = min([candidate.start, *(start for start, _ in candidate.context)])
+                high = max([candidate.end, *(end for _, end in candidate.context)])
+                self.diagnostics.append(find("TS208", line, document.path, span=source.span(low, high)))
                 continue
             self._merge(self._rule(candidate, document))
 
@@ -280,6 +280,7 @@ class _Compilation:
             "TS402",
             rule,
             f"{rule.text!r} would weaken {root.id} of {root.path}:{root.line}, {root.text!r}; it is refused.",
+            span=whole_span(rule),
         )
 
     def _free_id(self, wanted: str) -> str:
@@ -413,6 +414,8 @@ class _Compilation:
             first, second = by_id[relation.left], by_id[relation.right]
             if (second.path, second.line) < (first.path, first.line) and first.path == second.path:
                 first, second = second, first
+            if relation.kind == "duplicate" and first.is_generated_id and not second.is_generated_id:
+                first, second = second, first  # said of the one that goes
             there = f"{first.id} in {first.path}:{first.line}"
             if relation.kind == "contradiction":
                 if first.id in (second.overrides, first.overrides) or second.id == first.overrides:

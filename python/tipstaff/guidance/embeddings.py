@@ -108,6 +108,10 @@ class HashEmbedding:
             self._embed_texts(texts, out)
         return rows
 
+    def embed_query(self, text: str) -> memoryview[float]:
+        """Return the vector of a text, float32 (dimensions,), without NumPy."""
+        return hash_embed(text, self.dimensions)
+
     def embed_rows(self, texts: Sequence[str]) -> bytearray:
         """Return the vectors of texts as the bytes of float32 (n_texts, dimensions), without NumPy."""
         out = bytearray(4 * self.dimensions * len(texts))

@@ -22,10 +22,11 @@ from tipstaff.errors import (
     StoreWriteError,
 )
 from tipstaff.guidance.compiler import CompilerConfig, compile_documents
-from tipstaff.guidance.embeddings import Embedding, HashEmbedding
+from tipstaff.guidance.embeddings import Embedding
 from tipstaff.guidance.retriever import ShardRetriever
-from tipstaff.guidance.shard_index import current_day, embedded
+from tipstaff.guidance.shard_index import current_day
 from tipstaff.guidance.sources import Repository, read_repository, relevant_entry
+from tipstaff.guidance.vectors import default_embedding, shard_rows
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
 from tipstaff.store.shards import ShardStore, open_store
@@ -200,7 +201,7 @@ def open_project(
         If `directory` is not a folder.
     """
     root = Path(directory)
-    chosen = HashEmbedding() if embedding is None else embedding
+    chosen = default_embedding() if embedding is None else embedding
     path = Path(store) if store is not None else root / STORE_FOLDER / STORE_NAME
     settings = config or CompilerConfig()
     salt = f"{__version__}\n{settings!r}"
@@ -314,7 +315,7 @@ class _Builder(NamedTuple):
 
     def _store(self, bundle: PolicyBundle, fingerprint: Fingerprint) -> ShardStore:
         identity, dimensions = self.embedding.identity, self.embedding.dimensions
-        vectors = embedded(bundle.shards, self.embedding)
+        vectors = shard_rows(bundle.shards, self.embedding)
         write_store(
             self.path,
             bundle,

@@ -19,18 +19,11 @@ from tipstaff.guidance.claims import task_words
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
 from tipstaff.guidance.intents import classify_intent
 from tipstaff.guidance.selection import Cards, Selection, Taken
-from tipstaff.guidance.shard_index import (
-    ShardIndex,
-    current_day,
-    index_of_bundle,
-    index_of_store,
-    iso_day,
-    mask_of,
-    unit_rows,
-)
+from tipstaff.guidance.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, iso_day, mask_of
+from tipstaff.guidance.vectors import boosts_of, default_embedding, floor_of, task_vector, text_rows
 from tipstaff.guidance.vocabulary import infer
 from tipstaff.guidance.words import words as split
-from tipstaff.kernels import hash_embed, score_topk_f32
+from tipstaff.kernels import score_topk_f32
 from tipstaff.model import (
     INTENT_BITS,
     RISK_CLASSES,
@@ -43,9 +36,6 @@ from tipstaff.model import (
 )
 from tipstaff.store.shards import ShardStore
 
-INTENT_BOOST: Final = 0.15
-CRITICAL_BOOST: Final = 0.10
-HIGH_BOOST: Final = 0.05
 _SLACK: Final = 8
 """Candidates beyond those asked for, in case contradictions drop some."""
 _ALL_RISKS: Final = (1 << len(RISK_CLASSES)) - 1
@@ -84,10 +74,11 @@ class ShardRetriever:
         bundle: PolicyBundle | ShardStore,
         embedding: Embedding | None = None,
         *,
-        boosts: tuple[float, float, float] = (INTENT_BOOST, CRITICAL_BOOST, HIGH_BOOST),
+        boosts: tuple[float, float, float] | None = None,
         today: str | None = None,
     ) -> None:
-        self.embedding: Embedding = HashEmbedding() if embedding is None else embedding
+        self.embedding: Embedding = default_embedding() if embedding is None else embedding
+        boosts = boosts_of(self.embedding) if boosts is None else boosts
         if len(boosts) != 3 or not all(0.0 <= boost <= 1.0 for boost in boosts):
             msg = f"boosts is {boosts!r}; it must be three numbers from 0 to 1: for intent, critical risk, high risk"
             raise ConfigError(msg)
@@ -111,6 +102,7 @@ class ShardRetriever:
         self._cards = Cards(self._index.shard, self.constitution, self._index.overriding)
         # An embedding derived from HashEmbedding may do anything; only this one is known.
         self._hashes = type(self.embedding) is HashEmbedding
+        self._floor = floor_of(self.embedding, self._index.n_shards)
         self._risk_reasons = {
             name: f"{name} risk (+{boost:.2f})"
             for name, boost in (("critical", boosts[1]), ("high", boosts[2]))
@@ -163,7 +155,7 @@ class ShardRetriever:
             raise TypeError(msg)
         match = classify_intent(task) if intent is None else _given(intent)
         risks = _risk_bits(risk_filter)
-        query = self._query(task)
+        query = task_vector(task, self.embedding)
         day = self._today or current_day() if today is None else iso_day(today)
         return self._answer(task, query, match, risks, repo_scope, max_shards, day, started)
 
@@ -251,37 +243,20 @@ class ShardRetriever:
             raise ValueError(msg)
         if not texts or k <= 0:
             return []
-        chosen: Embedding = HashEmbedding() if embedding is None else embedding
+        chosen: Embedding = default_embedding() if embedding is None else embedding
         from array import array
 
-        words = (
-            texts
-            if headings is None
-            else [f"{head}: {text}" if head else text for head, text in zip(headings, texts, strict=True)]
-        )
-        rows: Any = (
-            chosen.embed_rows(words)
-            if type(chosen) is HashEmbedding
-            else unit_rows(chosen.embed_batch(words), len(words), chosen.dimensions)
-        )
-        intents = array("H", (mask_of(infer(split(text))[0]) for text in words))
-        risks = bytes([RISK_CODES["medium"]]) * len(words)
-        query: Any = (
-            hash_embed(task, chosen.dimensions)
-            if type(chosen) is HashEmbedding
-            else unit_rows([chosen.embed(task)], 1, chosen.dimensions)[0]
-        )
+        rows = text_rows(texts, chosen, headings)
+        intents = array("H", (mask_of(infer(split(text))[0]) for text in texts))
+        risks = bytes([RISK_CODES["medium"]]) * len(texts)
+        query = task_vector(task, chosen)
         bit = INTENT_BITS[classify_intent(task).intent]
-        indices, _, _ = score_topk_f32(rows, query, intents, risks, query_intents=bit, k=min(k, len(words)))
+        indices, _, _ = score_topk_f32(
+            rows, query, intents, risks, query_intents=bit, boosts=boosts_of(chosen), k=min(k, len(texts))
+        )
         return list(indices)
 
     # -- inside -----------------------------------------------------------------------------------------------------
-
-    def _query(self, task: str) -> Any:
-        embedding = self.embedding
-        if self._hashes:
-            return hash_embed(task, embedding.dimensions)
-        return unit_rows([embedding.embed(task)], 1, embedding.dimensions)[0]
 
     def _answer(
         self,
@@ -306,6 +281,8 @@ class ShardRetriever:
                 rows, scores, cosines = index.best(
                     query, mask, intent_bit=bit, risk_filter=risks, boosts=self.boosts, k=wanted
                 )
+                if self._floor and max(cosines, default=0.0) < self._floor:
+                    break  # no rule speaks of this
                 taken, dropped, exhausted = selection.choose(rows, scores, cosines)
                 if not exhausted or len(rows) < wanted or wanted == index.n_shards:
                     break

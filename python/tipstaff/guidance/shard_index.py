@@ -5,14 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import time
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.compiler import in_force
-from tipstaff.guidance.embeddings import Embedding, HashEmbedding
+from tipstaff.guidance.embeddings import Embedding
 from tipstaff.guidance.globs import scope_applies
+from tipstaff.guidance.vectors import shard_rows
 from tipstaff.kernels import quantize_rows, score_topk_f32, score_topk_i8
 from tipstaff.model import INTENT_BITS, RISK_CLASSES, RISK_CODES, Constitution, GuidanceRule, PolicyBundle, RuleShard
 from tipstaff.store.shards import ShardStore
@@ -139,7 +140,7 @@ class ShardIndex:
 def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
     """Embed a bundle's shards and lay out their columns; the bundle is not written to."""
     shards = bundle.shards
-    rows = embedded(shards, embedding)
+    rows = shard_rows(shards, embedding)
     intents = array("H", (mask_of(shard.rule.intents) for shard in shards))
     risks = array("B", (_risk_code(shard.rule) for shard in shards))
     distinct: dict[tuple[str, ...], int] = {}
@@ -184,14 +185,6 @@ def index_of_store(store: ShardStore) -> ShardIndex:
     )
 
 
-def embedded(shards: Sequence[RuleShard], embedding: Embedding) -> Any:
-    """Return the vectors of shards, float32 (n_shards, dimensions) or the bytes of it."""
-    texts = [shard.compact_text for shard in shards]
-    if type(embedding) is HashEmbedding:  # which needs no NumPy; one derived from it may do anything
-        return embedding.embed_rows(texts)
-    return unit_rows(embedding.embed_batch(texts), len(texts), embedding.dimensions)
-
-
 def _filled(store: ShardStore, column: str) -> dict[int, str]:
     """Return the shards that have a value in a column, and the value."""
     values = store.values(column)
@@ -215,29 +208,6 @@ def _risk_code(rule: GuidanceRule) -> int:
         msg = f"rule {rule.id}: risk class is {rule.risk_class!r}; it must be one of {', '.join(RISK_CLASSES)}"
         raise ConfigError(msg)
     return code
-
-
-def unit_rows(vectors: Any, n_rows: int, dimensions: int) -> Any:
-    """Check a batch of vectors and return it as float32 rows of length 1 (rows of zeros stay).
-
-    Raises
-    ------
-    ValueError
-        If the shape is not (n_rows, dimensions) or a number is not finite.
-    """
-    import numpy as np
-
-    rows = np.ascontiguousarray(vectors, dtype=np.float32)
-    if rows.shape != (n_rows, dimensions):
-        msg = f"the embedding gave an array of shape {rows.shape}; it must be ({n_rows}, {dimensions})"
-        raise ValueError(msg)
-    if not np.isfinite(rows).all():
-        msg = "the embedding gave a number that is not finite"
-        raise ValueError(msg)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    if np.abs(lengths - 1.0).max(initial=0.0) <= 1e-5:
-        return rows
-    return np.ascontiguousarray(rows / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
 
 
 def mask_of(intents: tuple[str, ...]) -> int:

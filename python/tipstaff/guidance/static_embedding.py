@@ -11,9 +11,9 @@ import os
 import threading
 from array import array
 from collections.abc import Sequence
-from importlib.resources import files
+from math import log, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tipstaff.errors import EmbeddingFileError
 from tipstaff.guidance.embeddings import text_column
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_TABLE: Final = Path(__file__).resolve().parent.parent / "data" / "static_embedding.bin"
+FLOOR_SCALE: Final = 0.08
 HEADING_WEIGHT: Final = 0.3
 """Weight of the heading above a rule, the rule's own text weighing 1."""
 _HEADER_BYTES: Final = 128
@@ -61,8 +63,11 @@ class StaticEmbedding:
 
     __slots__ = ("_table", "dimensions", "identity")
 
+    boosts: ClassVar[tuple[float, float, float]] = (0.03, 0.02, 0.01)
+    """For intent, critical and high risk: little, as the scores carry meaning; see the model card."""
+
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        chosen = os.fspath(path) if path is not None else str(files("tipstaff") / "data" / "static_embedding.bin")
+        chosen = os.fspath(path if path is not None else _TABLE)
         self._table = _open(chosen)
         self.dimensions: int = wordpiece_shape(self._table)[0]
         digest = int.from_bytes(self._table[_BODY_DIGEST_AT : _BODY_DIGEST_AT + 8], "little")
@@ -144,6 +149,14 @@ class StaticEmbedding:
         above = self.embed_rows(list(places))
         blend_rows(rows, above, array("i", map(places.__getitem__, headings)), HEADING_WEIGHT, self.dimensions)
         return rows
+
+    @staticmethod
+    def floor(n_rules: int) -> float:
+        """Return the cosine below which the best of so many rules has nothing to do with a task.
+
+        The best of many rules is near by chance more often than the best of few; see the model card.
+        """
+        return FLOOR_SCALE * sqrt(2.0 * log(n_rules)) if n_rules > 1 else FLOOR_SCALE
 
     def pieces(self, text: str) -> list[str]:
         """Return the word pieces that make up a text's vector; continuations begin with ``##``."""

@@ -335,7 +335,7 @@ def _row_count(rows: Buffer, dimensions: int) -> int:
     return memoryview(rows).nbytes // (4 * max(1, dimensions))
 
 
-def score_topk_i8(  # noqa: PLR0917 - the columns of quantize_rows in its order
+def score_topk_i8(
     rows: Buffer,
     codes: Buffer,
     scales: Buffer,

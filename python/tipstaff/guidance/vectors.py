@@ -1,0 +1,89 @@
+"""What retrieval asks of an embedding: the vectors of shards and tasks, the boosts and the floor that suit its scores.
+
+An embedding of another making needs `embed`, `embed_batch`, `identity` and `dimensions` alone; it may bring `boosts`
+and `floor` of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tipstaff.guidance.embeddings import Embedding, HashEmbedding
+from tipstaff.guidance.static_embedding import StaticEmbedding
+from tipstaff.model import RuleShard
+
+INTENT_BOOST: Final = 0.15
+CRITICAL_BOOST: Final = 0.10
+HIGH_BOOST: Final = 0.05
+SEED_BOOSTS: Final = (INTENT_BOOST, CRITICAL_BOOST, HIGH_BOOST)
+"""For intent, critical risk, high risk; the embedding's own where it has any (ADR-G002)."""
+
+
+def default_embedding() -> Embedding:
+    """Return the embedding that is used where none is given."""
+    return HashEmbedding()
+
+
+def boosts_of(embedding: Embedding) -> tuple[float, float, float]:
+    """Return the boosts for intent, critical and high risk that suit an embedding's scores."""
+    boosts: tuple[float, float, float] = getattr(embedding, "boosts", SEED_BOOSTS)
+    return boosts
+
+
+def floor_of(embedding: Embedding, n_rules: int) -> float:
+    """Return the cosine below which the best of so many rules has nothing to do with a task; 0 is no floor."""
+    floor = getattr(embedding, "floor", None)
+    return float(floor(n_rules)) if floor is not None else 0.0
+
+
+def shard_rows(shards: Sequence[RuleShard], embedding: Embedding) -> Any:
+    """Return the vectors of shards, float32 (n_shards, dimensions) or the bytes of it.
+
+    An embedding with meaning is given each rule's words under their heading, any other one the line in which the model
+    reads the shard.
+    """
+    if type(embedding) is StaticEmbedding:
+        return embedding.rule_rows([shard.rule.text for shard in shards], [shard.rule.heading for shard in shards])
+    return text_rows([shard.compact_text for shard in shards], embedding)
+
+
+def text_rows(texts: Sequence[str], embedding: Embedding, headings: Sequence[str] | None = None) -> Any:
+    """Return the vectors of texts, each under its heading where there are any."""
+    if type(embedding) is StaticEmbedding:
+        return embedding.rule_rows(texts, headings if headings is not None else [""] * len(texts))
+    if headings is not None:
+        texts = [f"{head}: {text}" if head else text for head, text in zip(headings, texts, strict=True)]
+    if type(embedding) is HashEmbedding:  # which needs no NumPy; one derived from it may do anything
+        return embedding.embed_rows(texts)
+    return unit_rows(embedding.embed_batch(texts), len(texts), embedding.dimensions)
+
+
+def task_vector(task: str, embedding: Embedding) -> Any:
+    """Return the vector of a task, float32 (dimensions,)."""
+    if type(embedding) is StaticEmbedding or type(embedding) is HashEmbedding:
+        return embedding.embed_query(task)
+    return unit_rows([embedding.embed(task)], 1, embedding.dimensions)[0]
+
+
+def unit_rows(vectors: Any, n_rows: int, dimensions: int) -> Any:
+    """Check a batch of vectors and return it as float32 rows of length 1 (rows of zeros stay).
+
+    Raises
+    ------
+    ValueError
+        If the shape is not (n_rows, dimensions) or a number is not finite.
+    """
+    import numpy as np
+
+    rows = np.ascontiguousarray(vectors, dtype=np.float32)
+    if rows.shape != (n_rows, dimensions):
+        msg = f"the embedding gave an array of shape {rows.shape}; it must be ({n_rows}, {dimensions})"
+        raise ValueError(msg)
+    if not np.isfinite(rows).all():
+        msg = "the embedding gave a number that is not finite"
+        raise ValueError(msg)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if np.abs(lengths - 1.0).max(initial=0.0) <= 1e-5:
+        return rows
+    return np.ascontiguousarray(rows / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
