@@ -67,3 +67,19 @@ def test_text_names_rules_reasons_and_places(capsys: Capture, orchard: Path) -> 
     assert ".claude/rules/migrations.md:" in out
     assert out.rstrip().endswith(" ms")
     assert "\x1b" not in out
+
+
+def test_meaning_is_asked_for_by_name(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "CLAUDE.md").write_text(
+        "- Round discounts down\n- Report every authentication vulnerability\n- Keep images small\n", encoding="utf-8"
+    )
+    for _ in range(2):
+        assert main(["retrieve", "Fix the auth issue", "--dir", str(tmp_path), "--embedding", "static", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["shards"]
+        assert found[0]["shard"]["rule"]["text"] == "Report every authentication vulnerability"
+        assert found[0]["reason"].startswith("meaning 0.")
+    assert main(["retrieve", "Fix the auth issue", "--dir", str(tmp_path), "--json"]) == 0
+    assert sorted(path.name for path in (tmp_path / ".tipstaff" / "cache").glob("*.store")) == [
+        "guidance-static.store",
+        "guidance.store",
+    ]

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tipstaff.cli import exits
+from tipstaff.cli.embedding_option import embedding_named, embedding_option
 from tipstaff.cli.output import COLOURS, Painter, counted, plain, write, write_json
 from tipstaff.errors import StoreWriteError
 from tipstaff.model import PolicyBundle, Severity
@@ -24,7 +25,8 @@ UNREAD = frozenset({"TS101", "TS102", "TS111", "TS112"})
     help="The store's file; .tipstaff/cache/guidance.store in the directory if not given.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if the store is missing or out of date.")
-def command(directory: Path, as_json: bool, store: Path | None, check: bool) -> int:
+@embedding_option
+def command(directory: Path, as_json: bool, store: Path | None, check: bool, embedding: str) -> int:
     """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing.
 
     Exits with 3 if a rule file could not be read; what could be read is compiled all the same.
@@ -32,8 +34,8 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool) -> 
     from tipstaff.guidance.project import open_project
 
     if check:
-        return _check(directory, store, as_json=as_json)
-    with open_project(directory, store=store) as project:
+        return _check(directory, store, embedding, as_json=as_json)
+    with open_project(directory, store=store, embedding=embedding_named(embedding)) as project:
         stored, reason = project.is_stored, project.reason
         bundle, path, rebuilt = project.bundle, project.store_path, project.rebuilt
     if not stored:
@@ -58,11 +60,11 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool) -> 
     return exits.UNREADABLE if unread else exits.OK
 
 
-def _check(directory: Path, store: Path | None, *, as_json: bool) -> int:
+def _check(directory: Path, store: Path | None, embedding: str, *, as_json: bool) -> int:
     """Say whether the store is current."""
     from tipstaff.guidance.project import open_project
 
-    with open_project(directory, store=store, write=False) as project:
+    with open_project(directory, store=store, embedding=embedding_named(embedding), write=False) as project:
         path, current, reason = project.store_path, not project.rebuilt, project.reason
     if as_json:
         write_json({"directory": str(directory), "store": str(path), "current": current, "reason": reason})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tipstaff.cli.embedding_option import embedding_named, embedding_option
 from tipstaff.cli.output import Painter, counted, plain, write, write_json
 from tipstaff.model import INTENTS, RISK_CLASSES
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
 @click.option("--scope", metavar="PATH", help="Only rules that apply to this file, folder or glob.")
 @click.option("--max-shards", type=click.IntRange(min=0), default=5, show_default=True, help="How many rules at most.")
+@embedding_option
 def command(
     *,
     task: str,
@@ -31,11 +33,12 @@ def command(
     risk: tuple[str, ...],
     scope: str | None,
     max_shards: int,
+    embedding: str,
 ) -> None:
     """Show the rules that matter for TASK, and why each of them was chosen."""
     from tipstaff.guidance.project import open_project
 
-    with open_project(directory) as project:
+    with open_project(directory, embedding=embedding_named(embedding)) as project:
         result = project.retriever().retrieve(
             task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards
         )

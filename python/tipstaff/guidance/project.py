@@ -26,6 +26,7 @@ from tipstaff.guidance.embeddings import Embedding
 from tipstaff.guidance.retriever import ShardRetriever
 from tipstaff.guidance.shard_index import current_day
 from tipstaff.guidance.sources import Repository, read_repository, relevant_entry
+from tipstaff.guidance.static_embedding import StaticEmbedding
 from tipstaff.guidance.vectors import default_embedding, shard_rows
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
@@ -34,6 +35,12 @@ from tipstaff.store.writing import write_store
 
 STORE_FOLDER: Final = ".tipstaff/cache"
 STORE_NAME: Final = "guidance.store"
+STATIC_STORE_NAME: Final = "guidance-static.store"
+
+
+def store_name(embedding: Embedding) -> str:
+    """Return the name of the store's file: hash and static embedding have one each, so as not to rebuild in turns."""
+    return STATIC_STORE_NAME if isinstance(embedding, StaticEmbedding) else STORE_NAME
 
 
 def compile_repository(
@@ -184,7 +191,7 @@ def open_project(
     directory
         The repository's root.
     store
-        Where the store lies; ``.tipstaff/cache/guidance.store`` below the root where None.
+        Where the store lies; `store_name` in ``.tipstaff/cache/`` below the root where None.
     config
         See `CompilerConfig`.
     embedding
@@ -202,7 +209,7 @@ def open_project(
     """
     root = Path(directory)
     chosen = default_embedding() if embedding is None else embedding
-    path = Path(store) if store is not None else root / STORE_FOLDER / STORE_NAME
+    path = Path(store) if store is not None else root / STORE_FOLDER / store_name(chosen)
     settings = config or CompilerConfig()
     salt = f"{__version__}\n{settings!r}"
     today = settings.today or current_day()
