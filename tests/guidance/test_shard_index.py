@@ -221,3 +221,18 @@ def test_a_day_is_an_iso_date(day: Any) -> None:
     assert iso_day("2026-06-01") == "2026-06-01"
     with pytest.raises(ConfigError, match="must be an ISO date"):
         iso_day(day)
+
+
+def test_many_rows_read_in_parts_give_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = bundle_of([rule(f"R-{number}", f"Rule {number % 97} of {number}") for number in range(1_100)])
+    whole = index_of_bundle(bundle, HashEmbedding(64))
+    monkeypatch.setattr(shard_index, "_ROWS_PER_PART", 300)
+    monkeypatch.setattr(shard_index.os, "cpu_count", lambda: 4)
+    parted = index_of_bundle(bundle, HashEmbedding(64))
+    assert [len(index._parts) for index in (whole, parted)] == [1, 3]
+    mask = bytes(number % 3 != 0 for number in range(1_100))
+    for task, some, k in (("Fix the login", None, 7), ("Rule 5 of 5", mask, 40), ("", mask, 1_100), ("x", None, 1)):
+        query = HashEmbedding(64).embed_query(task)
+        asked = {"intent_bit": 1, "risk_filter": 0xFF, "boosts": (0.15, 0.1, 0.05), "k": k}
+        one, other = whole.best(query, some, **asked), parted.best(query, some, **asked)
+        assert [list(column) for column in one] == [list(column) for column in other]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.compiler import in_force
@@ -18,10 +20,45 @@ from tipstaff.kernels import quantize_rows, score_topk_f32, score_topk_i8
 from tipstaff.model import INTENT_BITS, RISK_CLASSES, RISK_CODES, Constitution, GuidanceRule, PolicyBundle, RuleShard
 from tipstaff.store.shards import ShardStore
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 INT8_FROM_ROWS: Final = 256
 """Number of shards from which int8 rows with an exact re-rank beat float32 rows."""
+_MAX_PARTS: Final = 4
+_ROWS_PER_PART: Final = 20_000
+"""Rows from which a further thread saves more than it costs: a hand-over takes about 0.1 ms, reading them 0.8 ms."""
 _MAX_MASKS: Final = 64
 _DAY_S: Final = 86_400
+
+
+class _Part(NamedTuple):
+    """A range of rows: their columns, and their intents and risks."""
+
+    start: int
+    stop: int
+    rows: memoryview
+    codes: memoryview
+    scales: memoryview
+    errors: memoryview
+    intents: memoryview
+    risks: memoryview
+
+
+@lru_cache(maxsize=2)
+def _pool(_process: int) -> ThreadPoolExecutor:
+    """Return the scoring threads of a process; a process made by fork has none of its parent's."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(_MAX_PARTS, thread_name_prefix="tipstaff-scoring")
+
+
+def _merged(found: Sequence[tuple[Any, Any, Any]], k: int) -> tuple[list[int], list[float], list[float]]:
+    """Merge the best of several parts: by falling score, then by row."""
+    entries = sorted(
+        (entry for part in found for entry in zip(*part, strict=True)), key=lambda entry: (-entry[1], entry[0])
+    )[:k]
+    return [row for row, _, _ in entries], [score for _, score, _ in entries], [cosine for _, _, cosine in entries]
 
 
 class ShardIndex:
@@ -78,6 +115,29 @@ class ShardIndex:
         self._dated = dated
         self._quantized = quantized
         self._masks: dict[tuple[str | None, str], tuple[bytes | None]] = {}
+        self._parts = self._split() if quantized is not None else []
+
+    def _split(self) -> list[_Part]:
+        """Cut the rows into parts for the processors, one part where there are few of either."""
+        assert self._quantized is not None  # noqa: S101 - only quantized rows are read in parts
+        codes, scales, errors, _ = self._quantized
+        columns = [
+            (memoryview(column).cast("B"), width)
+            for column, width in (
+                (self.rows, 4 * self.dimensions),
+                (codes, self.dimensions),
+                (scales, 4),
+                (errors, 4),
+                (self.intents, 2),
+                (self.risks, 1),
+            )
+        ]
+        n_parts = min(os.cpu_count() or 1, _MAX_PARTS, max(1, self.n_shards // _ROWS_PER_PART))
+        edges = [self.n_shards * part // n_parts for part in range(n_parts + 1)]
+        parts: list[_Part] = []
+        for start, stop in pairwise(edges):
+            parts.append(_Part(start, stop, *(view[start * width : stop * width] for view, width in columns)))
+        return parts
 
     def best(
         self,
@@ -89,17 +149,30 @@ class ShardIndex:
         boosts: tuple[float, float, float],
         k: int,
     ) -> tuple[Any, Any, Any]:
-        """Return (row numbers, scores, cosines) of the k best shards, ties in the order of the rows."""
+        """Return (row numbers, scores, cosines) of the k best shards, ties in the order of the rows.
+
+        Many rows are read by several threads at once, each its part; the answer is the same.
+        """
         if self._quantized is not None:
-            codes, scales, errors, mean = self._quantized
-            return score_topk_i8(
-                self.rows, codes, scales, errors, mean, query, self.intents, self.risks, mask,
-                query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k,
-            )  # fmt: skip
+            options = {"query_intents": intent_bit, "risk_filter": risk_filter, "boosts": boosts, "k": k}
+            if len(self._parts) == 1:
+                return self._part(self._parts[0], query, mask, options)
+            first, *others = self._parts
+            waiting = [_pool(os.getpid()).submit(self._part, part, query, mask, options) for part in others]
+            return _merged([self._part(first, query, mask, options), *(one.result() for one in waiting)], k)
         return score_topk_f32(
             self.rows, query, self.intents, self.risks, mask,
             query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k,
         )  # fmt: skip
+
+    def _part(self, part: _Part, query: Any, mask: bytes | None, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+        assert self._quantized is not None  # noqa: S101 - only quantized rows are read in parts
+        some = mask if mask is None or len(self._parts) == 1 else memoryview(mask)[part.start : part.stop]
+        rows, scores, cosines = score_topk_i8(
+            part.rows, part.codes, part.scales, part.errors, self._quantized[3], query, part.intents, part.risks, some,
+            **options,
+        )  # fmt: skip
+        return ([row + part.start for row in rows] if part.start else rows), scores, cosines
 
     def mask(self, repo_scope: str | None, today: str) -> bytes | None:
         """Return which shards a task may be given, uint8 (n_shards,), None for all.
