@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -152,8 +153,12 @@ def split_scopes(value: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
+@lru_cache(maxsize=8_192)
 def parse_annotations(raw: str) -> Annotations:
     """Read the annotations of a rule and remove them from its words.
+
+    Remembered for some thousand texts, so what it returns must not be written to: when a file changes, most of its
+    rules are those of before.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
@@ -160,7 +161,7 @@ class _Compilation:
         self.today = config.today or dt.datetime.now(tz=dt.UTC).date().isoformat()
         # By casefolded id, in the order of the files: what a later file replaces keeps its place.
         self.rules: dict[str, GuidanceRule] = {}
-        self._words: dict[str, list[str]] = {}
+        self._words: dict[str, tuple[str, ...]] = {}
         self._copies: dict[str, int] = {}
 
     def _say(self, code: str, rule: GuidanceRule, message: str = "", *, span: tuple[int, int] | None = None) -> None:
@@ -185,12 +186,12 @@ class _Compilation:
         notes = candidate.annotations
         text = candidate.text
         intents, domains = notes.intents, notes.domains
-        words = self._words[text] = split(text)
+        words, *inferred = read_words(text)
+        self._words[text] = words
         if not intents or not domains:
-            # What an author tagged one way speaks for the other too: #testing is about testing.
-            inferred = infer(
-                [*words[:_INFERRED_WORDS], *intents, *domains] if intents or domains else words[:_INFERRED_WORDS]
-            )
+            if intents or domains:
+                # What an author tagged one way speaks for the other too: #testing is about testing.
+                inferred = list(infer([*words[:_INFERRED_WORDS], *intents, *domains]))
             intents = intents or inferred[0]
             domains = domains or inferred[1]
         source = document.parsed.source
@@ -455,6 +456,17 @@ class _Compilation:
         # Rules out of force wait among the shards, which are filtered by the day that is asked for.
         waiting = tuple(rule.id for rule in laws if not in_force(rule, self.today))
         return constitution.replace(rules=tuple(laws), overflow=(*constitution.overflow, *waiting))
+
+
+@lru_cache(maxsize=8_192)
+def read_words(text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return a rule's words in lower case, and the intents and domains that they speak for.
+
+    Remembered for some thousand texts: when a file changes, most of its rules are those of before.
+    """
+    words = tuple(split(text))
+    intents, domains = infer(words[:_INFERRED_WORDS])
+    return words, intents, domains
 
 
 def in_force(rule: GuidanceRule, today: str) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import islice
 
+import msgspec
+
 from tipstaff.guidance.annotations import looks_like_id, parse_annotations, split_id
 from tipstaff.guidance.candidates import Candidate, Context, Section
 from tipstaff.guidance.diagnostics import find
@@ -389,7 +391,7 @@ class _Extractor:
     def _extend(self, candidate: Candidate, text: str, block: Block) -> None:
         """Join a paragraph to the rule that a heading with an id opened."""
         more = parse_annotations(text)
-        old = candidate.annotations
+        old = candidate.annotations = msgspec.structs.replace(candidate.annotations)
         self._heading_words.append(more.text)
         for code, message in more.problems:
             self._say(code, block.start, block.end, message, rule_id=candidate.rule_id)
