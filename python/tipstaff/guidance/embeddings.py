@@ -103,7 +103,9 @@ class HashEmbedding:
         rows = np.empty((n_rows, self.dimensions), dtype=np.float32)
         out: Any = rows  # NumPy's types do not say before Python 3.12 that an array is a buffer
         if hasattr(texts, "buffers"):
-            self._embed_column(texts, n_rows, out)
+            offsets, data, large = arrow_column(texts)
+            if n_rows:
+                hash_embed_batch(offsets, data, n_rows, self.dimensions, out, large_offsets=large)
         else:
             self._embed_texts(texts, out)
         return rows
@@ -134,23 +136,6 @@ class HashEmbedding:
         else:
             hash_embed_batch(offsets, data, len(texts), self.dimensions, out)
 
-    def _embed_column(self, column: Any, n_rows: int, out: Any) -> None:
-        kind = str(column.type)
-        if kind not in {"string", "large_string", "utf8", "large_utf8"}:
-            msg = f"an Arrow column of {kind} was given; it must be one of strings"
-            raise TypeError(msg)
-        if column.null_count:
-            msg = f"the Arrow column has {column.null_count} nulls; fill them first"
-            raise ValueError(msg)
-        if not n_rows:
-            return
-        large = kind.startswith("large")
-        width = 8 if large else 4
-        _, offsets, data = column.buffers()
-        start = column.offset * width
-        view = memoryview(offsets)[start : start + (n_rows + 1) * width]
-        hash_embed_batch(view, data if data is not None else b"", n_rows, self.dimensions, out, large_offsets=large)
-
 
 def text_column(texts: Sequence[str]) -> tuple[array[int], bytes]:
     """Return texts as the offsets (int32) and UTF-8 bytes of an Arrow string column.
@@ -164,3 +149,29 @@ def text_column(texts: Sequence[str]) -> tuple[array[int], bytes]:
     encoded = joined.encode()
     sizes = map(len, texts if len(encoded) == len(joined) else [text.encode() for text in texts])
     return array("i", accumulate(sizes, initial=0)), encoded
+
+
+def arrow_column(column: Any) -> tuple[memoryview, Any, bool]:
+    """Return an Arrow string column as its offsets, its UTF-8 bytes, and whether the offsets are int64, without a copy.
+
+    Raises
+    ------
+    TypeError
+        If it is no column of strings.
+    ValueError
+        If it has nulls.
+    """
+    kind = str(column.type)
+    if kind not in {"string", "large_string", "utf8", "large_utf8"}:
+        msg = f"an Arrow column of {kind} was given; it must be one of strings"
+        raise TypeError(msg)
+    if column.null_count:
+        msg = f"the Arrow column has {column.null_count} nulls; fill them first"
+        raise ValueError(msg)
+    large = kind.startswith("large")
+    if not len(column):
+        return memoryview(b""), b"", large
+    width = 8 if large else 4
+    _, offsets, data = column.buffers()
+    start = column.offset * width
+    return memoryview(offsets)[start : start + (len(column) + 1) * width], data if data is not None else b"", large

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tipstaff.errors import EmbeddingFileError
-from tipstaff.guidance.embeddings import text_column
+from tipstaff.guidance.embeddings import arrow_column, text_column
 from tipstaff.kernels import blend_rows, wordpiece_embed, wordpiece_embed_batch, wordpiece_shape, wordpiece_split
 
 if TYPE_CHECKING:
@@ -171,21 +171,8 @@ class StaticEmbedding:
                 offsets, data = text_column([text.encode("utf-8", "replace").decode() for text in texts])
             wordpiece_embed_batch(self._table, offsets, data, len(texts), out)
             return
-        kind = str(texts.type)
-        if kind not in {"string", "large_string", "utf8", "large_utf8"}:
-            msg = f"an Arrow column of {kind} was given; it must be one of strings"
-            raise TypeError(msg)
-        if texts.null_count:
-            msg = f"the Arrow column has {texts.null_count} nulls; fill them first"
-            raise ValueError(msg)
-        large = kind.startswith("large")
-        width = 8 if large else 4
-        _, offsets, data = texts.buffers()
-        start = texts.offset * width
-        view = memoryview(offsets)[start : start + (len(texts) + 1) * width]
-        wordpiece_embed_batch(
-            self._table, view, data if data is not None else b"", len(texts), out, large_offsets=large
-        )
+        view, column, large = arrow_column(texts)
+        wordpiece_embed_batch(self._table, view, column, len(texts), out, large_offsets=large)
 
 
 def _open(path: str) -> mmap.mmap:
