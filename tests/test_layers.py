@@ -14,6 +14,8 @@ PACKAGE = REPOSITORY / "python" / "tipstaff"
 STEPS = (
     ("errors", "budgets"),
     ("model",),
+    ("globs",),
+    ("frontmatter",),
     ("kernels",),
     ("store",),
     ("guidance", "gates", "context", "review"),
@@ -104,16 +106,16 @@ def test_there_are_modules_to_look_at() -> None:
 @pytest.mark.parametrize(
     ("module", "source", "expected"),
     [
-        ("tipstaff.store.shards", "from tipstaff.guidance import globs", "guidance stands above store"),
-        ("tipstaff.store.shards", "def f():\n    import tipstaff.guidance.globs", "guidance stands above store"),
+        ("tipstaff.store.shards", "from tipstaff.guidance import lint", "guidance stands above store"),
+        ("tipstaff.store.shards", "def f():\n    import tipstaff.guidance.lint", "guidance stands above store"),
         ("tipstaff.store.shards", "from tipstaff import guidance", "guidance stands above store"),
-        ("tipstaff.store.shards", "from ..guidance import globs", "guidance stands above store"),
+        ("tipstaff.store.shards", "from ..guidance import lint", "guidance stands above store"),
         ("tipstaff.store.shards", "from .. import cli", "cli stands above store"),
         ("tipstaff.guidance.lint", "from tipstaff.gates.engine import x", "gates stands beside guidance"),
         ("tipstaff.model", "import_module('tipstaff.kernels')", "kernels stands above model"),
         ("tipstaff.model", "importlib.import_module(f'tipstaff.store.{x}')", "store stands above model"),
         ("tipstaff.cli.app", "import tipstaff.helpers", "helpers has no place among the steps"),
-        ("tipstaff.guidance.lint", "from . import globs\nfrom tipstaff.store import shards\nimport json", ""),
+        ("tipstaff.guidance.lint", "from . import quality\nfrom tipstaff.store import shards\nimport json", ""),
         ("tipstaff.guidance.lint", "from tipstaff import __version__", ""),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.guidance.annotations import looks_like_id, parse_annotations, split_id, split_scopes
+from tipstaff.guidance.annotations import looks_like_id, parse_annotations, split_id
 from tipstaff.model import DOMAINS, INTENTS, RISK_CLASSES, TOOL_CLASSES
 
 
@@ -100,21 +100,6 @@ def test_what_is_wrong_is_said(text: str, left: str, codes: list[str]) -> None:
     notes = parse_annotations(text)
     assert [code for code, _ in notes.problems] == codes
     assert notes.text in {left, "Lint"}
-
-
-@pytest.mark.parametrize(
-    ("value", "parts"),
-    [
-        ("a,b", ("a", "b")),
-        ("{a,b}/c,d", ("{a,b}/c", "d")),
-        ("[,]x", ("[,]x",)),
-        (",", ()),
-        ("a}},b", ("a}}", "b")),
-        ("", ()),
-    ],
-)
-def test_scopes_split_outside_braces(value: str, parts: tuple[str, ...]) -> None:
-    assert split_scopes(value) == parts
 
 
 _WORDS = st.sampled_from(

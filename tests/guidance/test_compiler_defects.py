@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tipstaff.globs import matches_any
 from tipstaff.guidance.compiler import CompilerConfig, compile_guidance
-from tipstaff.guidance.globs import matches_any
 from tipstaff.guidance.project import compile_repository
 from tipstaff.model import GuidanceRule, PolicyBundle
 

@@ -10,8 +10,8 @@ import pytest
 from tests.shared_data import shared_path
 
 from tipstaff import compile_guidance
+from tipstaff.globs import scope_applies
 from tipstaff.guidance.embeddings import HashEmbedding
-from tipstaff.guidance.globs import scope_applies
 from tipstaff.guidance.retriever import ShardRetriever
 from tipstaff.model import RetrievalResult
 

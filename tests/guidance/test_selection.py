@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.guidance.made_rules import bundle_of, rule
 
+from tipstaff.globs import scopes_may_overlap
 from tipstaff.guidance.claims import claims, opposed
-from tipstaff.guidance.globs import scopes_may_overlap
 from tipstaff.guidance.selection import Cards, Selection
 from tipstaff.model import DroppedShard, GuidanceRule
 

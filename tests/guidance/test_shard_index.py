@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.guidance.made_rules import bundle_of, rule
 
 from tipstaff.errors import ConfigError
+from tipstaff.globs import scope_applies
 from tipstaff.guidance import shard_index
 from tipstaff.guidance.embeddings import HashEmbedding
-from tipstaff.guidance.globs import scope_applies
 from tipstaff.guidance.shard_index import (
     INT8_FROM_ROWS,
     ShardIndex,

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from tipstaff.budgets import MAX_PRIORITY
+from tipstaff.globs import split_scopes
 from tipstaff.model import DOMAINS, INTENTS, RISK_CLASSES, TOOL_CLASSES
 
 _RISKS: Final = "|".join(RISK_CLASSES)
@@ -135,22 +136,6 @@ def split_id(text: str) -> tuple[str | None, str]:
 def looks_like_id(text: str) -> bool:
     """Whether a line begins with an explicit rule id."""
     return split_id(text)[0] is not None
-
-
-def split_scopes(value: str) -> tuple[str, ...]:
-    """Split a comma-separated list of globs at the commas that stand outside braces and brackets."""
-    parts: list[str] = []
-    depth = start = 0
-    for index, char in enumerate(value):
-        if char in "{[(":
-            depth += 1
-        elif char in "}])":
-            depth = max(0, depth - 1)
-        elif char == "," and depth == 0:
-            parts.append(value[start:index].strip())
-            start = index + 1
-    parts.append(value[start:].strip())
-    return tuple(part for part in parts if part)
 
 
 @lru_cache(maxsize=8_192)

@@ -9,6 +9,7 @@ from itertools import count
 from math import ceil
 from typing import Final
 
+from tipstaff.globs import scopes_may_overlap
 from tipstaff.guidance.claims import (
     CONTRADICTION,
     DEMANDS,
@@ -20,7 +21,6 @@ from tipstaff.guidance.claims import (
     similarity,
     topic_of,
 )
-from tipstaff.guidance.globs import scopes_may_overlap
 from tipstaff.guidance.words import words as split
 from tipstaff.kernels import jaccard_pairs
 from tipstaff.model import GuidanceRule, Relation

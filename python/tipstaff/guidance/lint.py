@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tipstaff import globs
 from tipstaff.budgets import CONSTITUTION_TOKENS
 from tipstaff.errors import ConfigError
-from tipstaff.guidance import globs
 from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.quality import MAX_RULE_CHARS, is_long, is_vague
 from tipstaff.guidance.repository_files import FileList, list_files

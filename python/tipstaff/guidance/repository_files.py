@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from tipstaff.guidance import globs
+from tipstaff import globs
 
 MAX_FILES: Final = 500_000
 """Where a repository has more, scopes are judged by the first so many that are found."""

@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
+from tipstaff.globs import leading_folder, matches_any, scopes_may_overlap
 from tipstaff.guidance.claims import FORBID, LIFT, Claim, claims, opposed, topic_words
 from tipstaff.guidance.compiler import in_force
-from tipstaff.guidance.globs import leading_folder, matches_any, scopes_may_overlap
 from tipstaff.model import EVERYWHERE, Constitution, DroppedShard, GuidanceRule, RuleShard
 
 _MAX_CARDS: Final = 8_192

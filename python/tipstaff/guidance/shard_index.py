@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tipstaff.errors import ConfigError
+from tipstaff.globs import scope_applies
 from tipstaff.guidance.compiler import in_force
 from tipstaff.guidance.embeddings import Embedding
-from tipstaff.guidance.globs import scope_applies
 from tipstaff.guidance.vectors import shard_rows
 from tipstaff.kernels import quantize_rows, score_topk_f32, score_topk_i8
 from tipstaff.model import INTENT_BITS, RISK_CLASSES, RISK_CODES, Constitution, GuidanceRule, PolicyBundle, RuleShard

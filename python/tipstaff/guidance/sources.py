@@ -31,9 +31,9 @@ import msgspec
 
 from tipstaff.budgets import MAX_DIRECTORIES, MAX_IMPORT_DEPTH, MAX_SOURCE_BYTES, MAX_SOURCE_FILES
 from tipstaff.errors import SourceNotFoundError
+from tipstaff.frontmatter import FrontMatter, read_front_matter
+from tipstaff.globs import from_host
 from tipstaff.guidance.diagnostics import find
-from tipstaff.guidance.frontmatter import FrontMatter, read_front_matter
-from tipstaff.guidance.globs import from_host
 from tipstaff.guidance.markdown import ParsedText, parse
 from tipstaff.guidance.sections import is_constitution_heading
 from tipstaff.model import EVERYWHERE, Diagnostic

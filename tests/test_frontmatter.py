@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.guidance.frontmatter import read_front_matter
+from tipstaff.frontmatter import read_front_matter
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wcmatch import glob as library
 
-from tipstaff.guidance.globs import (
+from tipstaff.globs import (
     MAX_ALTERNATIVES,
     compile_scope,
     from_host,
@@ -14,6 +14,7 @@ from tipstaff.guidance.globs import (
     matches_any,
     scope_applies,
     scopes_may_overlap,
+    split_scopes,
 )
 
 COVERED = [
@@ -250,3 +251,18 @@ def test_hostile_globs_take_linear_work() -> None:
     assert not matches("{a,aa}" * 8 + "b", "a" * 4_000)
     assert is_valid("{a,b}" * 8) is None
     assert MAX_ALTERNATIVES == 2**8
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        ("a,b", ("a", "b")),
+        ("{a,b}/c,d", ("{a,b}/c", "d")),
+        ("[,]x", ("[,]x",)),
+        (",", ()),
+        ("a}},b", ("a}}", "b")),
+        ("", ()),
+    ],
+)
+def test_scopes_split_outside_braces(value: str, parts: tuple[str, ...]) -> None:
+    assert split_scopes(value) == parts

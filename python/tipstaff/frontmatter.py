@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tipstaff.guidance.annotations import split_scopes
+from tipstaff.globs import split_scopes
 
 _LENIENT: Final = re.compile(
     r"^(?P<key>globs|applyTo|paths|description)[ \t]*:[ \t]+(?P<value>[^\s\"'\[|>#&][^\n]*?)[ \t]*$", re.MULTILINE

@@ -416,3 +416,19 @@ def _extents_meet(left: _Extent, right: _Extent) -> bool:
     elif not other_folders[len(folders)].startswith(partial):
         return False
     return ending.endswith(other_ending) or other_ending.endswith(ending)
+
+
+def split_scopes(value: str) -> tuple[str, ...]:
+    """Split a comma-separated list of globs at the commas that stand outside braces and brackets."""
+    parts: list[str] = []
+    depth = start = 0
+    for index, char in enumerate(value):
+        if char in "{[(":
+            depth += 1
+        elif char in "}])":
+            depth = max(0, depth - 1)
+        elif char == "," and depth == 0:
+            parts.append(value[start:index].strip())
+            start = index + 1
+    parts.append(value[start:].strip())
+    return tuple(part for part in parts if part)
