@@ -1,0 +1,325 @@
+// What a tool call would run: commands, found in text and in the code that text carries.
+//
+// Readers (shell.hpp and the other dialects) turn text into a Tree; rules look at its commands and
+// never at raw text, so that a word in a commit message is never taken for an instruction.
+//
+// Everything a dialect can do is said as a command. Python's shutil.rmtree(p) is `rm -r -f p`,
+// a DROP TABLE is `sql drop table p`, a redirection to a file is `@write p`: one rule serves all of them.
+// Pseudo programs (no file of that name is started):
+//   @write PATH [--append]   a file is written: redirections, tee, Write and Edit tools, patches, open(p, "w")
+//   @read PATH               a file is read: redirections, the Read tool, open(p)
+//   @delete PATH             a file is removed by an editing tool or a patch
+//   @send [PATH...]          data leave for the network by other means than a program (requests.post ...)
+//   sql VERB [OBJECT [NAME]] one statement: verb and object in lower case, then flags --where, --always-true
+//                            (a condition that is always true), --cascade, --if-exists, --temporary
+//   redis, mongo ...         as their clients' commands: `redis flushall`, `mongo dropdatabase`
+//
+// All storage is one block that the caller owns; nothing is allocated while reading. Where a limit is
+// reached the tree says so (Unresolved::limit): it never ends in silence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+namespace tipstaff::gate {
+
+// Bytes of the text that was given, half open.
+struct Span {
+  std::uint32_t start = 0;
+  std::uint32_t end = 0;
+};
+
+constexpr std::uint32_t kNone = 0xffffffffu;
+
+// Stands in a resolved text for a part that is only known when the command runs.
+constexpr char kUnknownPart = '\x01';
+
+enum class Dialect : std::uint8_t {
+  shell,
+  powershell,
+  cmd,
+  python,
+  node,
+  perl,
+  ruby,
+  php,
+  awk,
+  sql,
+  redis,
+  mongo,
+  patch,
+  make,
+  crontab,
+  prose,
+};
+
+namespace word_flag {
+constexpr std::uint16_t kUnknown = 1;        // at least one part is not known (kUnknownPart in the text)
+constexpr std::uint16_t kGlob = 2;           // holds an unquoted * ? or [
+constexpr std::uint16_t kQuoted = 4;         // at least one part was quoted or escaped
+constexpr std::uint16_t kTemporary = 8;      // comes from mktemp or the like
+constexpr std::uint16_t kMayBeEmpty = 16;    // an unknown part may be nothing: "$UNSET"/* may be /*
+constexpr std::uint16_t kAppended = 32;      // stands for arguments that a program adds: xargs, find -exec {}
+constexpr std::uint16_t kPseudo = 64;        // not written there: made by a reader
+constexpr std::uint16_t kEnvironment = 128;  // an unknown part comes from a variable that nothing here sets
+}  // namespace word_flag
+
+struct Word {
+  std::string_view text;  // after quotes, escapes and what expansion is certain
+  Span span;
+  std::uint16_t flags = 0;
+
+  bool has(std::uint16_t flag) const noexcept { return (flags & flag) != 0; }
+};
+
+// How a command came to be run; bits.
+namespace via {
+constexpr std::uint32_t kSudo = 1;            // sudo, doas, su, pkexec, runas
+constexpr std::uint32_t kRemote = 2;          // ssh and its kin: paths are those of another machine
+constexpr std::uint32_t kContainer = 4;       // docker exec, docker run, kubectl exec
+constexpr std::uint32_t kArgumentsAdded = 8;  // xargs, parallel, find -exec, fd -x: more arguments follow
+constexpr std::uint32_t kInterpreter = 16;    // from a program's inline code (python -c, awk ...)
+constexpr std::uint32_t kScript = 32;         // from a file named on the command line
+constexpr std::uint32_t kScheduled = 64;      // at, crontab, systemd-run, trap: later
+constexpr std::uint32_t kSubstitution = 128;  // inside $(...) or back-ticks
+constexpr std::uint32_t kFunction = 256;      // in the body of a function or an alias that is called
+constexpr std::uint32_t kDefinition = 512;    // in the body of a function that nothing here calls
+constexpr std::uint32_t kConditional = 1024;  // behind &&, ||, if, while, case: it may not run
+constexpr std::uint32_t kBackground = 2048;
+constexpr std::uint32_t kDecoded = 4096;   // from text that was decoded: base64, printf escapes
+constexpr std::uint32_t kEvaluated = 8192;  // eval, sh -c, source /dev/stdin: text that became code
+}  // namespace via
+
+struct Command {
+  std::string_view program;  // base name in lower case, without .exe; pseudo programs as above; empty: not known
+  Word name;                 // the program as it stands there
+  std::uint32_t first_word = 0;  // its arguments, without the program: tree.words()[first_word ...]
+  std::uint32_t word_count = 0;
+  std::string_view cwd;       // empty where it is not known
+  std::uint32_t node = kNone;
+  std::uint32_t carrier = kNone;    // the command that carries this one: sudo, xargs, bash -c, python -c ...
+  std::uint32_t pipe_from = kNone;  // the command whose output it reads, in the same pipeline
+  std::uint32_t pipe_to = kNone;
+  Word input;                 // what is known of its standard input (here-document, here-string, echo ... |)
+  bool has_input = false;
+  std::uint32_t via = 0;      // bits of tipstaff::gate::via
+  Dialect dialect = Dialect::shell;
+  Span span;                  // the whole command
+};
+
+enum class NodeKind : std::uint8_t {
+  root,
+  pipeline,
+  list,
+  group,
+  subshell,
+  substitution,
+  loop,
+  branch,
+  function,
+  command,
+  assignment,
+  redirection,
+  here_document,
+  code,  // nested code of some dialect
+  data,  // text that nothing runs
+};
+
+// The tree as `gate --explain` draws it, in pre-order of first children and next siblings.
+struct Node {
+  NodeKind kind = NodeKind::root;
+  Dialect dialect = Dialect::shell;
+  bool is_code = true;
+  Span span;
+  std::uint32_t parent = kNone;
+  std::uint32_t first_child = kNone;
+  std::uint32_t last_child = kNone;
+  std::uint32_t next = kNone;
+  std::uint32_t command = kNone;
+};
+
+// Why something could not be resolved.
+enum class Unresolved : std::uint8_t {
+  program,        // the program's name is only known when it runs
+  code,           // text that would be run is not known: eval "$X", sh -c "$(cmd)"
+  remote_code,    // text that would be run comes from the network: curl | sh
+  script,         // a script's text could not be read
+  script_size,    // a script is longer than what is read
+  depth,          // nested deeper than what is followed
+  limit,          // more words, commands or expansions than what is followed
+  syntax,         // the text is not complete code of its dialect: an open quote, an open group
+  encoding,       // bytes that are no text
+};
+
+struct Uncertainty {
+  Unresolved reason = Unresolved::limit;
+  Span span;
+  std::uint32_t command = kNone;  // the command that it is about
+};
+
+// Text of a dialect, and where it stands in the text that was given.
+struct Code {
+  std::string_view text;
+  Span origin;
+  bool verbatim = true;  // text is byte by byte what stands at origin; else every place in it maps to origin
+
+  Span at(std::size_t start, std::size_t end) const noexcept {
+    if (!verbatim) return origin;
+    return {static_cast<std::uint32_t>(origin.start + start), static_cast<std::uint32_t>(origin.start + end)};
+  }
+};
+
+// What a reader inherits from the code around its own.
+struct Frame {
+  std::uint32_t node = kNone;
+  std::uint32_t carrier = kNone;
+  std::uint32_t via = 0;
+  std::uint32_t depth = 0;
+  std::string_view cwd;
+};
+
+// The machine as far as reading needs it. Views must outlive the tree.
+struct Surroundings {
+  std::string_view cwd;         // absolute; empty where it is not known
+  std::string_view repository;  // the working repository's root; empty where there is none
+  std::string_view home;        // empty where it is not known
+  std::string_view temporary;   // a further temporary directory ($TMPDIR), empty for none
+  // Reads a file for its text: at most `capacity` bytes into `out`; returns the file's size, or -1.
+  long long (*read_file)(void* self, std::string_view path, char* out, std::size_t capacity) noexcept = nullptr;
+  // Resolves symbolic links of an existing path into `out`; returns its length, 0 where nothing is to be resolved.
+  std::size_t (*real_path)(void* self, std::string_view path, char* out, std::size_t capacity) noexcept = nullptr;
+  void* self = nullptr;
+};
+
+namespace limits {
+constexpr std::uint32_t kDepth = 24;
+constexpr std::size_t kScriptBytes = 256 * 1024;
+constexpr std::uint32_t kExpansions = 256;  // words that one word may become
+}  // namespace limits
+
+// The commands of one text, in one block of memory.
+class Tree {
+ public:
+  // `memory` is cut into fixed parts; of 1 MiB, 4,096 words, 1,820 commands, 4,096 nodes and 480 KiB of text.
+  Tree(void* memory, std::size_t bytes) noexcept {
+    auto* at = static_cast<unsigned char*>(memory);
+    const std::size_t share = bytes / 8;
+    words_ = cut<Word>(&at, share, &word_capacity_);
+    commands_ = cut<Command>(&at, 2 * share, &command_capacity_);
+    nodes_ = cut<Node>(&at, share, &node_capacity_);
+    uncertain_ = cut<Uncertainty>(&at, share / 4, &uncertain_capacity_);
+    text_ = reinterpret_cast<char*>(at);
+    text_capacity_ = static_cast<std::size_t>(static_cast<unsigned char*>(memory) + bytes - at);
+  }
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  void clear() noexcept {
+    word_count_ = command_count_ = node_count_ = uncertain_count_ = 0;
+    text_size_ = 0;
+    full_ = false;
+  }
+
+  const Word* words() const noexcept { return words_; }
+  const Word* arguments(const Command& command) const noexcept { return words_ + command.first_word; }
+  Word& word(std::uint32_t index) noexcept { return words_[index]; }
+  std::uint32_t word_count() const noexcept { return word_count_; }
+  const Command* commands() const noexcept { return commands_; }
+  Command& command(std::uint32_t index) noexcept { return commands_[index]; }
+  const Command& command(std::uint32_t index) const noexcept { return commands_[index]; }
+  std::uint32_t command_count() const noexcept { return command_count_; }
+  const Node* nodes() const noexcept { return nodes_; }
+  Node& node(std::uint32_t index) noexcept { return nodes_[index]; }
+  std::uint32_t node_count() const noexcept { return node_count_; }
+  const Uncertainty* uncertainties() const noexcept { return uncertain_; }
+  std::uint32_t uncertainty_count() const noexcept { return uncertain_count_; }
+  bool full() const noexcept { return full_; }
+
+  // Each returns the new one's index, kNone where there is no room (and the tree is then full()).
+  std::uint32_t add_word(const Word& word) noexcept { return add(words_, &word_count_, word_capacity_, word); }
+  std::uint32_t add_command(const Command& command) noexcept {
+    return add(commands_, &command_count_, command_capacity_, command);
+  }
+  std::uint32_t add_node(Node node) noexcept {
+    node.first_child = node.last_child = node.next = kNone;
+    const std::uint32_t index = add(nodes_, &node_count_, node_capacity_, node);
+    if (index != kNone && node.parent != kNone) {
+      Node& parent = nodes_[node.parent];
+      if (parent.last_child == kNone) {
+        parent.first_child = index;
+      } else {
+        nodes_[parent.last_child].next = index;
+      }
+      parent.last_child = index;
+    }
+    return index;
+  }
+  void add_uncertainty(Unresolved reason, Span span, std::uint32_t command = kNone) noexcept {
+    if (uncertain_count_ < uncertain_capacity_) {
+      new (&uncertain_[uncertain_count_++]) Uncertainty{reason, span, command};
+    } else {
+      full_ = true;
+    }
+  }
+
+  // Room for text that is built piece by piece: write at most `room` bytes at the returned place, then keep() them.
+  char* draft(std::size_t* room) noexcept {
+    *room = text_capacity_ - text_size_;
+    return text_ + text_size_;
+  }
+  std::string_view keep(std::size_t bytes) noexcept {
+    std::string_view kept(text_ + text_size_, bytes);
+    text_size_ += bytes;
+    return kept;
+  }
+  std::string_view copy(std::string_view text) noexcept {
+    if (text.size() > text_capacity_ - text_size_) {
+      full_ = true;
+      return {};
+    }
+    if (!text.empty()) std::memcpy(text_ + text_size_, text.data(), text.size());
+    return keep(text.size());
+  }
+  void set_full() noexcept { full_ = true; }
+
+ private:
+  template <typename T>
+  static T* cut(unsigned char** at, std::size_t bytes, std::uint32_t* capacity) noexcept {
+    const std::size_t off = reinterpret_cast<std::uintptr_t>(*at) % alignof(T);
+    if (off != 0) *at += alignof(T) - off;
+    T* begin = reinterpret_cast<T*>(*at);
+    *capacity = static_cast<std::uint32_t>(bytes / sizeof(T));
+    *at += *capacity * sizeof(T);
+    return begin;
+  }
+  template <typename T>
+  std::uint32_t add(T* items, std::uint32_t* count, std::uint32_t capacity, const T& item) noexcept {
+    if (*count >= capacity) {
+      full_ = true;
+      return kNone;
+    }
+    new (&items[*count]) T(item);
+    return (*count)++;
+  }
+
+  Word* words_ = nullptr;
+  Command* commands_ = nullptr;
+  Node* nodes_ = nullptr;
+  Uncertainty* uncertain_ = nullptr;
+  char* text_ = nullptr;
+  std::size_t text_capacity_ = 0, text_size_ = 0;
+  std::uint32_t word_capacity_ = 0, command_capacity_ = 0, node_capacity_ = 0, uncertain_capacity_ = 0;
+  std::uint32_t word_count_ = 0, command_count_ = 0, node_count_ = 0, uncertain_count_ = 0;
+  bool full_ = false;
+};
+
+// What all readers of one text share.
+struct Reader {
+  Tree* tree;
+  const Surroundings* surroundings;
+};
+
+}  // namespace tipstaff::gate

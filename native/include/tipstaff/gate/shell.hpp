@@ -1,0 +1,12 @@
+// Reads POSIX shell and bash.
+#pragma once
+
+#include "tipstaff/gate/dialects.hpp"
+
+namespace tipstaff::gate {
+
+inline void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
+  reader.tree->add_uncertainty(Unresolved::syntax, code.origin, frame.carrier);
+}
+
+}  // namespace tipstaff::gate
