@@ -1,7 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
-"""Pairs of similar token sets."""
+"""Pairs of similar token sets, and the most similar of many word sets."""
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+import os
+
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 cdef extern from "buffers.hpp" namespace "tipstaff":
@@ -29,6 +32,32 @@ cdef extern from "tipstaff/jaccard.hpp" namespace "tipstaff" nogil:
     JaccardResult join_sets "tipstaff::jaccard_pairs"(
         const uint32_t*, int64_t, const int64_t*, int64_t, double, int64_t, int64_t, vector[JaccardPair]*
     ) except +
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "tipstaff/word_sets.hpp" namespace "tipstaff":
+    cdef struct Span:
+        const unsigned char* data
+        int64_t size
+
+    cdef struct WordMatch:
+        int32_t slot
+        int32_t shared
+        int32_t joined
+
+    cdef cppclass WordSetIndex:
+        WordSetIndex(double, uint64_t) except +
+        WordMatch find(Span, int64_t, int64_t) except +
+        int32_t add(Span, int64_t) except +
+        WordMatch find_or_add(Span, int64_t, int64_t, int64_t) except +
+        void set_mark(int32_t, int64_t) noexcept
+        void remove(int32_t) noexcept
+        int32_t size() noexcept
+
+cdef int64_t MAX_TEXT_BYTES = 131070
+cdef int64_t FIRST_MARK = -(1 << 63) + 1
+cdef int64_t LAST_MARK = (1 << 63) - 1
 
 
 def jaccard_pairs(tokens, offsets, double threshold, Py_ssize_t max_pairs, *, work_limit=None):
@@ -97,3 +126,83 @@ def jaccard_pairs(tokens, offsets, double threshold, Py_ssize_t max_pairs, *, wo
         )
         found.append((pairs[i].first, pairs[i].second, pairs[i].shared / <double> total))
     return found, result.status == JaccardStatus.complete
+
+
+cdef int take_text(text, Span* span) except -1:
+    cdef Py_ssize_t size
+    if not isinstance(text, str):
+        raise TypeError(f"text: expected str, got {type(text).__name__}")
+    span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
+    if size > MAX_TEXT_BYTES:
+        raise ValueError(f"text: expected at most {MAX_TEXT_BYTES} bytes, got {size}")
+    span.size = size
+    return 0
+
+
+cdef class WordSets:
+    """WordSets(threshold)\n--\n
+    Finds, among texts taken as sets of words, the one with the greatest Jaccard similarity.
+
+    A word is a run of ASCII letters, digits, underscores and characters beyond ASCII; case counts beyond ASCII alone.
+    Exact: words are compared letter by letter, and no similar text is missed. Texts have numbers, counted from 0, and a
+    mark of the caller's, such as a time; questions name the marks that count. A text without words is like no other.
+
+    Parameters
+    ----------
+    threshold
+        Least similarity, above 0, at most 1.
+
+    Notes
+    -----
+    Calls hold the GIL: they take one or a few microseconds. On an interpreter without one, each object has its lock.
+    """
+
+    cdef WordSetIndex* index
+
+    def __cinit__(self, double threshold):
+        if not 0.0 < threshold <= 1.0:
+            raise ValueError(f"threshold: expected above 0 and at most 1, got {threshold}")
+        self.index = new WordSetIndex(threshold, <uint64_t> int.from_bytes(os.urandom(8), "little"))
+
+    def __dealloc__(self):
+        del self.index
+
+    def __len__(self):
+        return self.index.size()
+
+    @cython.critical_section
+    def add(self, text, int64_t mark=0):
+        """Take in a text and return its number."""
+        cdef Span span
+        take_text(text, &span)
+        return self.index.add(span, mark)
+
+    @cython.critical_section
+    def find(self, text, int64_t earliest=FIRST_MARK, int64_t latest=LAST_MARK):
+        """Return (number, similarity) of the most similar text, the lowest number of equals; (-1, 0.0) if none is."""
+        cdef Span span
+        take_text(text, &span)
+        cdef WordMatch found = self.index.find(span, earliest, latest)
+        return found.slot, found.shared / <double> found.joined
+
+    @cython.critical_section
+    def find_or_add(self, text, int64_t mark=0, int64_t earliest=FIRST_MARK, int64_t latest=LAST_MARK):
+        """Return what `find` returns; where nothing is similar, take in the text and return (its number, 0.0)."""
+        cdef Span span
+        take_text(text, &span)
+        cdef WordMatch found = self.index.find_or_add(span, mark, earliest, latest)
+        return found.slot, found.shared / <double> found.joined
+
+    @cython.critical_section
+    def set_mark(self, Py_ssize_t number, int64_t mark):
+        """Give a text another mark."""
+        if not 0 <= number < self.index.size():
+            raise IndexError(f"number: expected 0 to {self.index.size() - 1}, got {number}")
+        self.index.set_mark(<int32_t> number, mark)
+
+    @cython.critical_section
+    def remove(self, Py_ssize_t number):
+        """Let a text be found no more; its number is not given again."""
+        if not 0 <= number < self.index.size():
+            raise IndexError(f"number: expected 0 to {self.index.size() - 1}, got {number}")
+        self.index.remove(<int32_t> number)

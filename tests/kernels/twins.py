@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tipstaff.kernels import _embedding, _scoring, _similarity, _wordpiece, plain, plain_wordpiece
+from tipstaff.kernels import _embedding, _scoring, _similarity, _wordpiece, plain, plain_similarity, plain_wordpiece
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,17 +17,19 @@ NATIVE = {
     for module, names in (
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
         (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows")),
-        (_similarity, ("jaccard_pairs",)),
+        (_similarity, ("jaccard_pairs", "WordSets")),
         (_wordpiece, ("wordpiece_shape", "wordpiece_embed", "wordpiece_embed_batch", "wordpiece_split", "blend_rows")),
     )
     for name in names
 }
-WITHOUT_ISA = {"quantize_rows", "jaccard_pairs", "wordpiece_shape", "wordpiece_split", "blend_rows"}
+WITHOUT_ISA = {"quantize_rows", "jaccard_pairs", "WordSets", "wordpiece_shape", "wordpiece_split", "blend_rows"}
 
 
 def plain_twin(name: str) -> Callable[..., Any]:
     """Return the plain implementation of a kernel."""
-    twin: Callable[..., Any] = getattr(plain if hasattr(plain, name) else plain_wordpiece, name)
+    twin: Callable[..., Any] = next(
+        getattr(module, name) for module in (plain, plain_similarity, plain_wordpiece) if hasattr(module, name)
+    )
     return twin
 
 

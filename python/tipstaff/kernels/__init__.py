@@ -10,11 +10,12 @@
            --score_topk_i8-->             the same entries from a quarter of the bytes
            --score_topk_f32_batch-->      the k best for each of many queries
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
+    texts       --WordSets-->             the most similar of those taken in before, by their words
 
 Every argument that holds numbers is any C-contiguous buffer of the type named in the docstring, or plain bytes of it: a
 NumPy array, an Arrow buffer, a slice of a mapped file at whatever alignment. Results are memoryviews, which
 ``numpy.asarray`` takes without a copy. Nothing here imports NumPy. The kernels release the GIL, hold no state that
-changes, and may be called from any number of threads.
+changes, and may be called from any number of threads; :class:`WordSets` alone is an object that grows.
 
 Two implementations have these names and signatures. ``native`` is compiled; ``plain`` (:mod:`tipstaff.kernels.plain`)
 is readable Python, states what the native one does, and serves where no compiled module exists. The environment
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
         score_topk_f32_batch,
         score_topk_i8,
     )
-    from tipstaff.kernels._similarity import jaccard_pairs
+    from tipstaff.kernels._similarity import WordSets, jaccard_pairs
     from tipstaff.kernels._wordpiece import (
         blend_rows,
         wordpiece_embed,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "WordSets",
     "available_isas",
     "blend_rows",
     "hash_embed",
@@ -75,6 +77,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "WordSets": "_similarity",
     "available_isas": "_embedding",
     "blend_rows": "_wordpiece",
     "hash_embed": "_embedding",
@@ -91,7 +94,7 @@ _HOMES: Final = {
     "wordpiece_shape": "_wordpiece",
     "wordpiece_split": "_wordpiece",
 }
-_PLAIN_HOMES: Final = {"_wordpiece": "plain_wordpiece"}
+_PLAIN_HOMES: Final = {"_similarity": "plain_similarity", "_wordpiece": "plain_wordpiece"}
 
 
 def implementation() -> str:

@@ -1,0 +1,95 @@
+// Texts as sets of words, and the most similar of many: exact, while sets come and go.
+#ifndef TIPSTAFF_WORD_SETS_HPP
+#define TIPSTAFF_WORD_SETS_HPP
+
+#include <cstdint>
+#include <vector>
+
+#include "tipstaff/text.hpp"
+
+namespace tipstaff {
+
+struct WordMatch {
+  std::int32_t slot;    // -1: no set reaches the threshold
+  std::int32_t shared;  // size of the intersection
+  std::int32_t joined;  // size of the union
+};
+
+// A word is a run of ASCII letters, digits, underscores and bytes above 127; A-Z count as a-z. So
+// whoever wants words of other scripts apart puts spaces between them first. Words are compared byte by
+// byte, not by their hashes.
+//
+// Two sets of n and m words that reach threshold t share a word among the first n - ceil(t n) + 1 of
+// the one and m - ceil(t m) + 1 of the other, when words are ordered from rare to common. Only those
+// prefixes are indexed and asked for. Any fixed order is right; it is made anew from the words'
+// frequencies whenever the number of sets has doubled, and a word that came later counts as rarest.
+//
+// Not for several threads at once. Members may throw std::bad_alloc; then the index is to be thrown away.
+class WordSetIndex {
+ public:
+  static constexpr std::int64_t max_text_bytes = 131070;  // so that a set has at most 65,535 words
+
+  // 0 < threshold <= 1. The seed keeps anyone from choosing words whose hashes collide.
+  WordSetIndex(double threshold, std::uint64_t seed);
+
+  // The most similar set whose mark lies within [earliest, latest]; of equals, the lowest slot.
+  WordMatch find(Span text, std::int64_t earliest, std::int64_t latest);
+  // Takes the set in and returns its slot; slots count from 0. A text without words has an empty set,
+  // which is like no other.
+  std::int32_t add(Span text, std::int64_t mark);
+  // The most similar set, or, where there is none, the slot of the new one with shared = 0.
+  WordMatch find_or_add(Span text, std::int64_t mark, std::int64_t earliest, std::int64_t latest);
+  void set_mark(std::int32_t slot, std::int64_t mark) noexcept;
+  void remove(std::int32_t slot) noexcept;
+  std::int32_t size() const noexcept { return static_cast<std::int32_t>(sets_.size()); }
+
+ private:
+  struct Word {
+    std::uint32_t begin;  // in letters_
+    std::uint32_t length;
+    std::uint32_t hash;
+    std::uint32_t order;
+  };
+  struct Set {
+    std::uint64_t begin;  // in members_
+    std::uint32_t size;
+    std::uint32_t asked_by;  // the question that last looked at it
+    std::int64_t mark;
+  };
+  struct Posting {
+    std::int32_t slot;
+    std::uint16_t position;
+    std::uint16_t size;
+  };
+
+  // Orders below `first_ranked` are words that came since the order was made, the newest lowest.
+  static constexpr std::uint32_t first_ranked = 1u << 31;
+
+  void read(Span text);
+  void forget_words_since(std::uint32_t n_words) noexcept;
+  std::uint32_t word_id(const unsigned char* letters, std::uint32_t length);
+  void grow_table();
+  std::uint32_t id_of(std::uint32_t order) const noexcept;
+  WordMatch search(std::int64_t earliest, std::int64_t latest) noexcept;
+  std::int32_t insert(std::int64_t mark);
+  void post(std::int32_t slot);
+  void reorder();
+
+  double threshold_;
+  std::uint64_t seed_;
+  std::vector<Word> words_;
+  std::vector<unsigned char> letters_;
+  std::vector<std::uint32_t> table_;  // open addressing; a word's number plus one, 0 where free
+  std::vector<std::vector<Posting>> postings_;  // by word
+  std::vector<std::uint32_t> ranked_;           // word by rank
+  std::vector<std::uint32_t> members_;          // orders, ascending within a set
+  std::vector<Set> sets_;
+  std::uint32_t questions_ = 0;
+  std::size_t ordered_at_ = 0;
+  std::vector<unsigned char> lowered_;  // of one question
+  std::vector<std::uint32_t> query_;
+};
+
+}  // namespace tipstaff
+
+#endif
