@@ -10,6 +10,7 @@
 //   @read PATH               a file is read: redirections, the Read tool, open(p)
 //   @delete PATH             a file is removed by an editing tool or a patch
 //   @send [PATH...]          data leave for the network by other means than a program (requests.post ...)
+//   @fork-bomb NAME          a function that starts itself again and again
 //   sql VERB [OBJECT [NAME]] one statement: verb and object in lower case, then flags --where, --always-true
 //                            (a condition that is always true), --cascade, --if-exists, --temporary
 //   redis, mongo ...         as their clients' commands: `redis flushall`, `mongo dropdatabase`
@@ -65,6 +66,7 @@ constexpr std::uint16_t kMayBeEmpty = 16;    // an unknown part may be nothing: 
 constexpr std::uint16_t kAppended = 32;      // stands for arguments that a program adds: xargs, find -exec {}
 constexpr std::uint16_t kPseudo = 64;        // not written there: made by a reader
 constexpr std::uint16_t kEnvironment = 128;  // an unknown part comes from a variable that nothing here sets
+constexpr std::uint16_t kHostPath = 256;     // in a container's command: a path of the host, through a mount
 }  // namespace word_flag
 
 struct Word {
@@ -198,6 +200,7 @@ namespace limits {
 constexpr std::uint32_t kDepth = 24;
 constexpr std::size_t kScriptBytes = 256 * 1024;
 constexpr std::uint32_t kExpansions = 256;  // words that one word may become
+constexpr std::size_t kNestedBytes = 4 * 1024 * 1024;  // text that is read again or deeper, all of it together
 }  // namespace limits
 
 // The commands of one text, in one block of memory.
@@ -218,7 +221,7 @@ class Tree {
   Tree& operator=(const Tree&) = delete;
 
   void clear() noexcept {
-    word_count_ = command_count_ = node_count_ = uncertain_count_ = 0;
+    word_count_ = pending_count_ = command_count_ = node_count_ = uncertain_count_ = 0;
     text_size_ = 0;
     full_ = false;
   }
@@ -239,7 +242,9 @@ class Tree {
   bool full() const noexcept { return full_; }
 
   // Each returns the new one's index, kNone where there is no room (and the tree is then full()).
-  std::uint32_t add_word(const Word& word) noexcept { return add(words_, &word_count_, word_capacity_, word); }
+  std::uint32_t add_word(const Word& word) noexcept {
+    return add(words_, &word_count_, word_capacity_ - pending_count_, word);
+  }
   std::uint32_t add_command(const Command& command) noexcept {
     return add(commands_, &command_count_, command_capacity_, command);
   }
@@ -265,6 +270,32 @@ class Tree {
     }
   }
 
+  // Words that belong to no command yet: a stack at the far end of the words' memory, since the words of one
+  // command lie together and reading one of them may find whole commands inside it.
+  std::uint32_t pending() const noexcept { return pending_count_; }
+  Word& pending_word(std::uint32_t index) noexcept { return words_[word_capacity_ - 1 - index]; }
+  void push_pending(const Word& word) noexcept {
+    if (word_count_ + pending_count_ >= word_capacity_) {
+      full_ = true;
+      return;
+    }
+    new (&words_[word_capacity_ - 1 - pending_count_++]) Word(word);
+  }
+  void drop_pending(std::uint32_t mark) noexcept { pending_count_ = mark; }
+  // Makes words of the pending ones from `mark` on; returns the first one's index.
+  std::uint32_t take_pending(std::uint32_t mark) noexcept {
+    const std::uint32_t count = pending_count_ - mark;
+    const std::uint32_t first = word_count_;
+    if (count > word_capacity_ - pending_count_ - word_count_) {
+      full_ = true;
+      pending_count_ = mark;
+      return kNone;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) new (&words_[word_count_++]) Word(pending_word(mark + i));
+    pending_count_ = mark;
+    return first;
+  }
+
   // Room for text that is built piece by piece: write at most `room` bytes at the returned place, then keep() them.
   char* draft(std::size_t* room) noexcept {
     *room = text_capacity_ - text_size_;
@@ -282,6 +313,14 @@ class Tree {
     }
     if (!text.empty()) std::memcpy(text_ + text_size_, text.data(), text.size());
     return keep(text.size());
+  }
+  // `head` and `tail` as one text; a head that was the last one built grows where it stands.
+  std::string_view join(std::string_view head, std::string_view tail) noexcept {
+    if (tail.empty()) return head;
+    if (head.empty()) return tail;
+    if (head.data() + head.size() != text_ + text_size_) head = copy(head);
+    if (head.empty() || copy(tail).empty()) return head;
+    return {head.data(), head.size() + tail.size()};
   }
   void set_full() noexcept { full_ = true; }
 
@@ -312,6 +351,7 @@ class Tree {
   char* text_ = nullptr;
   std::size_t text_capacity_ = 0, text_size_ = 0;
   std::uint32_t word_capacity_ = 0, command_capacity_ = 0, node_capacity_ = 0, uncertain_capacity_ = 0;
+  std::uint32_t pending_count_ = 0;
   std::uint32_t word_count_ = 0, command_count_ = 0, node_count_ = 0, uncertain_count_ = 0;
   bool full_ = false;
 };
@@ -320,6 +360,7 @@ class Tree {
 struct Reader {
   Tree* tree;
   const Surroundings* surroundings;
+  std::size_t nested_bytes = limits::kNestedBytes;  // what is left of them
 };
 
 }  // namespace tipstaff::gate
