@@ -191,10 +191,10 @@ def retrieving() -> list[Row]:
     """Retrieve over 500 shards against the Node package, each time for a task that it has not met."""
 
     def measure(peer: NodePeer) -> tuple[float, str]:
-        from tipstaff import ShardRetriever
+        from tipstaff import HashEmbedding, ShardRetriever
 
         bundle, tasks = inputs.bundle(500), inputs.tasks(TASKS)
-        retriever = ShardRetriever(bundle)
+        retriever = ShardRetriever(bundle, HashEmbedding(DIMENSIONS))
         peer.prepare("retrieve", bundle=inputs.peer_bundle(bundle), tasks=tasks, seen=False)
         last = peer.time("retrieve", times=1, warm=400)
         same_best(last.result, retriever, tasks[last.last % TASKS])
@@ -270,12 +270,12 @@ def _large_store() -> Iterator[Path]:
 
 def retrieving_within_budget() -> list[Row]:
     """Retrieve over 100,000 shards of a mapped store: the median and the 99th percentile of 1000 tasks."""
-    from tipstaff import ShardRetriever
+    from tipstaff import HashEmbedding, ShardRetriever
     from tipstaff.store.shards import open_store
 
     tasks = inputs.tasks(1000)
     with _large_store() as path, open_store(path) as store:
-        retriever = ShardRetriever(store)
+        retriever = ShardRetriever(store, HashEmbedding(DIMENSIONS))
         for task in tasks[:100]:
             retriever.retrieve(task)
         found = [_wall_and_processor_ms(lambda task=task: retriever.retrieve(task)) for task in tasks]

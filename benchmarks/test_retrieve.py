@@ -34,7 +34,7 @@ WARM = 400
 
 @cache
 def retriever_of(size: int) -> ShardRetriever:
-    return ShardRetriever(inputs.bundle(size))
+    return ShardRetriever(inputs.bundle(size), HashEmbedding())
 
 
 def ask(retriever: ShardRetriever, tasks: Iterator[str]) -> RetrievalResult:
@@ -74,7 +74,7 @@ def mapped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ShardStore]:
 @pytest.mark.benchmark(group=QUESTION)
 @pytest.mark.parametrize("size", [100_000])
 def test_tipstaff_mapped_store(benchmark: Any, size: int, mapped: ShardStore) -> None:
-    found = benchmark(ask, ShardRetriever(mapped), itertools.cycle(inputs.tasks(TASKS)))
+    found = benchmark(ask, ShardRetriever(mapped, HashEmbedding()), itertools.cycle(inputs.tasks(TASKS)))
     assert len(found.shards) == 5
 
 

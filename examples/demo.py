@@ -15,7 +15,6 @@ from tipstaff.cli.output import COLOURS, Painter, counted
 from tipstaff.guidance.lint import lint_repository
 from tipstaff.guidance.project import open_project
 from tipstaff.guidance.retriever import ShardRetriever
-from tipstaff.guidance.static_embedding import StaticEmbedding
 from tipstaff.model import PolicyBundle, Severity
 
 ORCHARD = Path(__file__).resolve().parent / "orchard"
@@ -35,11 +34,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "orchard.store"
         began = time.perf_counter()
-        with open_project(ORCHARD, store=store, embedding=StaticEmbedding()) as project:
+        with open_project(ORCHARD, store=store) as project:
             first = time.perf_counter() - began
             show_compiled(project.bundle, first)
         began = time.perf_counter()
-        with open_project(ORCHARD, store=store, embedding=StaticEmbedding()) as project:
+        with open_project(ORCHARD, store=store) as project:
             again = time.perf_counter() - began
             show(f"opened again, unchanged: {again * 1e3:.2f} ms")
             show_findings()

@@ -30,7 +30,7 @@ def ids(document: dict[str, Any]) -> list[str]:
 
 def test_json_is_the_result(capsys: Capture, orchard: Path) -> None:
     document = retrieved(capsys, orchard, "write the migration that adds a column to boxes")
-    assert len(document["shards"]) == 5
+    assert 1 <= len(document["shards"]) <= 5
     assert any(rule.startswith("MIG-") for rule in ids(document))
     assert document["policy_text"].startswith("# Constitution")
     assert document["latency_ms"] >= 0
@@ -69,17 +69,34 @@ def test_text_names_rules_reasons_and_places(capsys: Capture, orchard: Path) -> 
     assert "\x1b" not in out
 
 
-def test_meaning_is_asked_for_by_name(tmp_path: Path, capsys: Capture) -> None:
+def test_meaning_is_the_default_and_hashes_are_asked_for_by_name(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "CLAUDE.md").write_text(
         "- Round discounts down\n- Report every authentication vulnerability\n- Keep images small\n", encoding="utf-8"
     )
     for _ in range(2):
-        assert main(["retrieve", "Fix the auth issue", "--dir", str(tmp_path), "--embedding", "static", "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)["shards"]
-        assert found[0]["shard"]["rule"]["text"] == "Report every authentication vulnerability"
+        found = retrieved(capsys, tmp_path, "Fix the auth issue")["shards"]
+        assert [one["shard"]["rule"]["text"] for one in found] == ["Report every authentication vulnerability"]
         assert found[0]["reason"].startswith("meaning 0.")
-    assert main(["retrieve", "Fix the auth issue", "--dir", str(tmp_path), "--json"]) == 0
+    assert len(retrieved(capsys, tmp_path, "Fix the auth issue", "--embedding", "hash")["shards"]) == 3
     assert sorted(path.name for path in (tmp_path / ".tipstaff" / "cache").glob("*.store")) == [
-        "guidance-static.store",
+        "guidance-hash.store",
         "guidance.store",
     ]
+
+
+def test_a_task_that_no_rule_speaks_of_gets_none(capsys: Capture, orchard: Path) -> None:
+    document = retrieved(capsys, orchard, "book a flight to Lisbon")
+    assert document["shards"] == []
+    assert document["policy_text"].startswith("# Constitution")
+
+
+def test_why_names_words_boosts_and_what_was_beaten(capsys: Capture, orchard: Path) -> None:
+    task = "write the migration in db/001.sql"
+    document = retrieved(capsys, orchard, task, "--why")
+    assert [one["id"] for one in document["why"]] == ids(document)
+    assert "why" not in retrieved(capsys, orchard, task)
+    assert main(["retrieve", task, "--dir", str(orchard), "--why"]) == exits.OK
+    out = capsys.readouterr().out
+    assert "pulled by migration +" in out
+    assert " + boosts " in out
+    assert "beat " in out

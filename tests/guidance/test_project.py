@@ -89,7 +89,7 @@ def test_an_unchanged_repository_is_neither_read_nor_compiled(repo: Path, monkey
     for name in ("read_repository", "compile_documents", "write_store", "fingerprint_sources"):
         monkeypatch.setattr(module, name, never)
     with open_project(str(repo)) as project:
-        assert len(project.retriever().retrieve("Fix the commits").shards) == 5
+        assert len(project.retriever().retrieve("Fix the commits").shards) == 2
         assert project.retriever().constitution.rules[0].id == "SEC-001"
 
 
@@ -237,7 +237,7 @@ def test_without_dates_no_day_compiles(repo: Path, monkeypatch: pytest.MonkeyPat
 def test_the_configured_day_counts_for_retrieval_too(tmp_path: Path) -> None:
     repo = write(tmp_path, {"CLAUDE.md": DATED})
     for day, expected in (("2026-06-30", {"R-001"}), ("2026-10-01", {"R-002"})):
-        with open_project(repo, config=CompilerConfig(today=day)) as project:
+        with open_project(repo, config=CompilerConfig(today=day), embedding=HashEmbedding()) as project:
             found = project.retriever().retrieve("Fix").shards
             assert {one.shard.rule.id for one in found} == expected
 
@@ -264,9 +264,9 @@ def test_ids_live_on_when_words_change(repo: Path) -> None:
             assert generated(project) == first
 
 
-@pytest.mark.parametrize("options", [{"embedding": HashEmbedding(64)}, {"config": CompilerConfig(default_priority=51)}])
+@pytest.mark.parametrize("options", [{"embedding": HashEmbedding(64)}, {"embedding": HashEmbedding(), "config": CompilerConfig(default_priority=51)}])
 def test_ids_live_on_when_the_store_is_of_another_kind(repo: Path, options: dict[str, Any]) -> None:
-    with open_project(repo) as project:
+    with open_project(repo, embedding=HashEmbedding()) as project:
         first = generated(project)
     text = FILES["CLAUDE.md"].replace("ticket they", "ticket that they")
     (repo / "CLAUDE.md").write_text(text, encoding="utf-8")
@@ -279,7 +279,7 @@ def test_ids_live_on_when_the_store_is_of_another_kind(repo: Path, options: dict
 
 
 def test_a_store_of_another_embedding_is_built_again(repo: Path) -> None:
-    open_project(repo).close()
+    open_project(repo, embedding=HashEmbedding()).close()
     rebuilt, reason = reopened(repo, embedding=HashEmbedding(64))
     assert rebuilt
     assert "'hash-384' with 384 dimensions, asked for are 'hash-64' with 64" in reason
@@ -340,7 +340,7 @@ def test_damage_that_shows_late_is_repaired_in_memory(repo: Path, monkeypatch: p
             assert project.rebuilt
             assert not project.is_stored
             assert "damaged" in project.reason
-            assert len(project.retriever().retrieve("Fix").shards) == 5
+            assert len(project.retriever().retrieve("Fix the commits").shards) == 2
             assert "R-001" in ids(project)
 
 
@@ -353,7 +353,7 @@ def in_memory(repo: Path, message: str, **options: Any) -> None:
         assert not project.is_stored
         assert "it is kept in memory only" in project.reason
         assert message in project.reason
-        assert len(project.retriever().retrieve("Fix the commits").shards) == 5
+        assert len(project.retriever().retrieve("Fix the commits").shards) == 2
         assert "R-001" in ids(project)
 
 
@@ -428,7 +428,7 @@ def test_a_full_disk_leaves_the_former_store(repo: Path) -> None:
 def test_nothing_is_written_where_nothing_is_to_be(repo: Path) -> None:
     with open_project(repo, write=False) as project:
         assert (project.rebuilt, project.is_stored, project.reason) == (True, False, "there was no store yet")
-        assert len(project.retriever().retrieve("Fix").shards) == 5
+        assert len(project.retriever().retrieve("Fix the commits").shards) == 2
     assert not (repo / ".tipstaff").exists()
     open_project(repo).close()
     before = (store_of(repo).stat().st_mtime_ns, store_of(repo).read_bytes())
@@ -527,7 +527,7 @@ def test_a_closed_project_says_so(repo: Path) -> None:
     with open_project(repo) as project:
         bundle = project.bundle
     assert project.bundle is bundle
-    assert len(project.retriever().retrieve("Fix").shards) == 5
+    assert len(project.retriever().retrieve("Fix the commits").shards) == 2
 
 
 def test_there_is_one_retriever(repo: Path) -> None:
@@ -581,7 +581,7 @@ def test_processes_that_open_at_once_all_get_the_rules(repo: Path) -> None:
         for _ in range(5):
             with open_project(sys.argv[1], force=True) as project:
                 assert project.is_stored, project.reason
-                assert len(project.retriever().retrieve("Fix the commits").shards) == 5
+                assert len(project.retriever().retrieve("Fix the commits").shards) == 2
         print("done")
         """
     )

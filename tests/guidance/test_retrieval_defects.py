@@ -22,7 +22,7 @@ def ids(result: RetrievalResult) -> set[str]:
 
 def ask(text: str | PolicyBundle, task: str = "Fix the build", **options: object) -> RetrievalResult:
     bundle = compile_guidance(text) if isinstance(text, str) else text
-    return ShardRetriever(bundle).retrieve(task, **options)  # type: ignore[arg-type]
+    return ShardRetriever(bundle, HashEmbedding()).retrieve(task, **options)  # type: ignore[arg-type]
 
 
 def cosine(left: str, right: str) -> float:
@@ -202,7 +202,7 @@ def test_the_bundle_is_not_written_to() -> None:
     )
     before = copy.deepcopy(bundle.to_dict())
     shards = bundle.shards
-    retriever = ShardRetriever(bundle)
+    retriever = ShardRetriever(bundle, HashEmbedding())
     first = retriever.retrieve("Fix")
     retriever.retrieve_batch(["Fix", "Test"], repo_scope="src/a")
     assert bundle.to_dict() == before
@@ -214,7 +214,7 @@ def test_the_bundle_is_not_written_to() -> None:
 
 def test_one_bundle_serves_two_retrievers_with_other_embeddings() -> None:
     bundle = compile_guidance("- [R-001] Use tabs\n- [R-002] Write tests\n")
-    wide, narrow = ShardRetriever(bundle), ShardRetriever(bundle, HashEmbedding(16))
+    wide, narrow = ShardRetriever(bundle, HashEmbedding()), ShardRetriever(bundle, HashEmbedding(16))
     scores = {(name, one.similarity) for name, r in (("w", wide), ("n", narrow)) for one in r.retrieve("Fix").shards}
     assert len(scores) == 4
     again = {(name, one.similarity) for name, r in (("w", wide), ("n", narrow)) for one in r.retrieve("Fix").shards}

@@ -28,7 +28,7 @@ def cases() -> list[dict[str, Any]]:
 
 def answer(given: dict[str, Any]) -> tuple[ShardRetriever, RetrievalResult]:
     request = given["request"]
-    retriever = ShardRetriever(compile_guidance(given["root"], given["local"]))
+    retriever = ShardRetriever(compile_guidance(given["root"], given["local"]), HashEmbedding())
     result = retriever.retrieve(
         request["taskDescription"],
         intent=request.get("intent"),

@@ -44,7 +44,7 @@ RULES = """# Shop
 
 @pytest.fixture
 def shop() -> ShardRetriever:
-    return ShardRetriever(compile_guidance(RULES))
+    return ShardRetriever(compile_guidance(RULES), HashEmbedding())
 
 
 def ids(result: RetrievalResult) -> list[str]:
@@ -89,7 +89,7 @@ def test_the_score_is_the_cosine_and_the_boosts(rules: list[Any], task: str, int
         for i, (text, risk, intents) in enumerate(rules)
     ]
     bundle = bundle_of(made)
-    result = ShardRetriever(bundle).retrieve(task, intent=intent, max_shards=len(made))
+    result = ShardRetriever(bundle, HashEmbedding()).retrieve(task, intent=intent, max_shards=len(made))
     expected = by_formula(bundle, task, intent or classify_intent(task).intent)
     scores = {name: score for score, name in expected}
     assert len(result.shards) + len(result.dropped) == len(made)
@@ -112,7 +112,7 @@ def test_ties_keep_the_order_of_the_shards() -> None:
     made = [rule(f"R{i}", "same words").replace(id="R") for i in range(40)]
     bundle = bundle_of(made)
     places = {id(shard): place for place, shard in enumerate(bundle.shards)}
-    result = ShardRetriever(bundle).retrieve("anything", max_shards=40)
+    result = ShardRetriever(bundle, HashEmbedding()).retrieve("anything", max_shards=40)
     assert [places[id(found.shard)] for found in result.shards] == list(range(40))
     assert len({found.similarity for found in result.shards}) == 1
 
@@ -207,13 +207,13 @@ def test_the_policy_text_is_the_constitution_and_the_shards(shop: ShardRetriever
     head = shop.constitution.text.rstrip("\n")
     assert result.policy_text == f"{head}\n\n## Task-Specific Rules\n\n- {first}\n- {second}"
     assert "SEC-001" in head
-    bare = ShardRetriever(bundle_of([rule("A", "one")])).retrieve("x")
+    bare = ShardRetriever(bundle_of([rule("A", "one")]), HashEmbedding()).retrieve("x")
     assert bare.policy_text == f"## Task-Specific Rules\n\n- {bare.shards[0].shard.compact_text}"
 
 
 def test_a_bundle_without_shards_answers() -> None:
     for bundle in (compile_guidance(""), compile_guidance("## Security\n- [S-1] Never log passwords\n")):
-        retriever = ShardRetriever(bundle)
+        retriever = ShardRetriever(bundle, HashEmbedding())
         assert retriever.shard_count == 0
         result = retriever.retrieve("Fix the refund", repo_scope="a", today="2026-01-01")
         assert result.shards == ()
@@ -249,15 +249,15 @@ DATED = """- [D-1] Freeze the main branch from:2026-12-20 until:2027-01-05
 )
 def test_rules_are_given_while_they_are_in_force(day: str, expected: set[str]) -> None:
     bundle = compile_guidance(DATED)
-    assert set(ids(ShardRetriever(bundle).retrieve("Fix", today=day))) == expected
-    assert set(ids(ShardRetriever(bundle, today=day).retrieve("Fix"))) == expected
-    assert set(ids(ShardRetriever(bundle, today=day).retrieve_batch(["Fix"])[0])) == expected
-    assert set(ids(ShardRetriever(bundle, today="2020-01-01").retrieve("Fix", today=day))) == expected
+    assert set(ids(ShardRetriever(bundle, HashEmbedding()).retrieve("Fix", today=day))) == expected
+    assert set(ids(ShardRetriever(bundle, HashEmbedding(), today=day).retrieve("Fix"))) == expected
+    assert set(ids(ShardRetriever(bundle, HashEmbedding(), today=day).retrieve_batch(["Fix"])[0])) == expected
+    assert set(ids(ShardRetriever(bundle, HashEmbedding(), today="2020-01-01").retrieve("Fix", today=day))) == expected
 
 
 def test_the_current_day_counts_where_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "current_day", lambda: "2026-12-25")
-    assert set(ids(ShardRetriever(compile_guidance(DATED)).retrieve("Fix"))) == {"D-1", "D-2"}
+    assert set(ids(ShardRetriever(compile_guidance(DATED), HashEmbedding()).retrieve("Fix"))) == {"D-1", "D-2"}
 
 
 # -- reasons ----------------------------------------------------------------------------------------------------------
@@ -277,11 +277,11 @@ def test_reasons_name_what_added_to_the_rank_and_nothing_else(shop: ShardRetriev
 
 def test_boosts_are_as_given_and_reasons_follow() -> None:
     made = [rule("A", "one", risk_class="critical", intents=("docs",)), rule("B", "two", risk_class="high")]
-    without = ShardRetriever(bundle_of(made), boosts=(0, 0, 0)).retrieve("Write", intent="docs")
+    without = ShardRetriever(bundle_of(made), HashEmbedding(), boosts=(0, 0, 0)).retrieve("Write", intent="docs")
     for found in without.shards:
         assert found.similarity == pytest.approx(found.cosine)
         assert found.reason.startswith("nearest by hash")
-    more = ShardRetriever(bundle_of(made), boosts=(0.5, 0.25, 0.125)).retrieve("Write", intent="docs")
+    more = ShardRetriever(bundle_of(made), HashEmbedding(), boosts=(0.5, 0.25, 0.125)).retrieve("Write", intent="docs")
     assert [found.similarity - found.cosine for found in more.shards] == pytest.approx([0.75, 0.125], abs=1e-6)
     assert more.shards[0].reason == "intent match (docs, +0.50); critical risk (+0.25)"
 
@@ -289,7 +289,7 @@ def test_boosts_are_as_given_and_reasons_follow() -> None:
 @pytest.mark.parametrize("boosts", [(0.1, 0.1), (0.1, -0.1, 0.0), (float("nan"), 0, 0), (2.0, 0, 0)])
 def test_boosts_that_are_not_usable_are_refused(boosts: Any) -> None:
     with pytest.raises(ConfigError, match="three numbers from 0 to 1"):
-        ShardRetriever(bundle_of([]), boosts=boosts)
+        ShardRetriever(bundle_of([]), HashEmbedding(), boosts=boosts)
 
 
 # -- many tasks, many threads -----------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_threads_share_a_retriever_while_what_it_remembers_is_emptied(monkeypatc
     monkeypatch.setattr("tipstaff.guidance.shard_index._MAX_MASKS", 2)
     monkeypatch.setattr("tipstaff.guidance.selection._MAX_CARDS", 2)
     monkeypatch.setattr("tipstaff.guidance.selection._MAX_PAIRS", 2)
-    shop = ShardRetriever(compile_guidance(RULES + DATED))
+    shop = ShardRetriever(compile_guidance(RULES + DATED), HashEmbedding())
     calls = [
         {"task": task, "repo_scope": scope, "today": day, "max_shards": 9}
         for task in TASKS[:6]
@@ -387,7 +387,7 @@ def test_a_store_answers_as_the_bundle_does(tmp_path: Path, count: int) -> None:
         fingerprint=b"",
     )
     with open_store(tmp_path / "store") as store:
-        from_store, from_bundle = ShardRetriever(store), ShardRetriever(bundle)
+        from_store, from_bundle = ShardRetriever(store, HashEmbedding()), ShardRetriever(bundle, HashEmbedding())
         assert from_store.shard_count == count
         for task in TASKS[::4]:
             for options in ({}, {"repo_scope": "part1/x", "risk_filter": ["high", "info"]}, {"today": "2027-01-01"}):
@@ -401,7 +401,7 @@ def test_a_store_of_another_embedding_is_refused(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
         assert len(ShardRetriever(store, HashEmbedding(64)).retrieve("Fix", today="2026-01-01").shards) == 3
         with pytest.raises(StoreEmbeddingError, match=r"'hash-64' with 64 dimensions.*'hash-384' and 384"):
-            ShardRetriever(store)
+            ShardRetriever(store, HashEmbedding())
 
 
 class Letters:
@@ -473,7 +473,10 @@ def test_rank_of_nothing(number: int) -> None:
 def test_rank_takes_headings() -> None:
     texts, heads = ["one", "two", "three"], ["", "Testing", "Deployment"]
     plain = ["one", "Testing: two", "Deployment: three"]
-    assert ShardRetriever.rank("Deploy", texts, 3, headings=heads) == ShardRetriever.rank("Deploy", plain, 3)
+    assert ShardRetriever.rank("Deploy", texts, 3, headings=heads, embedding=HashEmbedding()) == ShardRetriever.rank(
+        "Deploy", plain, 3, embedding=HashEmbedding()
+    )
+    assert ShardRetriever.rank("Deploy", texts, 1, headings=heads) == [2]
     with pytest.raises(ValueError, match="2 headings were given for 3 texts"):
         ShardRetriever.rank("Deploy", texts, 3, headings=["a", "b"])
 

@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from tipstaff.guidance.embeddings import Embedding
 
-NAMES = ("hash", "static")
+NAMES = ("static", "hash")
 
 
 def embedding_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -18,9 +18,9 @@ def embedding_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--embedding",
         type=click.Choice(NAMES),
-        default="hash",
+        default="static",
         show_default=True,
-        help="How texts become vectors: hash carries no meaning, static does.",
+        help="How texts become vectors: static carries meaning, hash none.",
     )(command)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from tipstaff.cli.output import Painter, counted, plain, write, write_json
 from tipstaff.model import INTENTS, RISK_CLASSES
 
 if TYPE_CHECKING:
+    from tipstaff.guidance.why import Why
     from tipstaff.model import RetrievalResult
 
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
 @click.option("--scope", metavar="PATH", help="Only rules that apply to this file, folder or glob.")
 @click.option("--max-shards", type=click.IntRange(min=0), default=5, show_default=True, help="How many rules at most.")
+@click.option("--why", is_flag=True, help="Show the words that pulled each rule, the boosts, and what it beat.")
 @embedding_option
 def command(
     *,
@@ -33,33 +36,59 @@ def command(
     risk: tuple[str, ...],
     scope: str | None,
     max_shards: int,
+    why: bool,
     embedding: str,
 ) -> None:
     """Show the rules that matter for TASK, and why each of them was chosen."""
     from tipstaff.guidance.project import open_project
 
     with open_project(directory, embedding=embedding_named(embedding)) as project:
-        result = project.retriever().retrieve(
+        retriever = project.retriever()
+        result = retriever.retrieve(
             task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards
         )
+        whys: tuple[Why, ...] = ()
+        if why:
+            from tipstaff.guidance.why import explain_retrieval
+
+            whys = explain_retrieval(
+                retriever, task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards
+            )
     if as_json:
-        write_json(result.to_dict())
+        write_json(result.to_dict() | ({"why": [one.to_dict() for one in whys]} if why else {}))
     else:
-        write(*_lines(result, Painter()))
+        write(*_lines(result, Painter(), whys))
 
 
-def _lines(result: RetrievalResult, paint: Painter) -> list[str]:
+def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why]) -> list[str]:
     always = len(result.constitution.rules) - len(result.constitution.overflow)
     intent = f"intent {paint(result.detected_intent, bold=True)} ({result.confidence:.0%} sure)"
     numbers = (
         f"{counted(always, 'constitution rule')} always loaded, {counted(len(result.shards), 'rule')} for this task"
     )
     lines = [f"{intent}; {numbers}:"]
-    for found in result.shards:
+    for number, found in enumerate(result.shards):
         rule = found.shard.rule
         place = f"{rule.path}:{rule.line}" if rule.line else rule.path
         lines.append(f"  {found.similarity:.2f}  {paint(rule.id, bold=True)} {plain(rule.text)}")
         lines.append(paint(f"        {found.reason}; {plain(place)}", dim=True))
+        if whys:
+            lines += [f"        {line}" for line in _why(whys[number])]
     lines += [f"  left out: {dropped.id}, {plain(dropped.reason)}" for dropped in result.dropped]
     lines.append(paint(f"{result.latency_ms:.3f} ms", dim=True))
+    return lines
+
+
+def _why(why: Why) -> list[str]:
+    lines = [f"cosine {why.cosine:.2f} + boosts {why.boosts:.2f} = {why.score:.2f}"]
+    towards = [f"{plain(one.word)} {one.pull:+.2f}" for one in why.pulls if one.pull > 0][:6]
+    away = [f"{plain(one.word)} {one.pull:+.2f}" for one in reversed(why.pulls) if one.pull < 0][:3]
+    if towards:
+        lines.append(f"pulled by {', '.join(towards)}")
+    if away:
+        lines.append(f"pushed away by {', '.join(away)}")
+    if why.beat:
+        lines.append(f"beat {', '.join(f'{rule_id} ({score:.2f})' for rule_id, score in why.beat)}")
+    if why.instead_of:
+        lines.append(f"stands instead of {', '.join(why.instead_of)}")
     return lines

@@ -26,7 +26,6 @@ from tipstaff.guidance.embeddings import Embedding
 from tipstaff.guidance.retriever import ShardRetriever
 from tipstaff.guidance.shard_index import current_day
 from tipstaff.guidance.sources import Repository, read_repository, relevant_entry
-from tipstaff.guidance.static_embedding import StaticEmbedding
 from tipstaff.guidance.vectors import default_embedding, shard_rows
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
@@ -35,12 +34,12 @@ from tipstaff.store.writing import write_store
 
 STORE_FOLDER: Final = ".tipstaff/cache"
 STORE_NAME: Final = "guidance.store"
-STATIC_STORE_NAME: Final = "guidance-static.store"
 
 
 def store_name(embedding: Embedding) -> str:
-    """Return the name of the store's file: hash and static embedding have one each, so as not to rebuild in turns."""
-    return STATIC_STORE_NAME if isinstance(embedding, StaticEmbedding) else STORE_NAME
+    """Return the name of the store's file: each kind of embedding has its own, so as not to rebuild in turns."""
+    kind = embedding.identity.partition("-")[0]
+    return STORE_NAME if kind == "static" else f"guidance-{kind}.store" if kind.isalnum() else "guidance-other.store"
 
 
 def compile_repository(
@@ -195,7 +194,7 @@ def open_project(
     config
         See `CompilerConfig`.
     embedding
-        `HashEmbedding` where None.
+        `StaticEmbedding` where None.
     force
         Compile even if nothing changed.
     write

@@ -1,8 +1,10 @@
 """Retrieval: which rules matter for a task.
 
-score = cosine clamped to [0, 1] + 0.15 if the rule is about the task's intent + 0.10 for a critical, 0.05 for a high
-risk; risk class, scope and dates are hard filters; ties keep the order of the shards. Of two rules that contradict each
-other the one of higher priority stays, and the constitution always does.
+score = cosine clamped to [0, 1] + a boost if the rule is about the task's intent + one for a critical or a high risk +
+one if its scope holds a place that the task names. The boosts belong to the embedding: 0.15, 0.10 and 0.05 with
+`HashEmbedding`, which knows no places. Risk class, the caller's scope and dates are hard filters; ties keep the order
+of the shards. Of two rules that contradict each other the one of higher priority stays, and the constitution always
+does. With an embedding that carries meaning there is a floor: a task that no rule speaks of gets none.
 
 Source: ADR-G002 and ADR-G003.
 """
@@ -15,12 +17,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError
+from tipstaff.globs import scope_applies
 from tipstaff.guidance.claims import task_words
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
 from tipstaff.guidance.intents import classify_intent
+from tipstaff.guidance.places import places_in
 from tipstaff.guidance.selection import Cards, Selection, Taken
 from tipstaff.guidance.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, iso_day, mask_of
-from tipstaff.guidance.vectors import boosts_of, default_embedding, floor_of, task_vector, text_rows
+from tipstaff.guidance.vectors import (
+    boosts_of,
+    default_embedding,
+    floors_of,
+    least_share_of,
+    place_boost_of,
+    task_vector,
+    text_rows,
+)
 from tipstaff.guidance.vocabulary import infer
 from tipstaff.guidance.words import words as split
 from tipstaff.kernels import score_topk_f32
@@ -55,9 +67,9 @@ class ShardRetriever:
     bundle
         A compiled bundle, or an open store of one.
     embedding
-        What turns texts into vectors; `HashEmbedding` where none is given.
+        What turns texts into vectors; `StaticEmbedding` where none is given.
     boosts
-        For intent, critical risk, high risk; numbers from 0 to 1.
+        For intent, critical risk, high risk; numbers from 0 to 1. The embedding's own where None.
     today
         ISO date against which the rules' dates are held where a call names none; the current day (UTC) where None.
 
@@ -102,12 +114,19 @@ class ShardRetriever:
         self._cards = Cards(self._index.shard, self.constitution, self._index.overriding)
         # An embedding derived from HashEmbedding may do anything; only this one is known.
         self._hashes = type(self.embedding) is HashEmbedding
-        self._floor = floor_of(self.embedding, self._index.n_shards)
+        self._floors = floors_of(self.embedding, self._index.n_shards)
+        self._least_share = least_share_of(self.embedding)
+        self._place_boost = place_boost_of(self.embedding)
         self._risk_reasons = {
             name: f"{name} risk (+{boost:.2f})"
             for name, boost in (("critical", boosts[1]), ("high", boosts[2]))
             if boost
         }
+
+    @property
+    def has_meaning(self) -> bool:
+        """Whether the embedding's cosines speak of meaning, or of chance alone."""
+        return not self._hashes
 
     @property
     def shard_count(self) -> int:
@@ -226,7 +245,7 @@ class ShardRetriever:
         headings
             For each rule the heading above it.
         embedding
-            `HashEmbedding` where None.
+            `StaticEmbedding` where None.
 
         Returns
         -------
@@ -272,6 +291,7 @@ class ShardRetriever:
         index = self._index
         taken: list[Taken] = []
         dropped: tuple[DroppedShard, ...] = ()
+        places = places_in(task) if self._place_boost else ()
         if max_shards > 0 and index.n_shards:
             mask = index.mask(repo_scope, today)
             bit = INTENT_BITS[match.intent]
@@ -279,15 +299,16 @@ class ShardRetriever:
             wanted = min(index.n_shards, max_shards + _SLACK)
             while True:
                 rows, scores, cosines = index.best(
-                    query, mask, intent_bit=bit, risk_filter=risks, boosts=self.boosts, k=wanted
-                )
-                if self._floor and max(cosines, default=0.0) < self._floor:
-                    break  # no rule speaks of this
+                    query, mask, intent_bit=bit, risk_filter=risks, boosts=self.boosts, k=wanted,
+                    places=places, place_boost=self._place_boost,
+                )  # fmt: skip
+                if self._least_share:
+                    rows, scores, cosines = self._relevant(rows, scores, cosines, task, max_shards)
                 taken, dropped, exhausted = selection.choose(rows, scores, cosines)
                 if not exhausted or len(rows) < wanted or wanted == index.n_shards:
                     break
                 wanted = min(index.n_shards, wanted * 4)
-        shards = self._retrieved(taken, task, match.intent, repo_scope) if taken else ()
+        shards = self._retrieved(taken, task, match.intent, repo_scope, places) if taken else ()
         text = self._head
         if shards:
             lines = [text, "", _SECTION, ""] if text else [_SECTION, ""]
@@ -304,8 +325,26 @@ class ShardRetriever:
             dropped=dropped,
         )
 
+    def _relevant(
+        self, rows: Any, scores: Any, cosines: Any, task: str, max_shards: int
+    ) -> tuple[Sequence[int], Sequence[float], Sequence[float]]:
+        """Keep the shards that have to do with a task: none where even the best is below the floor."""
+        best = max(cosines, default=0.0)
+        with_words, without = self._floors
+        if best < with_words or best <= 0.0:
+            return (), (), ()
+        if best < without:
+            stems = task_words(task).keys()
+            if all(self._cards.card(row).topic.isdisjoint(stems) for row in rows[:max_shards]):
+                return (), (), ()
+        least = self._least_share * best
+        kept = [place for place, cosine in enumerate(cosines) if cosine >= least]
+        if len(kept) == len(cosines):
+            return rows, scores, cosines
+        return [rows[i] for i in kept], [scores[i] for i in kept], [cosines[i] for i in kept]
+
     def _retrieved(
-        self, taken: list[Taken], task: str, intent: str, repo_scope: str | None
+        self, taken: list[Taken], task: str, intent: str, repo_scope: str | None, places: tuple[str, ...]
     ) -> tuple[RetrievedShard, ...]:
         """Say why each shard was chosen: only what did add to its rank, and the words that it shares with the task."""
         words = task_words(task)
@@ -323,8 +362,10 @@ class ShardRetriever:
             if not card.topic.isdisjoint(stems):
                 shared = [word for stem, word in words.items() if stem in card.topic]
                 parts.append(f"shares {', '.join(map(repr, shared[:4]))}")
-            if repo_scope and card.place:
+            if card.place and repo_scope:
                 parts.append(card.place)
+            elif card.place and (place := next((one for one in places if scope_applies(rule.repo_scopes, one)), None)):
+                parts.append(f"{card.place}, where {place} is (+{self._place_boost:.2f})")
             if not parts:
                 parts.append(f"nearest by hash ({one.cosine:.2f}), which carries no meaning; no word in common")
             found.append(RetrievedShard(card.shard, one.score, "; ".join(parts), one.cosine))

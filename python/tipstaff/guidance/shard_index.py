@@ -7,7 +7,7 @@ import os
 import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,7 +17,16 @@ from tipstaff.guidance.compiler import in_force
 from tipstaff.guidance.embeddings import Embedding
 from tipstaff.guidance.vectors import shard_rows
 from tipstaff.kernels import quantize_rows, score_topk_f32, score_topk_i8
-from tipstaff.model import INTENT_BITS, RISK_CLASSES, RISK_CODES, Constitution, GuidanceRule, PolicyBundle, RuleShard
+from tipstaff.model import (
+    EVERYWHERE,
+    INTENT_BITS,
+    RISK_CLASSES,
+    RISK_CODES,
+    Constitution,
+    GuidanceRule,
+    PolicyBundle,
+    RuleShard,
+)
 from tipstaff.store.shards import ShardStore
 
 if TYPE_CHECKING:
@@ -115,6 +124,7 @@ class ShardIndex:
         self._dated = dated
         self._quantized = quantized
         self._masks: dict[tuple[str | None, str], tuple[bytes | None]] = {}
+        self._holds: dict[str, tuple[bytes | None]] = {}
         self._parts = self._split() if quantized is not None else []
 
     def _split(self) -> list[_Part]:
@@ -148,11 +158,61 @@ class ShardIndex:
         risk_filter: int,
         boosts: tuple[float, float, float],
         k: int,
+        places: tuple[str, ...] = (),
+        place_boost: float = 0.0,
     ) -> tuple[Any, Any, Any]:
         """Return (row numbers, scores, cosines) of the k best shards, ties in the order of the rows.
 
-        Many rows are read by several threads at once, each its part; the answer is the same.
+        Many rows are read by several threads at once, each its part; the answer is the same. Shards whose scope, not
+        being everywhere, holds one of `places` gain `place_boost`.
         """
+        ask = partial(self._best, query, intent_bit=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k)
+        held = self._holding(places, mask) if places and place_boost else None
+        if held is None:
+            return ask(mask)
+        raised = zip(*ask(held), strict=True)
+        entries = {row: (score + place_boost, cosine) for row, score, cosine in raised}
+        for row, score, cosine in zip(*ask(mask), strict=True):
+            entries.setdefault(row, (score, cosine))
+        best = sorted(entries.items(), key=lambda entry: (-entry[1][0], entry[0]))[:k]
+        return [row for row, _ in best], [score for _, (score, _) in best], [cosine for _, (_, cosine) in best]
+
+    def _holding(self, places: tuple[str, ...], mask: bytes | None) -> bytes | None:
+        """Return which shards of a mask hold a place by a scope of their own, None where none does."""
+        key = "\n".join(places)
+        known = self._holds.get(key)
+        if known is None:
+            holds = bytes(
+                EVERYWHERE not in scopes and any(scope_applies(scopes, place) for place in places)
+                for scopes in self._scope_values
+            )
+            known = (self._spread(holds) if 1 in holds else None,)
+            if len(self._holds) >= _MAX_MASKS:
+                self._holds.clear()
+            self._holds[key] = known
+        held = known[0]
+        if held is None or mask is None:
+            return held
+        both = (int.from_bytes(held, "little") & int.from_bytes(mask, "little")).to_bytes(len(held), "little")
+        return both if 1 in both else None
+
+    def _spread(self, by_scope: bytes) -> bytes:
+        """Return for each shard what is said of its scopes."""
+        codes = self._scope_codes
+        if len(by_scope) <= 256:
+            return bytes(codes).translate(by_scope.ljust(256, b"\0"))
+        return bytes(map(by_scope.__getitem__, codes))
+
+    def _best(
+        self,
+        query: Any,
+        mask: bytes | None,
+        *,
+        intent_bit: int,
+        risk_filter: int,
+        boosts: tuple[float, float, float],
+        k: int,
+    ) -> tuple[Any, Any, Any]:
         if self._quantized is not None:
             options = {"query_intents": intent_bit, "risk_filter": risk_filter, "boosts": boosts, "k": k}
             if len(self._parts) == 1:
@@ -194,11 +254,7 @@ class ShardIndex:
         if repo_scope:
             applies = bytes(scope_applies(scopes, repo_scope) for scopes in self._scope_values)
             if 0 in applies:
-                codes = self._scope_codes
-                if len(applies) <= 256:
-                    mask = bytearray(bytes(codes).translate(applies.ljust(256, b"\0")))
-                else:
-                    mask = bytearray(map(applies.__getitem__, codes))
+                mask = bytearray(self._spread(applies))
         for index in self._dated:
             if not in_force(self.shard(index).rule, today):
                 mask = mask if mask is not None else bytearray(b"\1") * self.n_shards

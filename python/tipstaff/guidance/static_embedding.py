@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TABLE: Final = Path(__file__).resolve().parent.parent / "data" / "static_embedding.bin"
-FLOOR_SCALE: Final = 0.08
+FLOOR_SCALE: Final = 0.06
+"""Of the floor for a task that shares a word with one of the best rules."""
+WORDLESS_FLOOR_SCALE: Final = 0.09
+"""Of the floor for a task that shares none."""
 HEADING_WEIGHT: Final = 0.3
 """Weight of the heading above a rule, the rule's own text weighing 1."""
 _HEADER_BYTES: Final = 128
@@ -65,6 +68,10 @@ class StaticEmbedding:
 
     boosts: ClassVar[tuple[float, float, float]] = (0.03, 0.02, 0.01)
     """For intent, critical and high risk: little, as the scores carry meaning; see the model card."""
+    place_boost: ClassVar[float] = 0.05
+    """For a rule whose scope holds a file, folder or module that the task names."""
+    least_share: ClassVar[float] = 0.4
+    """A rule whose cosine is below so much of the best one's is not relevant beside it."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         chosen = os.fspath(path if path is not None else _TABLE)
@@ -151,12 +158,18 @@ class StaticEmbedding:
         return rows
 
     @staticmethod
-    def floor(n_rules: int) -> float:
-        """Return the cosine below which the best of so many rules has nothing to do with a task.
+    def floors(n_rules: int) -> tuple[float, float]:
+        """Return the cosines below which the best of so many rules has nothing to do with a task.
 
         The best of many rules is near by chance more often than the best of few; see the model card.
+
+        Returns
+        -------
+        tuple of float
+            For a task that shares a word with one of the best rules, and for one that shares none.
         """
-        return FLOOR_SCALE * sqrt(2.0 * log(n_rules)) if n_rules > 1 else FLOOR_SCALE
+        spread = sqrt(2.0 * log(n_rules)) if n_rules > 1 else 1.0
+        return FLOOR_SCALE * spread, WORDLESS_FLOOR_SCALE * spread
 
     def pieces(self, text: str) -> list[str]:
         """Return the word pieces that make up a text's vector; continuations begin with ``##``."""

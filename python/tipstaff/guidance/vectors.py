@@ -1,7 +1,7 @@
 """What retrieval asks of an embedding: the vectors of shards and tasks, the boosts and the floor that suit its scores.
 
-An embedding of another making needs `embed`, `embed_batch`, `identity` and `dimensions` alone; it may bring `boosts`
-and `floor` of its own.
+An embedding of another making needs `embed`, `embed_batch`, `identity` and `dimensions` alone; it may bring `boosts`,
+`floors`, `least_share` and `place_boost` of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SEED_BOOSTS: Final = (INTENT_BOOST, CRITICAL_BOOST, HIGH_BOOST)
 
 def default_embedding() -> Embedding:
     """Return the embedding that is used where none is given."""
-    return HashEmbedding()
+    return StaticEmbedding()
 
 
 def boosts_of(embedding: Embedding) -> tuple[float, float, float]:
@@ -31,10 +31,26 @@ def boosts_of(embedding: Embedding) -> tuple[float, float, float]:
     return boosts
 
 
-def floor_of(embedding: Embedding, n_rules: int) -> float:
-    """Return the cosine below which the best of so many rules has nothing to do with a task; 0 is no floor."""
-    floor = getattr(embedding, "floor", None)
-    return float(floor(n_rules)) if floor is not None else 0.0
+def floors_of(embedding: Embedding, n_rules: int) -> tuple[float, float]:
+    """Return the cosines below which the best of so many rules has nothing to do with a task; 0 is no floor.
+
+    The first is for a task that shares a word with one of the best rules, the second for one that shares none.
+    """
+    floors = getattr(embedding, "floors", None)
+    if floors is None:
+        return 0.0, 0.0
+    with_words, without = floors(n_rules)
+    return float(with_words), float(without)
+
+
+def least_share_of(embedding: Embedding) -> float:
+    """Return the share of the best cosine that a rule needs to be relevant beside the best; 0 where any will do."""
+    return float(getattr(embedding, "least_share", 0.0))
+
+
+def place_boost_of(embedding: Embedding) -> float:
+    """Return what a rule gains whose scope holds a place that the task names."""
+    return float(getattr(embedding, "place_boost", 0.0))
 
 
 def shard_rows(shards: Sequence[RuleShard], embedding: Embedding) -> Any:
