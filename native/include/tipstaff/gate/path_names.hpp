@@ -33,6 +33,7 @@ inline bool is_wiring(const PathParts& path) noexcept {
     const bool last = i + 1 == path.count;
     const std::string_view name = path.part[i];
     const bool pattern = path.has_glob(name);
+    if (pattern && path.is_everything(name)) continue;
     if (name[0] == '.' || pattern) {
       for (const WiringFolder& wiring : kWiringFolders) {
         if (!path.names(i, wiring.folder)) continue;
@@ -47,7 +48,7 @@ inline bool is_wiring(const PathParts& path) noexcept {
       if (path.names_one_of(i, ".config .local .cache share state") && path.names(i + 1, "tipstaff")) return true;
       if (last && path.names_one_of(i, ".claude.json .tipstaff.toml")) return true;
     }
-    if (path.names_one_of(i, "etc share state programdata") &&
+    if (path.names_one_of(i, "etc share state programdata") && !last && !path.is_everything(path.part[i + 1]) &&
         path.names_one_of(i + 1, "tipstaff claude-code codex cursor gemini-cli github-copilot")) {
       return true;
     }
@@ -69,7 +70,10 @@ inline bool is_wiring(const PathParts& path) noexcept {
 
 inline bool is_secret_name(const PathParts& path, std::uint32_t i) noexcept {
   const std::string_view name = path.part[i];
-  if (path.names_one_of(i,
+  // Of patterns, only what begins as those do is meant for them: cred*, and not *.json.
+  if (path.is_everything(name)) return false;
+  const bool open = path.glob && name.find_first_of("*?[\x01") == 0;
+  if (!open && path.names_one_of(i,
                         ".env .envrc .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .mylogin.cnf .git-credentials .s3cfg "
                         ".boto .htpasswd .vault-token .dockercfg .dockerconfigjson .databrickscfg .credentials.json "
                         "credentials.json credentials.toml credentials.tfrc.json secrets.yml secrets.yaml secrets.json "
@@ -79,7 +83,6 @@ inline bool is_secret_name(const PathParts& path, std::uint32_t i) noexcept {
                         "id_ed25519 id_ed25519_sk id_ecdsa_sk id_xmss .rclone.conf rclone.conf .smbcredentials")) {
     return true;
   }
-  if (path.has_glob(name) && path.is_everything(name)) return false;
   if (ascii::ends_with(name, ".pub")) return false;
   if (ascii::starts_with(name, ".env.") || ascii::starts_with(name, ".env-") || ascii::starts_with(name, ".env_")) {
     for (const std::string_view harmless : {".example", ".sample", ".template", ".dist", ".defaults", ".tpl", ".tmpl",
@@ -112,6 +115,11 @@ inline bool is_secret_name(const PathParts& path, std::uint32_t i) noexcept {
 inline bool is_secret(const PathParts& path) noexcept {
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const bool last = i + 1 == path.count;
+    if (path.is_everything(path.part[i])) continue;
+    if (path.has_glob(path.part[i]) && path.part[i].find_first_of("*?[\x01") == 0) {
+      if (last && is_secret_name(path, i)) return true;
+      continue;
+    }
     if (path.names(i, ".ssh")) {
       if (last) return true;
       if (path.ends(path.count - 1, ".pub")) continue;
@@ -140,7 +148,7 @@ inline bool is_secret(const PathParts& path) noexcept {
     if (path.names(i, ".fly") && path.names(i + 1, "config.yml")) return true;
     if (last && (ascii::equals(path.part[i], "login data") || ascii::equals(path.part[i], "cookies.sqlite"))) return true;
     if (path.base == PathBase::root && i == 0) {
-      if (path.names(0, "etc") &&
+      if (path.names(0, "etc") && path.count > 1 && !path.is_everything(path.part[1]) &&
           (path.names_one_of(1, "shadow shadow- gshadow gshadow- sudoers.key krb5.keytab") ||
            (path.names(1, "ssl") && path.names(2, "private")))) {
         return true;

@@ -219,7 +219,9 @@ inline std::uint32_t classify_known(const Places& places, PathParts path) noexce
       if (relate(path, parent) == Relation::inside) {
         const bool parent_is_home = places.has_home && relate(parent, places.home) == Relation::same;
         const std::uint32_t place = classify_place(parent);
-        if ((place & kTemporary) == 0 && !((parent_is_home || (place & kHomeRoot) != 0) && path.part[depth - 1][0] == '.')) {
+        const bool hidden = path.part[depth - 1][0] == '.';
+        if ((place & (kTemporary | kOutside)) != (kTemporary | kOutside) &&
+            !(hidden && (parent_is_home || (place & kHomeRoot) != 0))) {
           bits |= kSibling;
         }
       }
