@@ -36,3 +36,23 @@ COMPILE_UNCHANGED_MS: Final = 1.0
 OPEN_VS_UNPICKLE: Final = 200.0
 IMPORT_EXTRA_MS: Final = 15.0
 VERSION_EXTRA_MS: Final = 60.0
+
+# The system prompt.
+PROMPT_TIER_CHARS: Final = 20_000
+PROMPT_TOTAL_CHARS: Final = 150_000
+MIN_PROMPT_CHARS: Final = 1_000
+"""Neither a tier's allowance nor the whole prompt's falls below this, however small the window is."""
+
+PROMPT_WINDOW_SHARE: Final = 4
+"""The system prompt may take one part in this many of the effective window."""
+
+CHARS_PER_TOKEN: Final = 4
+"""The rule by which budgets in characters are made from windows in tokens."""
+
+MAX_FOCUS_BOOST: Final = 12
+"""What a request may add to a section's priority at most."""
+
+FOCUS_150_CHARS_US: Final = 2.0
+FOCUS_14_KB_US: Final = 20.0
+ASSEMBLE_BEYOND_COPY_US: Final = 60.0
+"""What putting 8 tiers of 100 KB into a prompt of 300 KB may take beyond copying 300 KB."""
