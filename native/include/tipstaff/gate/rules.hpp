@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tipstaff/gate/ascii.hpp"
 #include "tipstaff/gate/commands.hpp"
 #include "tipstaff/gate/image.hpp"
 #include "tipstaff/gate/paths.hpp"
@@ -18,7 +19,8 @@ struct Finding {
   Span span;                       // the command
   Span focus;                      // the word that decided, else as span
   std::uint32_t command = kNone;
-  std::uint32_t classes = 0;       // of the path that decided
+  std::uint32_t classes = 0;       // of the path that decided; lines that were changed, from the diff-size gate
+  std::uint32_t field = 0;         // the field of the tool call that the spans speak of
   bool uncertain = false;          // the policy decided, because something could not be known
 };
 
@@ -60,18 +62,11 @@ struct Verdict {
 
 namespace rules {
 
-inline char lower(char letter) noexcept { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; }
+using ascii::lower;
 
 // Whether `text` is `name`, which is in lower case.
-inline bool equal_folded(std::string_view text, std::string_view name) noexcept {
-  if (text.size() != name.size()) return false;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (lower(text[i]) != name[i]) return false;
-  return true;
-}
-inline bool starts_folded(std::string_view text, std::string_view start) noexcept {
-  return text.size() >= start.size() && equal_folded(text.substr(0, start.size()), start);
-}
+inline bool equal_folded(std::string_view text, std::string_view name) noexcept { return ascii::equals(text, name); }
+inline bool starts_folded(std::string_view text, std::string_view start) noexcept { return ascii::starts_with(text, start); }
 
 // `*` and `?`, a backslash before a star that is one. Linear in the text for the image's short globs.
 inline bool matches_general(std::string_view glob, std::string_view text) noexcept {
@@ -674,8 +669,11 @@ inline void try_rules(const Judging& judging, const Command& command, std::uint3
         finding.decision = judging.uncertain;
         finding.uncertain = true;
       }
-      if (finding.decision != Decision::allow) judging.verdict->marks |= image.rules[instance.rule].marks;
-      if (finding.decision != Decision::allow && finding.decision != Decision::mark) judging.verdict->add(finding);
+      const record::Rule& rule = image.rules[instance.rule];
+      if (finding.decision != Decision::allow) judging.verdict->marks |= rule.marks;
+      if (finding.decision == Decision::mark) finding.decision = Decision::allow;
+      // A rule that a repository made weaker is named even where it says nothing any more.
+      if (finding.decision != Decision::allow || rule.because != kNothing) judging.verdict->add(finding);
     }
     if (judging.trace != nullptr && judging.trace->tried != nullptr)
       judging.trace->tried(judging.trace->self, index, instance.rule, held, finding.decision);
