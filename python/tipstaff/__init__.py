@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tipstaff.guidance.embeddings import HashEmbedding
     from tipstaff.guidance.intents import classify_intent
     from tipstaff.guidance.lint import lint_repository
+    from tipstaff.guidance.onnx_embedding import OnnxEmbedding
     from tipstaff.guidance.project import compile_repository, open_project
     from tipstaff.guidance.retriever import ShardRetriever
     from tipstaff.guidance.static_embedding import StaticEmbedding
@@ -38,6 +39,7 @@ _HOMES = {
     "lint_repository": "tipstaff.guidance.lint",
     "compile_repository": "tipstaff.guidance.project",
     "open_project": "tipstaff.guidance.project",
+    "OnnxEmbedding": "tipstaff.guidance.onnx_embedding",
     "ShardRetriever": "tipstaff.guidance.retriever",
     "StaticEmbedding": "tipstaff.guidance.static_embedding",
     "Constitution": "tipstaff.model",
@@ -58,6 +60,7 @@ __all__ = [
     "GuidanceRule",
     "HashEmbedding",
     "IntentMatch",
+    "OnnxEmbedding",
     "PolicyBundle",
     "RetrievalResult",
     "RetrievedShard",

