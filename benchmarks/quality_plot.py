@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 WIDTH: Final = 720
 HEIGHT: Final = 400
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 190, 30, 60
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 230, 30, 60
 _TOP_SCORE: Final = 0.6
 _FONT: Final = 'font-family="system-ui, sans-serif" font-size="13"'
 _STYLE: Final = (
