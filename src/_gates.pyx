@@ -1,0 +1,627 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""The gate engine: policies, commands, tool calls, one at a time or many on many threads."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+cdef extern from "buffers.hpp" namespace "tipstaff":
+    cdef cppclass Borrowed:
+        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
+        unsigned char* data() nogil
+        Py_ssize_t size() nogil
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "<string_view>" namespace "std" nogil:
+    cdef cppclass string_view:
+        string_view()
+        string_view(const char*, size_t)
+        const char* data()
+        size_t size()
+
+cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
+    cdef struct Span:
+        uint32_t start
+        uint32_t end
+
+    cdef cppclass Dialect:
+        pass
+
+    cdef struct Word:
+        string_view text
+        Span span
+        uint16_t flags
+
+    cdef struct Command:
+        string_view program
+        Word name
+        uint32_t first_word
+        uint32_t word_count
+        string_view cwd
+        uint32_t node
+        uint32_t carrier
+        uint32_t pipe_from
+        uint32_t pipe_to
+        cbool has_input
+        Word input
+        uint32_t via
+        Span span
+
+    cdef struct Node:
+        cbool is_code
+        Span span
+        uint32_t parent
+        uint32_t command
+
+    cdef struct Uncertainty:
+        Span span
+        uint32_t command
+
+    cdef cppclass Tree:
+        const Command* commands()
+        uint32_t command_count()
+        const Word* arguments(const Command&)
+        const Node* nodes()
+        uint32_t node_count()
+        const Uncertainty* uncertainties()
+        uint32_t uncertainty_count()
+        cbool full()
+
+    cdef struct Finding:
+        uint32_t rule
+        Span span
+        Span focus
+        uint32_t command
+        uint32_t classes
+        uint32_t field
+        cbool uncertain
+
+    cdef cppclass Verdict:
+        Finding findings[64]
+        uint32_t count
+        uint32_t left_out
+        uint32_t marks
+
+    cdef cppclass FlowState:
+        FlowState()
+        cbool valid()
+        uint32_t marks
+        uint32_t changed_lines
+
+    cdef struct Config "tipstaff::gate::record::Config":
+        uint32_t switches
+        uint32_t diff_lines
+        uint32_t run_diff_lines
+        uint32_t uncertain_interactive
+        uint32_t uncertain_unattended
+        uint32_t on_error
+
+    cdef struct RuleRecord "tipstaff::gate::record::Rule":
+        uint32_t id
+        uint32_t pack
+        uint32_t reason
+        uint32_t safer
+        uint32_t severity
+        uint32_t decision
+        uint32_t because
+        uint32_t former
+
+    cdef cppclass RuleList "tipstaff::gate::Image::List<tipstaff::gate::record::Rule>":
+        const RuleRecord* items
+        uint32_t count
+
+    cdef cppclass TextList "tipstaff::gate::Image::List<std::uint32_t>":
+        const uint32_t* items
+        uint32_t count
+
+    cdef cppclass Image:
+        Image()
+        RuleList rules
+        TextList allowlist
+        Config config
+        string_view secrets
+        string_view text(uint32_t)
+
+    cdef cppclass Settings:
+        Settings()
+        Config config
+        cbool unattended
+
+    cdef struct Field:
+        string_view name
+        string_view text
+        uint32_t element
+
+    cdef cppclass CPlace "tipstaff::gate::Place":
+        CPlace()
+        string_view cwd
+        string_view repository
+        string_view home
+        string_view temporary
+        cbool files
+
+    cdef cppclass Call:
+        Call()
+        string_view tool
+        uint32_t first_field
+        uint32_t field_count
+        const CPlace* place
+
+    cdef cppclass Room:
+        Tree& tree(size_t) except +
+
+    cdef cppclass Trace "tipstaff::gate::rules::Trace":
+        Trace()
+
+    cdef struct Tried:
+        uint32_t command
+        uint32_t rule
+        uint32_t held
+        uint32_t decision
+
+    cdef cppclass Answers:
+        Answers()
+        vector[Finding] found
+        vector[uint32_t] begin
+        vector[uint32_t] left_out
+
+    cdef cppclass Event:
+        Event()
+        string_view tool
+        const Field* fields
+        uint32_t field_count
+
+    Room& own_room() except +
+    Trace tracing(vector[Tried]*) except +
+    void judge(const Image&, const Settings&, const Call&, const Field*, Room&, FlowState*, Verdict*, const Trace*) except +
+    void judge_all(const Image&, const Settings&, const vector[Call]&, const vector[Field]&, uint32_t, Answers*) except +
+    uint32_t code_point_at(string_view, uint32_t) noexcept
+    cbool set_image(vector[uint64_t]*, const unsigned char*, size_t, Image*, int*) except +
+    uint64_t checksum_of "tipstaff::gate::image_checksum"(const unsigned char*, size_t) noexcept
+    uint32_t changed_lines_of "tipstaff::gate::engine::Engine::changed_lines"(const Event&) noexcept
+    cbool allowed_by "tipstaff::gate::engine::Engine::allowed"(string_view, string_view) noexcept
+
+cdef extern from *:
+    """
+    #include "gate_calls.hpp"
+    static inline void set_dialect(tipstaff::gate::Call& call, int d) { call.dialect = static_cast<tipstaff::gate::Dialect>(d); }
+    static inline int decision_of(const tipstaff::gate::Finding& f) { return static_cast<int>(f.decision); }
+    static inline int gate_of(const tipstaff::gate::Finding& f) { return static_cast<int>(f.gate); }
+    static inline int verdict_decision(const tipstaff::gate::Verdict& v) { return static_cast<int>(v.decision); }
+    static inline int dialect_of(const tipstaff::gate::Command& c) { return static_cast<int>(c.dialect); }
+    static inline int node_dialect(const tipstaff::gate::Node& n) { return static_cast<int>(n.dialect); }
+    static inline int node_kind(const tipstaff::gate::Node& n) { return static_cast<int>(n.kind); }
+    static inline int reason_of(const tipstaff::gate::Uncertainty& u) { return static_cast<int>(u.reason); }
+    static inline unsigned classes_of(const tipstaff::gate::Place& p, const tipstaff::gate::Command& c,
+                                      const tipstaff::gate::Word& w) {
+      return tipstaff::gate::classify_path(p.surroundings(), c, w);
+    }
+    """
+    void set_dialect(Call&, int) noexcept nogil
+    int decision_of(const Finding&) noexcept nogil
+    int gate_of(const Finding&) noexcept nogil
+    int verdict_decision(const Verdict&) noexcept nogil
+    int dialect_of(const Command&) noexcept nogil
+    int node_dialect(const Node&) noexcept nogil
+    int node_kind(const Node&) noexcept nogil
+    int reason_of(const Uncertainty&) noexcept nogil
+    unsigned classes_of(const CPlace&, const Command&, const Word&) noexcept nogil
+
+cdef uint32_t NOTHING = 0xFFFFFFFF
+
+# In the order of ImageFault.
+cdef tuple FAULTS = (
+    "",
+    "it ends within the header",
+    "it does not begin as one",
+    "it has another version",
+    "its length is not the one in its header",
+    "its checksum is wrong",
+    "a section lies outside it",
+    "an entry points outside its section",
+    "it is not aligned",
+)
+
+
+cdef string_view borrow(object text) except *:
+    """A view of a str's or a bytes' text; the object must outlive it."""
+    cdef Py_ssize_t size = 0
+    cdef const char* data
+    if isinstance(text, str):
+        data = PyUnicode_AsUTF8AndSize(text, &size)
+        return string_view(data, size)
+    if isinstance(text, bytes):
+        return string_view(PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+    raise TypeError(f"expected text, got {type(text).__name__}")
+
+
+cdef object taken(string_view text):
+    return (<bytes> text.data()[:text.size()]).decode("utf-8", "surrogatepass")
+
+
+cdef object shown(string_view text):
+    return (<bytes> text.data()[:text.size()]).decode("utf-8", "replace")
+
+
+def image_checksum(data):
+    """Return the checksum of an image's bytes after its checksum field."""
+    cdef Borrowed buffer
+    buffer.take(data, "data", "B", "bytes", 1, 0)
+    return checksum_of(buffer.data(), buffer.size())
+
+
+def glob_allows(glob, tool):
+    """Return whether a glob of the allowlist covers a tool's name."""
+    return allowed_by(borrow(glob), borrow(tool))
+
+
+cdef class Place:
+    """Where events happen: directory, repository, home, temporary directory; empty where it is not known."""
+
+    cdef CPlace place
+    cdef object kept
+
+    def __init__(self, cwd="", repository="", home="", temporary="", *, files=False):
+        self.kept = tuple(
+            text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+            for text in (cwd, repository, home, temporary)
+        )
+        self.place.cwd = borrow(self.kept[0])
+        self.place.repository = borrow(self.kept[1])
+        self.place.home = borrow(self.kept[2])
+        self.place.temporary = borrow(self.kept[3])
+        self.place.files = files
+
+
+cdef class Flow:
+    """What the calls of one run did so far."""
+
+    cdef FlowState state
+
+    def __init__(self, data=None):
+        if data is not None:
+            if len(data) != sizeof(FlowState):
+                raise ValueError(f"a flow state has {sizeof(FlowState)} bytes, not {len(data)}")
+            memcpy(&self.state, PyBytes_AS_STRING(bytes(data)), sizeof(FlowState))
+            if not self.state.valid():
+                raise ValueError("this is no flow state of this version")
+
+    def to_bytes(self):
+        """Return the state as bytes that the constructor takes."""
+        return (<bytes> (<const char*> &self.state)[:sizeof(FlowState)])
+
+    @property
+    def marks(self):
+        """Bits: 1 a secret was read, 2 data were sent, 4 a file was run."""
+        return self.state.marks
+
+    @property
+    def changed_lines(self):
+        """Lines that edits of the run changed."""
+        return self.state.changed_lines
+
+
+cdef class Policy:
+    """A checked policy image; any number of threads may use one."""
+
+    cdef vector[uint64_t] memory
+    cdef Image image
+
+    def __init__(self, data):
+        cdef Borrowed buffer
+        cdef int fault = 0
+        buffer.take(data, "data", "B", "bytes", 1, 0)
+        if not set_image(&self.memory, buffer.data(), buffer.size(), &self.image, &fault):
+            raise ValueError(f"data: this is no policy image: {FAULTS[fault]}")
+
+    @property
+    def rules(self):
+        """Each rule as (id, pack, reason, safer way, severity, decision, because or None, former decision)."""
+        cdef uint32_t i
+        cdef list found = []
+        for i in range(self.image.rules.count):
+            found.append((
+                taken(self.image.text(self.image.rules.items[i].id)),
+                taken(self.image.text(self.image.rules.items[i].pack)),
+                taken(self.image.text(self.image.rules.items[i].reason)),
+                taken(self.image.text(self.image.rules.items[i].safer)),
+                self.image.rules.items[i].severity,
+                self.image.rules.items[i].decision,
+                None if self.image.rules.items[i].because == NOTHING
+                else taken(self.image.text(self.image.rules.items[i].because)),
+                self.image.rules.items[i].former,
+            ))
+        return found
+
+    @property
+    def config(self):
+        """The six numbers of the image's configuration."""
+        cdef Config config = self.image.config
+        return (config.switches, config.diff_lines, config.run_diff_lines, config.uncertain_interactive,
+                config.uncertain_unattended, config.on_error)
+
+    @property
+    def allowlist(self):
+        """Globs of the tools that may be called."""
+        cdef uint32_t i
+        return tuple(taken(self.image.text(self.image.allowlist.items[i])) for i in range(self.image.allowlist.count))
+
+    @property
+    def secrets(self):
+        """The secret scanner's table."""
+        return <bytes> self.image.secrets.data()[:self.image.secrets.size()]
+
+    def command(self, text, dialect, Place place not None, settings, Flow flow=None):
+        """Judge one command; returns its findings."""
+        cdef Verdict verdict
+        cdef Settings used
+        cdef Call call
+        cdef Field field
+        cdef FlowState* state = NULL
+        if flow is not None:
+            state = &flow.state
+        self.take_settings(settings, &used)
+        field.text = borrow(text)
+        field.element = NOTHING
+        call.field_count = 1
+        call.place = &place.place
+        set_dialect(call, dialect)
+        with nogil:
+            judge(self.image, used, call, &field, own_room(), state, &verdict, NULL)
+        return self.findings(&verdict.findings[0], verdict.count, &field, isinstance(text, str) and text.isascii())
+
+    def event(self, tool, fields, dialect, Place place not None, settings, Flow flow=None):
+        """Judge one tool call; `fields` are (name, text, element or -1)."""
+        cdef Verdict verdict
+        cdef Settings used
+        cdef Call call
+        cdef vector[Field] taken_fields
+        cdef FlowState* state = NULL
+        if flow is not None:
+            state = &flow.state
+        self.take_settings(settings, &used)
+        call.tool = borrow(tool)
+        self.take_fields(fields, &taken_fields)
+        call.field_count = taken_fields.size()
+        call.place = &place.place
+        set_dialect(call, dialect)
+        with nogil:
+            judge(self.image, used, call, taken_fields.data(), own_room(), state, &verdict, NULL)
+        return self.findings(&verdict.findings[0], verdict.count, taken_fields.data(), False)
+
+    def batch(self, events, settings, threads):
+        """Judge many events: (tool or "", fields, dialect, place); returns the findings of each."""
+        cdef Settings used
+        cdef vector[Call] calls
+        cdef vector[Field] fields
+        cdef Answers answers
+        cdef Call call
+        cdef Place place
+        cdef Field field
+        cdef size_t i
+        cdef uint32_t workers = threads
+        self.take_settings(settings, &used)
+        calls.reserve(len(events))
+        for tool, given, dialect, where in events:
+            place = where
+            call.tool = borrow(tool)
+            call.first_field = fields.size()
+            if isinstance(given, str):
+                field.name = string_view()
+                field.text = borrow(given)
+                field.element = NOTHING
+                fields.push_back(field)
+            else:
+                self.take_fields(given, &fields)
+            call.field_count = fields.size() - call.first_field
+            call.place = &place.place
+            set_dialect(call, dialect)
+            calls.push_back(call)
+        with nogil:
+            judge_all(self.image, used, calls, fields, workers, &answers)
+        cdef list found = []
+        for i in range(calls.size()):
+            if answers.begin[i] == answers.begin[i + 1]:
+                found.append(())
+            else:
+                found.append(self.findings(
+                    answers.found.data() + answers.begin[i], answers.begin[i + 1] - answers.begin[i],
+                    fields.data() + calls[i].first_field, False))
+        return found
+
+    def decisions(self, commands, Place place not None, settings, dialect=0, threads=1):
+        """Judge many commands in one place; returns one byte for each: 0 allow, 1 warn, 2 confirm, 3 block."""
+        cdef Settings used
+        cdef vector[Call] calls
+        cdef vector[Field] fields
+        cdef Answers answers
+        cdef Call call
+        cdef Field field
+        cdef size_t i
+        cdef uint32_t k, worst
+        cdef uint32_t workers = threads
+        self.take_settings(settings, &used)
+        field.element = NOTHING
+        call.field_count = 1
+        call.place = &place.place
+        set_dialect(call, dialect)
+        calls.reserve(len(commands))
+        fields.reserve(len(commands))
+        for text in commands:
+            field.text = borrow(text)
+            call.first_field = fields.size()
+            fields.push_back(field)
+            calls.push_back(call)
+        with nogil:
+            judge_all(self.image, used, calls, fields, workers, &answers)
+        cdef bytearray out = bytearray(calls.size())
+        for i in range(calls.size()):
+            worst = 0
+            for k in range(answers.begin[i], answers.begin[i + 1]):
+                if <uint32_t> decision_of(answers.found[k]) > worst:
+                    worst = decision_of(answers.found[k])
+            out[i] = worst
+        return bytes(out)
+
+    def explain(self, text, dialect, Place place not None, settings):
+        """Judge one command and say how: its tree, its commands, what was tried."""
+        cdef Verdict verdict
+        cdef Settings used
+        cdef Call call
+        cdef Field field
+        cdef vector[Tried] tried
+        cdef Trace trace = tracing(&tried)
+        cdef uint32_t i, w
+        cdef string_view whole
+        self.take_settings(settings, &used)
+        field.text = whole = borrow(text)
+        field.element = NOTHING
+        call.field_count = 1
+        call.place = &place.place
+        set_dialect(call, dialect)
+        cdef Room* room = &own_room()
+        judge(self.image, used, call, &field, room[0], NULL, &verdict, &trace)
+        # The tree of a room is cleared when it is asked for, not its memory: what was read last lies there still.
+        findings = self.findings(&verdict.findings[0], verdict.count, &field, False)
+        return findings, [(t.command, t.rule, bool(t.held), t.decision) for t in tried], self.read_tree(text, dialect, place)
+
+    def read_tree(self, text, dialect, Place place not None):
+        """Return nodes, commands and open questions of a text, as they were read."""
+        cdef Verdict verdict
+        cdef Settings used
+        cdef Call call
+        cdef Field field
+        cdef uint32_t i, w
+        cdef string_view whole
+        cdef const Command* command
+        cdef const Word* words
+        used.config.switches = 1
+        field.text = whole = borrow(text)
+        field.element = NOTHING
+        call.field_count = 1
+        call.place = &place.place
+        set_dialect(call, dialect)
+        cdef OneTree one
+        one.read(self.image, used, call, field, &verdict)
+        cdef Tree* tree = one.tree()
+        nodes = []
+        for i in range(tree.node_count()):
+            nodes.append((
+                node_kind(tree.nodes()[i]), node_dialect(tree.nodes()[i]), bool(tree.nodes()[i].is_code),
+                code_point_at(whole, tree.nodes()[i].span.start), code_point_at(whole, tree.nodes()[i].span.end),
+                -1 if tree.nodes()[i].parent == NOTHING else tree.nodes()[i].parent,
+                -1 if tree.nodes()[i].command == NOTHING else tree.nodes()[i].command,
+            ))
+        commands = []
+        for i in range(tree.command_count()):
+            command = &tree.commands()[i]
+            words = tree.arguments(command[0])
+            arguments = []
+            for w in range(command.word_count):
+                arguments.append((shown(words[w].text), words[w].flags, classes_of(place.place, command[0], words[w]),
+                                  code_point_at(whole, words[w].span.start), code_point_at(whole, words[w].span.end)))
+            commands.append((
+                shown(command.program), arguments, command.via, dialect_of(command[0]), shown(command.cwd),
+                -1 if command.carrier == NOTHING else command.carrier,
+                -1 if command.pipe_from == NOTHING else command.pipe_from,
+                code_point_at(whole, command.span.start), code_point_at(whole, command.span.end),
+                shown(command.input.text) if command.has_input else None,
+            ))
+        uncertain = []
+        for i in range(tree.uncertainty_count()):
+            uncertain.append((
+                reason_of(tree.uncertainties()[i]),
+                code_point_at(whole, tree.uncertainties()[i].span.start),
+                code_point_at(whole, tree.uncertainties()[i].span.end),
+                -1 if tree.uncertainties()[i].command == NOTHING else tree.uncertainties()[i].command,
+            ))
+        return nodes, commands, uncertain
+
+    cdef int take_settings(self, settings, Settings* used) except -1:
+        switches, diff_lines, run_lines, interactive, unattended, on_error, is_unattended = settings
+        if not (0 <= interactive <= 3 and 0 <= unattended <= 3 and 0 <= on_error <= 3):
+            raise ValueError("settings: a decision is a number from 0 to 3")
+        used.config.switches = switches
+        used.config.diff_lines = diff_lines
+        used.config.run_diff_lines = run_lines
+        used.config.uncertain_interactive = interactive
+        used.config.uncertain_unattended = unattended
+        used.config.on_error = on_error
+        used.unattended = is_unattended
+        return 0
+
+    cdef int take_fields(self, fields, vector[Field]* out) except -1:
+        cdef Field field
+        for name, text, element in fields:
+            field.name = borrow(name)
+            field.text = borrow(text)
+            field.element = NOTHING if element < 0 else element
+            out.push_back(field)
+        return 0
+
+    cdef object findings(self, const Finding* found, uint32_t count, const Field* fields, bint ascii):
+        cdef uint32_t i
+        cdef list out = []
+        cdef string_view text
+        for i in range(count):
+            text = fields[found[i].field].text
+            out.append((
+                -1 if found[i].rule == NOTHING else found[i].rule,
+                decision_of(found[i]),
+                gate_of(found[i]),
+                found[i].span.start if ascii else code_point_at(text, found[i].span.start),
+                found[i].span.end if ascii else code_point_at(text, found[i].span.end),
+                found[i].focus.start if ascii else code_point_at(text, found[i].focus.start),
+                found[i].focus.end if ascii else code_point_at(text, found[i].focus.end),
+                found[i].classes,
+                found[i].field,
+                bool(found[i].uncertain),
+            ))
+        return out
+
+
+cdef extern from *:
+    """
+    namespace tipstaff::gate {
+    // A tree that stays: for explanations.
+    class OneTree {
+     public:
+      void read(const Image& image, const Settings& settings, const Call& call, const Field& field, Verdict* verdict) {
+        Event event;
+        event.fields = &field;
+        event.field_count = 1;
+        event.dialect = call.dialect;
+        tree_ = &room_.tree(field.text.size());
+        evaluate(image, settings, event, call.place->surroundings(), *tree_, nullptr, verdict);
+      }
+      Tree* tree() { return tree_; }
+     private:
+      Room room_;
+      Tree* tree_ = nullptr;
+    };
+    }
+    """
+    cdef cppclass OneTree "tipstaff::gate::OneTree":
+        OneTree()
+        void read(const Image&, const Settings&, const Call&, const Field&, Verdict*) except +
+        Tree* tree()
+
+
+def changed_lines(tool, fields):
+    """Return how many lines a tool call changes, by its own fields."""
+    cdef Event event
+    cdef vector[Field] taken_fields
+    cdef Field field
+    for name, text, element in fields:
+        field.name = borrow(name)
+        field.text = borrow(text)
+        field.element = NOTHING if element < 0 else element
+        taken_fields.push_back(field)
+    event.tool = borrow(tool)
+    event.fields = taken_fields.data()
+    event.field_count = taken_fields.size()
+    return changed_lines_of(event)

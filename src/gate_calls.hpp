@@ -1,0 +1,153 @@
+// Calls of the gate engine from Python: memory for each thread, many events on many threads, spans in code points.
+#ifndef TIPSTAFF_GATE_CALLS_HPP
+#define TIPSTAFF_GATE_CALLS_HPP
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/files.hpp"
+
+namespace tipstaff::gate {
+
+// Where an event happens; texts are borrowed from Python objects that outlive the call.
+struct Place {
+  std::string_view cwd, repository, home, temporary;
+  bool files = false;
+
+  Surroundings surroundings() const noexcept {
+    Surroundings around;
+    around.cwd = cwd;
+    around.repository = repository;
+    around.home = home;
+    around.temporary = temporary;
+    if (files) files::open(&around);
+    return around;
+  }
+};
+
+struct Call {
+  std::string_view tool;
+  std::uint32_t first_field = 0, field_count = 0;
+  Dialect dialect = Dialect::shell;
+  const Place* place = nullptr;
+};
+
+// Memory to read one event in; grows for long texts.
+class Room {
+ public:
+  Tree& tree(std::size_t text_bytes) {
+    const std::size_t wanted = text_bytes < 64 * 1024 ? std::size_t{1} << 20 : std::size_t{16} << 20;
+    if (wanted > bytes_) {
+      tree_.reset();
+      memory_.reset(new unsigned char[wanted]);
+      bytes_ = wanted;
+      tree_.reset(new Tree(memory_.get(), wanted));
+    }
+    tree_->clear();
+    return *tree_;
+  }
+
+ private:
+  std::unique_ptr<unsigned char[]> memory_;
+  std::unique_ptr<Tree> tree_;
+  std::size_t bytes_ = 0;
+};
+
+inline Room& own_room() {
+  thread_local Room room;
+  return room;
+}
+
+inline void judge(const Image& image, const Settings& settings, const Call& call, const Field* fields, Room& room,
+                  FlowState* flow, Verdict* verdict, const rules::Trace* trace = nullptr) {
+  Event event;
+  event.tool = call.tool;
+  event.fields = fields + call.first_field;
+  event.field_count = call.field_count;
+  event.dialect = call.dialect;
+  std::size_t longest = 0;
+  for (std::uint32_t i = 0; i < event.field_count; ++i)
+    if (event.fields[i].text.size() > longest) longest = event.fields[i].text.size();
+  evaluate(image, settings, event, call.place->surroundings(), room.tree(longest), flow, verdict, trace);
+}
+
+// What many calls came to: the findings of call i are found[begin[i] ... begin[i + 1]).
+struct Answers {
+  std::vector<Finding> found;
+  std::vector<std::uint32_t> begin;
+  std::vector<std::uint32_t> left_out;
+};
+
+inline void judge_all(const Image& image, const Settings& settings, const std::vector<Call>& calls,
+                      const std::vector<Field>& fields, std::uint32_t threads, Answers* answers) {
+  constexpr std::size_t kShare = 64;  // calls that a thread takes at a time
+  const std::size_t count = calls.size();
+  std::vector<std::vector<Finding>> found((count + kShare - 1) / kShare);
+  answers->begin.assign(count + 1, 0);
+  answers->left_out.assign(count, 0);
+  std::atomic<std::size_t> next{0};
+  const auto work = [&]() {
+    Room& room = own_room();
+    Verdict verdict;
+    for (;;) {
+      const std::size_t share = next.fetch_add(1);
+      if (share >= found.size()) return;
+      const std::size_t end = (share + 1) * kShare < count ? (share + 1) * kShare : count;
+      for (std::size_t i = share * kShare; i < end; ++i) {
+        judge(image, settings, calls[i], fields.data(), room, nullptr, &verdict);
+        answers->begin[i + 1] = verdict.count;
+        answers->left_out[i] = verdict.left_out;
+        found[share].insert(found[share].end(), verdict.findings, verdict.findings + verdict.count);
+      }
+    }
+  };
+  const std::size_t most = found.size() < threads ? found.size() : threads;
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < most; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+  for (std::size_t i = 0; i < count; ++i) answers->begin[i + 1] += answers->begin[i];
+  answers->found.reserve(answers->begin[count]);
+  for (const auto& part : found) answers->found.insert(answers->found.end(), part.begin(), part.end());
+}
+
+// The code point at which a byte of UTF-8 stands.
+inline std::uint32_t code_point_at(std::string_view text, std::uint32_t byte) noexcept {
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < byte && i < text.size(); ++i) count += (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
+  return count;
+}
+
+// One line of what was tried, for explanations.
+struct Tried {
+  std::uint32_t command, rule, held, decision;
+};
+inline void keep_tried(void* self, std::uint32_t command, std::uint32_t rule, bool held, Decision decision) noexcept {
+  auto* list = static_cast<std::vector<Tried>*>(self);
+  if (list->size() < 20000 && list->size() < list->capacity())
+    list->push_back({command, rule, held ? 1u : 0u, static_cast<std::uint32_t>(decision)});
+}
+inline rules::Trace tracing(std::vector<Tried>* list) {
+  list->reserve(20000);
+  rules::Trace trace;
+  trace.tried = keep_tried;
+  trace.self = list;
+  return trace;
+}
+
+inline bool set_image(std::vector<std::uint64_t>* memory, const unsigned char* data, std::size_t bytes, Image* image,
+                      int* fault) {
+  memory->assign((bytes + 7) / 8, 0);
+  std::memcpy(memory->data(), data, bytes);
+  *fault = static_cast<int>(open_image(reinterpret_cast<const unsigned char*>(memory->data()), bytes, image));
+  return *fault == 0;
+}
+
+}  // namespace tipstaff::gate
+
+#endif
