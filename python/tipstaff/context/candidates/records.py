@@ -1,0 +1,316 @@
+"""The records of the candidate store: what is observed, what is kept, and what happens to it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Self
+
+import msgspec
+
+from tipstaff.errors import ConfigError
+from tipstaff.model import Record
+
+KINDS: Final = ("ERROR_RECOVERY", "PREFERENCE", "WORKFLOW", "ANTI_PATTERN", "SKILL_SEED")
+GENERAL_TOOL: Final = "general"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_US: Final = timedelta(microseconds=1)
+MAX_DELTA: Final = 1_000_000
+_MAX_LABEL_CHARS: Final = 400
+
+
+class CandidateState(enum.StrEnum):
+    """Where a candidate stands."""
+
+    SHADOW = "SHADOW"
+    """Observed; gathers evidence and is shown to no model."""
+    PROMOTED = "PROMOTED"
+    """Passed the gates; may be put into prompts."""
+    IN_USE = "IN_USE"
+    """Has been put into a prompt."""
+    DEMOTED = "DEMOTED"
+    """Failed or fell back; tried again as SHADOW after its cooldown."""
+    ARCHIVED = "ARCHIVED"
+    """Served, and is over. New evidence starts a new candidate."""
+
+
+MOVES: Final[dict[CandidateState, tuple[CandidateState, ...]]] = {
+    CandidateState.SHADOW: (CandidateState.PROMOTED,),
+    CandidateState.PROMOTED: (CandidateState.IN_USE, CandidateState.DEMOTED),
+    CandidateState.IN_USE: (CandidateState.ARCHIVED, CandidateState.DEMOTED),
+    CandidateState.DEMOTED: (CandidateState.SHADOW,),
+    CandidateState.ARCHIVED: (),
+}
+"""Which state may follow which."""
+
+
+def time_of(us: int) -> datetime:
+    """Return the time that is so many microseconds after 1970, in UTC."""
+    return _EPOCH + us * _US
+
+
+def microseconds(value: object, name: str) -> int:
+    """Return a time as microseconds since 1970.
+
+    Parameters
+    ----------
+    value
+        An aware `datetime`, an ISO 8601 text with its offset, or seconds since 1970.
+    name
+        What it is, for the error.
+    """
+    try:
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value)
+        if isinstance(value, datetime):
+            if value.tzinfo is None:
+                msg = f"{name}: {value} has no offset from UTC"
+                raise ConfigError(msg)
+            return (value - _EPOCH) // _US
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            time_of(round(value * 1_000_000))
+            return round(value * 1_000_000)
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        msg = f"{name}: expected a time such as 2026-01-31T12:00:00Z, got {value!r}"
+        raise ConfigError(msg) from error
+    msg = f"{name}: expected a datetime, an ISO 8601 text or seconds since 1970, got {type(value).__name__}"
+    raise ConfigError(msg)
+
+
+def _text(value: object, name: str, longest: int) -> str:
+    if not isinstance(value, str):
+        msg = f"{name}: expected text, got {type(value).__name__}"
+        raise ConfigError(msg)
+    if len(value) > longest:
+        msg = f"{name}: expected at most {longest} characters, got {len(value)}"
+        raise ConfigError(msg)
+    # Half of a surrogate pair is no text: it could neither be written nor signed.
+    return value if value.isascii() else value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+class CandidateObservation(Record, frozen=True, kw_only=True):
+    """One observation: a session saw this, and it went well or badly.
+
+    Attributes
+    ----------
+    content
+        What was learned, as a sentence. Half surrogate pairs become U+FFFD.
+    score
+        How sure the observer is, 0 to 1.
+    kind
+        One of `KINDS`; kinds are never mixed.
+    category, tool_tag
+        What it belongs to. An observation is evidence for candidates of its own kind, category and tool alone.
+    tags
+        Free labels.
+    success_delta, failure_delta
+        How often it was tried, with which result.
+    source_ref
+        Where it comes from, such as a session; empty if unknown. Evidence from one source counts once.
+    occurred_at
+        When; the store's clock if None. A `datetime`, ISO 8601 text or seconds since 1970.
+    severe_failure
+        It did harm.
+    correction_conflict
+        A user corrected what it led to.
+    note
+        Words about this observation.
+    cooldown_until
+        Not to be promoted before then.
+    """
+
+    content: str
+    score: float = 0.5
+    kind: str = "WORKFLOW"
+    category: str = "STRATEGY"
+    tool_tag: str = GENERAL_TOOL
+    tags: tuple[str, ...] = ()
+    success_delta: int = 0
+    failure_delta: int = 0
+    source_ref: str = ""
+    occurred_at: datetime | str | float | None = None
+    severe_failure: bool = False
+    correction_conflict: bool = False
+    note: str = ""
+    cooldown_until: datetime | str | float | None = None
+
+    @classmethod
+    def of(cls, value: Self | Mapping[str, Any], *, longest: int) -> Self:
+        """Return a checked observation with tidy fields, from one or from a mapping of its fields.
+
+        Raises
+        ------
+        ConfigError
+            Where a field is unknown, missing or not usable.
+        """
+        if isinstance(value, Mapping):
+            unknown = sorted(set(value) - set(cls.__struct_fields__))
+            if unknown or "content" not in value:
+                fields = ", ".join(cls.__struct_fields__)
+                wrong = f"unknown field {unknown[0]!r}" if unknown else "no content"
+                msg = f"observation: {wrong}; its fields are {fields}"
+                raise ConfigError(msg)
+            value = cls(**value)
+        content = _text(value.content, "content", longest).strip()
+        if not content:
+            msg = "content: expected a sentence, got nothing"
+            raise ConfigError(msg)
+        kind = _text(value.kind, "kind", _MAX_LABEL_CHARS).strip().upper()
+        if kind not in KINDS:
+            msg = f"kind: expected one of {', '.join(KINDS)}, got {value.kind!r}"
+            raise ConfigError(msg)
+        tags = value.tags
+        if isinstance(tags, str):
+            msg = "tags: expected several texts, got one"
+            raise ConfigError(msg)
+        for name in ("success_delta", "failure_delta"):
+            number: object = getattr(value, name)
+            if not isinstance(number, int) or not 0 <= number <= MAX_DELTA:
+                msg = f"{name}: expected a whole number from 0 to {MAX_DELTA}, got {number!r}"
+                raise ConfigError(msg)
+        return cls(
+            content=content,
+            score=_share(value.score, "score"),
+            kind=kind,
+            category=_text(value.category, "category", _MAX_LABEL_CHARS).strip().upper() or "STRATEGY",
+            tool_tag=_text(value.tool_tag or "", "tool_tag", _MAX_LABEL_CHARS).strip().lower() or GENERAL_TOOL,
+            tags=tuple(_text(tag, "tags", _MAX_LABEL_CHARS) for tag in tags) if tags else (),
+            success_delta=value.success_delta,
+            failure_delta=value.failure_delta,
+            source_ref=_text(value.source_ref or "", "source_ref", _MAX_LABEL_CHARS).strip(),
+            occurred_at=value.occurred_at,
+            severe_failure=bool(value.severe_failure),
+            correction_conflict=bool(value.correction_conflict),
+            note=_text(value.note or "", "note", longest),
+            cooldown_until=value.cooldown_until,
+        )
+
+
+def _share(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
+        msg = f"{name}: expected 0 to 1, got {value!r}"
+        raise ConfigError(msg)
+    return float(value)
+
+
+class Evidence(Record, frozen=True, array_like=True, gc=False):
+    """One thing that happened to a candidate.
+
+    Attributes
+    ----------
+    at_us
+        When, in microseconds since 1970, UTC.
+    success_delta, failure_delta, source_ref, severe_failure, correction_conflict, note
+        As in the observation.
+    """
+
+    at_us: int
+    success_delta: int = 0
+    failure_delta: int = 0
+    source_ref: str = ""
+    severe_failure: bool = False
+    correction_conflict: bool = False
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, the time as ISO 8601."""
+        data = {name: getattr(self, name) for name in self.__struct_fields__ if name != "at_us"}
+        return {"observed_at": time_of(self.at_us).isoformat(), **data}
+
+
+class Candidate(Record, frozen=True, kw_only=True):
+    """A candidate as it stood when it was asked for.
+
+    Attributes
+    ----------
+    id, kind, category, tool_tag, content, tags
+        Those of the observation that it began with.
+    state
+        Where it stands.
+    score, base_score
+        With its decay at that time, and as it was at the last evidence.
+    evidence_count, success_count, failure_count
+        Over its whole life.
+    first_seen_at, last_seen_at, cooldown_until
+        In UTC.
+    evidence
+        The newest events, oldest first.
+    source_refs
+        The newest sources, oldest first.
+    """
+
+    id: str
+    category: str
+    kind: str
+    state: CandidateState
+    content: str
+    tool_tag: str
+    tags: tuple[str, ...]
+    score: float
+    base_score: float
+    evidence_count: int
+    success_count: int
+    failure_count: int
+    first_seen_at: datetime
+    last_seen_at: datetime
+    cooldown_until: datetime | None
+    evidence: tuple[Evidence, ...]
+    source_refs: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON-ready data; evidence by name."""
+        data = msgspec.to_builtins(self)
+        data["evidence"] = [event.to_dict() for event in self.evidence]
+        return dict(data)
+
+
+class CandidateTransition(Record, frozen=True, kw_only=True):
+    """One change of state.
+
+    Attributes
+    ----------
+    from_state, to_state
+        ``to_state`` is None where the candidate was removed.
+    reason, reason_code
+        In words, and stable for programs.
+    triggered_by
+        ``auto`` or ``manual``.
+    window_attempts, window_failure_rate, conflicts
+        What was counted within the window at that time.
+    """
+
+    candidate_id: str
+    from_state: CandidateState
+    to_state: CandidateState | None
+    at: datetime
+    reason: str
+    reason_code: str
+    triggered_by: str
+    window_attempts: int = 0
+    window_failure_rate: float = 0.0
+    conflicts: int = 0
+    cooldown_until: datetime | None = None
+
+
+class Incident(Record, frozen=True, kw_only=True):
+    """Something that is not as the store left it.
+
+    Attributes
+    ----------
+    kind
+        ``tampered`` (an entry does not verify), ``torn`` (an entry was cut off), ``missing`` (entries are gone),
+        ``repeated`` (an entry stands where it does not belong), ``rolled-back`` (the log ends before what is known to
+        have been written), ``anchor`` (the head file is missing or does not verify), ``unknown`` (an entry of a newer
+        version), ``exposed`` (others may read the key), ``not-set-aside`` (the damaged bytes could not be copied).
+    detail
+        What, where, and what it means.
+    offset
+        Byte in the log, or -1.
+    """
+
+    kind: str
+    detail: str
+    offset: int = -1

@@ -1,0 +1,222 @@
+"""The candidates in memory: what the log's entries add up to, and the index that finds what is alike."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator
+from typing import Any, Final
+
+from tipstaff.context.candidates.config import CandidateConfig
+from tipstaff.context.candidates.entries import AnyEntry, Appeared, Kept, Moved, Removed, Supported
+from tipstaff.context.candidates.gates import Periods, decayed
+from tipstaff.context.candidates.records import Candidate, CandidateState, Evidence, time_of
+from tipstaff.context.candidates.similarity import has_words, spaced_words
+from tipstaff.kernels import WordSets
+
+NEVER_US: Final = -(1 << 62)
+Group = tuple[str, str, str]
+
+
+class Row:
+    """One candidate; changes in place."""
+
+    __slots__ = (
+        "category",
+        "content",
+        "cooldown_us",
+        "events",
+        "evidence_count",
+        "failure_count",
+        "first_us",
+        "id",
+        "kind",
+        "last_us",
+        "place",
+        "score",
+        "sources",
+        "state",
+        "success_count",
+        "tags",
+        "tool_tag",
+        "trial_us",
+    )
+
+    def __init__(self, entry: Appeared | Kept) -> None:
+        self.id: str = entry.id
+        self.kind: str = entry.kind
+        self.category: str = entry.category
+        self.tool_tag: str = entry.tool_tag
+        self.content: str = entry.content
+        self.tags: tuple[str, ...] = entry.tags
+        self.score: float = entry.score
+        self.cooldown_us: int | None = entry.cooldown_us
+        self.place: int = -1
+        """Its number in its group's index; -1 where it is in none."""
+        if isinstance(entry, Kept):
+            self.state: CandidateState = entry.state
+            self.evidence_count: int = entry.evidence_count
+            self.success_count: int = entry.success_count
+            self.failure_count: int = entry.failure_count
+            self.first_us: int = entry.first_us
+            self.last_us: int = entry.last_us
+            self.trial_us: int = entry.trial_us
+            self.events: list[Evidence] = entry.events
+            self.sources: list[str] = entry.sources
+        else:
+            event = entry.event
+            self.state = CandidateState.SHADOW
+            self.evidence_count = 1
+            self.success_count = event.success_delta
+            self.failure_count = event.failure_delta
+            self.first_us = self.last_us = event.at_us
+            self.trial_us = NEVER_US
+            self.events = [event]
+            self.sources = [event.source_ref] if event.source_ref else []
+
+    @property
+    def group(self) -> Group:
+        """Candidates of different groups are never mixed."""
+        return self.kind, self.category, self.tool_tag
+
+    def support(self, event: Evidence, score: float, cooldown_us: int | None, config: CandidateConfig) -> None:
+        """Take in an event."""
+        self.score = score
+        self.evidence_count += 1
+        self.success_count += event.success_delta
+        self.failure_count += event.failure_delta
+        self.first_us = min(self.first_us, event.at_us)
+        self.last_us = max(self.last_us, event.at_us)
+        if cooldown_us is not None:
+            self.cooldown_us = max(self.cooldown_us or cooldown_us, cooldown_us)
+        if event.at_us >= self.events[-1].at_us:
+            self.events.append(event)
+        else:
+            insort(self.events, event, key=lambda known: known.at_us)
+        del self.events[: -config.max_events]
+        if event.source_ref and event.source_ref not in self.sources:
+            self.sources.append(event.source_ref)
+            del self.sources[: -config.max_sources]
+
+    def move(self, entry: Moved) -> None:
+        """Take another state."""
+        self.state = entry.state
+        self.cooldown_us = entry.cooldown_us
+        if entry.state is CandidateState.DEMOTED:
+            self.trial_us = entry.at_us + 1
+
+    def kept(self) -> Kept:
+        """Return the entry that says all of it."""
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__ if name != "place"}
+        return Kept(**fields)
+
+    def record(self, now_us: int, spans: Periods) -> Candidate:
+        """Return the candidate as it stands at a time."""
+        return Candidate(
+            id=self.id,
+            category=self.category,
+            kind=self.kind,
+            state=self.state,
+            content=self.content,
+            tool_tag=self.tool_tag,
+            tags=self.tags,
+            score=decayed(self.score, self.last_us, now_us, spans),
+            base_score=self.score,
+            evidence_count=self.evidence_count,
+            success_count=self.success_count,
+            failure_count=self.failure_count,
+            first_seen_at=time_of(self.first_us),
+            last_seen_at=time_of(self.last_us),
+            cooldown_until=None if self.cooldown_us is None else time_of(self.cooldown_us),
+            evidence=tuple(self.events),
+            source_refs=tuple(self.sources),
+        )
+
+
+class Rows:
+    """All candidates by id, in the order in which they appeared, with an index for each group."""
+
+    def __init__(self, config: CandidateConfig) -> None:
+        self._config = config
+        self._by_id: dict[str, Row] = {}
+        self._indexes: dict[Group, tuple[WordSets, list[Row]]] = {}
+        self._wordless: dict[tuple[Group, str], Row] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._by_id.values())
+
+    def __contains__(self, candidate_id: str) -> bool:
+        return candidate_id in self._by_id
+
+    def get(self, candidate_id: str) -> Row | None:
+        """Return a candidate, None where there is none of this id."""
+        return self._by_id.get(candidate_id)
+
+    def alike(self, group: Group, content: str, at_us: int, window_us: int) -> tuple[Row | None, float, int]:
+        """Return the most similar candidate of a group whose last evidence lies within the window, and how similar.
+
+        A content without words, such as ``!!!``, is like itself alone. Where there is no such candidate, the third
+        value is the place that the index keeps for it: the entry that is taken next is to be that candidate's.
+        """
+        text = spaced_words(content)
+        if not has_words(text):
+            row = self._wordless.get((group, content))
+            if row is not None and abs(row.last_us - at_us) <= window_us:
+                return row, 1.0, -1
+            return None, 0.0, -1
+        index, members = self._of(group)
+        place, similarity = index.find_or_add(text, at_us, at_us - window_us, at_us + window_us)
+        return (members[place], similarity, -1) if similarity else (None, 0.0, place)
+
+    def take(self, entry: AnyEntry, place: int = -1) -> None:
+        """Take in what an entry of the log says; an entry about a candidate that is not known says nothing."""
+        if isinstance(entry, (Appeared, Kept)):
+            self.remove(entry.id)
+            new = self._by_id[entry.id] = Row(entry)
+            if new.state is not CandidateState.ARCHIVED:
+                self._index(new, place)
+            return
+        row = self._by_id.get(entry.id) if isinstance(entry, (Supported, Moved, Removed)) else None
+        if row is None:
+            return
+        if isinstance(entry, Supported):
+            last_us = row.last_us
+            row.support(entry.event, entry.score, entry.cooldown_us, self._config)
+            if row.place >= 0 and row.last_us != last_us:
+                self._of(row.group)[0].set_mark(row.place, row.last_us)
+        elif isinstance(entry, Moved):
+            row.move(entry)
+            if row.state is CandidateState.ARCHIVED:
+                self._unindex(row)
+        else:
+            self.remove(row.id)
+
+    def remove(self, candidate_id: str) -> None:
+        """Remove a candidate, if it is known."""
+        row = self._by_id.pop(candidate_id, None)
+        if row is not None:
+            self._unindex(row)
+
+    def _of(self, group: Group) -> tuple[WordSets, list[Row]]:
+        found = self._indexes.get(group)
+        if found is None:
+            found = self._indexes[group] = (WordSets(self._config.merge_similarity), [])
+        return found
+
+    def _index(self, row: Row, place: int) -> None:
+        text = spaced_words(row.content)
+        if not has_words(text):
+            self._wordless[row.group, row.content] = row
+            return
+        index, rows = self._of(row.group)
+        row.place = index.add(text, row.last_us) if place < 0 else place
+        rows.append(row)
+
+    def _unindex(self, row: Row) -> None:
+        if row.place >= 0:
+            self._of(row.group)[0].remove(row.place)
+            row.place = -1
+        elif self._wordless.get((row.group, row.content)) is row:
+            del self._wordless[row.group, row.content]
