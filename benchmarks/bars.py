@@ -150,9 +150,9 @@ def hashing() -> list[Row]:
 def _timed_at_first_sight(text: str) -> float:
     """Time a compilation that remembers nothing of the rules' texts."""
     from tipstaff import compile_guidance
-    from tipstaff.guidance import annotations, claims, compiler
+    from tipstaff.guidance import annotations, claims
 
-    for remembering in (annotations.parse_annotations, claims.claims, compiler.read_words):
+    for remembering in (annotations.parse_annotations, claims.claims):
         remembering.cache_clear()
     return _timed(lambda: compile_guidance(text))
 

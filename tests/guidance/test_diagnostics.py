@@ -9,7 +9,7 @@ from tools.write_diagnostics_page import CONFIGS, FAMILIES, NOT_SHOWN, PAGE, anc
 from tipstaff.guidance import conflicts, sources
 from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.lint import lint_repository
-from tipstaff.kernels import jaccard_pairs
+from tipstaff.kernels import alike_texts
 from tipstaff.model import Severity
 
 SOURCES = Path(sources.__file__).parent
@@ -35,7 +35,7 @@ def test_a_search_that_stops_early_says_so(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_comparison_that_stops_early_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conflicts, "jaccard_pairs", lambda *given: jaccard_pairs(*given[:3], 2))
+    monkeypatch.setattr(conflicts, "alike_texts", lambda *given: alike_texts(*given[:-1], 2))
     rules = "".join(f"- [TAG-{number:03}] Always sign release tags\n" for number in range(12))
     (tmp_path / "CLAUDE.md").write_text(rules, encoding="utf-8")
     assert lint_repository(tmp_path, select=["TS505"]).counts == {"TS505": 1}

@@ -10,8 +10,6 @@ from tipstaff.guidance.vocabulary import (
     DOMAIN_ORDER,
     INTENT_ORDER,
     infer,
-    infer_domains,
-    infer_intents,
     noun_forms,
     stem,
     verb_forms,
@@ -101,8 +99,6 @@ def test_words_that_only_contain_a_stem_say_nothing(text: str) -> None:
 )
 def test_words_and_their_inflections_speak(text: str, intents: tuple[str, ...], domains: tuple[str, ...]) -> None:
     assert infer(words(text)) == (intents, domains)
-    assert infer_intents(words(text)) == intents
-    assert infer_domains(words(text)) == domains
 
 
 def test_a_generator_of_words_will_do() -> None:

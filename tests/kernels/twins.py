@@ -6,11 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tipstaff.kernels import _embedding, _scoring, _similarity, _wordpiece, plain, plain_similarity, plain_wordpiece
+from tipstaff.kernels import (
+    _embedding,
+    _scoring,
+    _similarity,
+    _text,
+    _wordpiece,
+    plain,
+    plain_similarity,
+    plain_text,
+    plain_wordpiece,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+TEXT = ("word_values", "read_words", "opposed_texts", "alike_texts")
 ISAS = _embedding.available_isas()
 NATIVE = {
     name: getattr(module, name)
@@ -18,17 +29,20 @@ NATIVE = {
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
         (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows")),
         (_similarity, ("jaccard_pairs", "WordSets")),
+        (_text, TEXT),
         (_wordpiece, ("wordpiece_shape", "wordpiece_embed", "wordpiece_embed_batch", "wordpiece_split", "blend_rows")),
     )
     for name in names
 }
-WITHOUT_ISA = {"quantize_rows", "jaccard_pairs", "WordSets", "wordpiece_shape", "wordpiece_split", "blend_rows"}
+WITHOUT_ISA = {"quantize_rows", "jaccard_pairs", "WordSets", "wordpiece_shape", "wordpiece_split", "blend_rows", *TEXT}
 
 
 def plain_twin(name: str) -> Callable[..., Any]:
     """Return the plain implementation of a kernel."""
     twin: Callable[..., Any] = next(
-        getattr(module, name) for module in (plain, plain_similarity, plain_wordpiece) if hasattr(module, name)
+        getattr(module, name)
+        for module in (plain, plain_similarity, plain_text, plain_wordpiece)
+        if hasattr(module, name)
     )
     return twin
 

@@ -12,21 +12,21 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Final
 
 from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.guidance import conflicts
-from tipstaff.guidance.candidates import Candidate
 from tipstaff.guidance.constitution import pack, short_hash
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.extraction import extract
-from tipstaff.guidance.identity import content_id, id_of_words, match_former
+from tipstaff.guidance.identity import content_id, match_former
+from tipstaff.guidance.lexicon import classes, column, lexicon
 from tipstaff.guidance.precedence import Laws, stricter, tightens, whole_span
+from tipstaff.guidance.rule_maker import RuleMaker
 from tipstaff.guidance.sources import Document, document_from_text
-from tipstaff.guidance.vocabulary import infer
-from tipstaff.guidance.words import words as split
+from tipstaff.guidance.words import plain_words
+from tipstaff.kernels import read_words
 from tipstaff.model import (
     EVERYWHERE,
     RISK_CLASSES,
@@ -41,7 +41,6 @@ from tipstaff.model import (
     RuleShard,
 )
 
-CONSTITUTION_BOOST: Final = 100
 _INFERRED_WORDS: Final = 400
 
 
@@ -161,7 +160,6 @@ class _Compilation:
         self.today = config.today or dt.datetime.now(tz=dt.UTC).date().isoformat()
         # By casefolded id, in the order of the files: what a later file replaces keeps its place.
         self.rules: dict[str, GuidanceRule] = {}
-        self._words: dict[str, tuple[str, ...]] = {}
         self._copies: dict[str, int] = {}
 
     def _say(self, code: str, rule: GuidanceRule, message: str = "", *, span: tuple[int, int] | None = None) -> None:
@@ -172,61 +170,19 @@ class _Compilation:
     def add_document(self, document: Document) -> None:
         candidates, problems = extract(document.parsed, document.path, in_constitution=document.in_constitution)
         self.diagnostics.extend(problems)
-        for candidate in candidates:
-            if candidate.rule_id is None and not self.config.auto_generate_ids:
+        texts = [candidate.text for candidate in candidates]
+        read = read_words(lexicon(), *column(texts, plain_words), _INFERRED_WORDS)
+        config = self.config
+        maker = RuleMaker(document, risk_class=config.default_risk_class, priority=config.default_priority)
+        for candidate, (value, words) in zip(candidates, read, strict=True):
+            if candidate.rule_id is None and not config.auto_generate_ids:
                 source = document.parsed.source
                 line = source.line(candidate.start)
                 low = min([candidate.start, *(start for start, _ in candidate.context)])
                 high = max([candidate.end, *(end for _, end in candidate.context)])
                 self.diagnostics.append(find("TS208", line, document.path, span=source.span(low, high)))
                 continue
-            self._merge(self._rule(candidate, document))
-
-    def _rule(self, candidate: Candidate, document: Document) -> GuidanceRule:
-        notes = candidate.annotations
-        text = candidate.text
-        intents, domains = notes.intents, notes.domains
-        words, *inferred = read_words(text)
-        self._words[text] = words
-        if not intents or not domains:
-            if intents or domains:
-                # What an author tagged one way speaks for the other too: #testing is about testing.
-                inferred = list(infer([*words[:_INFERRED_WORDS], *intents, *domains]))
-            intents = intents or inferred[0]
-            domains = domains or inferred[1]
-        source = document.parsed.source
-        line = source.line(candidate.start)
-        scopes = document.scopes
-        if notes.scopes:
-            scopes = (
-                tuple(_within(scope, document.folder) for scope in notes.scopes) if document.folder else notes.scopes
-            )
-        priority = self.config.default_priority if notes.priority is None else notes.priority
-        return GuidanceRule(
-            id=candidate.rule_id or id_of_words(words or [text]),
-            text=text,
-            risk_class=notes.risk_class or self.config.default_risk_class,
-            tool_classes=notes.tool_classes or ("all",),
-            intents=intents,
-            repo_scopes=scopes,
-            domains=domains,
-            priority=priority + CONSTITUTION_BOOST if candidate.is_constitution else priority,
-            source=document.source,
-            is_constitution=candidate.is_constitution,
-            verifier=notes.verifiers[0] if notes.verifiers else None,
-            path=document.path,
-            line=line,
-            end_line=source.line(candidate.end - 1) if candidate.end > candidate.start else line,
-            span=source.span(candidate.start, candidate.end),
-            context_spans=tuple(source.span(*span) for span in candidate.context) if candidate.context else (),
-            heading=candidate.heading,
-            host=document.host,
-            file_scope=document.scopes,
-            active_from=notes.active_from,
-            active_until=notes.active_until,
-            depth=document.depth,
-            verifiers=notes.verifiers,
-        )
+            self._merge(maker.rule(candidate, classes(value), words))
 
     # -- merging ----------------------------------------------------------------------------------------------------
 
@@ -300,7 +256,7 @@ class _Compilation:
         if previous is not None:
             rules = self._keep_ids(rules, previous)
         rules.sort(key=lambda rule: -rule.priority)
-        relations, complete = conflicts.relate(rules, [self._words[rule.text] for rule in rules])
+        relations, complete = conflicts.relate(rules)
         rules, relations = self._refuse_weakening_locals(rules, relations)
         self._report(rules, relations, complete)
         rules, relations = self._without_twins(rules, relations)
@@ -458,17 +414,6 @@ class _Compilation:
         return constitution.replace(rules=tuple(laws), overflow=(*constitution.overflow, *waiting))
 
 
-@lru_cache(maxsize=8_192)
-def read_words(text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return a rule's words in lower case, and the intents and domains that they speak for.
-
-    Remembered for some thousand texts: when a file changes, most of its rules are those of before.
-    """
-    words = tuple(split(text))
-    intents, domains = infer(words[:_INFERRED_WORDS])
-    return words, intents, domains
-
-
 def in_force(rule: GuidanceRule, today: str) -> bool:
     """Whether a rule's dates include a day, given as an ISO date."""
     return not (
@@ -494,11 +439,3 @@ def compact_text(rule: GuidanceRule, config: CompilerConfig | None = None) -> st
     if rule.priority != default and not rule.is_constitution:
         text += f" priority:{rule.priority}"
     return text
-
-
-def _within(scope: str, folder: str) -> str:
-    """Read a scope of a nested file: relative to the root where it begins with the folder, else to the folder."""
-    bare = scope.removeprefix("!").removeprefix("./")
-    if scope == EVERYWHERE or bare == folder or bare.startswith((f"{folder}/", "/")):
-        return scope
-    return f"{'!' if scope.startswith('!') else ''}{folder}/{bare}"

@@ -6,11 +6,11 @@ which its history is known.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-import xxhash
+from xxhash import xxh3_64_hexdigest
 
 from tipstaff.guidance.words import words as split
 from tipstaff.model import GuidanceRule
@@ -20,20 +20,16 @@ SAME_RULE: Final = 0.72
 _MAX_COMPARED: Final = 64
 
 
-def content_id(text: str, taken: Container[str] = (), salt: str = "") -> str:
-    """Return ``AUTO-`` and eight hexadecimal digits of the xxh3 of a rule's words, more digits where they collide."""
-    return id_of_words(split(text) or [text], taken, salt)
+def content_id(text: str, salt: str = "") -> str:
+    """Return ``AUTO-`` and eight hexadecimal digits of the xxh3 of a rule's words."""
+    content = " ".join(split(text) or [text])
+    return id_of_words(content.encode("utf-8", "surrogatepass"), salt)
 
 
-def id_of_words(words: Sequence[str], taken: Container[str] = (), salt: str = "") -> str:
-    """Return the same for a text that is split into its words already, in lower case."""
-    content = " ".join(words)
-    digest = xxhash.xxh3_64_hexdigest((f"{content}\0{salt}" if salt else content).encode("utf-8", "surrogatepass"))
-    for width in (8, 12, 16):
-        rule_id = f"AUTO-{digest[:width]}"
-        if rule_id not in taken:
-            return rule_id
-    return id_of_words(words, taken, salt + "+")
+def id_of_words(words: bytes, salt: str = "") -> str:
+    """Return the same for a text's words in lower case, a space between two, as UTF-8."""
+    salted = words + b"\0" + salt.encode("utf-8", "surrogatepass") if salt else words
+    return f"AUTO-{xxh3_64_hexdigest(salted)[:8]}"
 
 
 def match_former(rules: Sequence[GuidanceRule], former: Sequence[GuidanceRule]) -> dict[str, str]:

@@ -127,6 +127,15 @@ class SourceText:
             return start + self._offset, end + self._offset
         return self._chars(start) + self._offset, self._chars(end) + self._offset
 
+    def place(self, start: int, end: int) -> tuple[int, int, tuple[int, int]]:
+        """Return the one-based first and last line of a byte range, and its span."""
+        lines = self._lines
+        first = bisect_right(lines, start)
+        last = bisect_right(lines, end - 1, first - 1) if end > start else first
+        if self._ascii:
+            return first, last, (start + self._offset, end + self._offset)
+        return first, last, self.span(start, end)
+
     def _chars(self, offset: int) -> int:
         """Count the code points before a byte offset; totals are kept for every 512 bytes, however long the lines."""
         if self._char_starts is None:

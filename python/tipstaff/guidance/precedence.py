@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from tipstaff.guidance.claims import LIFT, PERMIT, claims, opposed, topic_of
-from tipstaff.guidance.grammar import IMPERATIVES
 from tipstaff.guidance.vocabulary import stem
+from tipstaff.guidance.word_roles import IMPERATIVES
 from tipstaff.guidance.words import words
 from tipstaff.model import EVERYWHERE, RISK_CODES, GuidanceRule
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from tipstaff.kernels.plain_text import regular_stem, without_silent_ending
+
 VOWELS: Final = frozenset("aeiouy")
 
 # Class -> (words, words of the intent that the domain of the same name does not take).
@@ -162,12 +164,17 @@ def _word_masks() -> dict[str, int]:
     return masks
 
 
-_MASKS: Final = _word_masks()
+MASKS: Final = _word_masks()
+"""Word to its classes: a bit for each of `INTENT_ORDER`, then one for each of `DOMAIN_ORDER`."""
 # One entry per combination of classes that has been met; there are at most 2**13.
 _NAMES: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...]]]] = {}
 
 
-def _names(mask: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def class_names(mask: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the intents and the domains of a mask, ``("general",)`` for none."""
+    known = _NAMES.get(mask)
+    if known is not None:
+        return known
     intents = tuple(name for bit, name in enumerate(INTENT_ORDER) if mask >> bit & 1)
     domains = tuple(name for bit, name in enumerate(DOMAIN_ORDER, _INTENT_BITS) if mask >> bit & 1)
     found = (intents or ("general",), domains or ("general",))
@@ -179,7 +186,7 @@ def _compound_mask(word: str) -> int:
     """Return the classes of a word that has an underscore or an apostrophe in it: ``auth_token``, ``test's``."""
     mask = 0
     for part in word.replace("’", "_").replace("'", "_").replace("-", "_").split("_"):
-        mask |= _MASKS.get(part, 0)
+        mask |= MASKS.get(part, 0)
     return mask
 
 
@@ -189,7 +196,7 @@ class _KnownMasks(dict[str, int]):
     def __missing__(self, word: str) -> int:
         if len(self) >= _MAX_KNOWN:
             self.clear()
-        mask = _MASKS.get(word)
+        mask = MASKS.get(word)
         if mask is None:
             mask = 0 if word.isalnum() else _compound_mask(word)
         self[word] = mask
@@ -220,24 +227,15 @@ def infer(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     -----
     One dictionary look-up per word; no word is examined for what it contains.
     """
+    return class_names(class_mask(words))
+
+
+def class_mask(words: Iterable[str]) -> int:
+    """Return the classes that words speak for, as the bits of `MASKS`; see `infer` for what is expected of them."""
     mask = 0
     for found in map(_KNOWN.__getitem__, words):
         mask |= found
-    names = _NAMES.get(mask)
-    return _names(mask) if names is None else names
-
-
-def infer_intents(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the intents that a rule's words speak for; see `infer` for what is expected of the words."""
-    return infer(words)[0]
-
-
-def infer_domains(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the domains that a rule's words speak for; see `infer` for what is expected of the words.
-
-    Deployment is an intent only: no rule gets it as a domain without saying so.
-    """
-    return infer(words)[1]
+    return mask
 
 
 # Words whose ending only looks like an inflection, and the few irregular ones that rules use.
@@ -245,7 +243,7 @@ _NO_SUFFIX: Final = """
 always perhaps https aws dns ios css news series species lens during nothing something anything everything string
 morning evening ceiling hundred sacred embed biased canvas atlas alias bias
 """
-_STEM_EXCEPTIONS: Final[dict[str, str]] = {
+_IRREGULAR: Final[dict[str, str]] = {
     **{word: word for word in _NO_SUFFIX.split()},
     "does": "do",
     "done": "do",
@@ -266,26 +264,8 @@ _STEM_EXCEPTIONS: Final[dict[str, str]] = {
 }
 
 
-def _vowel_groups(word: str) -> int:
-    groups = 0
-    inside = False
-    for letter in word:
-        vowel = letter in VOWELS
-        groups += vowel and not inside
-        inside = vowel
-    return groups
-
-
-def _without_suffix(word: str) -> str:
-    """Return the verb that ``-ing`` or ``-ed`` was added to, given what is left of it."""
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouslfz":
-        return word[:-1]  # committ(ing), logg(ed)
-    if len(word) == 2 and word[-1] not in VOWELS:
-        return word + "e"  # us(ing)
-    single = len(word) >= 3 and word[-1] not in "aeiouwxy" and word[-2] in VOWELS and word[-3] not in VOWELS
-    if single and _vowel_groups(word) == 1:
-        return word + "e"  # cod(ing): a verb that ends like "cod" would have doubled its consonant
-    return word
+IRREGULAR_STEMS: Final = {word: without_silent_ending(base) for word, base in _IRREGULAR.items()}
+"""Word to stem, where no rule gives it."""
 
 
 @lru_cache(maxsize=8192)
@@ -308,28 +288,5 @@ def stem(word: str) -> str:
     """
     if word.endswith(("'s", "’s")):
         word = word[:-2]
-    known = _STEM_EXCEPTIONS.get(word)
-    if known is None and (len(word) <= 3 or not word.isalpha() or not word.isascii()):
-        return word
-    if known is not None:
-        word = known
-    elif word.endswith("s"):
-        if word.endswith("ies") and len(word) > 4:
-            word = word[:-3] + "y"
-        elif word.endswith(("sses", "xes", "shes", "zzes")):
-            word = word[:-2]
-        elif not word.endswith(("ss", "us", "is")):
-            word = word[:-1]
-    elif word.endswith("ing"):
-        if _vowel_groups(word[:-3]):
-            word = _without_suffix(word[:-3])
-    elif word.endswith("ied") and len(word) > 4:
-        word = word[:-3] + "y"
-    elif word.endswith("ed") and not word.endswith("eed") and _vowel_groups(word[:-2]):
-        word = _without_suffix(word[:-2])
-    # What -ing hides must be hidden everywhere: the silent e (merg(e), merg(ing)) and the British ll.
-    if len(word) > 4:
-        silent = word[-1] == "e" and word[-2] != "e"
-        if silent or (word.endswith("ll") and _vowel_groups(word) > 1):
-            word = word[:-1]
-    return word
+    known = IRREGULAR_STEMS.get(word)
+    return regular_stem(word) if known is None else known

@@ -10,6 +10,8 @@
            --score_topk_i8-->             the same entries from a quarter of the bytes
            --score_topk_f32_batch-->      the k best for each of many queries
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
+    texts, lexicon  --word_values, read_words-->  what their words mean, and the words
+           --alike_texts, opposed_texts-->  pairs that say nearly the same, or the opposite
     texts       --WordSets-->             the most similar of those taken in before, by their words
 
 Every argument that holds numbers is any C-contiguous buffer of the type named in the docstring, or plain bytes of it: a
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         score_topk_i8,
     )
     from tipstaff.kernels._similarity import WordSets, jaccard_pairs
+    from tipstaff.kernels._text import alike_texts, opposed_texts, read_words, word_values
     from tipstaff.kernels._wordpiece import (
         blend_rows,
         wordpiece_embed,
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WordSets",
+    "alike_texts",
     "available_isas",
     "blend_rows",
     "hash_embed",
@@ -66,10 +70,13 @@ __all__ = [
     "implementation",
     "isa",
     "jaccard_pairs",
+    "opposed_texts",
     "quantize_rows",
+    "read_words",
     "score_topk_f32",
     "score_topk_f32_batch",
     "score_topk_i8",
+    "word_values",
     "wordpiece_embed",
     "wordpiece_embed_batch",
     "wordpiece_shape",
@@ -78,6 +85,7 @@ __all__ = [
 
 _HOMES: Final = {
     "WordSets": "_similarity",
+    "alike_texts": "_text",
     "available_isas": "_embedding",
     "blend_rows": "_wordpiece",
     "hash_embed": "_embedding",
@@ -85,16 +93,19 @@ _HOMES: Final = {
     "hash_embed_into": "_embedding",
     "isa": "_embedding",
     "jaccard_pairs": "_similarity",
+    "opposed_texts": "_text",
     "quantize_rows": "_scoring",
+    "read_words": "_text",
     "score_topk_f32": "_scoring",
     "score_topk_f32_batch": "_scoring",
     "score_topk_i8": "_scoring",
+    "word_values": "_text",
     "wordpiece_embed": "_wordpiece",
     "wordpiece_embed_batch": "_wordpiece",
     "wordpiece_shape": "_wordpiece",
     "wordpiece_split": "_wordpiece",
 }
-_PLAIN_HOMES: Final = {"_similarity": "plain_similarity", "_wordpiece": "plain_wordpiece"}
+_PLAIN_HOMES: Final = {"_similarity": "plain_similarity", "_text": "plain_text", "_wordpiece": "plain_wordpiece"}
 
 
 def implementation() -> str:

@@ -1,0 +1,260 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""Words of texts: what a lexicon says of them, and which texts say nearly the same or the opposite."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libcpp.pair cimport pair
+from libcpp.vector cimport vector
+
+cdef extern from "buffers.hpp" namespace "tipstaff":
+    cdef cppclass Borrowed:
+        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
+        unsigned char* data() nogil
+        Py_ssize_t size() nogil
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "tipstaff/jaccard.hpp" namespace "tipstaff" nogil:
+    cdef struct JaccardPair:
+        int32_t first
+        int32_t second
+        int32_t shared
+
+    cdef enum class JaccardStatus(int):
+        complete
+
+    cdef struct JaccardResult:
+        JaccardStatus status
+
+    JaccardResult join_sets "tipstaff::jaccard_pairs"(
+        const uint32_t*, int64_t, const int64_t*, int64_t, double, int64_t, int64_t, vector[JaccardPair]*
+    ) except +
+
+cdef extern from "tipstaff/columns.hpp" namespace "tipstaff" nogil:
+    cdef struct Span:
+        const unsigned char* data
+        int64_t size
+
+    cdef cppclass Lexicon:
+        pass
+
+    bint open_lexicon(Span, Lexicon*) noexcept
+
+    cdef struct TextColumn:
+        const int32_t* offsets
+        int64_t count
+        Span data
+
+    int64_t misplaced(const TextColumn&) noexcept
+    uint64_t text_value(const Lexicon&, Span, unsigned char*) noexcept
+    void read_column(
+        const Lexicon&, const TextColumn&, int64_t, vector[uint64_t]*, vector[unsigned char]*, vector[int64_t]*
+    ) except +
+
+cdef extern from "tipstaff/opposed.hpp" namespace "tipstaff" nogil:
+    bint find_opposed "tipstaff::opposed_texts"(
+        const Lexicon&, const TextColumn&, int64_t, vector[pair[int32_t, int32_t]]*
+    ) except +
+    void read_topics(
+        const Lexicon&, const TextColumn&, int64_t, vector[uint32_t]*, vector[int64_t]*
+    ) except +
+
+
+cdef int open_table(Borrowed& file, object lexicon, Lexicon* table) except -1:
+    cdef Span span
+    file.take(lexicon, "lexicon", "B", "bytes", 1, 0)
+    span.data = file.data()
+    span.size = file.size()
+    if not open_lexicon(span, table):
+        raise ValueError("lexicon: this is none; tipstaff.kernels.lexicon makes them")
+    return 0
+
+
+cdef int open_texts(Borrowed& places, Borrowed& bytes_, object offsets, object data, TextColumn* texts) except -1:
+    places.take(offsets, "offsets", "il", "int32", 4, 0)
+    bytes_.take(data, "data", "B", "bytes", 1, 0)
+    if places.size() < 4:
+        raise ValueError("offsets: expected one more than there are texts, got none")
+    if <size_t> places.data() % 4 != 0:
+        raise ValueError("offsets must start at a multiple of 4 bytes")
+    texts.offsets = <const int32_t*> places.data()
+    texts.count = places.size() // 4 - 1
+    texts.data.data = bytes_.data()
+    texts.data.size = bytes_.size()
+    cdef int64_t where = misplaced(texts[0])
+    if where >= 0:
+        raise ValueError(f"offsets: those of text {where} do not lie in order within the data")
+    return 0
+
+
+def word_values(lexicon, str text not None):
+    """Return what the words of one text mean: their values in a lexicon, joined bit by bit.
+
+    Parameters
+    ----------
+    lexicon
+        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made.
+    text
+        ASCII, or a text whose words are set apart by spaces and in lower case.
+
+    Returns
+    -------
+    int
+        0 where the lexicon has none of the words.
+
+    Raises
+    ------
+    ValueError
+        If `lexicon` is none.
+    UnicodeEncodeError
+        If the text holds a lone surrogate.
+    """
+    cdef Borrowed file
+    cdef Lexicon table
+    open_table(file, lexicon, &table)
+    cdef Py_ssize_t size = 0
+    cdef Span raw
+    raw.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
+    raw.size = size
+    cdef unsigned char brief[514]
+    cdef vector[unsigned char] room
+    cdef uint64_t value
+    # A short text is done sooner than another thread would get the GIL.
+    if size <= 512:
+        return text_value(table, raw, brief)
+    room.resize(size + 2)
+    with nogil:
+        value = text_value(table, raw, room.data())
+    return value
+
+
+def read_words(lexicon, offsets, data, Py_ssize_t max_words):
+    """Return for each text of a column what its words mean, and the words themselves.
+
+    Parameters
+    ----------
+    lexicon
+        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made.
+    offsets
+        int32, shape (n_texts + 1,): text i is ``data[offsets[i]:offsets[i + 1]]``.
+    data
+        Bytes: texts as for `word_values`.
+    max_words
+        How many words of a text count for its value.
+
+    Returns
+    -------
+    list of (int, bytes)
+        The values of its words joined bit by bit; its words in lower case, a space between two.
+
+    Raises
+    ------
+    ValueError
+        If `lexicon` is none, or offsets are not in order.
+    """
+    cdef Borrowed file, places, bytes_
+    cdef Lexicon table
+    cdef TextColumn texts
+    open_table(file, lexicon, &table)
+    open_texts(places, bytes_, offsets, data, &texts)
+    cdef vector[unsigned char] joined
+    cdef vector[uint64_t] values
+    cdef vector[int64_t] ends
+    with nogil:
+        read_column(table, texts, max_words, &values, &joined, &ends)
+    cdef Py_ssize_t i
+    return [
+        (values[i], PyBytes_FromStringAndSize(<char*> joined.data() + ends[i], ends[i + 1] - ends[i]))
+        for i in range(texts.count)
+    ]
+
+
+def opposed_texts(lexicon, offsets, data, *, work_limit=None):
+    """Return the pairs of texts that say the opposite about the same thing.
+
+    Parameters
+    ----------
+    lexicon
+        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made; the values are those of `tipstaff.kernels.roles`.
+    offsets
+        int32, shape (n_texts + 1,): text i is ``data[offsets[i]:offsets[i + 1]]``.
+    data
+        Bytes: texts as for `word_values`, with the commas and stops that end clauses.
+    work_limit
+        Bound on the index entries looked at; the default is 1024 for each text and byte.
+
+    Returns
+    -------
+    pairs : list of (int, int)
+        (i, j) with i < j, in order. Topics are compared as hashes: look again before acting on a pair.
+    complete : bool
+        False if the search stopped early: then some pairs may be missing.
+
+    Raises
+    ------
+    ValueError
+        If `lexicon` is none, or offsets are not in order.
+    """
+    cdef Borrowed file, places, bytes_
+    cdef Lexicon table
+    cdef TextColumn texts
+    cdef vector[pair[int32_t, int32_t]] pairs
+    cdef bint complete
+    open_table(file, lexicon, &table)
+    open_texts(places, bytes_, offsets, data, &texts)
+    cdef int64_t limit = 1024 * (texts.count + texts.data.size) if work_limit is None else work_limit
+    with nogil:
+        complete = find_opposed(table, texts, limit, &pairs)
+    cdef size_t i
+    return [(pairs[i].first, pairs[i].second) for i in range(pairs.size())], complete
+
+
+def alike_texts(lexicon, offsets, data, double threshold, Py_ssize_t max_words, Py_ssize_t max_pairs):
+    """Return the pairs of texts whose topics are alike: the stems of their words that are no function words.
+
+    Parameters
+    ----------
+    lexicon, offsets, data
+        As for `opposed_texts`.
+    threshold
+        Jaccard similarity, above 0, at most 1. A word that begins with a digit counts thrice.
+    max_words
+        How many words of a text count.
+    max_pairs
+        The search stops when there would be more.
+
+    Returns
+    -------
+    pairs : list of (int, int)
+        (i, j) with i < j, in order. Topics are compared as hashes: look again before acting on a pair.
+    complete : bool
+        False if the search stopped early: then some pairs may be missing.
+
+    Raises
+    ------
+    ValueError
+        If `lexicon` is none, or offsets are not in order, or a number is out of range.
+    """
+    if not 0.0 < threshold <= 1.0:
+        raise ValueError(f"threshold: expected above 0 and at most 1, got {threshold}")
+    if max_pairs < 0:
+        raise ValueError(f"max_pairs: expected 0 or more, got {max_pairs}")
+    cdef Borrowed file, places, bytes_
+    cdef Lexicon table
+    cdef TextColumn texts
+    cdef vector[uint32_t] topics
+    cdef vector[int64_t] starts
+    cdef vector[JaccardPair] pairs
+    cdef JaccardResult result
+    cdef int64_t limit
+    open_table(file, lexicon, &table)
+    open_texts(places, bytes_, offsets, data, &texts)
+    with nogil:
+        read_topics(table, texts, max_words, &topics, &starts)
+        limit = 1024 * (<int64_t> topics.size() + texts.count)
+        result = join_sets(
+            topics.data(), <int64_t> topics.size(), starts.data(), texts.count, threshold, max_pairs, limit, &pairs
+        )
+    cdef size_t i
+    return [(pairs[i].first, pairs[i].second) for i in range(pairs.size())], result.status == JaccardStatus.complete
