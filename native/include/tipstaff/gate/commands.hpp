@@ -67,6 +67,9 @@ constexpr std::uint16_t kAppended = 32;      // stands for arguments that a prog
 constexpr std::uint16_t kPseudo = 64;        // not written there: made by a reader
 constexpr std::uint16_t kEnvironment = 128;  // an unknown part comes from a variable that nothing here sets
 constexpr std::uint16_t kHostPath = 256;     // in a container's command: a path of the host, through a mount
+constexpr std::uint16_t kNetwork = 512;      // an unknown part comes from the network: $(curl ...)
+constexpr std::uint16_t kTrusted = 1024;     // an unknown part is code that its program is there to print: $(ssh-agent)
+constexpr std::uint16_t kDecoded = 2048;     // a part was decoded: base64, printf escapes
 }  // namespace word_flag
 
 struct Word {

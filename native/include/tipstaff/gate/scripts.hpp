@@ -1,15 +1,570 @@
+// Code in files: scripts named on the command line, make and just recipes, package.json's scripts, crontabs.
 #pragma once
 
-#include "tipstaff/gate/dialects.hpp"
+#include "tipstaff/gate/shell_clients.hpp"
+
+namespace tipstaff::gate::shell {
+
+// The content of a file: one that this text wrote, or one on the disk. Stream::unknown where it cannot be read.
+inline Stream ShellReader::load(const Stream& file, string_view cwd) noexcept {
+  Stream content;
+  content.kind = Stream::unknown;
+  content.span = file.span;
+  const string_view path = resolve(cwd, file.text);
+  const WrittenFile* written = session_.find_file(path.empty() ? file.text : path);
+  if (written != nullptr) {
+    if (written->content.kind == Stream::file) {
+      Stream next = written->content;
+      if (session_.level >= kLevels) return content;
+      ++session_.level;
+      content = load(next, cwd);
+      --session_.level;
+      return content;
+    }
+    return written->content;
+  }
+  const Surroundings& place = *reader_.surroundings;
+  if (path.empty() || place.read_file == nullptr || starts_with(path, "/dev/") || starts_with(path, "/proc/")) {
+    return content;
+  }
+  std::size_t room = 0;
+  char* out = tree_.draft(&room);
+  const std::size_t most = room < limits::kScriptBytes ? room : limits::kScriptBytes;
+  if (reader_.nested_bytes < most) return content;
+  const long long size = place.read_file(place.self, path, out, most);
+  if (size < 0) return content;
+  std::size_t got = static_cast<std::size_t>(size) < most ? static_cast<std::size_t>(size) : most;
+  if (static_cast<unsigned long long>(size) > most) uncertain(Unresolved::script_size, file.span, frame_.carrier);
+  reader_.nested_bytes -= got;
+  content.kind = Stream::known;
+  content.text = tree_.keep(got);
+  return content;
+}
+
+inline Dialect dialect_of_script(string_view text, string_view path, Dialect otherwise) noexcept {
+  if (starts_with(text, "#!")) {
+    const string_view line = text.substr(0, text.find('\n'));
+    if (line.find("python") != string_view::npos) return Dialect::python;
+    if (line.find("node") != string_view::npos || line.find("deno") != string_view::npos ||
+        line.find("bun") != string_view::npos) {
+      return Dialect::node;
+    }
+    if (line.find("perl") != string_view::npos) return Dialect::perl;
+    if (line.find("ruby") != string_view::npos) return Dialect::ruby;
+    if (line.find("php") != string_view::npos) return Dialect::php;
+    if (line.find("pwsh") != string_view::npos) return Dialect::powershell;
+    if (line.find("make") != string_view::npos) return Dialect::make;
+    if (line.find("awk") != string_view::npos) return Dialect::awk;
+    return Dialect::shell;
+  }
+  if (ends_with(path, ".py")) return Dialect::python;
+  if (ends_with(path, ".js") || ends_with(path, ".mjs") || ends_with(path, ".cjs") || ends_with(path, ".ts")) {
+    return Dialect::node;
+  }
+  if (ends_with(path, ".pl")) return Dialect::perl;
+  if (ends_with(path, ".rb")) return Dialect::ruby;
+  if (ends_with(path, ".php")) return Dialect::php;
+  if (ends_with(path, ".ps1")) return Dialect::powershell;
+  if (ends_with(path, ".bat") || ends_with(path, ".cmd")) return Dialect::cmd;
+  return otherwise;
+}
+
+inline bool looks_binary(string_view text) noexcept {
+  const std::size_t n = text.size() < 512 ? text.size() : 512;
+  return text.substr(0, n).find('\0') != string_view::npos;
+}
+
+// The script whose path is the word at `index`; what follows are its arguments.
+inline bool ShellReader::run_script(Invocation& in, std::uint32_t index, Dialect dialect, std::uint32_t via) noexcept {
+  const Word word = argument(in, index);
+  if (word.has(word_flag::kUnknown)) {
+    uncertain(Unresolved::script, word.span, in.command);
+    return false;
+  }
+  Stream file;
+  file.kind = Stream::file;
+  file.text = word.text;
+  file.span = word.span;
+  const Stream content = load(file, in.cwd);
+  Nested options;
+  options.via = via | via::kScript;
+  options.has_positional = true;
+  options.positional = Positional{in.first + index + 1, in.count - index - 1, true, word.text};
+  if (content.kind == Stream::unknown || (content.kind == Stream::known && looks_binary(content.text))) {
+    uncertain(Unresolved::script, word.span, in.command);
+    return false;
+  }
+  options.input = &in.input;
+  nested_stream(in, content, options, dialect);
+  return true;
+}
+
+// A program that is called by its path: a script of the repository, perhaps.
+inline void ShellReader::run_path(Invocation& in) noexcept {
+  const Word name = argument(in, 0);
+  if (name.has(word_flag::kUnknown)) return;
+  const string_view path = resolve(in.cwd, name.text);
+  for (const string_view place : {"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"}) {
+    if (starts_with(path, place)) return;
+  }
+  Stream file;
+  file.kind = Stream::file;
+  file.text = name.text;
+  file.span = name.span;
+  const Stream content = load(file, in.cwd);
+  if (content.kind == Stream::unknown || content.kind == Stream::none) return;
+  if (content.kind == Stream::known && looks_binary(content.text)) return;
+  Nested options;
+  options.via = via::kScript;
+  options.has_positional = true;
+  options.positional = Positional{in.first + 1, in.count - 1, true, name.text};
+  const Dialect dialect =
+      content.kind == Stream::known ? dialect_of_script(content.text, path, Dialect::shell) : Dialect::shell;
+  nested_stream(in, content, options, dialect);
+}
+
+// ---- make
+
+struct MakeVariable {
+  string_view name, value;
+};
+
+// Reads the recipes of some targets of a makefile. Variables are put in where they are plain.
+class MakeReader {
+ public:
+  MakeReader(Reader& reader, const Code& code, const Frame& frame) noexcept
+      : reader_(reader), tree_(*reader.tree), code_(code), frame_(frame) {}
+
+  void read(string_view target) noexcept {
+    gather();
+    if (target.empty()) target = default_;
+    read_target(target, 0);
+  }
+  void set(string_view name, string_view value) noexcept { variables_.add(MakeVariable{name, value}); }
+
+ private:
+  struct Rule {
+    string_view target, needs;
+    std::size_t recipe = 0;  // where the lines behind it begin
+  };
+
+  string_view line_at(std::size_t at, std::size_t* next) const noexcept {
+    const string_view text = code_.text;
+    std::size_t end = at;
+    for (;;) {
+      end = text.find('\n', end);
+      if (end == string_view::npos) {
+        *next = text.size();
+        return text.substr(at);
+      }
+      std::size_t back = end;
+      while (back > at && text[back - 1] == '\r') --back;
+      if (back == at || text[back - 1] != '\\') break;
+      ++end;  // the line goes on
+    }
+    *next = end + 1;
+    return text.substr(at, end - at);
+  }
+
+  void gather() noexcept {
+    std::size_t at = 0;
+    while (at < code_.text.size()) {
+      std::size_t next = 0;
+      const string_view line = line_at(at, &next);
+      at = next;
+      if (line.empty() || line[0] == '\t' || line[0] == '#') continue;
+      const std::size_t equals = line.find('='), colon = line.find(':');
+      const bool assigns = equals != string_view::npos && (colon == string_view::npos || equals <= colon + 2);
+      if (assigns) {
+        std::size_t end = equals;
+        while (end > 0 && (holds(":?+!", line[end - 1]))) --end;
+        string_view name = trim(line.substr(0, end));
+        if (starts_with(name, "export ")) name = trim(name.substr(7));
+        if (starts_with(name, "override ")) name = trim(name.substr(9));
+        if (!name.empty()) variables_.add(MakeVariable{name, trim(line.substr(equals + 1))});
+        continue;
+      }
+      if (colon == string_view::npos) continue;
+      string_view needs = line.substr(colon + 1);
+      if (starts_with(needs, ":")) needs.remove_prefix(1);
+      const std::size_t semicolon = needs.find(';');
+      std::size_t recipe = next;
+      if (semicolon != string_view::npos) {
+        recipe = static_cast<std::size_t>(needs.data() - code_.text.data()) + semicolon + 1;
+        needs = needs.substr(0, semicolon);
+      }
+      string_view targets = line.substr(0, colon);
+      while (!targets.empty()) {
+        targets = trim(targets);
+        std::size_t end = 0;
+        while (end < targets.size() && !is_blank(targets[end])) ++end;
+        const string_view target = targets.substr(0, end);
+        targets.remove_prefix(end);
+        if (target.empty()) break;
+        if (default_.empty() && target[0] != '.') default_ = target;
+        if (rules_.add(Rule{target, needs, recipe}) == nullptr) {
+          reader_.tree->add_uncertainty(Unresolved::limit, code_.origin, frame_.carrier);
+          return;
+        }
+      }
+    }
+  }
+
+  void read_target(string_view target, std::uint32_t depth) noexcept {
+    if (depth > 8 || read_ >= 64 || tree_.full()) {
+      tree_.add_uncertainty(Unresolved::depth, code_.origin, frame_.carrier);
+      return;
+    }
+    for (std::uint32_t i = 0; i < rules_.size(); ++i) {
+      Rule& rule = rules_[i];
+      if (rule.target != target) continue;
+      rule.target = {};  // once is enough
+      ++read_;
+      string_view needs = rule.needs;
+      while (!needs.empty()) {
+        needs = trim(needs);
+        std::size_t end = 0;
+        while (end < needs.size() && !is_blank(needs[end])) ++end;
+        const string_view need = needs.substr(0, end);
+        needs.remove_prefix(end);
+        if (need.empty()) break;
+        if (need != "|" && need != target) read_target(need, depth + 1);
+      }
+      read_recipe(rule.recipe, target);
+    }
+  }
+
+  void read_recipe(std::size_t at, string_view target) noexcept {
+    bool first = true;
+    while (at < code_.text.size()) {
+      std::size_t next = 0;
+      string_view line = line_at(at, &next);
+      const bool same_line = first && at > 0 && code_.text[at - 1] == ';';
+      first = false;
+      if (!same_line && (line.empty() || line[0] != '\t')) {
+        const string_view bare = trim(line);
+        if (!bare.empty() && bare[0] != '#') return;
+        if (next >= code_.text.size()) return;
+        at = next;
+        continue;
+      }
+      const std::size_t begin = at;
+      at = next;
+      line = trim(line);
+      while (!line.empty() && holds("@-+ \t", line[0])) line.remove_prefix(1);
+      if (line.empty()) continue;
+      const std::size_t from = static_cast<std::size_t>(line.data() - code_.text.data());
+      const Span span = code_.at(from < begin ? begin : from, from + line.size());
+      const string_view text = expand(line, target, 0);
+      Frame frame = frame_;
+      frame.via |= via::kScript;
+      read_code(reader_, Dialect::shell, Code{text, span, code_.verbatim && text.data() == line.data()}, frame);
+    }
+  }
+
+  // $(NAME), ${NAME}, $@ and $$.
+  string_view expand(string_view text, string_view target, std::uint32_t depth) noexcept {
+    if (!holds(text, '$')) return text;
+    if (depth > 8) return kUnknown;
+    string_view made;
+    std::size_t at = 0;
+    while (at < text.size() && !tree_.full()) {
+      std::size_t dollar = text.find('$', at);
+      if (dollar == string_view::npos) dollar = text.size();
+      made = tree_.join(made, text.substr(at, dollar - at));
+      if (dollar + 1 >= text.size()) break;
+      const char next = text[dollar + 1];
+      at = dollar + 2;
+      if (next == '$') {
+        made = tree_.join(made, "$");
+      } else if (next == '@') {
+        made = tree_.join(made, target);
+      } else if (next == '(' || next == '{') {
+        const char close = next == '(' ? ')' : '}';
+        int level = 1;
+        std::size_t end = at;
+        while (end < text.size() && level > 0) {
+          if (text[end] == next) ++level;
+          if (text[end] == close) --level;
+          ++end;
+        }
+        const string_view name = text.substr(at, end > at ? end - at - 1 : 0);
+        at = end;
+        string_view value;
+        bool found = false;
+        for (std::uint32_t i = variables_.size(); i-- > 0 && !found;) {
+          if (variables_[i].name == name) {
+            value = variables_[i].value;
+            found = true;
+          }
+        }
+        if (found) {
+          const string_view put = expand(value, target, depth + 1);
+          made = tree_.join(made, put);
+        } else if (starts_with(name, "shell ")) {
+          made = tree_.join(tree_.join(tree_.join(made, "$("), name.substr(6)), ")");
+        } else if (name == "RM") {
+          made = tree_.join(made, "rm -f");
+        } else if (name == "MAKE") {
+          made = tree_.join(made, "make");
+        } else if (name == "CURDIR" || name == "PWD") {
+          made = tree_.join(made, frame_.cwd.empty() ? kUnknown : frame_.cwd);
+        } else if (name == "HOME") {
+          made = tree_.join(made, "$HOME");
+        } else {
+          made = tree_.join(made, kUnknown);
+        }
+      } else {
+        made = tree_.join(made, kUnknown);
+      }
+    }
+    return made;
+  }
+
+  Reader& reader_;
+  Tree& tree_;
+  Code code_;
+  Frame frame_;
+  Pool<MakeVariable, 128> variables_;
+  Pool<Rule, 512> rules_;
+  string_view default_;
+  std::uint32_t read_ = 0;
+};
+
+inline void ShellReader::run_make(Invocation& in) noexcept {
+  string_view file, directory;
+  bool dry = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if ((text == "-C" || text == "--directory") && i + 1 < in.count) directory = text_of(in, ++i);
+    else if (starts_with(text, "-C") && text.size() > 2) directory = text.substr(2);
+    else if (starts_with(text, "--directory=")) directory = text.substr(12);
+    else if ((text == "-f" || text == "--file" || text == "--makefile") && i + 1 < in.count) file = text_of(in, ++i);
+    else if (starts_with(text, "--file=")) file = text.substr(7);
+    else if (one_of(text, "-n --dry-run --just-print --recon")) dry = true;
+  }
+  if (!directory.empty()) {
+    in.cwd = resolve(in.cwd, directory);
+    tree_.command(in.command).cwd = in.cwd;
+  }
+  if (dry) return;
+  Stream source, content;
+  source.kind = Stream::file;
+  source.span = in.span;
+  content.kind = Stream::unknown;
+  if (file == "-") {
+    content = in.input;
+  } else if (!file.empty()) {
+    source.text = file;
+    content = load(source, in.cwd);
+  } else {
+    for (const string_view name : {"GNUmakefile", "makefile", "Makefile"}) {
+      source.text = name;
+      content = load(source, in.cwd);
+      if (content.kind != Stream::unknown) break;
+    }
+  }
+  if (content.kind != Stream::known) {
+    if (content.kind != Stream::none) {
+      uncertain(content.kind == Stream::remote ? Unresolved::remote_code : Unresolved::script, in.span, in.command);
+    }
+    return;
+  }
+  if (frame_.depth >= limits::kDepth || session_.level + 2 > kLevels || content.text.size() > reader_.nested_bytes) {
+    uncertain(Unresolved::depth, in.span, in.command);
+    return;
+  }
+  reader_.nested_bytes -= content.text.size();
+  Frame frame = inner_frame(in, via::kScript);
+  ++frame.depth;
+  Node node;
+  node.kind = NodeKind::code;
+  node.dialect = Dialect::make;
+  node.span = content.span;
+  node.parent = frame.node;
+  frame.node = tree_.add_node(node);
+  session_.level += 2;
+  bool targets = false;
+  for (std::uint32_t round = 0; round < 2 && !targets; ++round) {
+    for (std::uint32_t i = 1; i < in.count || round == 1; ++i) {
+      string_view target;
+      if (round == 0) {
+        target = text_of(in, i);
+        if (one_of(target, "-C -f --directory --file --makefile -j -l -o -W -I")) {
+          if (target != "-j" || (i + 1 < in.count && to_number(text_of(in, i + 1)) >= 0)) ++i;
+          continue;
+        }
+        if (target.empty() || target[0] == '-' || is_assignment(target)) continue;
+      }
+      targets = true;
+      MakeReader make(reader_, code_for(content.text, content.span), frame);
+      for (std::uint32_t k = 1; k < in.count; ++k) {
+        const string_view text = text_of(in, k);
+        const std::size_t equals = text.find('=');
+        if (is_assignment(text)) make.set(text.substr(0, equals), text.substr(equals + 1));
+      }
+      make.read(target);
+      if (round == 1) break;
+    }
+  }
+  session_.level -= 2;
+}
+
+// The value of a key of the object "scripts" in a package.json: with its JSON escapes undone.
+inline string_view package_script(Tree& tree, string_view json, string_view name) noexcept {
+  std::size_t at = json.find("\"scripts\"");
+  if (at == string_view::npos) return {};
+  at = json.find('{', at);
+  if (at == string_view::npos) return {};
+  ++at;
+  while (at < json.size()) {
+    while (at < json.size() && json[at] != '"' && json[at] != '}') ++at;
+    if (at >= json.size() || json[at] == '}') return {};
+    string_view texts[2];
+    for (string_view& text : texts) {
+      while (at < json.size() && json[at] != '"') ++at;
+      const std::size_t begin = ++at;
+      while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2 : 1;
+      if (at >= json.size()) return {};
+      text = json.substr(begin, at - begin);
+      ++at;
+    }
+    if (texts[0] == name) {
+      return holds(texts[1], '\\') ? decode_escapes(tree, texts[1], Escapes::ansi_c) : texts[1];
+    }
+  }
+  return {};
+}
+
+// npm run NAME, yarn NAME, pnpm NAME; npm exec, pnpm dlx.
+inline void ShellReader::run_package_script(Invocation& in) noexcept {
+  std::uint32_t at = after_options(in, 1, "CF", "--prefix --workspace --filter --cwd --dir");
+  for (std::uint32_t i = 1; i < at; ++i) {
+    if (one_of(text_of(in, i), "-C --prefix --cwd --dir") && i + 1 < in.count) {
+      in.cwd = resolve(in.cwd, text_of(in, i + 1));
+      tree_.command(in.command).cwd = in.cwd;
+    }
+  }
+  if (at >= in.count) return;
+  const string_view program = tree_.command(in.command).program;
+  string_view name = text_of(in, at);
+  if (one_of(name, "exec dlx x")) {
+    std::uint32_t i = after_options(in, at + 1, "pc", "--package");
+    Word code;
+    if (find_option(in, 'c', "--call", &code) != kNone) return code_word(in, code, Nested{}, Dialect::shell);
+    return run_inner(in, i, 0);
+  }
+  if (one_of(name, "run run-script rum urn")) {
+    at = after_options(in, at + 1, "w", "--workspace --prefix");
+    if (at >= in.count) return;
+    name = text_of(in, at);
+  } else if (name == "t" || name == "tst") {
+    name = "test";
+  } else if (program == "npm" && !one_of(name, "test start stop restart")) {
+    return;
+  }
+  Stream file;
+  file.kind = Stream::file;
+  file.text = "package.json";
+  file.span = in.span;
+  const Stream content = load(file, in.cwd);
+  if (content.kind != Stream::known) return;
+  const string_view base = name;
+  for (const string_view before : {"pre", "", "post"}) {
+    string_view key = base;
+    if (!before.empty()) key = tree_.join(tree_.copy(before), base);
+    const string_view text = package_script(tree_, content.text, key);
+    if (text.empty()) continue;
+    Nested options;
+    options.via = via::kScript;
+    std::uint32_t from = at + 1;
+    if (from < in.count && text_of(in, from) == "--") ++from;
+    if (before.empty() && from < in.count) {
+      options.tail_first = in.first + from;
+      options.tail_count = in.count - from;
+    }
+    nested(in, text, argument(in, at).span, options);
+  }
+}
+
+// just NAME: the recipe's lines.
+inline void ShellReader::run_just(Invocation& in) noexcept {
+  const std::uint32_t at = after_options(in, 1, "fd", "--justfile --working-directory --set");
+  Stream file, content;
+  file.kind = Stream::file;
+  file.span = in.span;
+  content.kind = Stream::unknown;
+  for (const string_view name : {"justfile", "Justfile", ".justfile"}) {
+    file.text = name;
+    content = load(file, in.cwd);
+    if (content.kind == Stream::known) break;
+  }
+  if (content.kind != Stream::known) return;
+  const string_view wanted = at < in.count ? text_of(in, at) : string_view();
+  string_view rest = content.text;
+  bool inside = false;
+  while (!rest.empty()) {
+    std::size_t newline = rest.find('\n');
+    if (newline == string_view::npos) newline = rest.size();
+    const string_view line = rest.substr(0, newline);
+    rest.remove_prefix(newline < rest.size() ? newline + 1 : newline);
+    if (line.empty()) continue;
+    if (!is_blank(line[0])) {
+      if (inside && wanted.empty()) return;
+      string_view name = line[0] == '@' ? line.substr(1) : line;
+      std::size_t end = 0;
+      while (end < name.size() && (is_name_byte(name[end]) || name[end] == '-')) ++end;
+      const std::size_t colon = name.find(':');
+      const bool recipe = end != 0 && colon != string_view::npos &&
+                          !(colon + 1 < name.size() && name[colon + 1] == '=');
+      inside = recipe && (wanted.empty() || name.substr(0, end) == wanted);
+      continue;
+    }
+    if (!inside) continue;
+    string_view code = trim(line);
+    while (!code.empty() && (code[0] == '@' || code[0] == '-')) code.remove_prefix(1);
+    Nested options;
+    options.via = via::kScript;
+    nested(in, code, in.span, options);
+  }
+}
+
+}  // namespace tipstaff::gate::shell
 
 namespace tipstaff::gate {
 
-inline void read_make(Reader& reader, const Code& code, std::string_view, const Frame& frame) noexcept {
-  reader.tree->add_uncertainty(Unresolved::syntax, code.origin, frame.carrier);
+inline void read_make(Reader& reader, const Code& code, std::string_view target, const Frame& frame) noexcept {
+  shell::MakeReader make(reader, code, frame);
+  make.read(target);
 }
 
+// Lines of five fields, or of a name like @reboot, and a command.
 inline void read_crontab(Reader& reader, const Code& code, const Frame& frame) noexcept {
-  reader.tree->add_uncertainty(Unresolved::syntax, code.origin, frame.carrier);
+  const std::string_view text = code.text;
+  std::size_t at = 0;
+  while (at < text.size() && !reader.tree->full()) {
+    std::size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) end = text.size();
+    std::size_t from = at;
+    const auto skip_blanks = [&]() noexcept {
+      while (from < end && shell::is_blank(text[from])) ++from;
+    };
+    skip_blanks();
+    at = end + 1;
+    if (from >= end || text[from] == '#') continue;
+    std::size_t fields = text[from] == '@' ? 1 : 5;
+    const std::string_view line = text.substr(from, end - from);
+    const std::size_t equals = line.find('=');
+    if (equals != std::string_view::npos && shell::is_name(shell::trim(line.substr(0, equals)))) continue;
+    for (; fields > 0; --fields) {
+      while (from < end && !shell::is_blank(text[from])) ++from;
+      skip_blanks();
+    }
+    if (from >= end) continue;
+    Frame inner = frame;
+    inner.via |= via::kScheduled;
+    read_code(reader, Dialect::shell, Code{text.substr(from, end - from), code.at(from, end), code.verbatim}, inner);
+  }
 }
 
 }  // namespace tipstaff::gate

@@ -1,12 +1,43 @@
-// Reads POSIX shell and bash.
+// Reads POSIX shell and bash: what a command line would run, with all that it carries.
+//
+// shell_bytes.hpp         what bytes mean, and encodings
+// shell_session.hpp       what a shell remembers
+// shell_reader.hpp        the reader: its parts are in the headers below
+// shell_words.hpp         quotes, braces, globs            shell_parameters.hpp    $x, ${x}, $(x)
+// shell_grammar.hpp       lists, pipelines, simple commands shell_compound.hpp     groups, loops, functions
+// shell_redirections.hpp  files and here-documents
+// shell_programs.hpp      the table of programs            shell_commands.hpp      from words to commands
+// shell_builtins.hpp      cd, eval, export, bash -c        shell_outputs.hpp       what commands print
+// shell_wrappers.hpp      sudo, xargs, find, ssh           shell_carriers.hpp      git, docker, at
+// shell_clients.hpp       interpreters, SQL clients        scripts.hpp             code in files
 #pragma once
 
-#include "tipstaff/gate/dialects.hpp"
+#include "tipstaff/gate/scripts.hpp"
 
 namespace tipstaff::gate {
 
 inline void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
-  reader.tree->add_uncertainty(Unresolved::syntax, code.origin, frame.carrier);
+  Code text = code;
+  if (!text.text.empty() && std::memchr(text.text.data(), '\0', text.text.size()) != nullptr) {
+    // A shell drops these bytes and reads on.
+    reader.tree->add_uncertainty(Unresolved::encoding, code.origin, frame.carrier);
+    std::size_t room = 0;
+    char* out = reader.tree->draft(&room);
+    if (room < text.text.size()) {
+      reader.tree->add_uncertainty(Unresolved::limit, code.origin, frame.carrier);
+      return;
+    }
+    std::size_t n = 0;
+    for (const char c : text.text) {
+      if (c != '\0') out[n++] = c;
+    }
+    text.text = reader.tree->keep(n);
+    text.verbatim = false;
+  }
+  shell::Session session;
+  session.level = 2 * frame.depth < shell::kLevels ? 2 * frame.depth : shell::kLevels - 1;
+  session.cwd = frame.cwd;
+  shell::ShellReader(reader, session, text, frame).read();
 }
 
 }  // namespace tipstaff::gate

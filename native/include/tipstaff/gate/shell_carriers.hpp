@@ -1,0 +1,436 @@
+// Tools that carry commands among other duties: git, containers, clusters, schedulers, run-in-environment tools.
+#pragma once
+
+#include "tipstaff/gate/shell_wrappers.hpp"
+
+namespace tipstaff::gate::shell {
+
+inline void ShellReader::run_container(Invocation& in) noexcept {
+  const string_view program = tree_.command(in.command).program;
+  std::uint32_t at = after_options(in, 1, "Hclfp", "--host --context --config --log-level --file --project-name "
+                                   "--profile --env-file --project-directory -H");
+  if (at < in.count && (text_of(in, at) == "compose" || text_of(in, at) == "container" || text_of(in, at) == "stack")) {
+    at = after_options(in, at + 1, "fp", "--file --project-name --profile --env-file --project-directory");
+  }
+  if (at >= in.count) return;
+  const string_view verb = text_of(in, at);
+  const bool exec = verb == "exec", run = verb == "run" || verb == "create";
+  if (!exec && !run) return;
+  if (program == "lxc") {
+    for (std::uint32_t i = at + 1; i < in.count; ++i) {
+      if (text_of(in, i) == "--") return run_inner(in, i + 1, via::kContainer);
+    }
+    return;
+  }
+  constexpr string_view kLong =
+      "--user --workdir --env --env-file --volume --mount --name --network --net --publish --entrypoint --hostname "
+      "--label --memory --cpus --platform --device --add-host --cap-add --cap-drop --pull --restart --security-opt "
+      "--shm-size --tmpfs --ulimit --ipc --pid --uts --userns --gpus --runtime --log-driver --log-opt --dns --expose "
+      "--link --mac-address --volumes-from --detach-keys --index --cgroupns --cidfile --group-add --init-path --ip "
+      "--isolation --kernel-memory --memory-swap --oom-score-adj --stop-signal --stop-timeout --storage-opt --sysctl "
+      "--volume-driver --service-ports";
+  const std::uint32_t operand = after_options(in, at + 1, exec ? "uwe" : "uwevpmhlca", kLong);
+  const Session::Mark mark = session_.enter();
+  Word entrypoint;
+  string_view directory;
+  for (std::uint32_t i = at + 1; i < operand && i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    string_view value;
+    bool volume = false, mount = false;
+    const auto take = [&](string_view name) noexcept {
+      if (text == name && i + 1 < in.count) value = text_of(in, i + 1);
+      else if (text.size() > name.size() && starts_with(text, name) && text[name.size()] == '=') {
+        value = text.substr(name.size() + 1);
+      } else {
+        return false;
+      }
+      return true;
+    };
+    if (take("-v") || take("--volume")) {
+      volume = true;
+    } else if (starts_with(text, "-v") && text.size() > 2) {
+      value = text.substr(2);
+      volume = true;
+    } else if (take("--mount")) {
+      mount = true;
+    } else if (take("--entrypoint")) {
+      entrypoint = argument(in, i);
+      entrypoint.text = value;
+      continue;
+    } else if (take("-w") || take("--workdir")) {
+      directory = value;
+      continue;
+    }
+    string_view host, inside;
+    if (volume) {
+      const std::size_t colon = value.find(':');
+      if (colon == string_view::npos) continue;
+      host = value.substr(0, colon);
+      inside = value.substr(colon + 1);
+      inside = inside.substr(0, inside.find(':'));
+    } else if (mount) {
+      string_view rest = value;
+      while (!rest.empty()) {
+        const std::size_t comma = rest.find(',');
+        const string_view part = rest.substr(0, comma);
+        const std::size_t equals = part.find('=');
+        const string_view key = part.substr(0, equals);
+        const string_view held = equals == string_view::npos ? string_view() : part.substr(equals + 1);
+        if (key == "source" || key == "src") host = held;
+        if (key == "target" || key == "destination" || key == "dst") inside = held;
+        rest = comma == string_view::npos ? string_view() : rest.substr(comma + 1);
+      }
+    }
+    if (host.empty() || inside.empty() || inside[0] != '/') continue;
+    // A name without a slash is a volume, not a directory.
+    if (host[0] != '/' && host[0] != '.' && host[0] != '~') continue;
+    const string_view place = resolve(in.cwd, host);
+    while (inside.size() > 1 && inside.back() == '/') inside.remove_suffix(1);
+    if (!place.empty()) session_.mounts.add(Mount{place, inside});
+  }
+  const string_view cwd = in.cwd;
+  in.cwd = {};
+  for (std::uint32_t m = 0; m < session_.mounts.size() && !directory.empty(); ++m) {
+    const Mount& held = session_.mounts[m];
+    if (starts_with(directory, held.inside)) {
+      in.cwd = resolve(held.host, tree_.join(tree_.copy("."), directory.substr(held.inside.size())));
+    }
+  }
+  if (!entrypoint.text.empty()) {
+    const std::uint32_t first = tree_.word_count();
+    if (tree_.add_word(entrypoint) != kNone) {
+      for (std::uint32_t i = operand + 1; i < in.count; ++i) {
+        if (tree_.add_word(argument(in, i)) == kNone) break;
+      }
+      run_copied(in, first, tree_.word_count() - first, via::kContainer, nullptr);
+    }
+  } else {
+    run_inner(in, operand + 1, via::kContainer);
+  }
+  in.cwd = cwd;
+  session_.leave(mark);
+}
+
+inline void ShellReader::run_kubectl(Invocation& in) noexcept {
+  bool exec = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (one_of(text, "exec run debug")) exec = true;
+    if (text != "--" || !exec) continue;
+    const string_view cwd = in.cwd;
+    in.cwd = {};
+    run_inner(in, i + 1, via::kContainer | via::kRemote);
+    in.cwd = cwd;
+    return;
+  }
+}
+
+inline void ShellReader::run_git(Invocation& in) noexcept {
+  Nested options;
+  options.via = via::kEvaluated;
+  std::uint32_t i = 1;
+  string_view alias_name;
+  Word alias_code;
+  for (; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (text.empty() || text[0] != '-') break;
+    if (text == "-C" && i + 1 < in.count) {
+      in.cwd = resolve(in.cwd, text_of(in, ++i));
+      tree_.command(in.command).cwd = in.cwd;
+    } else if (text == "-c" && i + 1 < in.count) {
+      const Word word = argument(in, ++i);
+      const std::size_t equals = word.text.find('=');
+      if (equals == string_view::npos) continue;
+      const string_view value = word.text.substr(equals + 1);
+      Word code = word;
+      if (starts_with(word.text, "alias.")) {
+        alias_name = word.text.substr(6, equals - 6);
+        alias_code = word;
+        alias_code.text = value;
+      } else if (starts_with(word.text, "core.pager=") || starts_with(word.text, "core.sshCommand=") ||
+                 starts_with(word.text, "core.editor=") || starts_with(word.text, "sequence.editor=") ||
+                 starts_with(word.text, "core.fsmonitor=") || starts_with(word.text, "diff.external=") ||
+                 starts_with(word.text, "credential.helper=!") || starts_with(word.text, "pager.")) {
+        code.text = starts_with(value, "!") ? value.substr(1) : value;
+        if (holds(code.text, ' ')) code_word(in, code, options, Dialect::shell);
+      }
+    } else if (one_of(text, "--git-dir --work-tree --namespace --exec-path --super-prefix --config-env")) {
+      ++i;
+    }
+  }
+  if (i >= in.count) return;
+  const string_view verb = text_of(in, i);
+  const auto run_alias = [&](Word code) noexcept {
+    Nested call = options;
+    call.via |= via::kFunction;
+    call.subshell = true;
+    call.tail_first = in.first + i + 1;
+    call.tail_count = in.count - i - 1;
+    if (starts_with(code.text, "!")) {
+      code.text.remove_prefix(1);
+    } else {
+      code.text = tree_.join(tree_.copy("git "), code.text);
+    }
+    code_word(in, code, call, Dialect::shell);
+  };
+  if (!alias_name.empty() && alias_name == verb) return run_alias(alias_code);
+  const std::uint32_t rest = i + 1;
+  if (verb == "config") {
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      const string_view text = text_of(in, k);
+      Word value;
+      string_view name;
+      if (starts_with(text, "alias.")) {
+        name = text.substr(6);
+        if (k + 1 >= in.count) return;
+        value = argument(in, k + 1);
+      } else {
+        continue;
+      }
+      // What it would run is read now, as something that nothing runs yet, and again where it is called.
+      Nested stored = options;
+      stored.via |= via::kDefinition;
+      Word code = value;
+      if (starts_with(code.text, "!")) {
+        code.text.remove_prefix(1);
+        code_word(in, code, stored, Dialect::shell);
+      }
+      const string_view key = tree_.join(tree_.copy("git "), name);
+      session_.aliases.add(Alias{key, value.text, value.span});
+      return;
+    }
+    return;
+  }
+  if (verb == "bisect" && rest < in.count && text_of(in, rest) == "run") return run_inner(in, rest + 1, 0);
+  if (verb == "submodule" && rest < in.count) {
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      if (text_of(in, k) != "foreach") continue;
+      ++k;
+      while (k < in.count && starts_with(text_of(in, k), "--")) ++k;
+      if (k >= in.count) return;
+      Word word = argument(in, k);
+      if (k + 1 < in.count) {
+        std::uint16_t flags = 0;
+        word.text = joined(in.first + k, in.count - k, &flags);
+        word.flags = flags;
+      }
+      return code_word(in, word, options, Dialect::shell);
+    }
+    return;
+  }
+  if (verb == "rebase") {
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      const string_view text = text_of(in, k);
+      Word word = argument(in, k);
+      if ((text == "--exec" || text == "-x") && k + 1 < in.count) word = argument(in, k + 1);
+      else if (starts_with(text, "--exec=")) word.text.remove_prefix(7);
+      else if (starts_with(text, "-x") && text.size() > 2) word.text.remove_prefix(2);
+      else continue;
+      code_word(in, word, options, Dialect::shell);
+    }
+    return;
+  }
+  if (verb == "filter-branch") {
+    for (std::uint32_t k = rest; k + 1 < in.count; ++k) {
+      if (ends_with(text_of(in, k), "-filter") && starts_with(text_of(in, k), "--")) {
+        code_word(in, argument(in, k + 1), options, Dialect::shell);
+      }
+    }
+    return;
+  }
+  if (verb == "difftool" || verb == "mergetool") {
+    Word code;
+    if (find_option(in, 'x', "--extcmd", &code) != kNone) code_word(in, code, options, Dialect::shell);
+    return;
+  }
+  if (verb == "grep") {
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      if (starts_with(text_of(in, k), "-O") && text_of(in, k).size() > 2) {
+        Word code = argument(in, k);
+        code.text.remove_prefix(2);
+        code_word(in, code, options, Dialect::shell);
+      }
+    }
+    return;
+  }
+  for (std::uint32_t k = session_.aliases.size(); k-- > 0;) {
+    const Alias alias = session_.aliases[k];
+    if (alias.name.size() <= 4 || !starts_with(alias.name, "git ") || alias.name.substr(4) != verb) continue;
+    Word code;
+    code.text = alias.text;
+    code.span = alias.span;
+    session_.aliases[k].name = {};
+    run_alias(code);
+    if (k < session_.aliases.size()) session_.aliases[k].name = alias.name;
+    return;
+  }
+}
+
+// at and batch read what they will run from their input.
+inline void ShellReader::run_at(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    if (one_of(text_of(in, i), "-l -d -r -c")) return;
+  }
+  Nested options;
+  options.via = via::kScheduled | via::kEvaluated;
+  Word file;
+  if (find_option(in, 'f', "", &file) != kNone) {
+    Stream stream;
+    stream.kind = Stream::file;
+    stream.text = file.text;
+    stream.span = file.span;
+    return nested_stream(in, stream, options, Dialect::shell);
+  }
+  nested_stream(in, in.input, options, Dialect::shell);
+}
+
+inline void ShellReader::run_crontab(Invocation& in) noexcept {
+  std::uint32_t i = after_options(in, 1, "u", "");
+  for (std::uint32_t k = 1; k < in.count; ++k) {
+    if (one_of(text_of(in, k), "-l -r -e")) return;
+  }
+  Nested options;
+  options.via = via::kScheduled;
+  if (i < in.count && text_of(in, i) != "-" && text_of(in, i) != "/dev/stdin") {
+    Stream stream;
+    stream.kind = Stream::file;
+    stream.text = text_of(in, i);
+    stream.span = argument(in, i).span;
+    return nested_stream(in, stream, options, Dialect::crontab);
+  }
+  nested_stream(in, in.input, options, Dialect::crontab);
+}
+
+inline void ShellReader::run_powershell(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    string_view text = word.text;
+    if (text.empty()) continue;
+    if (text[0] != '-' && text[0] != '/') {
+      if (ends_with(text, ".ps1")) {
+        run_script(in, i, Dialect::powershell, 0);
+        return;
+      }
+      // Windows PowerShell takes bare words for a command.
+      Word code = word;
+      std::uint16_t flags = 0;
+      code.text = joined(in.first + i, in.count - i, &flags);
+      code.flags = flags;
+      return code_word(in, code, Nested{}, Dialect::powershell);
+    }
+    text.remove_prefix(1);
+    char name[24];
+    std::size_t n = 0;
+    for (; n < text.size() && n < sizeof name; ++n) name[n] = lower(text[n]);
+    const string_view option(name, n);
+    const auto is = [&](string_view full, std::size_t least) noexcept {
+      return option.size() >= least && starts_with(full, option);
+    };
+    if (option == "-") continue;
+    if (option == "c" || is("command", 3)) {
+      if (i + 1 >= in.count) return;
+      if (text_of(in, i + 1) == "-") return nested_stream(in, in.input, Nested{}, Dialect::powershell);
+      Word code = argument(in, i + 1);
+      std::uint16_t flags = 0;
+      if (i + 2 < in.count) code.text = joined(in.first + i + 1, in.count - i - 1, &flags);
+      code.flags |= flags;
+      return code_word(in, code, Nested{}, Dialect::powershell);
+    }
+    if (option == "e" || option == "ec" || is("encodedcommand", 2)) {
+      if (i + 1 >= in.count) return;
+      Word code = argument(in, i + 1);
+      string_view decoded;
+      if (code.has(word_flag::kUnknown) || !decode_base64(tree_, code.text, &decoded)) {
+        uncertain(Unresolved::code, code.span, in.command);
+        return;
+      }
+      // UTF-16: the high bytes of plain text are zero.
+      std::size_t room = 0;
+      char* out = tree_.draft(&room);
+      if (room < decoded.size()) return tree_.set_full();
+      std::size_t kept = 0;
+      for (std::size_t k = 0; k + 1 < decoded.size(); k += 2) out[kept++] = decoded[k + 1] == 0 ? decoded[k] : '?';
+      code.text = tree_.keep(kept);
+      code.flags |= word_flag::kDecoded;
+      return code_word(in, code, Nested{}, Dialect::powershell);
+    }
+    if (option == "f" || is("file", 1)) {
+      if (i + 1 < in.count) run_script(in, i + 1, Dialect::powershell, 0);
+      return;
+    }
+    if (is("executionpolicy", 2) || option == "ep" || is("windowstyle", 1) || is("version", 1) ||
+        is("workingdirectory", 2) || is("configurationname", 3) || is("inputformat", 2) || is("outputformat", 1)) {
+      ++i;
+    }
+  }
+  if (in.input.kind != Stream::none && in.input.kind != Stream::unknown) {
+    nested_stream(in, in.input, Nested{}, Dialect::powershell);
+  }
+}
+
+inline void ShellReader::run_cmd(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (text.size() < 2 || (text[0] != '/' && text[0] != '-')) continue;
+    // Git's own shell writes //c, to keep /c from becoming a path.
+    const char letter = lower(text.back());
+    if ((letter != 'c' && letter != 'k') || i + 1 >= in.count) continue;
+    Word code = argument(in, i + 1);
+    std::uint16_t flags = 0;
+    if (i + 2 < in.count) code.text = joined(in.first + i + 1, in.count - i - 1, &flags);
+    code.flags |= flags;
+    return code_word(in, code, Nested{}, Dialect::cmd);
+  }
+}
+
+// poetry run COMMAND, bundle exec COMMAND ...
+inline void ShellReader::run_tool(Invocation& in, const Program& program) noexcept {
+  struct Verb {
+    string_view tool, verb, short_values, long_values;
+    std::uint8_t operands;
+  };
+  static constexpr Verb kVerbs[] = {
+      {"poetry", "run", "", "", 0},     {"pipenv", "run", "", "", 0},
+      {"uv", "run", "p", "--with --python --project --directory --extra --group --package --env-file", 0},
+      {"uv", "tool", "", "", 1},        {"hatch", "run", "", "", 0},      {"pdm", "run", "", "", 0},
+      {"rye", "run", "", "", 0},        {"conda", "run", "np", "--name --prefix --cwd", 0},
+      {"mamba", "run", "np", "", 0},    {"micromamba", "run", "np", "", 0}, {"bundle", "exec", "", "", 0},
+      {"rbenv", "exec", "", "", 0},     {"pyenv", "exec", "", "", 0},     {"nodenv", "exec", "", "", 0},
+      {"mise", "exec", "", "", 0},      {"mise", "x", "", "", 0},         {"asdf", "exec", "", "", 0},
+      {"op", "run", "", "--env-file --account", 0}, {"doppler", "run", "pc", "--project --config", 0},
+      {"aws-vault", "exec", "d", "--duration --region", 1}, {"chamber", "exec", "", "", 1}, {"direnv", "exec", "", "", 1},
+      {"perf", "stat", "oeprdI", "", 0}, {"perf", "record", "oeFcg", "", 0}, {"perf", "trace", "oe", "", 0},
+      {"nix", "run", "", "", 1},        {"nix", "develop", "", "", 0},    {"nix", "shell", "", "", 0},
+      {"pipx", "run", "", "--spec --python", 0}, {"dotenvx", "run", "f", "", 0},
+      {"distrobox", "enter", "n", "--name", 0}, {"toolbox", "run", "cd", "--container", 0}, {"wsl", "", "du", "", 0},
+      {"ip", "netns", "", "", 2},
+  };
+  const std::uint32_t at = after_options(in, 1, "CP", "--directory --project");
+  if (at >= in.count) return;
+  if (program.name == "wsl") {
+    std::uint32_t i = after_options(in, 1, "du", "--distribution --user");
+    for (std::uint32_t k = 1; k < i; ++k) {
+      if (one_of(text_of(in, k), "-e --exec --unregister --shutdown --terminate")) i = k + 1;
+      if (one_of(text_of(in, k), "--unregister --shutdown --terminate")) return;
+    }
+    return run_inner(in, i, 0);
+  }
+  const string_view verb = text_of(in, at);
+  for (const Verb& known : kVerbs) {
+    if (known.tool != program.name || known.verb != verb) continue;
+    std::uint32_t i = at + 1;
+    if (verb == "develop" || verb == "shell" || verb == "enter") {
+      Word code;
+      for (std::uint32_t k = i; k + 1 < in.count; ++k) {
+        if (one_of(text_of(in, k), "-c --command --")) return run_inner(in, k + 1, 0);
+      }
+      return;
+    }
+    if (program.name == "ip" && (i >= in.count || text_of(in, i) != "exec")) return;
+    i = after_options(in, i, known.short_values, known.long_values) + known.operands;
+    if (i < in.count && text_of(in, i) == "--") ++i;
+    return run_inner(in, i, 0);
+  }
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,496 @@
+// The grammar of lists, pipelines and simple commands.
+#pragma once
+
+#include "tipstaff/gate/shell_parameters.hpp"
+
+namespace tipstaff::gate::shell {
+
+inline void ShellReader::read() noexcept {
+  while (pos_ < end_) {
+    const char* const before = pos_;
+    read_list(stop::kEnd);
+    if (pos_ == before) ++pos_;  // never stand still
+  }
+  if (tree_.full()) uncertain(Unresolved::limit, code_.origin, frame_.carrier);
+}
+
+// Steps over the newline at pos_ and over the here-documents that follow it.
+inline void ShellReader::pass_newline() noexcept {
+  if (pos_ == line_end_) {
+    pos_ = resume_;
+    line_end_ = nullptr;
+  } else {
+    ++pos_;
+  }
+}
+
+inline void ShellReader::skip_blanks() noexcept {
+  while (pos_ < end_) {
+    if (is_blank(*pos_)) {
+      ++pos_;
+    } else if (*pos_ == '\\' && pos_ + 1 < end_ && pos_[1] == '\n') {
+      pos_ += 2;
+    } else if (*pos_ == '\\' && pos_ + 2 < end_ && pos_[1] == '\r' && pos_[2] == '\n') {
+      pos_ += 3;
+    } else if (*pos_ == '#') {
+      // Called between words only: a comment begins.
+      const auto* newline = static_cast<const char*>(std::memchr(pos_, '\n', static_cast<std::size_t>(end_ - pos_)));
+      pos_ = newline == nullptr ? end_ : newline;
+      return;
+    } else {
+      return;
+    }
+  }
+}
+
+inline void ShellReader::skip_lines() noexcept {
+  for (;;) {
+    skip_blanks();
+    if (pos_ >= end_ || *pos_ != '\n') return;
+    pass_newline();
+  }
+}
+
+// The plain word at pos_, without quotes or expansions; empty where there is none.
+inline string_view ShellReader::peek_plain() const noexcept {
+  const char* p = pos_;
+  while (p < end_ && (class_of(*p) & byte_class::kSpecial) == 0) ++p;
+  if (p < end_ && (class_of(*p) & byte_class::kEnds) == 0) return {};
+  return {pos_, static_cast<std::size_t>(p - pos_)};
+}
+
+inline std::uint32_t ShellReader::keyword_stop(string_view word) noexcept {
+  switch (word.size()) {
+    case 1: return word[0] == '}' ? stop::kBrace : 0;
+    case 2: return word == "do" ? stop::kDo : word == "fi" ? stop::kFi : 0;
+    case 4:
+      return word == "then" ? stop::kThen : word == "done" ? stop::kDone : word == "else" ? stop::kElse
+             : word == "elif" ? stop::kElif : word == "esac" ? stop::kEsac : 0;
+    default: return 0;
+  }
+}
+
+// Reads commands until one of `stops`, which is consumed and returned; stop::kEnd at the end of the text.
+inline std::uint32_t ShellReader::read_list(std::uint32_t stops) noexcept {
+  for (;;) {
+    skip_lines();
+    if (tree_.full() && !stopped_) give_up(Unresolved::limit, span_of(pos_, end_));
+    if (pos_ >= end_) return stop::kEnd;
+    const char c = *pos_;
+    if (c == ')') {
+      ++pos_;
+      if ((stops & stop::kParen) != 0) return stop::kParen;
+      // In an alternative of a case nothing is closed by a parenthesis; elsewhere it is a mistake.
+      uncertain(Unresolved::syntax, span_of(pos_ - 1, pos_), frame_.carrier);
+      continue;
+    }
+    if (c == ';') {
+      if (pos_ + 1 < end_ && (pos_[1] == ';' || pos_[1] == '&') && (stops & stop::kCase) != 0) {
+        pos_ += 2;
+        if (at_operator('&')) ++pos_;
+        return stop::kCase;
+      }
+      ++pos_;
+      continue;
+    }
+    if ((c == '&' && !(pos_ + 1 < end_ && pos_[1] == '>')) || c == '|') {
+      ++pos_;
+      continue;
+    }
+    const std::uint32_t ended = read_and_or(stops);
+    if (ended != 0) return ended;
+  }
+}
+
+// a && b || c, with what ends it: ; & or a newline.
+inline std::uint32_t ShellReader::read_and_or(std::uint32_t stops) noexcept {
+  const std::uint32_t first = tree_.command_count();
+  const std::uint32_t via = frame_.via;
+  const bool merge = merge_;
+  std::uint32_t ended = 0;
+  for (;;) {
+    ended = read_pipeline(stops);
+    if (ended != 0) break;
+    skip_blanks();
+    if (pos_ + 1 < end_ && (*pos_ == '&' || *pos_ == '|') && pos_[1] == *pos_) {
+      merge_ = true;
+      frame_.via |= via::kConditional;
+      pos_ += 2;
+      skip_lines();
+      if (pos_ >= end_) break;
+      continue;
+    }
+    if (at_operator('&')) {
+      ++pos_;
+      for (std::uint32_t i = first; i < tree_.command_count(); ++i) tree_.command(i).via |= via::kBackground;
+    }
+    break;
+  }
+  frame_.via = via;
+  merge_ = merge;
+  return ended;
+}
+
+inline std::uint32_t ShellReader::read_pipeline(std::uint32_t stops) noexcept {
+  bool piped = false;
+  std::uint32_t ended = 0;
+  Stream outer_input;
+  std::uint32_t outer_from = kNone;
+  Session::Mark mark{};
+  for (;;) {
+    output_ = Stream{};
+    head_ = tail_ = kNone;
+    while (pos_ < end_ && *pos_ == '!' && pos_ + 1 < end_ && ends_word(pos_[1]) && pos_[1] != '(') {
+      ++pos_;
+      skip_blanks();
+    }
+    const std::uint32_t from = pipe_from_;
+    ended = read_command(stops);
+    if (piped && from != kNone && head_ != kNone) tree_.command(from).pipe_to = head_;
+    skip_blanks();
+    if (ended != 0 || pos_ >= end_ || *pos_ != '|' || (pos_ + 1 < end_ && pos_[1] == '|')) break;
+    ++pos_;
+    if (at_operator('&')) ++pos_;
+    if (!piped) {
+      piped = true;
+      outer_input = input_;
+      outer_from = pipe_from_;
+      mark = session_.enter();
+    }
+    input_ = output_;
+    if (input_.kind == Stream::none) input_.kind = Stream::unknown;
+    pipe_from_ = tail_;
+    skip_lines();
+  }
+  if (piped) {
+    input_ = outer_input;
+    pipe_from_ = outer_from;
+    session_.leave(mark);
+  }
+  if (capture_ != nullptr) append(capture_->stream, output_);
+  return ended;
+}
+
+inline bool ShellReader::at_redirection() const noexcept {
+  return pos_ < end_ && (*pos_ == '<' || *pos_ == '>') && !(pos_ + 1 < end_ && pos_[1] == '(');
+}
+
+// One command of a pipeline. Returns the terminator where one of `stops` stands here instead.
+inline std::uint32_t ShellReader::read_command(std::uint32_t stops) noexcept {
+  skip_blanks();
+  if (pos_ >= end_) return 0;
+  const char c = *pos_;
+  if (c == '(') {
+    if (pos_ + 1 < end_ && pos_[1] == '(' && arithmetic_end(pos_ + 2) != nullptr) {
+      read_double_paren();
+    } else {
+      read_compound(NodeKind::subshell, &ShellReader::read_subshell);
+    }
+    return 0;
+  }
+  if (c == '{') {
+    if (pos_ + 1 < end_ && (is_blank(pos_[1]) || pos_[1] == '\n')) {
+      read_compound(NodeKind::group, &ShellReader::read_group);
+      return 0;
+    }
+    read_simple();
+    return 0;
+  }
+  const bool keyword_like = (c >= 'c' && c <= 'w') || c == '}' || c == '[';
+  if (keyword_like) {
+    const string_view word = c == '[' ? string_view() : peek_plain();
+    if (const std::uint32_t stop = keyword_stop(word); stop != 0) {
+      pos_ += word.size();
+      if ((stops & stop) != 0) return stop;
+      uncertain(Unresolved::syntax, span_of(pos_ - word.size(), pos_), frame_.carrier);
+      return 0;
+    }
+    switch (c) {
+      case 'i':
+        if (word == "if") return read_compound(NodeKind::branch, &ShellReader::read_if), 0;
+        break;
+      case 'f':
+        if (word == "for") return read_compound(NodeKind::loop, &ShellReader::read_for), 0;
+        if (word == "function") {
+          pos_ += word.size();
+          skip_blanks();
+          const string_view name = peek_plain();
+          if (name.empty()) break;
+          pos_ += name.size();
+          skip_blanks();
+          if (at_operator('(')) {
+            ++pos_;
+            skip_blanks();
+            if (at_operator(')')) ++pos_;
+          }
+          read_function(name);
+          return 0;
+        }
+        break;
+      case 's':
+        if (word == "select") return read_compound(NodeKind::loop, &ShellReader::read_for), 0;
+        break;
+      case 'w':
+        if (word == "while") return read_compound(NodeKind::loop, &ShellReader::read_while), 0;
+        break;
+      case 'u':
+        if (word == "until") return read_compound(NodeKind::loop, &ShellReader::read_while), 0;
+        break;
+      case 'c':
+        if (word == "case") return read_compound(NodeKind::branch, &ShellReader::read_case), 0;
+        if (word == "coproc") return read_coproc(), 0;
+        break;
+      case 't':
+        if (word == "time") {
+          const char* const start = pos_;
+          pos_ += word.size();
+          skip_blanks();
+          if (peek_plain() == "-p") {
+            pos_ += 2;
+            skip_blanks();
+          }
+          // The keyword as a command of its own, and what it times.
+          if (pos_ < end_ && *pos_ != '-' && !ends_word(*pos_)) {
+            Word name;
+            name.text = word;
+            name.span = span_of(start, start + word.size());
+            const std::uint32_t at = tree_.add_word(name);
+            if (at == kNone) return 0;
+            Invocation in;
+            in.first = at;
+            in.count = 1;
+            in.span = name.span;
+            in.node = frame_.node;
+            in.carrier = frame_.carrier;
+            in.via = frame_.via;
+            in.cwd = session_.cwd;
+            run(in);
+            const std::uint32_t carrier = frame_.carrier;
+            frame_.carrier = in.command;
+            const std::uint32_t ended = read_command(stops);
+            frame_.carrier = carrier;
+            return ended;
+          }
+          pos_ = start;
+        }
+        break;
+      case '[':
+        if (pos_ + 2 < end_ && pos_[1] == '[' && (is_blank(pos_[2]) || pos_[2] == '\n')) {
+          read_double_bracket();
+          return 0;
+        }
+        break;
+      default: break;
+    }
+  }
+  read_simple();
+  return 0;
+}
+
+// name=value at pos_, before a command or alone.
+inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
+  if (tree_.pending() != mark || !is_name_start(*pos_)) return false;
+  const char* p = pos_ + 1;
+  while (p < end_ && is_name_byte(*p)) ++p;
+  const string_view name(pos_, static_cast<std::size_t>(p - pos_));
+  bool element = false;
+  if (p < end_ && *p == '[') {
+    const char* q = p + 1;
+    while (q < end_ && *q != ']' && *q != '\n' && *q != '=') ++q;
+    if (q + 1 >= end_ || *q != ']' || (q[1] != '=' && q[1] != '+')) return false;
+    p = q + 1;
+    element = true;
+  }
+  const bool more = p < end_ && *p == '+';
+  if (more) ++p;
+  if (p >= end_ || *p != '=') return false;
+  const char* const start = pos_;
+  pos_ = p + 1;
+  const std::uint32_t scratch = session_.scratch.size();
+  Value found[Session::kAlternatives];
+  std::uint32_t count = 0;
+  bool array = element;
+  if (at_operator('(')) {
+    // An array: its elements are words.
+    array = true;
+    ++pos_;
+    const std::uint32_t words = tree_.pending();
+    for (;;) {
+      skip_lines();
+      if (pos_ >= end_) break;
+      if (*pos_ == ')') {
+        ++pos_;
+        break;
+      }
+      if (*pos_ == '&' || *pos_ == '|' || *pos_ == ';' || *pos_ == '(') {
+        ++pos_;
+        continue;
+      }
+      read_word();
+    }
+    const std::uint32_t elements = tree_.pending() - words;
+    for (std::uint32_t i = 0; i < elements && count < Session::kAlternatives; ++i) {
+      const Word& word = tree_.pending_word(words + i);
+      found[count++] = Value{word.text, word.flags};
+    }
+    if (elements > Session::kAlternatives) {
+      uncertain(Unresolved::limit, span_of(start, pos_), frame_.carrier);
+      found[count - 1] = Value{kUnknown, word_flag::kUnknown};
+    }
+    tree_.drop_pending(words);
+  } else {
+    Pieces pieces;
+    if (pos_ < end_ && *pos_ == '~') read_tilde(pieces);
+    collect(pieces, Until::word, false);
+    std::uint16_t quotes = 0;
+    enumerate(pieces, false, [&](string_view text, std::uint16_t flags, bool) noexcept {
+      flags &= static_cast<std::uint16_t>(~(word_flag::kQuoted | word_flag::kGlob | quotes));
+      if (count < Session::kAlternatives) found[count++] = Value{text, flags};
+    });
+    if (pieces.count == 0) count = 0;
+    if (count == 0) found[count++] = Value{};
+  }
+  if (more) {
+    const Variable* old = session_.find(name);
+    if (old != nullptr && array) {
+      Value all[Session::kAlternatives];
+      std::uint32_t n = 0;
+      for (std::uint32_t i = 0; i < old->count && n < Session::kAlternatives; ++i) {
+        all[n++] = session_.values(*old)[i];
+      }
+      for (std::uint32_t i = 0; i < count && n < Session::kAlternatives; ++i) all[n++] = found[i];
+      for (std::uint32_t i = 0; i < n; ++i) found[i] = all[i];
+      count = n;
+    } else if (old != nullptr && old->count != 0) {
+      const Value& before = session_.values(*old)[0];
+      found[0] = Value{tree_.join(before.text, found[0].text),
+                       static_cast<std::uint16_t>(before.flags | found[0].flags)};
+      count = 1;
+    }
+  }
+  session_.set(name, found, count, array, merge_);
+  if (session_.exhausted) {
+    session_.exhausted = false;
+    uncertain(Unresolved::limit, span_of(start, pos_), frame_.carrier);
+  }
+  session_.scratch.cut(scratch);
+  return true;
+}
+
+inline void ShellReader::read_simple() noexcept {
+  const char* const start = pos_;
+  const std::uint32_t mark = tree_.pending();
+  Redirections redirections;
+  bool assigned = false;
+  Session::Mark scope{};
+  const std::uint32_t before = tree_.command_count();
+  const char* last = pos_;
+  while (pos_ < end_) {
+    const char c = *pos_;
+    const std::uint8_t kind = class_of(c);
+    if ((kind & byte_class::kOperator) != 0) {
+      if (c == '<' || c == '>') {
+        if (pos_ + 1 < end_ && pos_[1] == '(') {
+          read_word();
+        } else {
+          read_redirection(redirections);
+        }
+      } else if (c == '&' && pos_ + 1 < end_ && pos_[1] == '>') {
+        read_redirection(redirections);
+      } else if (c == '(' && tree_.pending() == mark + 1) {
+        // name () body
+        const char* p = pos_ + 1;
+        while (p < end_ && is_blank(*p)) ++p;
+        if (p == end_ || *p != ')') break;
+        pos_ = p + 1;
+        const string_view name = tree_.pending_word(mark).text;
+        tree_.drop_pending(mark);
+        read_function(name);
+        return;
+      } else {
+        break;
+      }
+    } else if (is_digit(c) && tree_.pending() >= mark) {
+      const char* p = pos_ + 1;
+      while (p < end_ && is_digit(*p)) ++p;
+      if (p < end_ && (*p == '<' || *p == '>') && !(p + 1 < end_ && p[1] == '(')) {
+        read_redirection(redirections);
+      } else {
+        read_word();
+      }
+    } else if (c == '{' && pos_ + 1 < end_ && is_name_start(pos_[1])) {
+      const char* p = pos_ + 2;
+      while (p < end_ && is_name_byte(*p)) ++p;
+      if (p + 1 < end_ && *p == '}' && (p[1] == '<' || p[1] == '>')) {
+        pos_ = p + 1;  // {fd}>file
+        read_redirection(redirections);
+      } else {
+        read_word();
+      }
+    } else if (tree_.pending() == mark && is_name_start(c)) {
+      if (!assigned) {
+        const char* p = pos_ + 1;
+        while (p < end_ && is_name_byte(*p)) ++p;
+        if (p < end_ && (*p == '=' || *p == '+' || *p == '[')) scope = session_.enter(), assigned = true;
+      }
+      if (!assigned || !read_assignment(mark)) read_word();
+    } else {
+      read_word();
+    }
+    last = pos_;
+    skip_blanks();
+  }
+  if (pos_ >= end_ && tail_count_ != 0) {
+    for (std::uint32_t i = 0; i < tail_count_; ++i) tree_.push_pending(tree_.word(tail_first_ + i));
+    tail_count_ = 0;
+  }
+  const std::uint32_t count = tree_.pending() - mark;
+  if (count == 0) {
+    if (assigned) session_.stay(scope);
+    if (redirections.count != 0) {
+      // A redirection without a command: the file is made or emptied.
+      const std::uint32_t made = tree_.command_count();
+      emit_redirections(redirections, frame_.carrier, frame_.via, Stream{});
+      if (tree_.command_count() != made) head_ = tail_ = made;
+    }
+    output_ = redirections.has_input ? redirections.input : Stream{};
+    if (!redirections.has_input && tree_.command_count() != before) tail_ = tree_.command_count() - 1;
+    return;
+  }
+  const std::uint32_t first = tree_.take_pending(mark);
+  if (first == kNone) return;
+  Invocation in;
+  in.first = first;
+  in.count = count;
+  in.span = span_of(start, last);
+  in.node = frame_.node;
+  in.carrier = frame_.carrier;
+  in.via = frame_.via;
+  in.cwd = session_.cwd;
+  in.pipe_from = pipe_from_;
+  if (redirections.has_input) {
+    in.input = redirections.input;
+  } else {
+    in.input = input_;
+  }
+  in.want_output = capture_ != nullptr || redirections.count != 0 || (pos_ < end_ && *pos_ == '|');
+  const string_view cwd = in.cwd;
+  run(in);
+  if (redirections.count != 0) {
+    (void)cwd;
+    emit_redirections(redirections, in.command, in.via, in.output);
+    for (std::uint32_t i = 0; i < redirections.count; ++i) {
+      // What went into a file does not go on.
+      if (redirections.items[i].output) in.output = Stream{};
+    }
+  }
+  if (assigned) {
+    // An assignment before a command lasts as long as the command; a later one sees it no more.
+    session_.leave_variables(scope);
+  }
+  head_ = in.command;
+  tail_ = in.tail != kNone ? in.tail : in.command;
+  output_ = in.output;
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,546 @@
+// Words: quotes, escapes, braces, tildes, globs, and what a word becomes after expansion.
+#pragma once
+
+#include "tipstaff/gate/shell_reader.hpp"
+
+namespace tipstaff::gate::shell {
+
+inline constexpr char kUnknownText[] = {kUnknownPart, '\0'};
+inline constexpr string_view kUnknown{kUnknownText, 1};
+// Internal: a text begins with a tilde that stands for a home directory nobody told.
+constexpr std::uint16_t kHomeTilde = 0x8000;
+constexpr std::uint16_t kPublicFlags = 0x0fff;
+
+// Reads one word at pos_ and pushes what it becomes; most words hold nothing that needs work and are taken as is.
+inline void ShellReader::read_word() noexcept {
+  const char* const start = pos_;
+  const char* p = start;
+  std::uint16_t flags = 0;
+  if (*start != '~') {
+    for (;;) {
+      while (p < end_ && (class_of(*p) & byte_class::kSpecial) == 0) ++p;
+      if (p == end_ || (class_of(*p) & byte_class::kEnds) != 0) {
+        if (p == start || (p < end_ && *p == '(')) break;
+        Word word;
+        word.text = string_view(start, static_cast<std::size_t>(p - start));
+        word.span = span_of(start, p);
+        word.flags = flags;
+        tree_.push_pending(word);
+        pos_ = p;
+        return;
+      }
+      if ((class_of(*p) & byte_class::kGlob) == 0) break;
+      flags |= word_flag::kGlob;
+      ++p;
+    }
+  }
+  const std::uint32_t scratch = session_.scratch.size();
+  Pieces pieces;
+  if (*start == '~') read_tilde(pieces);
+  if (pos_ < end_ && (*pos_ == '<' || *pos_ == '>')) read_process_substitution(pieces);
+  collect(pieces, Until::word, false);
+  if (pos_ == start) ++pos_;  // never stand still
+  push_words(pieces, span_of(start, pos_));
+  session_.scratch.cut(scratch);
+}
+
+inline void ShellReader::add_piece(Pieces& pieces, const Piece& piece) noexcept {
+  if (pieces.count == Pieces::kMost) {
+    // Too many parts that are not literal: the rest is not known.
+    Piece& last = pieces.items[Pieces::kMost - 1];
+    if ((pieces.flags & word_flag::kUnknown) == 0 || last.kind != Piece::literal) {
+      uncertain(Unresolved::limit, span_of(pos_, pos_), frame_.carrier);
+      last = Piece{Piece::literal, false, word_flag::kUnknown, kUnknown, nullptr, 0, 0};
+    }
+    pieces.flags |= word_flag::kUnknown;
+    return;
+  }
+  pieces.flags |= piece.flags;
+  pieces.items[pieces.count++] = piece;
+}
+
+inline void ShellReader::add_literal(Pieces& pieces, string_view text, std::uint16_t flags, bool quoted) noexcept {
+  if (quoted) flags |= word_flag::kQuoted;
+  pieces.flags |= flags;
+  if (text.empty()) return;
+  if (pieces.count != 0) {
+    Piece& last = pieces.items[pieces.count - 1];
+    if (last.kind == Piece::literal) {
+      last.flags |= flags;
+      if (last.text.data() + last.text.size() == text.data() && within(last.text)) {
+        last.text = string_view(last.text.data(), last.text.size() + text.size());
+      } else {
+        last.text = tree_.join(last.text, text);
+      }
+      return;
+    }
+  }
+  add_piece(pieces, Piece{Piece::literal, quoted, flags, text, nullptr, 0, 0});
+}
+
+inline void ShellReader::add_unknown(Pieces& pieces, std::uint16_t flags, bool quoted) noexcept {
+  add_literal(pieces, kUnknown, static_cast<std::uint16_t>(flags | word_flag::kUnknown), quoted);
+}
+
+// A text that a variable or a substitution gave: outside of quotes it falls apart at blanks and may hold globs.
+inline void ShellReader::add_text(Pieces& pieces, string_view text, std::uint16_t flags, bool quoted) noexcept {
+  if (quoted) {
+    pieces.quoted = true;
+    return add_literal(pieces, text, flags, true);
+  }
+  bool blanks = false;
+  for (const char c : text) {
+    const std::uint8_t kind = class_of(c);
+    blanks = blanks || (kind & byte_class::kBlank) != 0 || c == '\n';
+    if ((kind & byte_class::kGlob) != 0) flags |= word_flag::kGlob;
+  }
+  if (!blanks) return add_literal(pieces, text, flags, false);
+  add_piece(pieces, Piece{Piece::split, false, flags, text, nullptr, 0, 0});
+}
+
+inline void ShellReader::add_stream(Pieces& pieces, const Stream& stream, bool quoted) noexcept {
+  std::uint16_t flags = stream.flags;
+  if (stream.decoded) flags |= word_flag::kDecoded;
+  switch (stream.kind) {
+    case Stream::none:
+      if (quoted) pieces.quoted = true;
+      return;
+    case Stream::known:
+    case Stream::paths: {
+      string_view text = stream.text;
+      while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+      if (stream.kind == Stream::paths) flags |= word_flag::kGlob | word_flag::kAppended;
+      return add_text(pieces, text, flags, quoted);
+    }
+    case Stream::remote: flags |= word_flag::kNetwork; break;
+    case Stream::trusted: flags |= word_flag::kTrusted; break;
+    case Stream::unknown:
+    case Stream::file: break;
+  }
+  if (quoted) pieces.quoted = true;
+  add_unknown(pieces, static_cast<std::uint16_t>(flags | word_flag::kMayBeEmpty), quoted);
+}
+
+// Collects the parts of a word up to its end.
+inline void ShellReader::collect(Pieces& pieces, Until until, bool quoted) noexcept {
+  if (quoted) pieces.quoted = true;
+  while (pos_ < end_) {
+    const char* const start = pos_;
+    const char* p = start;
+    if (quoted) {
+      constexpr std::uint8_t kStops = byte_class::kQuote | byte_class::kClosing;
+      while (p < end_ && (class_of(*p) & kStops) == 0) ++p;
+    } else {
+      constexpr std::uint8_t kStops = byte_class::kSpecial | byte_class::kClosing;
+      while (p < end_ && (class_of(*p) & kStops) == 0) ++p;
+    }
+    if (p != start) {
+      pos_ = p;
+      add_literal(pieces, string_view(start, static_cast<std::size_t>(p - start)), 0, quoted);
+      continue;
+    }
+    const char c = *p;
+    const string_view here(p, 1);
+    switch (c) {
+      case '\'': {
+        if (quoted) {
+          ++pos_;
+          add_literal(pieces, here, 0, true);
+          break;
+        }
+        const auto* close =
+            static_cast<const char*>(std::memchr(p + 1, '\'', static_cast<std::size_t>(end_ - p - 1)));
+        if (close == nullptr) {
+          uncertain(Unresolved::syntax, span_of(p, end_), frame_.carrier);
+          close = end_;
+        }
+        pieces.quoted = true;
+        string_view inside(p + 1, static_cast<std::size_t>(close - p - 1));
+        // A quoted tilde is a name like any other.
+        if (pieces.count == 0 && !inside.empty() && inside[0] == '~' && (inside.size() == 1 || inside[1] == '/')) {
+          add_literal(pieces, "./", 0, true);
+        }
+        pos_ = close == end_ ? end_ : close + 1;
+        add_literal(pieces, inside, word_flag::kQuoted, true);
+        break;
+      }
+      case '"': {
+        if (quoted) {
+          if (until == Until::quote) return;
+          ++pos_;
+          if (until == Until::end) {
+            add_literal(pieces, here, 0, true);
+          } else {
+            // Quotes inside "${x:-"y"}" come and go without an effect here.
+            pieces.quoted = true;
+          }
+          break;
+        }
+        ++pos_;
+        if (pieces.count == 0 && pos_ < end_ && *pos_ == '~') add_literal(pieces, "./", 0, true);
+        collect(pieces, Until::quote, true);
+        if (pos_ < end_) {
+          ++pos_;
+        } else if (!stopped_) {
+          uncertain(Unresolved::syntax, span_of(p, end_), frame_.carrier);
+        }
+        break;
+      }
+      case '\\': {
+        if (p + 1 == end_) {
+          ++pos_;
+          add_literal(pieces, here, 0, true);
+          break;
+        }
+        const char next = p[1];
+        pos_ = p + 2;
+        if (next == '\n') break;
+        if (next == '\r' && p + 2 < end_ && p[2] == '\n') {
+          ++pos_;
+          break;
+        }
+        if (quoted && next != '$' && next != '`' && next != '\\' &&
+            !(next == '"' && until != Until::end) && !(next == '}' && until == Until::operand)) {
+          add_literal(pieces, string_view(p, 2), 0, true);
+        } else {
+          pieces.quoted = true;
+          add_literal(pieces, string_view(p + 1, 1), 0, true);
+        }
+        break;
+      }
+      case kUnknownPart:
+        ++pos_;
+        add_literal(pieces, here, word_flag::kUnknown | word_flag::kMayBeEmpty, quoted);
+        break;
+      case '$': read_dollar(pieces, quoted); break;
+      case '`': read_back_ticks(pieces, quoted); break;
+      case '}':
+        if (until == Until::operand || until == Until::brace_item) return;
+        ++pos_;
+        add_literal(pieces, here, 0, quoted);
+        break;
+      case ',':
+        if (until == Until::brace_item) return;
+        ++pos_;
+        add_literal(pieces, here, 0, quoted);
+        break;
+      case '{':
+        if (until == Until::operand || !read_braces(pieces)) {
+          ++pos_;
+          add_literal(pieces, here, 0, false);
+        }
+        break;
+      case '*':
+      case '?':
+      case '[':
+        ++pos_;
+        add_literal(pieces, here, word_flag::kGlob, false);
+        if (pos_ < end_ && *pos_ == '(' && until == Until::word) read_extended_glob(pieces);
+        break;
+      default:
+        // A blank or an operator.
+        if (until == Until::word || until == Until::brace_item) {
+          if (c == '(' && until == Until::word && read_extended_glob(pieces)) break;
+          return;
+        }
+        ++pos_;
+        add_literal(pieces, here, 0, false);
+    }
+  }
+}
+
+// @(a|b), !(keep): taken as a glob over all names. pos_ is at the parenthesis.
+inline bool ShellReader::read_extended_glob(Pieces& pieces) noexcept {
+  if (pos_ == code_.text.data() || pieces.count == 0) return false;
+  const char before = pos_[-1];
+  if (before != '!' && before != '@' && before != '+' && before != '*' && before != '?') return false;
+  const char* p = pos_;
+  int depth = 0;
+  while (p < end_ && *p != '\n') {
+    if (*p == '(') ++depth;
+    if (*p == ')' && --depth == 0) break;
+    ++p;
+  }
+  if (p == end_ || *p != ')') return false;
+  Piece& last = pieces.items[pieces.count - 1];
+  if (last.kind == Piece::literal && !last.text.empty()) last.text.remove_suffix(1);
+  pos_ = p + 1;
+  add_literal(pieces, "*", word_flag::kGlob, false);
+  return true;
+}
+
+inline void ShellReader::read_tilde(Pieces& pieces) noexcept {
+  const char* p = pos_ + 1;
+  while (p < end_ && !ends_word(*p) && *p != '/' && *p != ':') {
+    if ((class_of(*p) & byte_class::kQuote) != 0) return;
+    ++p;
+  }
+  const string_view user(pos_ + 1, static_cast<std::size_t>(p - pos_ - 1));
+  string_view place;
+  if (user.empty()) {
+    Value home;
+    known_parameter("HOME", &home);
+    place = home.text;
+  } else if (user == "+") {
+    place = session_.cwd;
+  } else if (user == "-") {
+    place = session_.old_cwd;
+  }
+  if (place.empty()) return;  // ~user stays as it is: rules know it for a home directory
+  pos_ = p;
+  if (place == "/") place = p < end_ && *p == '/' ? string_view() : place;
+  add_literal(pieces, place, kHomeTilde, false);
+}
+
+// Whether a brace at `from` opens an expression: 0 no, 1 a list, 2 a sequence.
+inline int ShellReader::brace_shape(const char* from, const char** close) noexcept {
+  constexpr std::uint32_t kAttempts = 64;  // each may look far ahead in vain
+  if (failed_braces_ >= kAttempts) return 0;
+  int depth = 0, parens = 0;
+  bool comma = false, dots = false;
+  for (const char* p = from; p < end_; ++p) {
+    const char c = *p;
+    if (c == '\\') {
+      ++p;
+    } else if (c == '\'' || c == '"') {
+      const char* q = p + 1;
+      while (q < end_ && *q != c) q += *q == '\\' && c == '"' ? 2 : 1;
+      if (q >= end_) break;
+      p = q;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}') {
+      if (--depth == 0) {
+        *close = p;
+        if (!comma && !dots) ++failed_braces_;
+        return comma ? 1 : dots ? 2 : 0;
+      }
+    } else if (c == '(') {
+      if (p[-1] != '$' && parens == 0) break;
+      ++parens;
+    } else if (c == ')' && parens > 0) {
+      --parens;
+    } else if (parens == 0 && ends_word(c)) {
+      break;
+    } else if (depth == 1 && c == ',') {
+      comma = true;
+    } else if (depth == 1 && c == '.' && p[1] == '.' && p[-1] != '.') {
+      dots = true;
+    }
+  }
+  ++failed_braces_;
+  return 0;
+}
+
+inline bool ShellReader::read_sequence(Pieces& pieces, string_view text) noexcept {
+  const std::size_t dots = text.find("..");
+  string_view from = text.substr(0, dots), to = text.substr(dots + 2);
+  const std::size_t more = to.find("..");
+  int step = 1;
+  if (more != string_view::npos) {
+    step = to_number(to.substr(more + 2));
+    to = to.substr(0, more);
+    if (step <= 0) return false;
+  }
+  const bool negative_from = !from.empty() && from[0] == '-', negative_to = !to.empty() && to[0] == '-';
+  int a = to_number(negative_from ? from.substr(1) : from), b = to_number(negative_to ? to.substr(1) : to);
+  const bool letters = a < 0 && b < 0 && from.size() == 1 && to.size() == 1;
+  if (letters) {
+    a = static_cast<unsigned char>(from[0]);
+    b = static_cast<unsigned char>(to[0]);
+  } else if (a < 0 || b < 0) {
+    return false;
+  }
+  if (negative_from) a = -a;
+  if (negative_to) b = -b;
+  const std::uint32_t first = session_.scratch.size();
+  std::uint32_t count = 0;
+  for (int i = a; a <= b ? i <= b : i >= b; i += a <= b ? step : -step) {
+    char digits[16];
+    std::size_t n = 0;
+    if (letters) {
+      digits[n++] = static_cast<char>(i);
+    } else {
+      int v = i < 0 ? -i : i;
+      char back[12];
+      std::size_t k = 0;
+      do back[k++] = static_cast<char>('0' + v % 10);
+      while ((v /= 10) != 0);
+      if (i < 0) digits[n++] = '-';
+      while (k > 0) digits[n++] = back[--k];
+    }
+    const Value value{tree_.copy(string_view(digits, n)), 0};
+    if (count == limits::kExpansions || session_.scratch.add(value) == nullptr) {
+      uncertain(Unresolved::limit, span_of(pos_, pos_), frame_.carrier);
+      break;
+    }
+    ++count;
+  }
+  add_piece(pieces, Piece{Piece::choice, true, 0, {}, session_.scratch.begin() + first, 0, count});
+  return true;
+}
+
+// A brace expression at pos_; each of its alternatives is a small word.
+inline bool ShellReader::read_braces(Pieces& pieces) noexcept {
+  const char* close = nullptr;
+  const int shape = brace_shape(pos_, &close);
+  if (shape == 0) return false;
+  if (shape == 2) {
+    const string_view inside(pos_ + 1, static_cast<std::size_t>(close - pos_ - 1));
+    if (!read_sequence(pieces, inside)) return false;
+    pos_ = close + 1;
+    return true;
+  }
+  if (session_.level >= kLevels) {
+    give_up(Unresolved::depth, span_of(pos_, end_));
+    return true;
+  }
+  ++session_.level;
+  // What the alternatives leave must lie together, and what they use on the way must not: first all is gathered
+  // behind, then moved.
+  constexpr std::uint32_t kAlternatives = 64;
+  Value found[kAlternatives];
+  std::uint32_t count = 0;
+  bool more = true;
+  std::uint16_t flags = 0;
+  const std::uint32_t scratch = session_.scratch.size();
+  while (more && pos_ < end_) {
+    ++pos_;  // the brace or the comma
+    Pieces item;
+    collect(item, Until::brace_item, false);
+    flags |= item.flags;
+    enumerate(item, false, [&](string_view text, std::uint16_t item_flags, bool) noexcept {
+      if (count < kAlternatives) found[count++] = Value{text, item_flags};
+    });
+    if (item.count == 0 && !item.quoted && count < kAlternatives) found[count++] = Value{};
+    session_.scratch.cut(scratch);
+    more = pos_ < end_ && *pos_ == ',';
+  }
+  if (pos_ < end_ && *pos_ == '}') ++pos_;
+  --session_.level;
+  std::uint32_t kept = 0;
+  while (kept < count && session_.scratch.add(found[kept]) != nullptr) ++kept;
+  if (kept < count || count == kAlternatives) {
+    uncertain(Unresolved::limit, span_of(pos_, pos_), frame_.carrier);
+  }
+  pieces.flags |= flags;
+  add_piece(pieces, Piece{Piece::choice, true, flags, {}, session_.scratch.begin() + scratch, 0, kept});
+  return true;
+}
+
+// Calls sink(text, flags, quoted) for each text that the parts make. With `split`, parts fall apart into words.
+template <typename Sink>
+inline void ShellReader::enumerate(const Pieces& pieces, bool split, Sink&& sink) noexcept {
+  if (pieces.count == 1 && pieces.items[0].kind == Piece::literal) {
+    sink(pieces.items[0].text, pieces.flags, pieces.quoted);
+    return;
+  }
+  std::uint32_t total = 1;
+  std::uint16_t common = 0;
+  for (std::uint32_t i = 0; i < pieces.count; ++i) {
+    const Piece& piece = pieces.items[i];
+    if (piece.kind == Piece::choice) {
+      if (piece.count != 0) total *= piece.count;
+      if (total > limits::kExpansions) {
+        uncertain(Unresolved::limit, span_of(pos_, pos_), frame_.carrier);
+        total = limits::kExpansions;
+        break;
+      }
+    } else {
+      common |= piece.flags;
+    }
+  }
+  common |= pieces.flags & (word_flag::kQuoted | word_flag::kTemporary);
+  for (std::uint32_t round = 0; round < total && !tree_.full(); ++round) {
+    // The last choice turns fastest.
+    std::uint32_t chosen[Pieces::kMost];
+    std::uint32_t rest = round;
+    for (std::uint32_t i = pieces.count; i-- > 0;) {
+      const Piece& piece = pieces.items[i];
+      if (piece.kind == Piece::choice && piece.count != 0) {
+        chosen[i] = rest % piece.count;
+        rest /= piece.count;
+      }
+    }
+    string_view word;
+    std::uint16_t flags = common;
+    bool there = pieces.quoted, any = false;
+    const auto add = [&](string_view text) noexcept {
+      word = tree_.join(word, text);
+      there = there || !text.empty();
+    };
+    const auto next = [&]() noexcept {
+      if (there) sink(word, flags, pieces.quoted);
+      any = any || there;
+      word = {};
+      flags = common;
+      there = false;
+    };
+    const auto add_split = [&](string_view text) noexcept {
+      std::size_t at = 0;
+      while (at < text.size()) {
+        std::size_t stop = at;
+        while (stop < text.size() && !is_blank(text[stop]) && text[stop] != '\n') ++stop;
+        if (stop != at) add(text.substr(at, stop - at));
+        if (stop == text.size()) return;
+        next();
+        at = stop + 1;
+      }
+    };
+    for (std::uint32_t i = 0; i < pieces.count; ++i) {
+      const Piece& piece = pieces.items[i];
+      switch (piece.kind) {
+        case Piece::literal: add(piece.text); break;
+        case Piece::split:
+          if (split) add_split(piece.text);
+          else add(piece.text);
+          break;
+        case Piece::choice:
+          if (piece.count == 0) break;
+          flags |= piece.values[chosen[i]].flags;
+          if (split && !piece.quoted) add_split(piece.values[chosen[i]].text);
+          else add(piece.values[chosen[i]].text);
+          break;
+        case Piece::fields:
+        case Piece::arguments:
+          for (std::uint32_t k = 0; k < piece.count; ++k) {
+            const bool word_of_tree = piece.kind == Piece::arguments;
+            if (k > 0) {
+              if (split) next();
+              else add(" ");
+            }
+            add(word_of_tree ? tree_.word(piece.first + k).text : piece.values[k].text);
+            flags |= word_of_tree ? tree_.word(piece.first + k).flags : piece.values[k].flags;
+            there = there || piece.quoted;
+          }
+          if (piece.count == 0 && pieces.count == 1) there = false;
+          break;
+      }
+    }
+    if (there || !split) sink(word, flags, pieces.quoted);
+  }
+}
+
+inline void ShellReader::push_words(const Pieces& pieces, Span span) noexcept {
+  if (pieces.count == 0 && !pieces.quoted) return;
+  Word word;
+  word.span = span;
+  enumerate(pieces, true, [&](string_view text, std::uint16_t flags, bool) noexcept {
+    word.text = text;
+    word.flags = flags & kPublicFlags;
+    tree_.push_pending(word);
+  });
+}
+
+// The parts as one text: the first of several possibilities.
+inline Value ShellReader::one_text(const Pieces& pieces) noexcept {
+  Value value;
+  bool first = true;
+  enumerate(pieces, false, [&](string_view text, std::uint16_t flags, bool) noexcept {
+    if (first) value = Value{text, flags};
+    first = false;
+  });
+  return value;
+}
+
+}  // namespace tipstaff::gate::shell
