@@ -15,9 +15,11 @@ from tipstaff.errors import SourceError, SourceNotFoundError, StoreError, StoreW
 
 _COMMANDS: Final = {
     "compile": "Compile the rule files of a repository into its shard store.",
+    "context": "Show what the last request to the model really contained.",
     "explain": "Say where a rule comes from and when it is loaded.",
     "lint": "Find what is wrong with the rule files of a repository.",
     "retrieve": "Show the rules that matter for a task.",
+    "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
 }
 
 

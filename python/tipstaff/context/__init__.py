@@ -16,12 +16,52 @@ if TYPE_CHECKING:
     from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan, PromptOverflowError, SectionReport
     from tipstaff.context.boosts import PriorityBoost, boost_priority
     from tipstaff.context.budget import SystemPromptBudget
+    from tipstaff.context.candidates.config import CandidateConfig
+    from tipstaff.context.candidates.injection import CandidatePromptAssembler, CandidatePromptConfig, CandidateSection
+    from tipstaff.context.candidates.records import (
+        Candidate,
+        CandidateObservation,
+        CandidateState,
+        CandidateTransition,
+        Incident,
+    )
+    from tipstaff.context.candidates.similarity import jaccard
+    from tipstaff.context.candidates.store import CandidateStore
     from tipstaff.context.focus import RequestFocus
+    from tipstaff.context.inspection import context_methods, inspect_document
+    from tipstaff.context.json_rpc import Dispatcher, Method, RpcError
     from tipstaff.context.memory_tiers import MemoryTier, MemoryTiers, TierSource
+    from tipstaff.context.monitor import ContextMonitor, MonitorState
     from tipstaff.context.path_rules import PathRule, PathRules
+    from tipstaff.context.snapshot import ContextSnapshot, SnapshotFolder, take_snapshot
+    from tipstaff.context.socket_server import SocketServer
+    from tipstaff.context.treemap import treemap_svg
     from tipstaff.context.truncation import truncate
 
 _HOMES = {
+    "CandidateConfig": "tipstaff.context.candidates.config",
+    "CandidatePromptAssembler": "tipstaff.context.candidates.injection",
+    "CandidatePromptConfig": "tipstaff.context.candidates.injection",
+    "CandidateSection": "tipstaff.context.candidates.injection",
+    "Candidate": "tipstaff.context.candidates.records",
+    "CandidateObservation": "tipstaff.context.candidates.records",
+    "CandidateState": "tipstaff.context.candidates.records",
+    "CandidateTransition": "tipstaff.context.candidates.records",
+    "Incident": "tipstaff.context.candidates.records",
+    "jaccard": "tipstaff.context.candidates.similarity",
+    "CandidateStore": "tipstaff.context.candidates.store",
+    "context_methods": "tipstaff.context.inspection",
+    "inspect_document": "tipstaff.context.inspection",
+    "Dispatcher": "tipstaff.context.json_rpc",
+    "Method": "tipstaff.context.json_rpc",
+    "RpcError": "tipstaff.context.json_rpc",
+    "ContextMonitor": "tipstaff.context.monitor",
+    "MonitorState": "tipstaff.context.monitor",
+    "ContextSnapshot": "tipstaff.context.snapshot",
+    "SnapshotFolder": "tipstaff.context.snapshot",
+    "take_snapshot": "tipstaff.context.snapshot",
+    "SocketServer": "tipstaff.context.socket_server",
+    "treemap_svg": "tipstaff.context.treemap",
     "AssembledPrompt": "tipstaff.context.assembly",
     "ContextAssemblyPlan": "tipstaff.context.assembly",
     "PromptOverflowError": "tipstaff.context.assembly",
@@ -40,18 +80,41 @@ _HOMES = {
 
 __all__ = [
     "AssembledPrompt",
+    "Candidate",
+    "CandidateConfig",
+    "CandidateObservation",
+    "CandidatePromptAssembler",
+    "CandidatePromptConfig",
+    "CandidateSection",
+    "CandidateState",
+    "CandidateStore",
+    "CandidateTransition",
     "ContextAssemblyPlan",
+    "ContextMonitor",
+    "ContextSnapshot",
+    "Dispatcher",
+    "Incident",
     "MemoryTier",
     "MemoryTiers",
+    "Method",
+    "MonitorState",
     "PathRule",
     "PathRules",
     "PriorityBoost",
     "PromptOverflowError",
     "RequestFocus",
+    "RpcError",
     "SectionReport",
+    "SnapshotFolder",
+    "SocketServer",
     "SystemPromptBudget",
     "TierSource",
     "boost_priority",
+    "context_methods",
+    "inspect_document",
+    "jaccard",
+    "take_snapshot",
+    "treemap_svg",
     "truncate",
 ]
 

@@ -102,8 +102,8 @@ class CandidateSection(Record, frozen=True, kw_only=True):
     ----------
     text
         Empty where nothing is shown.
-    candidate_ids
-        Those in it, in order.
+    candidate_ids, lines
+        Those in it, in order, and the line of each.
     left_out
         (id, reason) of the others.
     tokens
@@ -114,6 +114,7 @@ class CandidateSection(Record, frozen=True, kw_only=True):
     candidate_ids: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
     tokens: int
+    lines: tuple[str, ...] = ()
 
 
 class CandidatePromptAssembler:
@@ -155,7 +156,7 @@ class CandidatePromptAssembler:
                 fit.append(candidate)
         asked = _words_of(" ".join((query, *symbols)))
         ranked = _ranked(fit, asked, _words_of(" ".join(paths)) - asked)
-        shown: list[Candidate] = []
+        shown: list[tuple[str, str]] = []
         lines: dict[str, list[str]] = {}
         for relevance, candidate in ranked:
             if relevance < config.min_relevance:
@@ -169,13 +170,14 @@ class CandidatePromptAssembler:
                     left_out.append((candidate.id, f"does not fit into {config.max_tokens} tokens"))
                     continue  # a shorter one may still fit
                 lines = grown
-                shown.append(candidate)
+                shown.append((candidate.id, line))
         text = _rendered(lines) if shown else ""
         return CandidateSection(
             text=text,
-            candidate_ids=tuple(candidate.id for candidate in shown),
+            candidate_ids=tuple(candidate_id for candidate_id, _ in shown),
             left_out=tuple(left_out),
             tokens=tokens_of(text),
+            lines=tuple(line for _, line in shown),
         )
 
     def _obstacle(self, candidate: Candidate) -> str:

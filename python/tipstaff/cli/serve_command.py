@@ -1,0 +1,52 @@
+"""``tipstaff serve``."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from tipstaff.cli.output import plain, write, write_json
+
+
+@click.command("serve")
+@click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The project's folder.")
+@click.option(
+    "--socket",
+    "socket_path",
+    type=click.Path(path_type=Path),
+    help="Where to listen; .tipstaff/run/tipstaff.sock in the project's folder if not given.",
+)
+@click.option("--workers", type=click.IntRange(1, 64), default=4, show_default=True, help="How many threads answer.")
+@click.option("--json", "as_json", is_flag=True, help="Say where it listens as one JSON document.")
+def command(*, directory: Path, socket_path: Path | None, workers: int, as_json: bool) -> None:
+    """Answer JSON-RPC 2.0 on a Unix socket that only you may use, one message a line.
+
+    Methods: context.inspect(sessionId, queryHint?, detailKey?) and context.sessions(). Ends on an interrupt.
+    """
+    from tipstaff.context.inspection import context_methods
+    from tipstaff.context.json_rpc import Dispatcher
+    from tipstaff.context.snapshot import SnapshotFolder
+    from tipstaff.context.socket_server import SocketServer
+
+    path = socket_path or directory / ".tipstaff" / "run" / "tipstaff.sock"
+    dispatcher = Dispatcher(context_methods(SnapshotFolder.of_project(directory)))
+    with SocketServer(path, dispatcher, workers=workers) as server:
+        if as_json:
+            write_json({"socket": str(path), "methods": ["context.inspect", "context.sessions"], "workers": workers})
+        else:
+            write(f"listening on {plain(str(path))}")
+        before = signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            server.wait()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise KeyboardInterrupt

@@ -1,0 +1,402 @@
+"""What one request really contained: recorded when it was sent, shown afterwards without looking at anything again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Protocol, Self
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from tipstaff.context.assembly import AssembledPrompt
+from tipstaff.context.monitor import MonitorState
+from tipstaff.context.sections import SectionReport
+from tipstaff.errors import SourceError, SourceNotFoundError
+from tipstaff.model import Record
+from tipstaff.store.replacing import replaced_file, write_error
+
+CANDIDATES: Final = "candidates"
+KEPT_REQUESTS: Final = 16
+_MAX_SESSION_CHARS: Final = 60
+
+
+class Focus(Protocol):
+    """What a snapshot keeps of a request's focus."""
+
+    @property
+    def query_summary(self) -> str: ...  # noqa: D102
+    @property
+    def active_file_paths(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def active_symbols(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def plan_signals(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+class Shown(Protocol):
+    """What a snapshot keeps of the candidates' section: which were offered, and the line of each."""
+
+    @property
+    def candidate_ids(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def lines(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+class SnapshotFocus(Record, frozen=True, kw_only=True):
+    """What the request was about."""
+
+    query_summary: str = ""
+    active_file_paths: tuple[str, ...] = ()
+    active_symbols: tuple[str, ...] = ()
+    plan_signals: tuple[str, ...] = ()
+
+
+class SnapshotBoost(Record, frozen=True, kw_only=True):
+    """One reason for which a section's priority was raised: the points it is worth, and how many of them counted."""
+
+    reason: str
+    points: int
+    applied: int
+    evidence: str = ""
+
+
+class SnapshotCut(Record, frozen=True, kw_only=True):
+    """What was taken out of a section: the half-open range of the original, in code points, and what it could take."""
+
+    reason: str
+    allowed_chars: int
+    removed_chars: int
+    start: int
+    end: int
+
+
+class SnapshotSection(Record, frozen=True, kw_only=True):
+    """One section of the prompt as it was sent, or why it was not.
+
+    Attributes
+    ----------
+    ref
+        The key, with ``#2``, ``#3`` ... where an earlier section has the same.
+    key, source_type, scope_type, inclusion_reason, evidence
+        What it is, where it comes from, for whom it is there, and why.
+    priority, base_priority, boosts, protected
+        What decided whether it stays.
+    original_chars, final_chars, original_tokens, estimated_tokens
+        Its size before and after the budget.
+    included, truncated, cut
+        Whether any of it was sent, whether any of it was not, and which part.
+    content
+        Its text as sent.
+    """
+
+    ref: str
+    key: str
+    source_type: str
+    scope_type: str
+    inclusion_reason: str
+    evidence: tuple[str, ...]
+    priority: int
+    base_priority: int
+    boosts: tuple[SnapshotBoost, ...]
+    protected: bool
+    original_chars: int
+    final_chars: int
+    original_tokens: int
+    estimated_tokens: int
+    included: bool
+    truncated: bool
+    cut: SnapshotCut | None
+    content: str
+
+
+class ContextSnapshot(Record, frozen=True, kw_only=True):
+    """What one request contained.
+
+    Attributes
+    ----------
+    session_id, request_number, taken_at
+        Whose request it was, the how-manieth that was recorded, and when (ISO 8601, UTC).
+    sections
+        In the order of the prompt.
+    total_chars, estimated_tokens
+        Of the system prompt.
+    max_per_tier_chars, max_total_chars
+        Its budget.
+    context_window_tokens, max_output_tokens
+        The model's window, and what of it is kept for the answer; 0 if unknown.
+    tool_tokens, message_tokens, message_count
+        What was sent beside the prompt.
+    focus, injected_candidate_ids
+        What the request was about, and the candidates whose lines were sent whole.
+    live
+        The monitor's figures at that time.
+    """
+
+    session_id: str
+    taken_at: str
+    sections: tuple[SnapshotSection, ...]
+    total_chars: int
+    estimated_tokens: int
+    max_per_tier_chars: int
+    max_total_chars: int
+    request_number: int = 0
+    context_window_tokens: int = 0
+    max_output_tokens: int = 0
+    tool_tokens: int = 0
+    message_tokens: int = 0
+    message_count: int = 0
+    focus: SnapshotFocus = SnapshotFocus()
+    injected_candidate_ids: tuple[str, ...] = ()
+    live: MonitorState | None = None
+
+    @property
+    def truncated_section_keys(self) -> tuple[str, ...]:
+        """Keys of the sections of which anything is missing."""
+        return tuple(section.key for section in self.sections if section.truncated or not section.included)
+
+    @property
+    def request_tokens(self) -> int:
+        """What the whole request takes: prompt, tools and messages."""
+        return self.estimated_tokens + self.tool_tokens + self.message_tokens
+
+    @property
+    def window_share(self) -> float | None:
+        """The prompt's share of the window, 0 to 1; None where the window is not known."""
+        return self.estimated_tokens / self.context_window_tokens if self.context_window_tokens > 0 else None
+
+    def find(self, ref: str) -> SnapshotSection | None:
+        """Return a section by its `ref`; of several with one key, the plain key finds the first."""
+        return next((section for section in self.sections if section.ref == ref), None)
+
+
+def take_snapshot(
+    prompt: AssembledPrompt,
+    *,
+    session_id: str,
+    context_window: int = 0,
+    max_output: int = 0,
+    focus: Focus | None = None,
+    candidates: Shown | None = None,
+    tool_tokens: int = 0,
+    message_tokens: int = 0,
+    message_count: int = 0,
+    live: MonitorState | None = None,
+    taken_at: datetime | None = None,
+    keep_content: bool = True,
+) -> ContextSnapshot:
+    """Return the snapshot of a request that is about to be sent.
+
+    Parameters
+    ----------
+    prompt
+        What `ContextAssemblyPlan.build` returned.
+    session_id
+        Any text.
+    context_window, max_output
+        Of the model, in tokens; 0 if unknown.
+    focus, candidates
+        What the prompt was made with.
+    tool_tokens, message_tokens, message_count
+        What is sent beside it.
+    live
+        ``monitor.state``.
+    taken_at
+        Aware; now if None.
+    keep_content
+        Whether the sections' texts are kept. Without them `context detail` shows figures alone.
+    """
+    seen: dict[str, int] = {}
+    sections = tuple(_section(report, seen, keep_content=keep_content) for report in prompt.sections)
+    sent = "".join(report.content for report in prompt.sections if report.key == CANDIDATES and report.included)
+    injected: tuple[str, ...] = ()
+    if candidates is not None:
+        pairs = zip(candidates.candidate_ids, candidates.lines, strict=True)
+        injected = tuple(candidate_id for candidate_id, line in pairs if line in sent)
+    return ContextSnapshot(
+        session_id=_text(session_id),
+        taken_at=(taken_at or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds"),
+        sections=sections,
+        total_chars=prompt.total_chars,
+        estimated_tokens=prompt.estimated_tokens,
+        max_per_tier_chars=prompt.budget.max_per_tier_chars,
+        max_total_chars=prompt.budget.max_total_chars,
+        context_window_tokens=context_window,
+        max_output_tokens=max_output,
+        tool_tokens=tool_tokens,
+        message_tokens=message_tokens,
+        message_count=message_count,
+        focus=SnapshotFocus()
+        if focus is None
+        else SnapshotFocus(
+            query_summary=_text(focus.query_summary),
+            active_file_paths=_texts(focus.active_file_paths),
+            active_symbols=_texts(focus.active_symbols),
+            plan_signals=_texts(focus.plan_signals),
+        ),
+        injected_candidate_ids=injected,
+        live=live,
+    )
+
+
+def _section(report: SectionReport, seen: dict[str, int], *, keep_content: bool) -> SnapshotSection:
+    count = seen[report.key] = seen.get(report.key, 0) + 1
+    cut = report.cut
+    return SnapshotSection(
+        ref=_text(report.key if count == 1 else f"{report.key}#{count}"),
+        key=_text(report.key),
+        source_type=report.source_type,
+        scope_type=report.scope_type,
+        inclusion_reason=_text(report.inclusion_reason),
+        evidence=_texts(report.evidence),
+        priority=report.priority,
+        base_priority=report.base_priority,
+        boosts=tuple(
+            SnapshotBoost(
+                reason=boost.reason, points=boost.points, applied=boost.applied, evidence=_text(str(boost.evidence))
+            )
+            for boost in report.boosts
+        ),
+        protected=report.protected,
+        original_chars=report.original_chars,
+        final_chars=report.final_chars,
+        original_tokens=report.original_tokens,
+        estimated_tokens=report.estimated_tokens,
+        included=report.included,
+        truncated=report.truncated,
+        cut=None
+        if cut is None
+        else SnapshotCut(
+            reason=cut.reason,
+            allowed_chars=cut.allowed_chars,
+            removed_chars=cut.removed_chars,
+            start=cut.start,
+            end=cut.end,
+        ),
+        content=_text(report.content) if keep_content else "",
+    )
+
+
+def _text(text: str) -> str:
+    # Half of a surrogate pair cannot be written as UTF-8.
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _texts(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_text(text) for text in texts)
+
+
+class SnapshotFolder:
+    """The snapshots of several sessions, each with its newest requests, readable for their owner alone.
+
+    Parameters
+    ----------
+    path
+        ``.tipstaff/context`` of a project. Made, for its owner alone, when the first snapshot is recorded.
+    kept
+        How many requests of a session are kept.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, kept: int = KEPT_REQUESTS) -> None:
+        self.path = Path(path)
+        self._kept = max(2, kept)
+
+    @classmethod
+    def of_project(cls, root: str | os.PathLike[str]) -> Self:
+        """Return the folder of a project."""
+        return cls(Path(root) / ".tipstaff" / "context")
+
+    def record(self, snapshot: ContextSnapshot) -> ContextSnapshot:
+        """Write a snapshot and return it with its number; the oldest beyond those that are kept go.
+
+        Raises
+        ------
+        StoreWriteError
+            If it cannot be written.
+        """
+        folder = self._folder(snapshot.session_id)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            ignore = self.path / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", encoding="ascii")
+        except OSError as error:
+            raise write_error(folder, error) from error
+        numbers = self.numbers(snapshot.session_id)
+        numbered = snapshot.replace(request_number=(numbers[-1] if numbers else 0) + 1)
+        with replaced_file(folder / f"{numbered.request_number:08d}.json") as file:
+            file.write(msgspec.json.encode(numbered))
+        for number in numbers[: -(self._kept - 1)]:
+            with contextlib.suppress(OSError):
+                (folder / f"{number:08d}.json").unlink()
+        return numbered
+
+    def sessions(self) -> tuple[str, ...]:
+        """Return the ids of all sessions, the one with the newest request last."""
+        found: list[tuple[float, str]] = []
+        with contextlib.suppress(OSError):
+            for entry in self.path.iterdir():
+                newest = max((file.stat().st_mtime_ns for file in entry.glob("*.json")), default=None)
+                if newest is not None:
+                    found.append((newest, unquote(entry.name)))
+        return tuple(name for _, name in sorted(found))
+
+    def numbers(self, session_id: str) -> tuple[int, ...]:
+        """Return the numbers of a session's requests, in order."""
+        names = (file.stem for file in self._folder(session_id).glob("*.json"))
+        return tuple(sorted(int(name) for name in names if name.isascii() and name.isdigit()))
+
+    def load(self, session_id: str | None = None, number: int | None = None) -> ContextSnapshot:
+        """Return a request of a session: by default the newest one of the session that was at work last.
+
+        Raises
+        ------
+        SourceNotFoundError
+            If there is none.
+        SourceError
+            If its file cannot be read.
+        """
+        if session_id is None:
+            sessions = self.sessions()
+            if not sessions:
+                raise SourceNotFoundError(2, "no request has been recorded here yet", str(self.path))
+            session_id = sessions[-1]
+        numbers = self.numbers(session_id)
+        if not numbers:
+            raise SourceNotFoundError(2, f"no request of session {session_id!r} has been recorded", str(self.path))
+        chosen = numbers[-1] if number is None else number
+        if chosen not in numbers:
+            kept = ", ".join(map(str, numbers))
+            raise SourceNotFoundError(2, f"request {chosen} is not kept; kept are {kept}", str(self.path))
+        file = self._folder(session_id) / f"{chosen:08d}.json"
+        try:
+            return msgspec.json.decode(file.read_bytes(), type=ContextSnapshot)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            msg = f"{file}: not a snapshot that this version reads: {error}"
+            raise SourceError(msg) from error
+        except OSError as error:
+            msg = f"{file}: cannot be read: {error.strerror}"
+            raise SourceError(msg) from error
+
+    def _folder(self, session_id: str) -> Path:
+        name = quote(_text(session_id), safe="")
+        if not name or len(name) > _MAX_SESSION_CHARS or name.strip(".") == "":
+            import hashlib
+
+            # No usable name of a folder: a digest of it is one.
+            name = "id-" + hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return self.path / name
+
+
+def json_ready(snapshot: ContextSnapshot) -> dict[str, Any]:
+    """Return a snapshot with its derived figures, as plain data."""
+    return {
+        **snapshot.to_dict(),
+        "truncated_section_keys": list(snapshot.truncated_section_keys),
+        "request_tokens": snapshot.request_tokens,
+        "window_share": snapshot.window_share,
+    }
