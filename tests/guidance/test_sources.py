@@ -11,7 +11,8 @@ from tipstaff.budgets import MAX_SOURCE_BYTES
 from tipstaff.errors import SourceNotFoundError
 from tipstaff.guidance import sources
 from tipstaff.guidance.compiler import compile_documents
-from tipstaff.guidance.sources import Repository, read_repository
+from tipstaff.guidance.documents import Repository
+from tipstaff.guidance.sources import read_repository
 from tipstaff.model import EVERYWHERE
 
 

@@ -19,12 +19,13 @@ from tipstaff.errors import ConfigError, SourceError
 from tipstaff.guidance import conflicts
 from tipstaff.guidance.constitution import pack, short_hash
 from tipstaff.guidance.diagnostics import find
+from tipstaff.guidance.documents import Document, document_from_text
 from tipstaff.guidance.extraction import extract
-from tipstaff.guidance.identity import content_id, match_former
+from tipstaff.guidance.identity import match_former
 from tipstaff.guidance.lexicon import classes, column, lexicon
-from tipstaff.guidance.precedence import Laws, stricter, tightens, whole_span
+from tipstaff.guidance.merging import Merging
+from tipstaff.guidance.precedence import Laws, stricter, whole_span
 from tipstaff.guidance.rule_maker import RuleMaker
-from tipstaff.guidance.sources import Document, document_from_text
 from tipstaff.guidance.words import plain_words
 from tipstaff.kernels import read_words
 from tipstaff.model import (
@@ -153,17 +154,11 @@ def compile_documents(
     return compilation.finish(documents, previous)
 
 
-class _Compilation:
+class _Compilation(Merging):
     def __init__(self, config: CompilerConfig, diagnostics: list[Diagnostic]) -> None:
+        super().__init__(diagnostics)
         self.config = config
-        self.diagnostics = diagnostics
         self.today = config.today or dt.datetime.now(tz=dt.UTC).date().isoformat()
-        # By casefolded id, in the order of the files: what a later file replaces keeps its place.
-        self.rules: dict[str, GuidanceRule] = {}
-        self._copies: dict[str, int] = {}
-
-    def _say(self, code: str, rule: GuidanceRule, message: str = "", *, span: tuple[int, int] | None = None) -> None:
-        self.diagnostics.append(find(code, rule.line, rule.path, message, rule_id=rule.id, span=span or rule.span))
 
     # -- one document -----------------------------------------------------------------------------------------------
 
@@ -182,72 +177,7 @@ class _Compilation:
                 high = max([candidate.end, *(end for _, end in candidate.context)])
                 self.diagnostics.append(find("TS208", line, document.path, span=source.span(low, high)))
                 continue
-            self._merge(maker.rule(candidate, classes(value), words))
-
-    # -- merging ----------------------------------------------------------------------------------------------------
-
-    def _merge(self, rule: GuidanceRule) -> None:
-        key = rule.id.casefold()
-        known = self.rules.get(key)
-        if known is None:
-            self.rules[key] = rule
-            return
-        if rule.is_generated_id or rule.text == known.text:
-            self._merge_same(key, known, rule)
-        elif rule.source == "local" and known.source != "local":
-            self._overlay(key, known, rule)
-        elif rule.depth > known.depth and rule.path != known.path:
-            folder = rule.path.rsplit("/", 1)[0]
-            inner = rule.replace(id=f"{rule.id}@{folder}", overrides=known.id)
-            self._say("TS504", inner, f"{rule.id} of {known.path}:{known.line} is replaced inside {folder}/.")
-            self._merge(inner)
-        else:
-            self._say("TS306", rule, f"{rule.id} is also the id of the rule in {known.path}:{known.line}.")
-            earlier = known.replace(id=self._free_id(known.id))
-            self.rules[earlier.id.casefold()] = earlier
-            self.rules[key] = rule
-
-    def _merge_same(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
-        """Merge a rule with an earlier one of the same words: one rule, the stricter attributes of both."""
-        if rule.repo_scopes != known.repo_scopes and EVERYWHERE not in known.repo_scopes and rule.is_generated_id:
-            self._merge(rule.replace(id=content_id(rule.text, salt="\0".join(rule.repo_scopes))))
-            return
-        if (rule.path, rule.line) != (known.path, known.line):
-            self._say("TS501", rule, f"The same words stand in {known.path}:{known.line}.", span=whole_span(rule))
-        self.rules[key] = stricter(known, rule)
-
-    def _overlay(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
-        """Lay a local rule over a root rule of the same id."""
-        if not known.is_constitution:
-            self.rules[key] = rule.replace(priority=max(known.priority, rule.priority))
-            return
-        if not tightens(known, rule):
-            self._refuse(rule, known)
-            return
-        # Its words go beside the root's: adding is allowed, replacing is not.
-        added = rule.replace(
-            id=self._free_id(f"{rule.id}@local"),
-            is_constitution=True,
-            priority=max(rule.priority, known.priority),
-        )
-        self.rules[added.id.casefold()] = added
-
-    def _refuse(self, rule: GuidanceRule, root: GuidanceRule) -> None:
-        self._say(
-            "TS402",
-            rule,
-            f"{rule.text!r} would weaken {root.id} of {root.path}:{root.line}, {root.text!r}; it is refused.",
-            span=whole_span(rule),
-        )
-
-    def _free_id(self, wanted: str) -> str:
-        if "@" in wanted and wanted.casefold() not in self.rules:
-            return wanted
-        number = self._copies.get(wanted.casefold(), 0) + 1
-        while f"{wanted}~{number}".casefold() in self.rules:
-            number += 1
-        self._copies[wanted.casefold()] = number
-        return f"{wanted}~{number}"
+            self.add(maker.rule(candidate, classes(value), words))
 
     # -- all documents ----------------------------------------------------------------------------------------------
 
@@ -321,7 +251,7 @@ class _Compilation:
         for rule in rules:
             if rule.source == "local" and (law := laws.weakened_by(rule)) is not None:
                 refused.add(rule.id)
-                self._refuse(rule, law)
+                self.refuse(rule, law)
         for relation in relations:
             if relation.kind != "contradiction":
                 continue
@@ -329,7 +259,7 @@ class _Compilation:
             for rule, root in ((left, right), (right, left)):
                 if rule.source == "local" and root.source == "root" and root.is_constitution and rule.id not in refused:
                     refused.add(rule.id)
-                    self._refuse(rule, root)
+                    self.refuse(rule, root)
         if not refused:
             return rules, relations
         return (
@@ -379,18 +309,18 @@ class _Compilation:
                     continue
                 nested = first.depth != second.depth and not (first.is_constitution or second.is_constitution)
                 if nested:
-                    self._say("TS504", second, f"{there} says the opposite: {first.text!r}. The nearer file wins.")
+                    self.say("TS504", second, f"{there} says the opposite: {first.text!r}. The nearer file wins.")
                 else:
-                    self._say("TS503", second, f"{second.text!r} contradicts {there}: {first.text!r}.")
+                    self.say("TS503", second, f"{second.text!r} contradicts {there}: {first.text!r}.")
             elif relation.kind == "duplicate":
-                self._say("TS501", second, f"The same words stand in {there}.", span=whole_span(second))
+                self.say("TS501", second, f"The same words stand in {there}.", span=whole_span(second))
             else:
-                self._say("TS502", second, f"Nearly the same as {there}: {first.text!r}.")
+                self.say("TS502", second, f"Nearly the same as {there}: {first.text!r}.")
         for rule in rules:
             if not in_force(rule, self.today):
                 ended = rule.active_until is not None and rule.active_until < self.today
                 what = f"was in force until {rule.active_until}" if ended else f"comes into force on {rule.active_from}"
-                self._say("TS305", rule, f"The rule {what}.")
+                self.say("TS305", rule, f"The rule {what}.")
         if not complete:
             self.diagnostics.append(
                 find("TS505", 0, rules[0].path, "Too many rules are alike; not all pairs were compared.")
@@ -404,7 +334,7 @@ class _Compilation:
         by_id = {rule.id: rule for rule in chosen}
         for rule_id in constitution.overflow:
             rule = by_id[rule_id]
-            self._say(
+            self.say(
                 "TS401", rule, f"{rule_id} finds no room in the constitution's {cap} lines; it is retrieved as a shard."
             )
         if len(chosen) == len(laws):

@@ -21,7 +21,7 @@ from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle, R
 
 if TYPE_CHECKING:
     from tipstaff.guidance.compiler import CompilerConfig
-    from tipstaff.guidance.sources import Document
+    from tipstaff.guidance.documents import Document
 
 
 class HostLimit(Record, frozen=True, kw_only=True):

@@ -22,10 +22,12 @@ from tipstaff.errors import (
     StoreWriteError,
 )
 from tipstaff.guidance.compiler import CompilerConfig, compile_documents
+from tipstaff.guidance.documents import Repository
 from tipstaff.guidance.embeddings import Embedding
 from tipstaff.guidance.retriever import ShardRetriever
+from tipstaff.guidance.rule_files import relevant_entry
 from tipstaff.guidance.shard_index import current_day
-from tipstaff.guidance.sources import Repository, read_repository, relevant_entry
+from tipstaff.guidance.sources import read_repository
 from tipstaff.guidance.vectors import default_embedding, shard_rows
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged

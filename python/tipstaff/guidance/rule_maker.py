@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from tipstaff.guidance.candidates import Candidate
+from tipstaff.guidance.documents import Document
 from tipstaff.guidance.identity import id_of_words
-from tipstaff.guidance.sources import Document
 from tipstaff.guidance.vocabulary import class_mask, class_names
 from tipstaff.model import EVERYWHERE, GuidanceRule
 

@@ -1,20 +1,7 @@
-"""Finding the rule files of a repository, whoever's they are, and the scope that each gives its rules.
+"""Finding and reading the rule files of a repository, and what they import.
 
-============================================  ========  ======================================================
-file                                          host      scope of its rules
-============================================  ========  ======================================================
-``CLAUDE.md``, ``.claude/CLAUDE.md``          claude    its folder (the root's: everywhere)
-``CLAUDE.local.md``                           claude    its folder; a local source
-``.claude/rules/**/*.md``                     claude    ``paths:``, else its folder
-``AGENTS.md``                                 agents    its folder; the nearest wins
-``GEMINI.md``                                 gemini    its folder
-``.cursor/rules/**/*.mdc``, ``.cursorrules``  cursor    ``globs:``, else its folder
-``.github/copilot-instructions.md``           copilot   everywhere
-``.github/instructions/**/*.instructions.md`` copilot   ``applyTo:``, else everywhere
-============================================  ========  ======================================================
-
-A file that two names lead to (a symbolic link from ``CLAUDE.md`` to ``AGENTS.md`` is common) is read once.
-Source: the hosts' documentation.
+A file that two names lead to (a symbolic link from ``CLAUDE.md`` to ``AGENTS.md`` is common) is read once. Which files
+are rule files is known to `tipstaff.guidance.rule_files`.
 """
 
 from __future__ import annotations
@@ -31,108 +18,17 @@ import msgspec
 
 from tipstaff.budgets import MAX_DIRECTORIES, MAX_IMPORT_DEPTH, MAX_SOURCE_BYTES, MAX_SOURCE_FILES
 from tipstaff.errors import SourceNotFoundError
-from tipstaff.frontmatter import FrontMatter, read_front_matter
-from tipstaff.globs import from_host
 from tipstaff.guidance.diagnostics import find
-from tipstaff.guidance.markdown import ParsedText, parse
+from tipstaff.guidance.documents import Document, Repository, parsed_text
+from tipstaff.guidance.markdown import parse
+from tipstaff.guidance.rule_files import HIDDEN_READ, RuleFile, classify, enters, file_scopes
 from tipstaff.guidance.sections import is_constitution_heading
 from tipstaff.model import EVERYWHERE, Diagnostic
 
-_SKIPPED: Final = frozenset(
-    """node_modules bower_components __pycache__ venv env site-packages dist build target out vendor third_party
-    coverage tmp temp""".split()
-)
-# Of the hosts' hidden folders only these are read: .claude/worktrees, for one, may hold whole clones.
-_HIDDEN_READ: Final = {".claude": "rules", ".cursor": "rules", ".github": "instructions"}
 _IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
 _TICKS: Final = re.compile(r"`+")
 _RULE_SUFFIXES: Final = frozenset({"", ".md", ".mdc", ".markdown", ".mdx", ".txt", ".rst"})
 _ORDER: Final = {"claude": 0, "agents": 1, "gemini": 2, "cursor": 3, "copilot": 4}
-
-
-class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule file that was read.
-
-    Attributes
-    ----------
-    path
-        Relative to the repository's root, with forward slashes.
-    text, parsed
-        The text as it stands in the file, and its blocks.
-    size_bytes
-        Size on disk.
-    host
-        ``claude``, ``agents``, ``gemini``, ``cursor`` or ``copilot``.
-    scopes
-        Globs relative to the root that the file gives its rules.
-    source
-        ``root`` or ``local``.
-    depth
-        Number of folders between the root and the folder that the file speaks for.
-    folder
-        That folder, empty for the root.
-    always_apply, description
-        Cursor's keys.
-    imported_by
-        The path of the file that imports this one, None for a file that a host reads by itself.
-    in_constitution
-        Whether it is imported from within a constitution section.
-    copy_of
-        The path of an earlier file with the same text, whose rules hold wherever this one's would; `parsed` is empty
-        then, so that they are read once.
-    """
-
-    path: str
-    text: str
-    parsed: ParsedText
-    size_bytes: int
-    host: str
-    scopes: tuple[str, ...] = (EVERYWHERE,)
-    source: str = "root"
-    depth: int = 0
-    folder: str = ""
-    always_apply: bool | None = None
-    description: str = ""
-    imported_by: str | None = None
-    in_constitution: bool = False
-    copy_of: str | None = None
-
-
-class Repository(msgspec.Struct, frozen=True, kw_only=True):
-    """The rule files of a repository.
-
-    Attributes
-    ----------
-    root
-        Absolute path.
-    documents
-        Outer folders before inner ones, an importing file before what it imports, local files last.
-    diagnostics
-        What was wrong with files, imports and front matter.
-    files
-        Paths of all rule files that exist, read or not.
-    directories
-        Paths of the folders that were searched, relative to the root (``.`` for itself).
-    awaited
-        Paths of imported files that do not exist: if one appears, the rules change.
-    aliases
-        Pairs of a rule file that was not read again and the file that was: another name of it (a link), or a copy.
-    """
-
-    root: Path
-    documents: tuple[Document, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    files: tuple[str, ...]
-    directories: tuple[str, ...]
-    awaited: tuple[str, ...] = ()
-    aliases: tuple[tuple[str, str], ...] = ()
-
-
-def relevant_entry(folder: str, name: str, kind: str) -> bool:
-    """Whether an entry of a folder matters to where rule files are found; `kind` is ``f``, ``d``, ``l`` or ``o``."""
-    if kind == "d":
-        return _enters(folder, name)
-    return name.endswith((".md", ".mdc")) or name == ".cursorrules"
 
 
 def read_repository(root: Path | str) -> Repository:
@@ -149,66 +45,6 @@ def read_repository(root: Path | str) -> Repository:
         raise SourceNotFoundError(errno.ENOENT, msg)
     reader = _Reader(path.resolve())
     return reader.read()
-
-
-def document_from_text(text: str, name: str, *, source: str = "root") -> Document:
-    """Return a text given directly as a document of the root."""
-    parsed, matter = _parsed(text)
-    return Document(
-        path=name,
-        text=text,
-        parsed=parsed,
-        size_bytes=len(text.encode("utf-8", "replace")),
-        host="claude",
-        scopes=_scopes(_Found(name, "claude", ""), matter),
-        source=source,
-        always_apply=matter.always_apply,
-        description=matter.description,
-    )
-
-
-def _parsed(text: str) -> tuple[ParsedText, FrontMatter]:
-    """Read a text and its front matter; if that is not what it should be, its words are read as Markdown."""
-    parsed = parse(text)
-    if parsed.front_matter is None:
-        return parsed, FrontMatter()
-    matter = read_front_matter(parsed.front_matter)
-    if any(code == "TS106" for code, _ in matter.problems):
-        parsed = parse(text, front_matter=False)
-    return parsed, matter
-
-
-class _Found(msgspec.Struct, frozen=True):
-    path: str
-    host: str
-    folder: str
-    local: bool = False
-
-
-def _classify(folder: str, name: str) -> _Found | None:
-    """Return what a file is by its name and folder, None if it is no rule file."""
-    here = f"{folder}/{name}" if folder else name
-    if name == "CLAUDE.md":
-        owner = folder.removesuffix(".claude").rstrip("/") if folder.rpartition("/")[2] == ".claude" else folder
-        return _Found(here, "claude", owner)
-    if name == "CLAUDE.local.md":
-        return _Found(here, "claude", folder, local=True)
-    if name == "AGENTS.md":
-        return _Found(here, "agents", folder)
-    if name == "GEMINI.md":
-        return _Found(here, "gemini", folder)
-    if name == ".cursorrules":
-        return _Found(here, "cursor", folder)
-    parts = f"/{folder}/"
-    if name.endswith(".md") and "/.claude/rules/" in parts:
-        return _Found(here, "claude", parts.partition("/.claude/rules/")[0].strip("/"))
-    if name.endswith((".mdc", ".md")) and "/.cursor/rules/" in parts:
-        return _Found(here, "cursor", parts.partition("/.cursor/rules/")[0].strip("/"))
-    if name == "copilot-instructions.md" and parts.endswith("/.github/"):
-        return _Found(here, "copilot", parts.removesuffix("/.github/").strip("/"))
-    if name.endswith(".instructions.md") and "/.github/instructions/" in parts:
-        return _Found(here, "copilot", parts.partition("/.github/instructions/")[0].strip("/"))
-    return None
 
 
 class _Reader:
@@ -248,8 +84,8 @@ class _Reader:
             aliases=tuple(self._aliases.items()),
         )
 
-    def _search(self) -> list[_Found]:
-        found: list[_Found] = []
+    def _search(self) -> list[RuleFile]:
+        found: list[RuleFile] = []
         pending = [""]
         while pending:
             folder = pending.pop()
@@ -272,18 +108,18 @@ class _Reader:
                 )
                 continue
             last = folder.rsplit("/", 1)[-1]
-            only = _HIDDEN_READ.get(last)
-            inside = any(f"{name}/{below}" in folder for name, below in _HIDDEN_READ.items())
+            only = HIDDEN_READ.get(last)
+            inside = any(f"{name}/{below}" in folder for name, below in HIDDEN_READ.items())
             for entry in entries:
                 name = entry.name
                 if entry.is_dir(follow_symlinks=False) or self._is_linked_rules(entry, name == only or inside):
-                    if _classify(folder, name) is not None:
+                    if classify(folder, name) is not None:
                         here = f"{folder}/{name}" if folder else name
                         self._say("TS111", here, "A folder bears the name of a rule file.")
-                    if _enters(folder, name):
+                    if enters(folder, name):
                         pending.append(f"{folder}/{name}" if folder else name)
                     continue
-                one = _classify(folder, name)
+                one = classify(folder, name)
                 if one is not None:
                     found.append(one)
         return found
@@ -347,12 +183,12 @@ class _Reader:
             )
             return None
 
-    def _read_one(self, one: _Found) -> None:
+    def _read_one(self, one: RuleFile) -> None:
         read = self._text(one.path)
         if read is None:
             return
         text, size = read
-        parsed, matter = _parsed(text)
+        parsed, matter = parsed_text(text)
         if not text.strip("\ufeff \t\r\n"):
             self._say("TS109", one.path, line=1)
         for code, message in matter.problems:
@@ -363,7 +199,7 @@ class _Reader:
             parsed=parsed,
             size_bytes=size,
             host=one.host,
-            scopes=_scopes(one, matter),
+            scopes=file_scopes(one, matter),
             source="local" if one.local else "root",
             depth=one.folder.count("/") + bool(one.folder),
             folder=one.folder,
@@ -491,38 +327,6 @@ def _without_code(words: str) -> str:
             at = end
         index += 1
     return "".join([*parts, words[at:]])
-
-
-def _enters(folder: str, name: str) -> bool:
-    """Whether rule files are looked for in a folder's subfolder."""
-    only = _HIDDEN_READ.get(folder.rsplit("/", 1)[-1])
-    if only is not None:
-        return name == only
-    if name in _HIDDEN_READ or any(f"{hidden}/{rules}" in folder for hidden, rules in _HIDDEN_READ.items()):
-        return True
-    return not name.startswith(".") and name.lower() not in _SKIPPED
-
-
-def _scopes(one: _Found, matter: FrontMatter) -> tuple[str, ...]:
-    """Return a file's scopes as globs relative to the root."""
-    if matter.always_apply:
-        globs: tuple[str, ...] = ()
-    else:
-        globs = tuple(from_host(glob, one.host) for glob in matter.scopes)
-    if not globs:
-        return (f"{one.folder}/**",) if one.folder else (EVERYWHERE,)
-    if one.folder:
-        return tuple(_inside(glob, one.folder) for glob in globs)
-    return tuple(EVERYWHERE if glob == "**" else glob for glob in globs)
-
-
-def _inside(glob: str, folder: str) -> str:
-    """Return a glob that is written relative to a folder as one relative to the root."""
-    mark = "!" if glob.startswith("!") else ""
-    bare = glob.removeprefix("!").removeprefix("./")
-    # A bare name speaks of any depth, a leading slash of the folder itself.
-    between = "**/" if "/" not in bare and bare != "**" else ""
-    return f"{mark}{folder}/{between}{bare.lstrip('/')}"
 
 
 def _is_file(path: Path) -> bool:

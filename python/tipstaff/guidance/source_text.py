@@ -1,0 +1,85 @@
+"""A rule file's text by byte offsets: slices, lines, and spans in code points."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Final
+
+_CONTINUATION: Final = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that begin no code point."""
+
+
+class SourceText:
+    r"""A text with cheap slices by byte range and conversion of byte offsets to lines and code points.
+
+    Parameters
+    ----------
+    text
+        The file's text as read, line ends of any kind. A leading byte-order mark is left out of the text that blocks
+        refer to, and counted back in :meth:`span`.
+
+    Notes
+    -----
+    Line ends are normalised without changing any offset: ``\r\n`` becomes a space and ``\n``, a lone ``\r``
+    becomes ``\n``.
+    """
+
+    __slots__ = ("_ascii", "_char_starts", "_lines", "_offset", "data", "text")
+
+    def __init__(self, text: str) -> None:
+        self._offset = 1 if text.startswith("\ufeff") else 0
+        if self._offset:
+            text = text[1:]
+        if "\r" in text:
+            text = text.replace("\r\n", " \n").replace("\r", "\n")
+        self.text = text
+        self._ascii = text.isascii()
+        # Lone surrogates cannot be encoded; a replacement of the same width in code points keeps every span right.
+        try:
+            self.data = text.encode("utf-8")
+        except UnicodeEncodeError:
+            self.data = text.encode("utf-8", "replace")
+            self.text = self.data.decode("utf-8")
+        self._lines: list[int] = [0]
+        self._lines.extend(match.end() for match in re.finditer(b"\n", self.data))
+        self._char_starts: list[int] | None = None
+
+    def slice(self, start: int, end: int) -> str:
+        """Return the text of a byte range."""
+        if self._ascii:
+            return self.text[start:end]
+        return self.data[start:end].decode("utf-8", "replace")
+
+    def line(self, offset: int) -> int:
+        """Return the one-based line of a byte offset."""
+        return bisect_right(self._lines, offset)
+
+    def column(self, offset: int) -> int:
+        """Return the zero-based byte column of a byte offset."""
+        return offset - self._lines[bisect_right(self._lines, offset) - 1]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return a byte range as code points of the text as it was given."""
+        if self._ascii:
+            return start + self._offset, end + self._offset
+        return self._chars(start) + self._offset, self._chars(end) + self._offset
+
+    def place(self, start: int, end: int) -> tuple[int, int, tuple[int, int]]:
+        """Return the one-based first and last line of a byte range, and its span."""
+        lines = self._lines
+        first = bisect_right(lines, start)
+        last = bisect_right(lines, end - 1, first - 1) if end > start else first
+        if self._ascii:
+            return first, last, (start + self._offset, end + self._offset)
+        return first, last, self.span(start, end)
+
+    def _chars(self, offset: int) -> int:
+        """Count the code points before a byte offset; totals are kept for every 512 bytes, however long the lines."""
+        if self._char_starts is None:
+            data = self.data
+            counts = (len(data[low : low + 512].translate(None, _CONTINUATION)) for low in range(0, len(data), 512))
+            self._char_starts = [0, *accumulate(counts)]
+        index = offset >> 9
+        return self._char_starts[index] + len(self.data[index << 9 : offset].translate(None, _CONTINUATION))
