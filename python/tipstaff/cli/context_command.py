@@ -120,15 +120,16 @@ def diff(*, against: int | None, directory: Path, session: str | None, number: i
 @_options
 def plot(*, output: Path, directory: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Write a treemap of the window as an SVG file."""
-    from tipstaff.context.treemap import tiles_of, treemap_svg
+    from tipstaff.context.treemap import prompt_tiles, treemap_svg, window_tiles
     from tipstaff.store.replacing import replaced_file
 
     snapshot = _load(directory, session, number)
     with replaced_file(output) as file:
         file.write(treemap_svg(snapshot).encode())
     if as_json:
-        tiles = [tile._asdict() for tile in tiles_of(snapshot)]
-        write_json({"output": str(output), "request_number": snapshot.request_number, "tiles": tiles})
+        window, prompt = ([tile._asdict() for tile in tiles(snapshot)] for tiles in (window_tiles, prompt_tiles))
+        document = {"output": str(output), "request_number": snapshot.request_number}
+        write_json({**document, "window": window, "prompt": prompt})
     else:
         write(f"wrote {plain(str(output))}")
 
@@ -230,7 +231,9 @@ def _occupation(snapshot: ContextSnapshot, line: Callable[[str, str], str], pain
     # The monitor knows what the model has counted; without one the estimate of this request serves.
     measured = live is not None and live.current_context_tokens > 0
     used = live.current_context_tokens if live is not None and measured else snapshot.request_tokens
-    level = live.pressure_level if live is not None and measured else pressure_of(used, window)
+    # A monitor may have thresholds of its own; they are about its own window.
+    own = live is not None and measured and live.context_window_tokens == window
+    level = live.pressure_level if live is not None and own else pressure_of(used, window)
     colour = PRESSURE_COLOURS[level]
     if window > 0:
         figures = f"{bar(used / window)} {short(used)}/{short(window)} ({used / window:.0%})"

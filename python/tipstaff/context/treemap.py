@@ -1,4 +1,7 @@
-"""A picture of the window: an SVG treemap in which every area is what a part of the request takes."""
+"""A picture of the window: SVG treemaps in which every area is what a part of the request takes.
+
+The upper one is the window; the lower one is the system prompt, larger, because it is made of the most parts.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,14 @@ from tipstaff.context.snapshot import ContextSnapshot, SnapshotSection
 
 WIDTH: Final = 1_200
 HEIGHT: Final = 720
-_HEADER: Final = 54
-_LEGEND: Final = 40
+_MARGIN: Final = 16
+_WINDOW_TOP: Final = 56
+_WINDOW_BOTTOM: Final = 286
+_PROMPT_TOP: Final = 322
+_PROMPT_BOTTOM: Final = 680
 _FONT: Final = "ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 _COLOURS: Final = {
+    "prompt": ("#34507a", "system prompt"),
     "core": ("#4c78a8", "instructions"),
     "memory": ("#59a14f", "memory"),
     "learned": ("#9467bd", "learned signals"),
@@ -21,7 +28,7 @@ _COLOURS: Final = {
     "candidates": ("#b07aa1", "candidates"),
     "skills": ("#2a9d9d", "skills"),
     "tools": ("#79706e", "tool definitions"),
-    "messages": ("#c1483f", "messages"),
+    "messages": ("#8c6d5a", "messages"),
     "output": ("#d5d9e0", "kept for the answer"),
     "free": ("#f2f4f7", "free"),
 }
@@ -54,25 +61,31 @@ class Placed(NamedTuple):
     height: float
 
 
-def tiles_of(snapshot: ContextSnapshot) -> tuple[Tile, ...]:
-    """Return the parts of a request, and what of the window it leaves; nothing where nothing has a size."""
-    tiles = [_tile(section) for section in snapshot.sections if section.included]
-    tiles.append(Tile("tools", snapshot.tool_tokens, "tools", "tool definitions"))
-    messages = f"{snapshot.message_count} messages" if snapshot.message_count else "messages"
-    tiles.append(Tile(messages, snapshot.message_tokens, "messages", "the conversation"))
+def window_tiles(snapshot: ContextSnapshot) -> tuple[Tile, ...]:
+    """Return what the request takes of the window, and what it leaves; nothing where nothing has a size."""
+    messages = f"{snapshot.message_count:,} messages" if snapshot.message_count else "messages"
+    tiles = [
+        Tile("system prompt", snapshot.estimated_tokens, "prompt", "see below"),
+        Tile("tools", snapshot.tool_tokens, "tools", "tool definitions"),
+        Tile(messages, snapshot.message_tokens, "messages", "the conversation"),
+    ]
     window = snapshot.context_window_tokens
     if window > 0:
         output = min(snapshot.max_output_tokens, window)
         tiles.append(Tile("answer", output, "output", "kept for the answer"))
-        free = window - output - snapshot.request_tokens
-        tiles.append(Tile("free", free, "free", "not taken"))
+        tiles.append(Tile("free", window - output - snapshot.request_tokens, "free", "not taken"))
     return tuple(tile for tile in tiles if tile.tokens > 0)
+
+
+def prompt_tiles(snapshot: ContextSnapshot) -> tuple[Tile, ...]:
+    """Return the sections of the system prompt that were sent."""
+    return tuple(_tile(section) for section in snapshot.sections if section.included and section.estimated_tokens > 0)
 
 
 def _tile(section: SnapshotSection) -> Tile:
     cut = section.cut
-    lost = f", {cut.removed_chars:,} characters cut" if section.truncated and cut is not None else ""
-    label = f"{section.ref} ✂" if section.truncated else section.ref
+    lost = f"; {cut.removed_chars:,} characters cut" if section.truncated and cut is not None else ""
+    label = f"{section.ref} (cut)" if section.truncated else section.ref
     kind = _CLASS_OF.get(section.source_type, "core")
     return Tile(label, section.estimated_tokens, kind, f"{section.inclusion_reason}{lost}")
 
@@ -124,40 +137,51 @@ def _worst(largest: Tile, smallest: Tile, area: float, side: float, scale: float
 
 def treemap_svg(snapshot: ContextSnapshot) -> str:
     """Return the picture as the text of an SVG file."""
-    tiles = tiles_of(snapshot)
     window = snapshot.context_window_tokens
-    whole = sum(tile.tokens for tile in tiles)
-    over = max(0, snapshot.request_tokens + snapshot.max_output_tokens - window) if window > 0 else 0
     of_window = f" of {window:,}" if window > 0 else ""
     share = f" ({snapshot.request_tokens / window:.1%})" if window > 0 else ""
     title = f"Context window: {snapshot.request_tokens:,}{of_window} tokens{share}"
     subtitle = f"session {snapshot.session_id}, request {snapshot.request_number}, {snapshot.taken_at}"
-    if over:
-        subtitle += f" — {over:,} tokens too many"
+    over = snapshot.request_tokens + snapshot.max_output_tokens - window
+    if window > 0 and over > 0:
+        subtitle += f"; {over:,} tokens too many"
     parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-            f'font-family="{_FONT}" role="img" aria-label="{_xml(title)}">'
-        ),
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'font-family="{_FONT}" role="img" aria-label="{_xml(title)}">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        f'<text x="16" y="26" font-size="20" font-weight="600" fill="#1d2430">{_xml(title)}</text>',
-        f'<text x="16" y="45" font-size="12" fill="#5b6472">{_xml(subtitle)}</text>',
+        _words(_MARGIN, 27, title, 20, bold=True),
+        _words(_MARGIN, 46, subtitle, 12),
+        _words(_MARGIN, _PROMPT_TOP - 11, f"System prompt: {snapshot.estimated_tokens:,} tokens", 15, bold=True),
     ]
-    top, bottom = _HEADER, HEIGHT - _LEGEND
-    for number, place in enumerate(squarified(tiles, 16, top, WIDTH - 32, bottom - top)):
-        parts += _drawn(place, number, whole)
-    if not tiles:
-        parts.append(f'<text x="16" y="{top + 24}" font-size="14" fill="#5b6472">nothing was sent</text>')
-    x = 16.0
+    drawn = 0
+    shown: set[str] = set()
+    for tiles, top, bottom in (
+        (window_tiles(snapshot), _WINDOW_TOP, _WINDOW_BOTTOM),
+        (prompt_tiles(snapshot), _PROMPT_TOP, _PROMPT_BOTTOM),
+    ):
+        whole = sum(tile.tokens for tile in tiles)
+        for place in squarified(tiles, _MARGIN, top, WIDTH - 2 * _MARGIN, bottom - top):
+            parts += _drawn(place, drawn, whole)
+            shown.add(place.tile.kind)
+            drawn += 1
+        if not tiles:
+            parts.append(_words(_MARGIN, top + 24, "nothing was sent", 14))
+    x = float(_MARGIN)
     for kind, (colour, words) in _COLOURS.items():
-        if any(tile.kind == kind for tile in tiles):
+        if kind in shown:
             parts.append(
-                f'<rect x="{x:.0f}" y="{HEIGHT - 26}" width="12" height="12" rx="2" fill="{colour}" '
-                f'stroke="#aab2bd" stroke-width="0.5"/>'
-                f'<text x="{x + 18:.0f}" y="{HEIGHT - 16}" font-size="12" fill="#1d2430">{words}</text>'
+                f'<rect x="{x:.0f}" y="{HEIGHT - 27}" width="12" height="12" rx="2" fill="{colour}" '
+                'stroke="#aab2bd" stroke-width="0.5"/>'
             )
-            x += 34 + 6.6 * len(words)
+            parts.append(_words(x + 18, HEIGHT - 17, words, 12))
+            x += 32 + 6.1 * len(words)
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _words(x: float, y: float, text: str, size: int, *, bold: bool = False) -> str:
+    weight, colour = ("600", "#1d2430") if bold else ("400", "#4a5361")
+    where = f'x="{x:.0f}" y="{y:.0f}" font-size="{size}" font-weight="{weight}" fill="{colour}"'
+    return f"<text {where}>{_xml(text)}</text>"
 
 
 def _drawn(place: Placed, number: int, whole: int) -> list[str]:
@@ -172,8 +196,8 @@ def _drawn(place: Placed, number: int, whole: int) -> list[str]:
         )
     ]
     size = 13 if width * height > 9_000 else 11
-    # A letter is about 0.6 of its height wide; names that do not fit are in the hint alone.
-    room = int((width - 10) / (0.6 * size))
+    # A bold letter is about 0.66 of its height wide; names that do not fit are in the hint alone.
+    room = int((width - 12) / (0.66 * size))
     if height >= size + 8 and room >= min(4, len(tile.label)):
         label = tile.label if len(tile.label) <= room else f"{tile.label[: room - 1]}…"
         lines.append(
@@ -182,7 +206,9 @@ def _drawn(place: Placed, number: int, whole: int) -> list[str]:
             f'<text x="{x + 7:.1f}" y="{y + size + 5:.1f}" font-size="{size}" font-weight="600">{_xml(label)}</text>'
         )
         figures = f"{tile.tokens:,} tok · {tile.tokens / whole:.1%}"
-        if height >= 2.6 * size + 8 and room >= len(figures):
+        if len(figures) > (width - 12) / (0.58 * size):
+            figures = f"{tile.tokens / whole:.1%}"
+        if height >= 2.6 * size + 8:
             lines.append(
                 f'<text x="{x + 7:.1f}" y="{y + 2.4 * size + 5:.1f}" font-size="{size - 1}" '
                 f'opacity="0.85">{_xml(figures)}</text>'
