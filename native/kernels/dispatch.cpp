@@ -69,4 +69,13 @@ const WordPieceKernels* wordpiece_kernels(Isa isa) noexcept {
   return &portable_wordpiece;
 }
 
+const TokenKernels* token_kernels(Isa isa) noexcept {
+#if defined(TIPSTAFF_X86_64)
+  if (isa == Isa::avx2) return &avx2_token;
+  if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_token;
+#endif
+  (void)isa;
+  return &portable_token;
+}
+
 }  // namespace tipstaff

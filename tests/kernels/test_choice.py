@@ -13,7 +13,7 @@ import pytest
 
 from tests.kernels.twins import ISAS, plain_twin, unit_rows
 from tipstaff import kernels
-from tipstaff.kernels import _embedding, _scoring, _similarity, _text, _wordpiece
+from tipstaff.kernels import _embedding, _scoring, _similarity, _text, _tokens, _wordpiece
 
 SHOW = "import tipstaff.kernels as k; print(k.implementation(), k.isa(), k.hash_embed('x', 4).tobytes().hex())"
 
@@ -71,12 +71,12 @@ def test_importing_the_package_loads_nothing() -> None:
 def test_portable_is_always_there() -> None:
     assert kernels.available_isas() == ISAS
     assert ISAS[0] == "portable"
-    assert _embedding.isa() == _scoring.isa() == _wordpiece.isa() == kernels.isa()
+    assert _embedding.isa() == _scoring.isa() == _tokens.isa() == _wordpiece.isa() == kernels.isa()
 
 
 @pytest.mark.parametrize("name", sorted(set(kernels.__all__) - {"implementation"}))
 def test_twins_have_the_same_signature(name: str) -> None:
-    modules = (_embedding, _scoring, _similarity, _text, _wordpiece)
+    modules = (_embedding, _scoring, _similarity, _text, _tokens, _wordpiece)
     native = next(getattr(module, name) for module in modules if hasattr(module, name))
     twin = inspect.signature(plain_twin(name))
     assert [(p.name, p.kind, p.default) for p in inspect.signature(native).parameters.values()] == [

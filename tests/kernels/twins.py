@@ -11,10 +11,12 @@ from tipstaff.kernels import (
     _scoring,
     _similarity,
     _text,
+    _tokens,
     _wordpiece,
     plain,
     plain_similarity,
     plain_text,
+    plain_tokens,
     plain_wordpiece,
 )
 
@@ -30,18 +32,29 @@ NATIVE = {
         (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows")),
         (_similarity, ("jaccard_pairs", "WordSets")),
         (_text, TEXT),
+        (_tokens, ("token_features", "weigh_tokens", "utf16_units", "MessageGuard")),
         (_wordpiece, ("wordpiece_shape", "wordpiece_embed", "wordpiece_embed_batch", "wordpiece_split", "blend_rows")),
     )
     for name in names
 }
-WITHOUT_ISA = {"quantize_rows", "jaccard_pairs", "WordSets", "wordpiece_shape", "wordpiece_split", "blend_rows", *TEXT}
+WITHOUT_ISA = {
+    "MessageGuard",
+    "WordSets",
+    "blend_rows",
+    "jaccard_pairs",
+    "quantize_rows",
+    "utf16_units",
+    "wordpiece_shape",
+    "wordpiece_split",
+    *TEXT,
+}
 
 
 def plain_twin(name: str) -> Callable[..., Any]:
     """Return the plain implementation of a kernel."""
     twin: Callable[..., Any] = next(
         getattr(module, name)
-        for module in (plain, plain_similarity, plain_text, plain_wordpiece)
+        for module in (plain, plain_similarity, plain_text, plain_tokens, plain_wordpiece)
         if hasattr(module, name)
     )
     return twin

@@ -9,6 +9,7 @@
 #include "tipstaff/hash.hpp"
 #include "tipstaff/limits.hpp"
 #include "tipstaff/score.hpp"
+#include "tipstaff/tokens.hpp"
 #include "tipstaff/wordpiece.hpp"
 
 namespace tipstaff {
@@ -27,6 +28,7 @@ const HashKernels* hash_kernels(Isa isa) noexcept;
 const ScoreKernels* score_kernels(Isa isa) noexcept;
 const LimitKernels* limit_kernels(Isa isa) noexcept;
 const WordPieceKernels* wordpiece_kernels(Isa isa) noexcept;
+const TokenKernels* token_kernels(Isa isa) noexcept;
 
 }  // namespace tipstaff
 

@@ -9,6 +9,7 @@
            --score_topk_f32-->            the k best: (row numbers, scores, cosines)
            --score_topk_i8-->             the same entries from a quarter of the bytes
            --score_topk_f32_batch-->      the k best for each of many queries
+    text   --token_features, weigh_tokens-->  how often what decides the number of tokens occurs, and its weighted sum
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words
            --alike_texts, opposed_texts-->  pairs that say nearly the same, or the opposite
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     )
     from tipstaff.kernels._similarity import WordSets, jaccard_pairs
     from tipstaff.kernels._text import alike_texts, opposed_texts, read_words, word_values
+    from tipstaff.kernels._tokens import MessageGuard, token_features, utf16_units, weigh_tokens
     from tipstaff.kernels._wordpiece import (
         blend_rows,
         wordpiece_embed,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "MessageGuard",
     "WordSets",
     "alike_texts",
     "available_isas",
@@ -76,6 +79,9 @@ __all__ = [
     "score_topk_f32",
     "score_topk_f32_batch",
     "score_topk_i8",
+    "token_features",
+    "utf16_units",
+    "weigh_tokens",
     "word_values",
     "wordpiece_embed",
     "wordpiece_embed_batch",
@@ -84,6 +90,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "MessageGuard": "_tokens",
     "WordSets": "_similarity",
     "alike_texts": "_text",
     "available_isas": "_embedding",
@@ -99,13 +106,21 @@ _HOMES: Final = {
     "score_topk_f32": "_scoring",
     "score_topk_f32_batch": "_scoring",
     "score_topk_i8": "_scoring",
+    "token_features": "_tokens",
+    "utf16_units": "_tokens",
+    "weigh_tokens": "_tokens",
     "word_values": "_text",
     "wordpiece_embed": "_wordpiece",
     "wordpiece_embed_batch": "_wordpiece",
     "wordpiece_shape": "_wordpiece",
     "wordpiece_split": "_wordpiece",
 }
-_PLAIN_HOMES: Final = {"_similarity": "plain_similarity", "_text": "plain_text", "_wordpiece": "plain_wordpiece"}
+_PLAIN_HOMES: Final = {
+    "_similarity": "plain_similarity",
+    "_text": "plain_text",
+    "_tokens": "plain_tokens",
+    "_wordpiece": "plain_wordpiece",
+}
 
 
 def implementation() -> str:
