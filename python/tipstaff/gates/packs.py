@@ -181,8 +181,8 @@ class _Reader:
                 raise self._error(f"`marks` knows {', '.join(MARKS)}, not {name!r}")
             marks |= MARKS[name]
         positives, negatives = self._samples(data, "positives"), self._samples(data, "negatives")
-        if not positives or not negatives:
-            raise self._error("it needs at least one positive and one negative sample")
+        if not (positives or negatives or decision == "mark"):
+            raise self._error("it needs positive and negative samples")
         return PackRule(
             id=rule_id,
             pack=pack_id,
@@ -361,7 +361,7 @@ class _Reader:
         for text in self._strings(value, key):
             if text.startswith("@") and text[1:] in self._policy.words:
                 globs.extend(self._policy.words[text[1:]])
-            elif text.startswith("@") and key not in _PROGRAM_KEYS:
+            elif text.startswith("@") and _ID.fullmatch(text[1:]) and key not in _PROGRAM_KEYS:
                 raise self._error(f"there is no word set {text!r}")
             else:
                 globs.append(text)

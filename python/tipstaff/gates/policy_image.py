@@ -195,7 +195,8 @@ class _Compiler:
 
     def _spec(self, program: Program, rules: Sequence[PackRule], numbers: dict[str, int]) -> int:
         flags = _Flags(program.style, f"program {program.name}")
-        values, before = self._mask(flags.add(sorted(program.values))), self._mask(flags.add(sorted(program.values_before)))
+        values = self._mask(flags.add(sorted(program.values | _implied_values(program, rules))))
+        before = self._mask(flags.add(sorted(program.values_before)))
         harmless = self._mask(flags.add(sorted(program.harmless)))
         plain: list[int] = []
         buckets: dict[str, list[int]] = {}
@@ -392,10 +393,23 @@ class _Compiler:
 
 def _checksum(data: bytes) -> int:
     try:
-        from tipstaff import _gates
+        from tipstaff.kernels import _gates
     except ImportError:
         return image_checksum(data)
     return _gates.image_checksum(data)
+
+
+def _implied_values(program: Program, rules: Iterable[PackRule]) -> set[str]:
+    """Return the options that take a value because a rule asks for it, unless the program says where they do."""
+    told = set(program.values_before).union(*(said.values for said in program.subcommands.values()))
+    implied: set[str] = set()
+    for rule in rules:
+        for condition in (*rule.base, *(item for group in (*rule.any_of, *rule.unless) for item in group)):
+            if condition.kind == "value":
+                implied.update(condition.options)
+            implied.update(*(selector.options for selector in condition.selectors))
+        implied.update(*(selector.options for selector in rule.selectors))
+    return implied - told
 
 
 def _first_words(rule: PackRule) -> list[str] | None:

@@ -1,0 +1,404 @@
+"""Compiling packs to the flat table that the scanner runs on.
+
+The table is little-endian, holds offsets alone, and can lie anywhere: in a file, in a section of a policy image. Its
+layout is stated by `tipstaff.kernels.plain_secrets`, which reads it in Python, and by ``secrets.hpp``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from tipstaff.gates import secret_packs as packs
+from tipstaff.gates.secret_packs import SecretPackError, SecretRule
+from tipstaff.gates.secret_shapes import Choice, Literal, Mark, Node, Option, Repeat, encode_shape, parse_shape
+from tipstaff.kernels import plain_secrets as layout
+
+_WINDOW: Final = 6
+_BUCKETS: Final = 16
+_FEWEST: Final = 3
+"""Bytes of an anchor that must be known: the prefilter hashes so many."""
+
+_MOST_ANCHORS: Final = 160
+_WORD_LISTS: Final = (
+    "placeholder",
+    "plain_value",
+    "about_after",
+    "about_before",
+    "secret_names",
+    "references",
+    "file_endings",
+    "known_passwords",
+    "introducers",
+    "obvious",
+)
+_PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
+
+# How often bytes occur in source text, per thousand, roughly: what makes one window rarer than another.
+_COMMON: Final = {
+    **dict.fromkeys(b"abcdefghijklmnopqrstuvwxyz", 25.0),
+    **dict.fromkeys(b"etaoinsr", 50.0),
+    **dict.fromkeys(b"jqxzkvw", 6.0),
+    **dict.fromkeys(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", 3.0),
+    **dict.fromkeys(b"0123456789", 6.0),
+    **dict.fromkeys(b"_.,()\"'=:;-/", 12.0),
+    0x20: 150.0,
+    0x0A: 30.0,
+}
+
+
+class _Anchor:
+    """Where to look for a rule: bytes that are known, at a known place before or behind the beginning."""
+
+    def __init__(self, sets: Sequence[frozenset[int]], back: int, head: Repeat | None) -> None:
+        self.sets = tuple(sets)
+        self.back = back
+        self.head = head
+
+
+def _folded(byte: int) -> frozenset[int]:
+    char = chr(byte)
+    return frozenset({ord(char.lower()), ord(char.upper())}) if byte < 128 else frozenset({byte})
+
+
+def _paths(nodes: Sequence[Node]) -> Iterator[tuple[frozenset[int] | Repeat, ...]]:
+    """Yield the ways through a shape: sets of bytes for single places, `Repeat` where the length varies."""
+    steps: list[list[tuple[frozenset[int] | Repeat, ...]]] = []
+    for node in nodes:
+        if isinstance(node, Literal):
+            steps.append([tuple(_folded(byte) if node.folded else frozenset({byte}) for byte in node.data)])
+        elif isinstance(node, Repeat):
+            fixed = (node.members,) * min(node.least, 12)
+            if node.least == node.most <= 400:
+                steps.append([(node.members,) * node.least])
+            else:
+                steps.append([(*fixed, Repeat(node.members, node.least - len(fixed), node.most - len(fixed)))])
+        elif isinstance(node, Option):
+            inner = list(itertools.islice(_paths(node.nodes), _MOST_ANCHORS))
+            steps.append([*inner, ()])
+        elif isinstance(node, Choice):
+            steps.append([path for choice in node.choices for path in _paths(choice)])
+    for combined in itertools.islice(itertools.product(*steps), 4 * _MOST_ANCHORS):
+        yield tuple(itertools.chain.from_iterable(combined))
+
+
+def _rarity(members: frozenset[int]) -> float:
+    return -math.log(min(1.0, sum(_COMMON.get(byte, 1.0) for byte in members) / 1000 + 1e-9))
+
+
+def _anchor_of(path: tuple[frozenset[int] | Repeat, ...]) -> _Anchor | None:
+    """Return the rarest window of known bytes on a way, None where there is none."""
+    head: Repeat | None = None
+    items = list(path)
+    first_repeat = next((at for at, item in enumerate(items) if isinstance(item, Repeat)), len(items))
+    start = 0
+    if first_repeat < len(items) and _best(items[:first_repeat]) is None:
+        # A shape that begins with a run: the run is walked back from what follows it.
+        repeat = items[first_repeat]
+        members = repeat.members if isinstance(repeat, Repeat) else frozenset[int]()
+        if any(item != members for item in items[:first_repeat]) or not isinstance(repeat, Repeat):
+            return None
+        head = Repeat(members, first_repeat + repeat.least, first_repeat + repeat.most)
+        start = first_repeat + 1
+        behind = next((at for at in range(start, len(items)) if isinstance(items[at], Repeat)), len(items))
+        run = items[start:behind]
+        # The window begins right behind the run.
+        best = _best(run, only_first=True)
+    else:
+        behind = first_repeat
+        run = items[:first_repeat]
+        best = _best(run)
+    if best is None:
+        return None
+    sets = [item for item in items[start:behind] if not isinstance(item, Repeat)][best:]
+    return _Anchor(sets[: max(_WINDOW, _FEWEST)], 0 if head is not None else best, head)
+
+
+def _keys_of(sets: Sequence[frozenset[int]]) -> int:
+    """Return how many different folded beginnings a window has."""
+    total = 1
+    for members in sets[:_FEWEST]:
+        total *= len({byte | 0x20 for byte in members})
+    return total
+
+
+def _best(run: Sequence[frozenset[int] | Repeat], *, only_first: bool = False) -> int | None:
+    sets = [item for item in run if not isinstance(item, Repeat)]
+    places: list[tuple[float, int]] = []
+    for at in range(1 if only_first else max(0, len(sets) - _FEWEST + 1)):
+        window = sets[at : at + _WINDOW]
+        if len(window) < _FEWEST or _keys_of(window) > 128 or at > 200 or any(b > 127 for s in window[:3] for b in s):
+            continue
+        many = math.log(_keys_of(window)) * 2
+        places.append((sum(map(_rarity, window)) - many - 0.01 * at, at))
+    return max(places)[1] if places else None
+
+
+def _variants(key: str) -> list[str]:
+    if "_" not in key.strip("_"):
+        return [key]
+    inner = key.strip("_")
+    left, right = key[: len(key) - len(key.lstrip("_"))], key[len(key.rstrip("_")) :]
+    return [f"{left}{inner.replace('_', sign)}{right}" for sign in ("_", "-", "")]
+
+
+class _Compiler:
+    def __init__(self, rules: Sequence[SecretRule], words: Mapping[str, Sequence[str]]) -> None:
+        self.rules = rules
+        self.classes: dict[frozenset[int], int] = {}
+        self.code = bytearray()
+        self.names = bytearray()
+        self.anchors: list[tuple[bytes, tuple[frozenset[int], ...], int, Repeat | None, int]] = []
+        self.lists: list[Sequence[str]] = [words[name] for name in _WORD_LISTS]
+
+    def class_number(self, members: frozenset[int]) -> int:
+        number = self.classes.setdefault(members, len(self.classes))
+        if number > 254:
+            raise SecretPackError("more than 255 classes of bytes")
+        return number
+
+    def boundary(self, text: str, rule: SecretRule) -> int:
+        if not text:
+            return layout.NO_CLASS
+        nodes = parse_shape(text)
+        if len(nodes) != 1 or not isinstance(nodes[0], Repeat):
+            raise SecretPackError(f"rule {rule.id}: a border is one class, got {text!r}")
+        return self.class_number(nodes[0].members)
+
+    def record(self, number: int, rule: SecretRule) -> bytes:
+        name = rule.id.encode()
+        name_at = len(self.names)
+        self.names += name
+        code_at = len(self.code)
+        left, right = self.boundary(rule.left, rule), self.boundary(rule.right, rule)
+        if rule.shape:
+            nodes = parse_shape(rule.shape)
+            self.code += encode_shape(nodes, self.class_number)
+            if rule.kind == "shape":
+                self.anchor(number, rule, nodes)
+        for key in rule.keys:
+            for variant in _variants(key):
+                data = variant.encode().lower()
+                if len(data) < _FEWEST:
+                    raise SecretPackError(f"rule {rule.id}: key {key!r} has fewer than {_FEWEST} letters")
+                sets = tuple(map(_folded, data))
+                self.anchors.append((data, sets, 0, None, number))
+        if rule.kind == "url":
+            self.anchors.append((b"://", tuple(frozenset({byte}) for byte in b"://"), 0, None, number))
+        if rule.kind == "pem":
+            self.anchors.append((b"-----begin ", tuple(frozenset({byte}) for byte in b"-----BEGIN "), 0, None, number))
+        context = 0
+        if rule.context:
+            self.lists.append(rule.context)
+            context = len(self.lists)
+        generic = rule.judge in {"password", "secret", "token", "quoted", "unquoted"}
+        flags = (
+            (layout.WARY if rule.wary else 0)
+            | (0 if rule.repeats else layout.REPEATS_FINE)
+            | (layout.ANYWHERE if rule.anywhere else 0)
+            | (layout.NAMED if rule.kind == "assign" and not generic and not rule.anywhere else 0)
+            | (layout.NO_STOPS if rule.stops == "none" else 0)
+        )
+        need = sum(packs.NEEDS[one] for one in rule.need.split())
+        return struct.pack(
+            "<IHBBIHBBHBBIBBBBH18x",
+            name_at,
+            len(name),
+            packs.KINDS.index(rule.kind),
+            rule.show,
+            code_at,
+            len(self.code) - code_at,
+            left,
+            right,
+            flags,
+            need,
+            packs.SEVERITIES.index(rule.severity),
+            round(rule.entropy * 65536),
+            packs.CHECKSUMS.index(rule.checksum),
+            packs.JUDGES.index(rule.judge),
+            packs.CHECKS.index(rule.check),
+            rule.priority or _PRIORITIES[rule.kind],
+            context,
+        )
+
+    def anchor(self, number: int, rule: SecretRule, nodes: Sequence[Node]) -> None:
+        seen: set[tuple[bytes, int, int]] = set()
+        nodes = [node for node in nodes if not isinstance(node, Mark)]
+        for path in _paths(nodes):
+            found = _anchor_of(path)
+            if found is None:
+                raise SecretPackError(f"rule {rule.id}: the shape has no three known bytes in a row to look for")
+            if found.head is not None:
+                left = parse_shape(rule.left)[0] if rule.left else None
+                if not (isinstance(left, Repeat) and found.head.members <= left.members):
+                    raise SecretPackError(f"rule {rule.id}: begins with a run that `left` does not hold")
+                if found.head.members & found.sets[0]:
+                    raise SecretPackError(f"rule {rule.id}: begins with a run that its next byte could go on")
+            for start in itertools.product(*({byte | 0x20 for byte in one} for one in found.sets[:_FEWEST])):
+                data = bytes(start)
+                sets = tuple(
+                    frozenset(byte for byte in one if byte | 0x20 == data[at]) if at < _FEWEST else one
+                    for at, one in enumerate(found.sets)
+                )
+                # Of one rule and place, windows that begin alike are one.
+                key = (data, found.back, found.head.most if found.head else -1)
+                if key in seen:
+                    place = next(
+                        at
+                        for at, (d, _, b, h, n) in enumerate(self.anchors)
+                        if (d, b, h.most if h else -1, n) == (*key, number)
+                    )
+                    old = self.anchors[place]
+                    merged = tuple(a | b for a, b in zip(old[1], sets, strict=False))
+                    self.anchors[place] = (old[0], merged, old[2], old[3], old[4])
+                    continue
+                seen.add(key)
+                self.anchors.append((data, sets, found.back, found.head, number))
+        if len(seen) > _MOST_ANCHORS:
+            raise SecretPackError(f"rule {rule.id}: {len(seen)} beginnings to look for, more than {_MOST_ANCHORS}")
+
+    def table(self) -> bytes:
+        records = b"".join(self.record(number, rule) for number, rule in enumerate(self.rules))
+        anchors, heads = self.chained()
+        words = bytearray()
+        lists = bytearray()
+        count = 0
+        for number, entries in enumerate(self.lists):
+            # In the order of first bytes, with an index of them: a search looks at few words for each byte.
+            ordered = sorted({entry.encode().lower() for entry in entries})
+            lists += struct.pack(
+                "<257H", *(count + sum(word[0] < first for word in ordered) for first in range(257))
+            )
+            for word in ordered:
+                words += struct.pack("<IHH", len(self.names), len(word), number)
+                self.names += word
+                count += 1
+        wide, nibbles = self.windows()
+        logs = struct.pack(
+            f"<{layout.LOGS}I", *(round(math.log2(number) * 65536) if number else 0 for number in range(layout.LOGS))
+        )
+        classes = b"".join(
+            sum(1 << byte for byte in members).to_bytes(32, "little") for members in self.classes
+        )
+        sections = (records, anchors, classes, bytes(self.code), bytes(self.names), bytes(words), bytes(lists), heads, wide, nibbles, logs)
+        offset = layout.HEADER_BYTES
+        places: list[int] = []
+        body = bytearray()
+        for section in sections:
+            padding = -len(body) % 64
+            body += bytes(padding)
+            places.append(offset + len(body))
+            body += section
+        header = layout.MAGIC + struct.pack(
+            "<II19I",
+            layout.VERSION,
+            offset + len(body),
+            len(self.rules), places[0],
+            len(self.anchors), places[1],
+            len(self.classes), places[2],
+            len(self.code), places[3],
+            len(self.names), places[4],
+            count, places[5],
+            len(self.lists), places[6],
+            places[7], places[8], places[9], places[10],
+            zlib.crc32(body),
+        )
+        return header + bytes(layout.HEADER_BYTES - len(header)) + bytes(body)
+
+    def chained(self) -> tuple[bytes, bytes]:
+        """Return the anchors, those of one hash in a chain, and where each chain begins."""
+        heads = [layout.NONE] * layout.HEADS
+        records: list[bytes] = []
+        for number in reversed(range(len(self.anchors))):
+            data, _, back, head, rule = self.anchors[number]
+            at = len(self.names)
+            self.names += data
+            key = layout.hash_of(data[0], data[1], data[2])
+            records.append(
+                struct.pack(
+                    "<IBBBBHHHxx",
+                    at,
+                    len(data),
+                    back,
+                    layout.NO_CLASS if head is None else self.class_number(head.members),
+                    0,
+                    0 if head is None else head.most,
+                    rule,
+                    heads[key],
+                )
+            )
+            heads[key] = number
+        records.reverse()
+        return b"".join(records), struct.pack(f"<{layout.HEADS}H", *heads)
+
+    def windows(self) -> tuple[bytes, bytes]:
+        """Return the tables of the prefilter: which buckets a byte may belong to at each place of a window."""
+        every = frozenset(range(256))
+        weights = [_COMMON.get(byte, 1.0) / 1000 for byte in range(256)]
+        distinct: dict[tuple[frozenset[int], ...], None] = {}
+        for data, sets, _, _, _ in self.anchors:
+            window = tuple(
+                (sets[at] if all(byte < 128 for byte in sets[at]) else every) if at < len(sets) else every
+                for at in range(_WINDOW)
+            )
+            del data
+            distinct.setdefault(window)
+        weight_of: dict[frozenset[int], float] = {}
+
+        def weight(members: frozenset[int]) -> float:
+            found = weight_of.get(members)
+            if found is None:
+                found = weight_of[members] = min(1.0, sum(weights[byte] for byte in members))
+            return found
+
+        def cost(bucket: Sequence[frozenset[int]]) -> float:
+            return math.prod(map(weight, bucket))
+
+        buckets: list[tuple[frozenset[int], ...]] = [(frozenset(),) * _WINDOW for _ in range(_BUCKETS)]
+        costs = [0.0] * _BUCKETS
+        for window in sorted(distinct, key=lambda window: (-cost(window), sorted(map(sorted, window[:3])))):
+            grown = [tuple(a | b for a, b in zip(bucket, window, strict=True)) for bucket in buckets]
+            rises = [cost(bucket) - old for bucket, old in zip(grown, costs, strict=True)]
+            best = min(range(_BUCKETS), key=lambda at: (rises[at], at))
+            buckets[best] = grown[best]
+            costs[best] = cost(grown[best])
+        wide = bytearray(2 * _WINDOW * 128)
+        nibbles = bytearray(2 * _WINDOW * 2 * 16)
+        for number, bucket in enumerate(buckets):
+            half, bit = divmod(number, 8)
+            for place, members in enumerate(bucket):
+                for byte in members:
+                    wide[(half * _WINDOW + place) * 128 + (byte & 127)] |= 1 << bit
+                    low = ((half * _WINDOW + place) * 2) * 16
+                    nibbles[low + (byte & 15)] |= 1 << bit
+                    nibbles[low + 16 + (byte >> 4)] |= 1 << bit
+        return bytes(wide), bytes(nibbles)
+
+
+def compile_table(rules: Iterable[SecretRule], words: Mapping[str, Sequence[str]]) -> bytes:
+    """Return the table of some rules.
+
+    Raises
+    ------
+    SecretPackError
+        If a rule cannot be looked for: it has no three known bytes in a row, or is not of this language.
+    """
+    rules = tuple(rules)
+    if not 0 < len(rules) < layout.NONE:
+        raise SecretPackError(f"a table has between 1 and {layout.NONE - 1} rules, got {len(rules)}")
+    ids = [rule.id for rule in rules]
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice is not None:
+        raise SecretPackError(f"rule {twice}: there are two of that id")
+    missing = [name for name in _WORD_LISTS if name not in words]
+    if missing:
+        raise SecretPackError(f"lists of words are missing: {', '.join(missing)}")
+    compiler = _Compiler(rules, words)
+    try:
+        return compiler.table()
+    except packs.ConfigError as error:
+        raise SecretPackError(str(error)) from error
