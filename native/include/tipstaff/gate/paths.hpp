@@ -356,7 +356,7 @@ inline std::uint32_t classify_path(const Surroundings& surroundings, const Comma
   if (text == "-") return kNullDevice;
   if (windows && ascii::one_of(text, "nul $null con")) return kNullDevice;
   if (text.empty() || text.size() > 4096) return kUnknown;
-  const bool remote = (command.via & (via::kRemote | via::kContainer)) != 0;
+  const bool remote = (command.via & (via::kRemote | via::kContainer)) != 0 && !word.has(word_flag::kHostPath);
   const std::uint32_t elsewhere = remote ? kRemote : 0;
 
   if (const std::size_t scheme = text.find("://");
