@@ -8,12 +8,16 @@ import numpy as np
 
 from tipstaff.kernels import (
     _embedding,
+    _focus,
+    _pieces,
     _scoring,
     _similarity,
     _text,
     _tokens,
     _wordpiece,
     plain,
+    plain_focus,
+    plain_pieces,
     plain_similarity,
     plain_text,
     plain_tokens,
@@ -28,6 +32,8 @@ ISAS = _embedding.available_isas()
 NATIVE = {
     name: getattr(module, name)
     for module, names in (
+        (_focus, ("focus_scan",)),
+        (_pieces, ("join_pieces",)),
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
         (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows")),
         (_similarity, ("jaccard_pairs", "WordSets")),
@@ -41,7 +47,9 @@ WITHOUT_ISA = {
     "MessageGuard",
     "WordSets",
     "blend_rows",
+    "focus_scan",
     "jaccard_pairs",
+    "join_pieces",
     "quantize_rows",
     "utf16_units",
     "wordpiece_shape",
@@ -54,7 +62,7 @@ def plain_twin(name: str) -> Callable[..., Any]:
     """Return the plain implementation of a kernel."""
     twin: Callable[..., Any] = next(
         getattr(module, name)
-        for module in (plain, plain_similarity, plain_text, plain_tokens, plain_wordpiece)
+        for module in (plain, plain_focus, plain_pieces, plain_similarity, plain_text, plain_tokens, plain_wordpiece)
         if hasattr(module, name)
     )
     return twin

@@ -1,0 +1,3 @@
+def focus_scan(
+    query: str, history: tuple[str, ...] = (), *, max_paths: int = 6, max_symbols: int = 8
+) -> tuple[str, bool, tuple[str, ...], tuple[str, ...], int]: ...

@@ -1,0 +1,156 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""What a request is about: paths, identifiers and signals."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int64_t
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "tipstaff/focus.hpp" namespace "tipstaff" nogil:
+    cdef struct Span:
+        const unsigned char* data
+        int64_t size
+
+    cdef struct Focus:
+        Span* paths
+        int* owners
+        int n_paths
+        int path_limit
+        Span* marked
+        int n_marked
+        Span* bare
+        int n_bare
+        int symbol_limit
+        unsigned signals
+
+    const int most_paths "tipstaff::max_focus_paths"
+    const int most_symbols "tipstaff::max_focus_symbols"
+
+    void scan "tipstaff::focus::scan"(Focus*, int, Span, unsigned) noexcept
+    bint collapse "tipstaff::focus::collapse"(Span, unsigned char*, int64_t, int64_t*) noexcept
+
+# Signals and symbols are wanted of the request only.
+cdef enum:
+    SUMMARY_CHARS = 160
+    WANT_ALL = 3
+# Below this many bytes giving the GIL away costs more than the scan.
+cdef enum:
+    LONG_TEXT = 8192
+
+
+cdef Span span_of(str text, list kept) except *:
+    cdef Span span
+    cdef Py_ssize_t size = 0
+    cdef bytes encoded
+    try:
+        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
+        span.size = size
+    except UnicodeEncodeError:
+        encoded = text.encode("utf-8", "surrogatepass")
+        kept.append(encoded)
+        span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
+        span.size = PyBytes_GET_SIZE(encoded)
+    return span
+
+
+cdef inline str text_of(const unsigned char* data, Py_ssize_t size):
+    return PyUnicode_DecodeUTF8(<const char*> data, size, "surrogatepass")
+
+
+def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6, int max_symbols=8):
+    """Find what a request names.
+
+    Parameters
+    ----------
+    query
+        The request.
+    history
+        Earlier texts, the oldest first; only their paths are looked for, from the newest on until there are enough.
+    max_paths, max_symbols
+        How many of each are wanted, 0 to 16.
+
+    Returns
+    -------
+    summary : str
+        The query's first 160 characters with each run of white space as one space.
+    longer : bool
+        Whether there is more of it.
+    paths : tuple of str
+        Those of the query, then those of the history by their texts' age; none twice.
+    symbols : tuple of str
+        Those written between backticks, then the others; none twice.
+    signals : int
+        1 continues, 2 plans, 4 changes code, 8 verifies.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    Notes
+    -----
+    Linear in the length of the texts. Releases the GIL for long ones.
+    """
+    cdef Focus found
+    cdef unsigned char summary[4 * (SUMMARY_CHARS + 2)]
+    cdef int64_t summary_size = 0
+    cdef bint longer
+    cdef int owner
+    cdef int i
+    cdef int number
+    cdef list kept = []  # what spans point into
+    if not 0 <= max_paths <= most_paths or not 0 <= max_symbols <= most_symbols:
+        raise ValueError(
+            f"max_paths, max_symbols: expected 0 to {most_paths} and 0 to {most_symbols}, got {max_paths} and {max_symbols}"
+        )
+    found.n_paths = 0
+    found.n_marked = 0
+    found.n_bare = 0
+    found.signals = 0
+    found.path_limit = max_paths
+    found.symbol_limit = max_symbols
+    cdef Span text = span_of(query, kept)
+    if text.size < LONG_TEXT:
+        longer = collapse(text, summary, SUMMARY_CHARS, &summary_size)
+        scan(&found, 0, text, WANT_ALL)
+    else:
+        with nogil:
+            longer = collapse(text, summary, SUMMARY_CHARS, &summary_size)
+            scan(&found, 0, text, WANT_ALL)
+    number = len(history)
+    for owner in range(number, 0, -1):
+        if found.n_paths >= max_paths:
+            break
+        text = span_of(<str?> history[owner - 1], kept)
+        if text.size < LONG_TEXT:
+            scan(&found, owner, text, 0)
+        else:
+            with nogil:
+                scan(&found, owner, text, 0)
+    cdef list paths = []
+    for i in range(found.n_paths):
+        if found.owners[i] == 0:
+            paths.append(text_of(found.paths[i].data, found.paths[i].size))
+    if len(paths) < found.n_paths:
+        for owner in range(1, number + 1):
+            for i in range(found.n_paths):
+                if found.owners[i] == owner:
+                    paths.append(text_of(found.paths[i].data, found.paths[i].size))
+    cdef list symbols = []
+    for i in range(found.n_marked):
+        symbols.append(text_of(found.marked[i].data, found.marked[i].size))
+    for i in range(found.n_bare):
+        if len(symbols) >= max_symbols:
+            break
+        name = text_of(found.bare[i].data, found.bare[i].size)
+        if name not in symbols:
+            symbols.append(name)
+    return (
+        text_of(summary, summary_size),
+        longer,
+        tuple(paths),
+        tuple(symbols),
+        <int> found.signals,
+    )

@@ -1,0 +1,115 @@
+"""The focus scan: native and plain find the same in any text, in linear time."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tipstaff.kernels import _focus, plain_focus
+
+HEADERS = Path(__file__).resolve().parents[2] / "native" / "include" / "tipstaff"
+PIECES = (
+    "fix", "the", "next", "step", "steps", "to", "plan", "Test", "review", "class", "def ", "Widget", "profile", "Makefile",
+    "src", "main", "README", "md", "py", "Node.js", "example.org", "C:\\", "3.14", "load_config", "__init__", "RequestRouter",
+    "HTTPServer", "Foo", "::", "bar", "maxRetries", "APIs", "JSON", "iPhone", "É", "tat", "файл", "漢字", "。", "\u00a0", "🚀", "\ud800",
+    " ", " ", " ", "\n", "  ", ".", ".", ",", "/", "/", "\\", "-", "_", "(", ")", "()", "`", "`", "``", "```", '"', "'", ":", "#",
+    "@", "*", "~", "<", ">", "<T>", "://", "https://", "42", "&", "$", "%", "+", "|", "=", "!", "?", "\t", "\x00", "\x7f", "\x1c",
+)  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=90).map("".join)
+PROSE = "Then the quick brown fox (a plain one) jumps over it, and 'they' went on. What is next? Steps to go. "
+
+
+def both(query: str, *history: str, **options: int) -> tuple[str, bool, tuple[str, ...], tuple[str, ...], int]:
+    native = _focus.focus_scan(query, history, **options)
+    assert native == plain_focus.focus_scan(query, history, **options)
+    return native
+
+
+@given(TEXTS)
+@settings(max_examples=1_500)
+@example("the profile of a Makefile " + "and more words to fill a window of sixty four bytes or so, as it were ")
+@example(" " * 63 + "a" * 200 + " fix")
+@example("next \n steps\t to " + "x" * 70)
+@example("class " + "Widget is defined here and used in many other places all over the world ")
+def test_native_and_plain_find_the_same(text: str) -> None:
+    both(text)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), st.integers(0, 130))
+@settings(max_examples=800)
+def test_the_window_over_plain_words_changes_nothing(text: str, at: int) -> None:
+    both(PROSE[:at] + text + PROSE * 2)
+
+
+@given(st.text(max_size=300), st.lists(TEXTS, max_size=3))
+def test_any_text_and_any_history(text: str, history: list[str]) -> None:
+    both(text, *history)
+
+
+@given(TEXTS, st.integers(0, 16), st.integers(0, 16))
+def test_limits_hold(text: str, paths: int, symbols: int) -> None:
+    found = both(text, max_paths=paths, max_symbols=symbols)
+    assert len(found[2]) <= paths
+    assert len(found[3]) <= symbols
+    assert len(set(found[2])) == len(found[2])
+    assert len(set(found[3])) == len(found[3])
+
+
+@pytest.mark.parametrize("function", [_focus.focus_scan, plain_focus.focus_scan])
+@pytest.mark.parametrize("options", [{"max_paths": 17}, {"max_paths": -1}, {"max_symbols": 17}])
+def test_limits_out_of_range_are_errors(function: object, options: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="expected 0 to 16 and 0 to 16"):
+        function("x", **options)  # type: ignore[operator]
+
+
+def test_a_long_text_gives_the_same_as_its_pieces_would() -> None:
+    text = (PROSE + "Fix `load_config` in src/agent/main.py and docs/a.md with RequestRouter.dispatch().\n") * 200
+    assert both(text)[2:4] == (("src/agent/main.py", "docs/a.md"), ("load_config", "RequestRouter.dispatch"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 400_000,
+        "a." * 200_000,
+        "a/" * 200_000,
+        "`" * 400_000,
+        "`a" * 200_000,
+        '"a ' * 130_000,
+        "'a.b c" * 70_000,
+        "_" * 400_000,
+        "a:" * 200_000,
+        "a::" * 130_000,
+        "x://" * 100_000,
+        "next " + " " * 400_000 + "step",
+        "class " * 70_000,
+        "aB" * 200_000,
+        "漢" * 130_000,
+        "(" * 400_000,
+        "-" * 400_000,
+    ],
+    ids=lambda text: ascii(text[:8]),
+)
+def test_d7_no_text_makes_it_slow(text: str) -> None:
+    start = time.process_time()
+    _focus.focus_scan(text, (text,))
+    # Quadratic work on 400,000 characters would take minutes.
+    assert time.process_time() - start < 10
+
+
+def test_both_know_the_same_words() -> None:
+    header = (HEADERS / "focus_words.hpp").read_text(encoding="utf-8")
+    for name in ("endings", "file_names", "products", "domains", "folders", "brands", "keywords", "openers"):
+        found = re.search(rf"constexpr char {name}\[\] =\s*((?:\s*\"[^\"]*\")+);", header)
+        assert found, name
+        words = "".join(re.findall(r'"([^"]*)"', found[1])).split()
+        assert set(words) == getattr(plain_focus, f"_{name.upper()}"), name
+        assert all(len(word) <= plain_focus._LONGEST_LISTED for word in words)
+    kinds = dict(re.findall(r'TIPSTAFF_WORD\("(\w+)", (\w+)\)', header))
+    for kind in ("continues", "plans", "changes", "verifies", "defines"):
+        assert {word for word, one in kinds.items() if one == kind} == getattr(plain_focus, f"_{kind.upper()}_WORDS")
