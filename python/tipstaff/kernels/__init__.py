@@ -10,6 +10,8 @@
            --score_topk_i8-->             the same entries from a quarter of the bytes
            --score_topk_f32_batch-->      the k best for each of many queries
     text   --token_features, weigh_tokens-->  how often what decides the number of tokens occurs, and its weighted sum
+    query, history --focus_scan-->        paths, symbols and signals of a request
+    ranges of texts --join_pieces-->      one text
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words
            --alike_texts, opposed_texts-->  pairs that say nearly the same, or the opposite
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
         hash_embed_into,
         isa,
     )
+    from tipstaff.kernels._focus import focus_scan
+    from tipstaff.kernels._pieces import join_pieces
     from tipstaff.kernels._scoring import (
         quantize_rows,
         score_topk_f32,
@@ -67,12 +71,14 @@ __all__ = [
     "alike_texts",
     "available_isas",
     "blend_rows",
+    "focus_scan",
     "hash_embed",
     "hash_embed_batch",
     "hash_embed_into",
     "implementation",
     "isa",
     "jaccard_pairs",
+    "join_pieces",
     "opposed_texts",
     "quantize_rows",
     "read_words",
@@ -95,11 +101,13 @@ _HOMES: Final = {
     "alike_texts": "_text",
     "available_isas": "_embedding",
     "blend_rows": "_wordpiece",
+    "focus_scan": "_focus",
     "hash_embed": "_embedding",
     "hash_embed_batch": "_embedding",
     "hash_embed_into": "_embedding",
     "isa": "_embedding",
     "jaccard_pairs": "_similarity",
+    "join_pieces": "_pieces",
     "opposed_texts": "_text",
     "quantize_rows": "_scoring",
     "read_words": "_text",
@@ -116,6 +124,8 @@ _HOMES: Final = {
     "wordpiece_split": "_wordpiece",
 }
 _PLAIN_HOMES: Final = {
+    "_focus": "plain_focus",
+    "_pieces": "plain_pieces",
     "_similarity": "plain_similarity",
     "_text": "plain_text",
     "_tokens": "plain_tokens",
