@@ -111,6 +111,12 @@ class Annotations(msgspec.Struct, gc=False):
     problems: tuple[tuple[str, str], ...] = ()
 
 
+def may_begin_with_id(text: str) -> bool:
+    """Whether the first two characters are such that an explicit id may follow; most rules are done here."""
+    first = text[:1]
+    return text[1:2] in _SECOND_OF_ID if first.isalpha() else first in "[*_`"
+
+
 def split_id(text: str) -> tuple[str | None, str]:
     """Take an explicit rule id from the head of a text.
 
@@ -119,11 +125,7 @@ def split_id(text: str) -> tuple[str | None, str]:
     tuple
         The id as written, or None; and the text after it.
     """
-    first = text[:1]
-    if first.isalpha():
-        if text[1:2] not in _SECOND_OF_ID:
-            return None, text
-    elif first not in "[*_`":
+    if not may_begin_with_id(text):
         return None, text
     match = _BRACKET_ID.match(text)
     bracketed = match is not None
@@ -162,7 +164,7 @@ def parse_annotations(raw: str) -> Annotations:
     at = len(tokens)
     cluster: list[tuple[str, Any]] = []
     for token in reversed(tokens):
-        if (token[0] not in _MARKS and ":" not in token) or (plain := _plain_annotation(token)) is None:
+        if (token[0] not in _MARKS and ":" not in token) or (plain := plain_annotation(token)) is None:
             break
         cluster.append(plain)
         at -= 1
@@ -263,7 +265,7 @@ def _first_lookalike(tokens: list[str]) -> str | None:
 
 
 @lru_cache(maxsize=4_096)
-def _plain_annotation(token: str) -> tuple[str, Any] | None:
+def plain_annotation(token: str) -> tuple[str, Any] | None:
     """Return the field and the value of an annotation of the commonest forms, None for anything else."""
     if (plain := _PLAIN.get(token)) is not None:
         field, name = plain

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
@@ -202,7 +203,7 @@ class _Compilation(Merging):
             rules=tuple(
                 ManifestEntry(
                     id=rule.id,
-                    triggers=tuple(dict.fromkeys((*rule.intents, *rule.domains, *rule.tool_classes))),
+                    triggers=_triggers(rule.intents, rule.domains, rule.tool_classes),
                     verifier=rule.verifier,
                     risk_class=rule.risk_class,
                     priority=rule.priority,
@@ -352,15 +353,28 @@ def in_force(rule: GuidanceRule, today: str) -> bool:
     )
 
 
+# Rules of a file share a handful of combinations.
+
+
+@lru_cache(maxsize=1_024)
+def _triggers(intents: tuple[str, ...], domains: tuple[str, ...], tool_classes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*intents, *domains, *tool_classes)))
+
+
+@lru_cache(maxsize=1_024)
+def _tags(risk: str, domains: tuple[str, ...], intents: tuple[str, ...], tool_classes: tuple[str, ...]) -> str:
+    tags = dict.fromkeys((risk, *domains, *intents, *tool_classes))
+    tags.pop("all", None)
+    return f" @{' @'.join(tags)}"
+
+
 def compact_text(rule: GuidanceRule, config: CompilerConfig | None = None) -> str:
     """Return the one line in which the model reads a shard.
 
     ``[ID] text @risk @domains @intents @tools``, each tag once, then where it holds, what verifies it and a priority
     of its own: a model that does not see where a rule applies, applies it everywhere.
     """
-    tags = dict.fromkeys((rule.risk_class, *rule.domains, *rule.intents, *rule.tool_classes))
-    tags.pop("all", None)
-    text = f"[{rule.id}] {rule.text} @{' @'.join(tags)}"
+    text = f"[{rule.id}] {rule.text}{_tags(rule.risk_class, rule.domains, rule.intents, rule.tool_classes)}"
     if EVERYWHERE not in rule.repo_scopes:
         text += " scope:" + " scope:".join(rule.repo_scopes)
     if rule.verifiers:

@@ -164,11 +164,11 @@ class ExtractionState:
     def _with_context(self, words: str, index: int, spans: list[tuple[int, int]], section: Section | None) -> str:
         """Put the words of parent, lead-in or heading before an item that cannot be understood without them."""
         context = self._above(index)
-        if context is not None:
-            self._take_up(context, self.blocks[index].parent, spans)
         negative = section is not None and section.negative
         if context is None and not negative:
             return words
+        if context is not None:
+            self._take_up(context, self.blocks[index].parent, spans)
         if has_modal(words):
             return words
         if context is not None:

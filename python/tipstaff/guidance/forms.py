@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tipstaff.guidance.annotations import split_id
+from tipstaff.guidance.annotations import may_begin_with_id, split_id
 from tipstaff.guidance.grammar import count_words, has_modal
 
 MAX_CONTEXT_CHARS: Final = 160
@@ -33,6 +33,8 @@ RULE_HEADER: Final = re.compile(
 
 def take_id(text: str) -> tuple[str | None, str]:
     """Take an explicit id from the first line of a text, which may hold nothing else."""
+    if not may_begin_with_id(text):
+        return None, text
     first, newline, rest = text.partition("\n")
     rule_id, words = split_id(first.rstrip())
     return (rule_id, f"{words}{newline}{rest}") if rule_id is not None else (None, text)

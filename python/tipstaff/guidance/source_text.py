@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from itertools import accumulate
 from typing import Final
@@ -42,8 +41,8 @@ class SourceText:
         except UnicodeEncodeError:
             self.data = text.encode("utf-8", "replace")
             self.text = self.data.decode("utf-8")
-        self._lines: list[int] = [0]
-        self._lines.extend(match.end() for match in re.finditer(b"\n", self.data))
+        # Where each line starts: behind the line before and its line feed.
+        self._lines = list(accumulate([len(line) + 1 for line in self.data.split(b"\n")[:-1]], initial=0))
         self._char_starts: list[int] | None = None
 
     def slice(self, start: int, end: int) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterator
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from tipstaff.kernels import roles
@@ -41,6 +41,7 @@ _VOWELS: Final = frozenset("aeiouy")
 _OPPOSITES: Final = frozenset(
     {(REQUIRE, FORBID), (FORBID, REQUIRE), (PERMIT, FORBID), (FORBID, PERMIT), (LIFT, REQUIRE), (REQUIRE, LIFT)}
 )
+_BANS: Final = frozenset({FORBID, LIFT})
 SAME_TOPIC: Final = 0.6
 """Jaccard similarity from which two topics are about the same thing."""
 
@@ -126,12 +127,7 @@ def read_words(lexicon: Buffer, offsets: Buffer, data: Buffer, max_words: int) -
 def opposed_texts(
     lexicon: Buffer, offsets: Buffer, data: Buffer, *, work_limit: int | None = None
 ) -> tuple[list[tuple[int, int]], bool]:
-    """Return the pairs of texts that say the opposite of each other; documented in ``src/_text.pyx``.
-
-    Notes
-    -----
-    Compares all pairs, so that `work_limit` bounds pairs of statements here.
-    """
+    """Return the pairs of texts that say the opposite of each other; documented in ``src/_text.pyx``."""
     read = _reader(read_lexicon(bytes(lexicon)))
     texts = list(_texts(offsets, data))
     limit = 1024 * (len(texts) + sum(map(len, texts))) if work_limit is None else work_limit
@@ -141,14 +137,21 @@ def opposed_texts(
             if clause.directive:
                 topic = frozenset(read(word)[1] for word in clause.topic)
                 statements.append((index, clause.polarity, topic, clause.explicit, clause.negative_condition))
+    postings: dict[int, list[_Statement]] = {}
+    for statement in statements:
+        for word in statement[2]:
+            postings.setdefault(word, []).append(statement)
     pairs: set[tuple[int, int]] = set()
-    for one, other in combinations(statements, 2):
-        if one[0] != other[0] and (one[1], other[1]) in _OPPOSITES:
-            limit -= 1
+    for one in statements:
+        if one[1] not in _BANS:
+            continue
+        for word in one[2]:
+            limit -= len(postings[word])
             if limit < 0:
                 return sorted(pairs), False
-            if _same_topic(one, other):
-                pairs.add((one[0], other[0]))
+            for other in postings[word]:
+                if one[0] != other[0] and (one[1], other[1]) in _OPPOSITES and _same_topic(one, other):
+                    pairs.add((min(one[0], other[0]), max(one[0], other[0])))
     return sorted(pairs), True
 
 
