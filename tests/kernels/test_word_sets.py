@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.twins import implementations
@@ -47,6 +47,7 @@ def best(
 
 
 @pytest.mark.parametrize("which", MAKERS)
+@settings(deadline=None)
 @given(steps=STEPS, threshold=st.sampled_from([0.3, 0.5, 2 / 3, 1.0]))
 def test_histories(which: str, steps: list[tuple[Any, ...]], threshold: float) -> None:
     index = MAKERS[which](threshold)

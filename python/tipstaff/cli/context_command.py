@@ -68,7 +68,8 @@ def list_(*, directory: Path, session: str | None, number: int | None, as_json: 
             del section["content"]
         write_json({**document, "costs": _costs(snapshot.sections)})
     else:
-        write(*_overview(snapshot, Painter()))
+        paint = Painter()
+        write(*_overview(snapshot, paint), painter=paint)
 
 
 @command.command("detail")
@@ -86,7 +87,8 @@ def detail(*, key: str, directory: Path, session: str | None, number: int | None
     if as_json:
         write_json(section.to_dict())
     else:
-        write(*_detail(section, Painter()))
+        paint = Painter()
+        write(*_detail(section, paint), painter=paint)
 
 
 @command.command("diff")
@@ -112,7 +114,8 @@ def diff(*, against: int | None, directory: Path, session: str | None, number: i
     if as_json:
         write_json(changes)
     else:
-        write(*_difference(changes, Painter()))
+        paint = Painter()
+        write(*_difference(changes, paint), painter=paint)
 
 
 @command.command("plot")

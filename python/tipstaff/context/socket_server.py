@@ -116,6 +116,8 @@ class SocketServer:
                 self._waiting.put_nowait(None)
         for thread in self._threads:
             thread.join(5.0)
+        for connection in list(self._open):
+            self._drop(connection)
         with contextlib.suppress(OSError):
             self.path.unlink()
         os.close(self._lock)

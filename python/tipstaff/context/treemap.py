@@ -65,7 +65,7 @@ def window_tiles(snapshot: ContextSnapshot) -> tuple[Tile, ...]:
     """Return what the request takes of the window, and what it leaves; nothing where nothing has a size."""
     messages = f"{snapshot.message_count:,} messages" if snapshot.message_count else "messages"
     tiles = [
-        Tile("system prompt", snapshot.estimated_tokens, "prompt", "see below"),
+        Tile("prompt", snapshot.estimated_tokens, "prompt", "see below"),
         Tile("tools", snapshot.tool_tokens, "tools", "tool definitions"),
         Tile(messages, snapshot.message_tokens, "messages", "the conversation"),
     ]
@@ -145,9 +145,10 @@ def treemap_svg(snapshot: ContextSnapshot) -> str:
     over = snapshot.request_tokens + snapshot.max_output_tokens - window
     if window > 0 and over > 0:
         subtitle += f"; {over:,} tokens too many"
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    said = f'role="img" aria-label="{_xml(title)}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        f'font-family="{_FONT}" role="img" aria-label="{_xml(title)}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{_FONT}" {said}>',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         _words(_MARGIN, 27, title, 20, bold=True),
         _words(_MARGIN, 46, subtitle, 12),
@@ -174,7 +175,7 @@ def treemap_svg(snapshot: ContextSnapshot) -> str:
                 'stroke="#aab2bd" stroke-width="0.5"/>'
             )
             parts.append(_words(x + 18, HEIGHT - 17, words, 12))
-            x += 32 + 6.1 * len(words)
+            x += 40 + 6.1 * len(words)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.context.candidates.clock import START, Clock
 
+from tests.context.candidates.clock import START, Clock
 from tipstaff.context.candidates.injection import CandidatePromptAssembler, CandidatePromptConfig
 from tipstaff.context.candidates.records import Candidate
 from tipstaff.context.candidates.similarity import jaccard

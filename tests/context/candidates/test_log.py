@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.context.candidates.clock import Clock
 
+from tests.context.candidates.clock import Clock
 from tipstaff.context.candidates import log as log_module
 from tipstaff.context.candidates.store import CandidateStore
 from tipstaff.errors import StoreDamagedError, StoreWriteError

@@ -11,8 +11,8 @@ from pathlib import Path
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.context.candidates.clock import START, Clock
 
+from tests.context.candidates.clock import START, Clock
 from tipstaff.context.candidates.similarity import jaccard
 from tipstaff.context.candidates.store import CandidateStore
 

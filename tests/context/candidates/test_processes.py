@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.context.candidates.kill_runs import run_once
 
+from tests.context.candidates.kill_runs import run_once
 from tipstaff.context.candidates.store import CandidateStore
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.context.candidates.clock import START, Clock
 
+from tests.context.candidates.clock import START, Clock
 from tipstaff.context.candidates.config import CandidateConfig
 from tipstaff.context.candidates.records import Candidate, CandidateObservation, CandidateState
 from tipstaff.context.candidates.store import CandidateStore

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.context.requests import request
+from tipstaff.cli import exits, main
+from tipstaff.cli.context_command import bar, short
+from tipstaff.cli.output import Painter
+from tipstaff.context.snapshot import SnapshotFolder
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = SnapshotFolder.of_project(tmp_path)
+    folder.record(request("other"))
+    folder.record(request())
+    folder.record(request(extra="one more fact", message_tokens=90_000))
+    return tmp_path
+
+
+def run(capsys: Capture, project: Path, *arguments: str) -> str:
+    assert main(["context", *arguments, "--dir", str(project)]) == exits.OK
+    return capsys.readouterr().out
+
+
+def document(capsys: Capture, project: Path, *arguments: str) -> Any:
+    return json.loads(run(capsys, project, *arguments, "--json"))
+
+
+def test_list_shows_every_block(capsys: Capture, project: Path) -> None:
+    text = run(capsys, project, "list")
+    assert run(capsys, project) == text  # the default
+    for words in (
+        "request 2 of session s1",
+        "of 128K tokens",
+        "█████████░ 112K/128K (88%) | pressure=high | measured",
+        "Truncated     memory:Workspace Memory, git",
+        "Query         fix the streaming bug",
+        "src/loop.py, src/a.py, src/b.py, +1 more",
+        "p=80 (70+10)",
+        "[left out]",
+        "[protected]",
+        "2 injected",
+    ):
+        assert words in text
+    for kind in ("Rules", "Candidates", "Learned", "Memory", "Core"):
+        assert f"  {kind:<13} ~" in text
+    assert "\x1b" not in text
+    assert len([line for line in text.splitlines() if " -> " in line and "p=" in line]) == 8
+
+
+def test_colours_follow_the_pressure(capsys: Capture, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "tipstaff.cli.context_command.Painter",
+        lambda: Painter("always"),
+    )
+    text = run(capsys, project, "list")
+    assert "\x1b[33mhigh\x1b[0m" in text
+    SnapshotFolder.of_project(project).record(request(live=None, message_tokens=1_000))
+    text = run(capsys, project, "list")
+    assert "\x1b[32mlow\x1b[0m" in text
+    assert "estimated" in text
+    SnapshotFolder.of_project(project).record(request(live=None, message_tokens=126_000))
+    assert "\x1b[31mcritical\x1b[0m" in run(capsys, project, "list")
+
+
+def test_list_as_json(capsys: Capture, project: Path) -> None:
+    found = document(capsys, project, "list")
+    assert found["request_number"] == 2
+    assert found["truncated_section_keys"] == ["memory:Workspace Memory", "git"]
+    assert [cost["type"] for cost in found["costs"]] == ["Rules", "Candidates", "Learned", "Memory", "Core"]
+    assert sum(cost["share"] for cost in found["costs"]) == pytest.approx(1)
+    assert all("content" not in section for section in found["sections"])
+    assert document(capsys, project, "--session", "other")["session_id"] == "other"
+    assert document(capsys, project, "list", "--request", "1")["message_tokens"] == 60_000
+
+
+def test_detail_shows_why_and_what_is_gone(capsys: Capture, project: Path) -> None:
+    text = run(capsys, project, "detail", "memory:Workspace Memory")
+    assert "Boost      +10 of 16 for symbol by StreamingLoop" in text
+    assert "Cut        " in text
+    assert "section-cap, 2,000 were allowed" in text
+    assert "Workspace facts." in text
+    second = run(capsys, project, "detail", "rules#2")
+    assert "Second \\x1b[31mrules\\x07." in second
+    assert document(capsys, project, "detail", "rules#2")["content"] == "Second \x1b[31mrules\x07."
+
+
+def test_long_content_is_cut(capsys: Capture, tmp_path: Path) -> None:
+    from tipstaff.context.assembly import ContextAssemblyPlan
+    from tipstaff.context.budget import SystemPromptBudget
+    from tipstaff.context.snapshot import take_snapshot
+
+    prompt = ContextAssemblyPlan().add_section("base", "x" * 13_000, 95, True).build(SystemPromptBudget())
+    SnapshotFolder.of_project(tmp_path).record(take_snapshot(prompt, session_id="s"))
+    text = run(capsys, tmp_path, "detail", "base")
+    assert "x" * 12_000 + "...[truncated]" in text
+    assert "the window is not known" in run(capsys, tmp_path, "list")
+
+
+def test_diff(capsys: Capture, project: Path) -> None:
+    SnapshotFolder.of_project(project).record(request())
+    text = run(capsys, project, "diff")
+    assert "Request 2 -> 3 of s1" in text
+    assert "(-30,000)" in text
+    assert "~ memory:Workspace Memory" in text
+    found = document(capsys, project, "diff", "--against", "1")
+    assert (found["before"], found["after"], found["sections"], found["unchanged"]) == (1, 3, [], 8)
+    assert main(["context", "diff", "--request", "1", "--dir", str(project)]) == exits.UNREADABLE
+    assert "first that is kept" in capsys.readouterr().err
+
+
+def test_plot(capsys: Capture, project: Path) -> None:
+    target = project / "w.svg"
+    assert run(capsys, project, "plot", "-o", str(target)) == f"wrote {target}\n"
+    assert target.read_text().startswith("<svg ")
+    found = document(capsys, project, "plot", "-o", str(target))
+    assert {tile["label"] for tile in found["window"]} >= {"prompt", "tools"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["detail", "nothing"], exits.UNREADABLE, "there are: memory:Soul, base"),
+        (["list", "--session", "nobody"], exits.UNREADABLE, "no request of session 'nobody'"),
+        (["list", "--request", "9"], exits.UNREADABLE, "kept are 1, 2"),
+        (["paint"], exits.USAGE, "No such command"),
+        (["detail"], exits.USAGE, "Missing argument"),
+    ],
+)
+def test_errors(capsys: Capture, project: Path, arguments: list[str], code: int, message: str) -> None:
+    options = ["--dir", str(project)] if len(arguments) > 1 else []
+    assert main(["context", *arguments, *options]) == code
+    assert message in capsys.readouterr().err
+
+
+def test_a_project_without_requests(capsys: Capture, tmp_path: Path) -> None:
+    assert main(["context", "--dir", str(tmp_path)]) == exits.UNREADABLE
+    assert "no request has been recorded" in capsys.readouterr().err
+    assert main(["context", "--help"]) == exits.OK
+    assert "diff" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (1000, "1.0K"),
+        (9_949, "9.9K"),
+        (9_950, "10K"),
+        (999_499, "999K"),
+        (999_500, "1.0M"),
+        (42_000_000, "42M"),
+        (3 * 10**9, "3.0G"),
+    ],
+)
+def test_short_numbers(number: int, words: str) -> None:
+    assert short(number) == words
+
+
+def test_bars() -> None:
+    assert [bar(share) for share in (-1, 0, 0.46, 1, 7)] == ["░" * 10, "░" * 10, "█████░░░░░", "█" * 10, "█" * 10]
