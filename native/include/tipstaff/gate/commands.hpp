@@ -233,6 +233,7 @@ class Tree {
   const Word* arguments(const Command& command) const noexcept { return words_ + command.first_word; }
   Word& word(std::uint32_t index) noexcept { return words_[index]; }
   std::uint32_t word_count() const noexcept { return word_count_; }
+  std::uint32_t word_capacity() const noexcept { return word_capacity_; }
   const Command* commands() const noexcept { return commands_; }
   Command& command(std::uint32_t index) noexcept { return commands_[index]; }
   const Command& command(std::uint32_t index) const noexcept { return commands_[index]; }

@@ -365,7 +365,9 @@ inline void ShellReader::run_make(Invocation& in) noexcept {
     }
   }
   if (content.kind != Stream::known) {
-    if (content.kind != Stream::none) {
+    // Where there is no makefile there is nothing to run.
+    const bool absent = file.empty() && !in.cwd.empty() && reader_.surroundings->read_file != nullptr;
+    if (content.kind != Stream::none && !absent) {
       uncertain(content.kind == Stream::remote ? Unresolved::remote_code : Unresolved::script, in.span, in.command);
     }
     return;

@@ -47,6 +47,8 @@ inline void ShellReader::declare(const Invocation& in) noexcept {
       value.text = tree_.join(tree_.copy(session_.values(*old)[0].text), value.text);
     }
     session_.set(name, &value, 1, false, merge_);
+    if (name == "IFS") session_.separators = value.text;
+    else read_code_variable(name, value, word.span);
   }
 }
 
@@ -71,7 +73,7 @@ inline void ShellReader::run_read(Invocation& in) noexcept {
   const std::uint32_t from = after_options(in, 1, "adinNptu", "");
   Stream input = in.input;
   if (input.kind == Stream::file) input = load(input, in.cwd);
-  Value found[Session::kAlternatives];
+  Raw<Value, Session::kAlternatives> found;
   std::uint32_t count = 0;
   if (input.kind == Stream::known || input.kind == Stream::paths) {
     std::uint16_t flags = input.flags;
@@ -100,11 +102,11 @@ inline void ShellReader::run_read(Invocation& in) noexcept {
     const string_view name = text_of(in, i);
     if (!is_name(name)) continue;
     if (one) {
-      session_.set(name, found, count, false, false);
+      session_.set(name, found.data(), count, false, false);
       continue;
     }
     // Several names: each takes a word of the line, the last one the rest.
-    Value parts[Session::kAlternatives];
+    Raw<Value, Session::kAlternatives> parts;
     std::uint32_t n = 0;
     for (std::uint32_t k = 0; k < count; ++k) {
       string_view line = found[k].text;
@@ -120,9 +122,9 @@ inline void ShellReader::run_read(Invocation& in) noexcept {
       }
       parts[n++] = Value{found[k].text == kUnknown ? kUnknown : line, found[k].flags};
     }
-    session_.set(name, parts, n, false, false);
+    session_.set(name, parts.data(), n, false, false);
   }
-  if (from >= in.count) session_.set("REPLY", found, count, false, false);
+  if (from >= in.count) session_.set("REPLY", found.data(), count, false, false);
 }
 
 inline void ShellReader::run_builtin(Invocation& in, const Program& program) noexcept {

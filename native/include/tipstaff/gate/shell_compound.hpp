@@ -182,7 +182,7 @@ inline void ShellReader::read_for() noexcept {
     }
   }
   // The variable may be any of the words; of very many, only some are followed.
-  Value found[Session::kAlternatives];
+  Raw<Value, Session::kAlternatives> found;
   std::uint32_t count = 0;
   const std::uint32_t words = tree_.pending() - mark;
   for (std::uint32_t i = 0; i < words && count < Session::kAlternatives; ++i) {
@@ -193,7 +193,7 @@ inline void ShellReader::read_for() noexcept {
     found[count - 1] = Value{kUnknown, word_flag::kUnknown};
   }
   tree_.drop_pending(mark);
-  if (!name.empty()) session_.set(name, found, count, false, false);
+  if (!name.empty()) session_.set(name, found.data(), count, false, false);
   skip_lines();
   if (at_operator(';')) ++pos_;
   const std::uint32_t via = frame_.via;

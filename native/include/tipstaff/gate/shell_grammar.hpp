@@ -296,7 +296,8 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   bool element = false;
   if (p < end_ && *p == '[') {
     const char* q = p + 1;
-    while (q < end_ && *q != ']' && *q != '\n' && *q != '=') ++q;
+    constexpr std::ptrdiff_t kFar = 1024;
+    while (q < end_ && *q != ']' && *q != '\n' && q - p < kFar) ++q;
     if (q + 1 >= end_ || *q != ']' || (q[1] != '=' && q[1] != '+')) return false;
     p = q + 1;
     element = true;
@@ -305,9 +306,10 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   if (more) ++p;
   if (p >= end_ || *p != '=') return false;
   const char* const start = pos_;
+  if (element) read_index(string_view(name.data() + name.size() + 1, static_cast<std::size_t>(p - name.data()) - name.size() - 1));
   pos_ = p + 1;
   const std::uint32_t scratch = session_.scratch.size();
-  Value found[Session::kAlternatives];
+  Raw<Value, Session::kAlternatives> found;
   std::uint32_t count = 0;
   bool array = element;
   if (at_operator('(')) {
@@ -353,7 +355,7 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   if (more) {
     const Variable* old = session_.find(name);
     if (old != nullptr && array) {
-      Value all[Session::kAlternatives];
+      Raw<Value, Session::kAlternatives> all;
       std::uint32_t n = 0;
       for (std::uint32_t i = 0; i < old->count && n < Session::kAlternatives; ++i) {
         all[n++] = session_.values(*old)[i];
@@ -368,13 +370,61 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
       count = 1;
     }
   }
-  session_.set(name, found, count, array, merge_);
+  session_.set(name, found.data(), count, array, merge_);
+  if (name == "IFS") {
+    session_.separators = (found[0].flags & word_flag::kUnknown) != 0 ? string_view() : found[0].text;
+  } else if (name.size() > 2 && !array) {
+    read_code_variable(name, found[0], span_of(start, pos_));
+  }
   if (session_.exhausted) {
     session_.exhausted = false;
     uncertain(Unresolved::limit, span_of(start, pos_), frame_.carrier);
   }
   session_.scratch.cut(scratch);
   return true;
+}
+
+// What an index or the like substitutes.
+inline void ShellReader::read_index(string_view text) noexcept {
+  if (text.find_first_of("$`") == string_view::npos || stopped_) return;
+  const char* const at = pos_;
+  const char* const end = end_;
+  pos_ = text.data();
+  end_ = text.data() + text.size();
+  Pieces ignored;
+  const std::uint32_t scratch = session_.scratch.size();
+  collect(ignored, Until::end, true);
+  session_.scratch.cut(scratch);
+  end_ = end;
+  pos_ = stopped_ ? end : at;
+}
+
+// Variables whose text some program runs.
+inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
+  if (value.text.empty() ||
+      !one_of(name, "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF PAGER "
+                    "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER")) {
+    return;
+  }
+  Invocation in;
+  in.node = frame_.node;
+  in.carrier = in.command = frame_.carrier;
+  in.via = frame_.via | via::kScheduled;
+  in.cwd = session_.cwd;
+  in.span = span;
+  Nested options;
+  options.via = via::kEvaluated;
+  if (name == "BASH_ENV" || name == "ENV") {
+    Stream file;
+    file.kind = Stream::file;
+    file.text = value.text;
+    file.span = span;
+    const Stream content = load(file, session_.cwd);
+    if (content.kind == Stream::known) nested_stream(in, content, options, Dialect::shell);
+    return;
+  }
+  // A bare program is what it mostly is, and nothing to judge.
+  if (holds(value.text, ' ')) nested(in, value.text, span, options);
 }
 
 inline void ShellReader::read_simple() noexcept {
@@ -385,6 +435,7 @@ inline void ShellReader::read_simple() noexcept {
   Session::Mark scope{};
   const std::uint32_t before = tree_.command_count();
   const char* last = pos_;
+  const string_view separators = session_.separators;
   while (pos_ < end_) {
     const char c = *pos_;
     const std::uint8_t kind = class_of(c);
@@ -439,6 +490,11 @@ inline void ShellReader::read_simple() noexcept {
     }
     last = pos_;
     skip_blanks();
+    if (tree_.pending() - mark > tree_.word_capacity() / 4) {
+      // Very many words: the first of them tell enough, and the commands that follow must be seen too.
+      tree_.drop_pending(mark + tree_.word_capacity() / 4);
+      uncertain(Unresolved::limit, span_of(start, last), frame_.carrier);
+    }
   }
   if (pos_ >= end_ && tail_count_ != 0) {
     for (std::uint32_t i = 0; i < tail_count_; ++i) tree_.push_pending(tree_.word(tail_first_ + i));
@@ -487,6 +543,7 @@ inline void ShellReader::read_simple() noexcept {
   if (assigned) {
     // An assignment before a command lasts as long as the command; a later one sees it no more.
     session_.leave_variables(scope);
+    session_.separators = separators;
   }
   head_ = in.command;
   tail_ = in.tail != kNone ? in.tail : in.command;

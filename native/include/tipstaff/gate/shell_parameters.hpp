@@ -34,8 +34,9 @@ inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
     }
     case '{': return read_parameter(pieces, quoted);
     case '[': {
+      constexpr std::ptrdiff_t kFar = 256;  // an old form, and never long
       const char* p = start + 2;
-      while (p < end_ && *p != ']' && *p != '\n') ++p;
+      while (p < end_ && *p != ']' && *p != '\n' && p - start < kFar) ++p;
       if (p == end_ || *p != ']') break;
       pos_ = start + 2;
       return read_arithmetic(pieces, p, 1, quoted);
@@ -202,6 +203,7 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
     while (q < end_ && *q != ']' && *q != '}' && *q != '\n') ++q;
     if (q < end_ && *q == ']') {
       index = string_view(p + 1, static_cast<std::size_t>(q - p - 1));
+      read_index(index);
       p = q + 1;
     }
   }

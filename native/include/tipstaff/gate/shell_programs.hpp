@@ -64,6 +64,7 @@ enum class Output : std::uint8_t {
   base64,
   hex,
   reverse,
+  translate,
   filter,  // part of what goes in
   same,    // what goes in
   remote,
@@ -180,7 +181,7 @@ inline constexpr Program kPrograms[] = {
     {"flock", Handler::code_option, Output::unknown, "wE", "--timeout --wait --conflict-exit-code", 1, 0},
     {"vagrant", Handler::code_option, Output::unknown, "", "", 0, via::kRemote},
     {"nix-shell", Handler::code_option, Output::unknown, "pAIE", "", 0, 0},
-    {"expect", Handler::none},
+    {"expect", Handler::code_option},
     {"watch", Handler::joined, Output::unknown, "nq", "--interval --equexit", 0, 0},
     {"hyperfine", Handler::joined, Output::unknown, "wrmMpcsSnuLPDN", "--warmup --runs --min-runs --max-runs --prepare "
      "--cleanup --setup --shell --command-name --export-json --export-csv --export-markdown --parameter-list", 0, 0},
@@ -219,7 +220,7 @@ inline constexpr Program kPrograms[] = {
     {"egrep", Handler::none, Output::filter}, {"fgrep", Handler::none, Output::filter},
     {"rg", Handler::none, Output::filter}, {"sort", Handler::none, Output::filter},
     {"uniq", Handler::none, Output::filter}, {"cut", Handler::none, Output::filter},
-    {"tr", Handler::none, Output::filter}, {"shuf", Handler::none, Output::filter},
+    {"tr", Handler::none, Output::translate}, {"shuf", Handler::none, Output::filter},
     {"gunzip", Handler::none, Output::filter}, {"zcat", Handler::none, Output::filter},
     {"gzip", Handler::none, Output::filter}, {"xz", Handler::none, Output::filter},
     {"zstd", Handler::none, Output::filter}, {"bzip2", Handler::none, Output::filter},

@@ -33,7 +33,7 @@ struct Piece {
 
 struct Pieces {
   static constexpr std::uint32_t kMost = 20;
-  Piece items[kMost];
+  Raw<Piece, kMost> items;
   std::uint32_t count = 0;
   bool quoted = false;  // quotes were seen: the word is there even if it is empty
   std::uint16_t flags = 0;
@@ -71,7 +71,7 @@ struct Redirection {
 
 struct Redirections {
   static constexpr std::uint32_t kMost = 12;
-  Redirection items[kMost];
+  Raw<Redirection, kMost> items;
   std::uint32_t count = 0;
   bool has_input = false;
   Stream input;
@@ -119,6 +119,8 @@ class ShellReader {
   std::uint32_t read_command(std::uint32_t stops) noexcept;
   void read_simple() noexcept;
   bool read_assignment(std::uint32_t mark) noexcept;
+  void read_index(string_view text) noexcept;
+  void read_code_variable(string_view name, const Value& value, Span span) noexcept;
   std::uint32_t keyword_stop(string_view word) noexcept;
   string_view peek_plain() const noexcept;
   void skip_blanks() noexcept;
@@ -240,7 +242,7 @@ class ShellReader {
   void run_cmd(Invocation& in) noexcept;
   void run_tool(Invocation& in, const Program& program) noexcept;
   std::uint32_t split_words(string_view text, std::uint16_t flags, Span span) noexcept;
-  void push_roots(const Stream& stream, Span span, bool lines) noexcept;
+  void push_roots(const Stream& stream, Span span) noexcept;
 
   // shell_clients.hpp
   void run_interpreter(Invocation& in, Dialect dialect) noexcept;
@@ -265,6 +267,7 @@ class ShellReader {
   Stream known_output(string_view text, Span span, std::uint16_t flags) noexcept;
   string_view flat(const Stream& stream, const Invocation& in) noexcept;
   void append(Stream& to, const Stream& more) noexcept;
+  bool translate(string_view text, const Invocation& in, string_view* made) noexcept;
 
   // paths
   string_view resolve(string_view cwd, string_view path) noexcept;
@@ -319,7 +322,7 @@ class ShellReader {
   std::uint32_t tail_ = kNone;  // its innermost command
   Capture* capture_ = nullptr;
   std::uint32_t tail_first_ = 0, tail_count_ = 0;
-  std::uint32_t failed_braces_ = 0;
+  std::size_t brace_bytes_ = 0;
   bool merge_ = false;  // behind && or ||: an assignment adds a possibility
   bool stopped_ = false;
   bool limit_told_ = false;

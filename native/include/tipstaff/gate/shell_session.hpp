@@ -33,21 +33,33 @@ struct Stream {
   Span span;
 };
 
+// Room for records that are written before they are read.
+template <typename T, std::uint32_t N>
+class Raw {
+ public:
+  T& operator[](std::uint32_t i) noexcept { return reinterpret_cast<T*>(bytes_)[i]; }
+  const T& operator[](std::uint32_t i) const noexcept { return reinterpret_cast<const T*>(bytes_)[i]; }
+  T* data() noexcept { return reinterpret_cast<T*>(bytes_); }
+
+ private:
+  alignas(T) unsigned char bytes_[N * sizeof(T)];
+};
+
 // A fixed number of records, not initialised before they are added.
 template <typename T, std::uint32_t N>
 class Pool {
  public:
   std::uint32_t size() const noexcept { return size_; }
-  T& operator[](std::uint32_t i) noexcept { return reinterpret_cast<T*>(bytes_)[i]; }
-  T* begin() noexcept { return reinterpret_cast<T*>(bytes_); }
+  T& operator[](std::uint32_t i) noexcept { return items_[i]; }
+  T* begin() noexcept { return items_.data(); }
   T* add(const T& item) noexcept {
     if (size_ == N) return nullptr;
-    return new (&(*this)[size_++]) T(item);
+    return new (&items_[size_++]) T(item);
   }
   void cut(std::uint32_t size) noexcept { size_ = size; }
 
  private:
-  alignas(T) unsigned char bytes_[N * sizeof(T)];
+  Raw<T, N> items_;
   std::uint32_t size_ = 0;
 };
 
@@ -126,27 +138,12 @@ class Session {
   }
   // Keeps it as a possibility: each variable may hold what it held before, too.
   void join(const Mark& mark) noexcept {
-    const std::uint32_t end = variables_.size();
-    Variable* all = variables_.begin();
-    pop(mark.variables);
-    base_ = mark.base;
-    for (std::uint32_t i = mark.variables; i < end; ++i) {
-      const Variable changed = all[i];
-      const bool array = changed.array;
-      set(changed.name, &values_[changed.first], changed.count, array, !array);
-    }
+    move_out(mark, true);
     if (cwd != mark.cwd) cwd = {};
   }
   // What an assignment set stays; it was made in a scope of its own only in case a command follows.
   void stay(const Mark& mark) noexcept {
-    const std::uint32_t end = variables_.size();
-    Variable* all = variables_.begin();
-    pop(mark.variables);
-    base_ = mark.base;
-    for (std::uint32_t i = mark.variables; i < end; ++i) {
-      const Variable changed = all[i];
-      set(changed.name, &values_[changed.first], changed.count, changed.array, false);
-    }
+    move_out(mark, false);
   }
   // Forgets the variables that were set since, and nothing else.
   void leave_variables(const Mark& mark) noexcept {
@@ -166,7 +163,7 @@ class Session {
     Variable made;
     made.name = name;
     made.array = array;
-    Value merged[kAlternatives];
+    Raw<Value, kAlternatives> merged;
     Variable* old = const_cast<Variable*>(find(name));
     if (merge && old != nullptr && !old->array && old->count != 0 && count <= kAlternatives) {
       std::uint32_t n = 0;
@@ -177,7 +174,7 @@ class Session {
         for (std::uint32_t k = 0; k < n; ++k) there = there || merged[k].text == value.text;
         if (!there) merged[n++] = value;
       }
-      values = merged;
+      values = merged.data();
       count = n;
     }
     const bool in_place = old != nullptr && static_cast<std::uint32_t>(old - variables_.begin()) >= base_;
@@ -212,6 +209,11 @@ class Session {
     head = static_cast<std::uint16_t>(variables_.size() - 1);
   }
 
+  // Whether a byte sets words apart where a variable is put in.
+  bool separates(char c) const noexcept {
+    return separators.empty() ? is_blank(c) || c == '\n' : holds(separators, c);
+  }
+
   const WrittenFile* find_file(string_view path) noexcept {
     for (std::uint32_t i = files.size(); i-- > 0;) {
       if (files[i].path == path) return &files[i];
@@ -235,6 +237,7 @@ class Session {
   string_view cwd, old_cwd;
   std::uint32_t made_files = 0;  // names given out for process substitutions
   std::uint32_t level = 0;       // how deep in groups, substitutions and nested code
+  string_view separators;        // what IFS was set to; empty for blanks
   bool exhausted = false;        // some table was full: what it did not take is unknown
 
  private:
@@ -242,6 +245,26 @@ class Session {
     if (name.empty()) return 0;
     const auto first = static_cast<unsigned char>(name.front()), last = static_cast<unsigned char>(name.back());
     return (first * 7u + last * 31u + static_cast<std::uint32_t>(name.size())) % 32u;
+  }
+  // Sets the variables of the innermost scope in the one around it, and takes back the room their values took.
+  void move_out(const Mark& mark, bool merge) noexcept {
+    const std::uint32_t end = variables_.size(), beside = scratch.size();
+    Variable* all = variables_.begin();
+    pop(mark.variables);
+    base_ = mark.base;
+    const std::uint32_t moved = values_.size() - mark.values;
+    std::uint32_t kept = 0;
+    while (kept < moved && scratch.add(values_[mark.values + kept]) != nullptr) ++kept;
+    const Value* from = values_.begin() + mark.values;
+    if (kept == moved) {
+      from = scratch.begin() + beside;
+      values_.cut(mark.values);
+    }
+    for (std::uint32_t i = mark.variables; i < end; ++i) {
+      const Variable changed = all[i];
+      set(changed.name, from + (changed.first - mark.values), changed.count, changed.array, merge && !changed.array);
+    }
+    scratch.cut(beside);
   }
   void pop(std::uint32_t size) noexcept {
     while (variables_.size() > size) {

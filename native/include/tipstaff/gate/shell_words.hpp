@@ -91,7 +91,7 @@ inline void ShellReader::add_text(Pieces& pieces, string_view text, std::uint16_
   bool blanks = false;
   for (const char c : text) {
     const std::uint8_t kind = class_of(c);
-    blanks = blanks || (kind & byte_class::kBlank) != 0 || c == '\n';
+    blanks = blanks || session_.separates(c);
     if ((kind & byte_class::kGlob) != 0) flags |= word_flag::kGlob;
   }
   if (!blanks) return add_literal(pieces, text, flags, false);
@@ -294,25 +294,29 @@ inline void ShellReader::read_tilde(Pieces& pieces) noexcept {
 
 // Whether a brace at `from` opens an expression: 0 no, 1 a list, 2 a sequence.
 inline int ShellReader::brace_shape(const char* from, const char** close) noexcept {
-  constexpr std::uint32_t kAttempts = 64;  // each may look far ahead in vain
-  if (failed_braces_ >= kAttempts) return 0;
+  constexpr std::size_t kInVain = 256 * 1024;  // bytes that all of them may look ahead for nothing
+  if (brace_bytes_ >= kInVain) return 0;
   int depth = 0, parens = 0;
   bool comma = false, dots = false;
-  for (const char* p = from; p < end_; ++p) {
+  const char* p = from;
+  for (; p < end_; ++p) {
     const char c = *p;
     if (c == '\\') {
       ++p;
     } else if (c == '\'' || c == '"') {
       const char* q = p + 1;
       while (q < end_ && *q != c) q += *q == '\\' && c == '"' ? 2 : 1;
-      if (q >= end_) break;
+      if (q >= end_) {
+        p = end_;
+        break;
+      }
       p = q;
     } else if (c == '{') {
       ++depth;
     } else if (c == '}') {
       if (--depth == 0) {
         *close = p;
-        if (!comma && !dots) ++failed_braces_;
+        if (!comma && !dots) brace_bytes_ += static_cast<std::size_t>(p - from);
         return comma ? 1 : dots ? 2 : 0;
       }
     } else if (c == '(') {
@@ -324,11 +328,11 @@ inline int ShellReader::brace_shape(const char* from, const char** close) noexce
       break;
     } else if (depth == 1 && c == ',') {
       comma = true;
-    } else if (depth == 1 && c == '.' && p[1] == '.' && p[-1] != '.') {
+    } else if (depth == 1 && c == '.' && p + 1 < end_ && p[1] == '.' && p[-1] != '.') {
       dots = true;
     }
   }
-  ++failed_braces_;
+  brace_bytes_ += static_cast<std::size_t>(p - from);
   return 0;
 }
 
@@ -399,7 +403,7 @@ inline bool ShellReader::read_braces(Pieces& pieces) noexcept {
   // What the alternatives leave must lie together, and what they use on the way must not: first all is gathered
   // behind, then moved.
   constexpr std::uint32_t kAlternatives = 64;
-  Value found[kAlternatives];
+  Raw<Value, kAlternatives> found;
   std::uint32_t count = 0;
   bool more = true;
   std::uint16_t flags = 0;
@@ -480,7 +484,7 @@ inline void ShellReader::enumerate(const Pieces& pieces, bool split, Sink&& sink
       std::size_t at = 0;
       while (at < text.size()) {
         std::size_t stop = at;
-        while (stop < text.size() && !is_blank(text[stop]) && text[stop] != '\n') ++stop;
+        while (stop < text.size() && !session_.separates(text[stop])) ++stop;
         if (stop != at) add(text.substr(at, stop - at));
         if (stop == text.size()) return;
         next();

@@ -129,6 +129,17 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
   if (name == "nix-shell") long_name = "--run";
   if (name == "nodemon") long_name = "--exec";
   const char letter = name == "nix-shell" ? '\0' : name == "nodemon" ? 'x' : 'c';
+  if (name == "expect") {
+    // Tcl, of which only what it starts matters.
+    if (find_option(in, 'c', "", &code) == kNone) return;
+    for (std::size_t at = code.text.find("spawn "); at != string_view::npos; at = code.text.find("spawn ", at)) {
+      at += 6;
+      Word started = code;
+      started.text = code.text.substr(at, code.text.find_first_of(";\n", at) - at);
+      code_word(in, started, options, Dialect::shell);
+    }
+    return;
+  }
   if (find_option(in, letter, long_name, &code) != kNone) return code_word(in, code, options, Dialect::shell);
   if (name == "flock") {
     std::uint32_t at = after_options(in, 1, program.short_values, program.long_values) + 1;
@@ -196,8 +207,7 @@ inline std::uint32_t ShellReader::split_words(string_view text, std::uint16_t fl
 }
 
 // Pushes what a stream names as words that a program adds; unknown ones as one unknown word.
-inline void ShellReader::push_roots(const Stream& stream, Span span, bool lines) noexcept {
-  (void)lines;
+inline void ShellReader::push_roots(const Stream& stream, Span span) noexcept {
   const std::uint16_t base = word_flag::kAppended | word_flag::kPseudo;
   std::uint32_t count = 0;
   if (stream.kind == Stream::paths) {
@@ -233,19 +243,17 @@ inline void ShellReader::run_xargs(Invocation& in) noexcept {
   }
   if (input.kind == Stream::file) input = load(input, in.cwd);
   if (at >= in.count) return;
-  const bool shell_code = false;
-  (void)shell_code;
   const std::uint32_t first = tree_.word_count();
   const Span span = in.span;
   if (mark.empty()) {
     for (std::uint32_t i = at; i < in.count; ++i) {
       if (tree_.add_word(argument(in, i)) == kNone) return;
     }
-    push_roots(input, span, false);
+    push_roots(input, span);
   } else {
     // The mark is replaced in every word: once for each that is known.
     const std::uint32_t roots = tree_.word_count();
-    push_roots(input, span, true);
+    push_roots(input, span);
     const std::uint32_t count = tree_.word_count() - roots;
     const std::uint32_t begin = tree_.word_count();
     for (std::uint32_t i = at; i < in.count; ++i) {
@@ -288,7 +296,7 @@ inline void ShellReader::run_parallel(Invocation& in) noexcept {
       if (tree_.add_word(word) == kNone) return;
     }
   } else if (at < in.count || in.input.kind != Stream::none) {
-    push_roots(in.input, in.span, true);
+    push_roots(in.input, in.span);
   }
   const std::uint32_t count = tree_.word_count() - roots;
   if (at == colons) {
@@ -324,11 +332,13 @@ inline void ShellReader::run_parallel(Invocation& in) noexcept {
   }
   const std::uint32_t total = tree_.word_count() - first;
   if (colons - at == 1 && text_of(in, at).find(' ') != string_view::npos) {
+    Nested options;
+    options.via = via::kArgumentsAdded;
+    for (std::uint32_t k = 0; k < total && placed; ++k) code_word(in, tree_.word(first + k), options, Dialect::shell);
+    if (placed) return;
     Word word = argument(in, at);
     word.text = joined(first, total, &flags);
     word.flags = flags;
-    Nested options;
-    options.via = via::kArgumentsAdded;
     return code_word(in, word, options, Dialect::shell);
   }
   Stream none;
@@ -387,7 +397,7 @@ inline void ShellReader::run_fd(Invocation& in) noexcept {
     asked.count = i;
     find_output(asked, find_program("fd"));
     const std::uint32_t roots = tree_.word_count();
-    push_roots(asked.output, in.span, true);
+    push_roots(asked.output, in.span);
     const std::uint32_t count = tree_.word_count() - roots;
     const std::uint32_t first = tree_.word_count();
     bool placed = false;
