@@ -8,10 +8,12 @@ a cut leaves open are closed, and opened again after the marker. Lengths are cod
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tipstaff.context.enclosures import Enclosure, enclosures
 from tipstaff.context.graphemes import ceil_boundary, floor_boundary, is_boundary
+from tipstaff.kernels import join_pieces
 
 MIN_SHOWN_CHARS: Final = 24
 """Less of a text than this means nothing: then nothing of it is shown."""
@@ -19,26 +21,39 @@ MIN_SHOWN_CHARS: Final = 24
 _BOTH_ENDS_FROM: Final = 160
 """An allowance below this shows only the beginning."""
 
+_LONGEST_REMEMBERED: Final = 1 << 20
 _WORD_CHARS: Final = 40
 _HEADING_CHARS: Final = 120
 _ENCLOSURE_CHARS: Final = 200
 _SPACES: Final = " \t\n\r"
 
 
+Piece = tuple[str, int, int]
+"""A text and the half-open range of its code points that is meant."""
+
+
 class Cut(NamedTuple):
-    """A shortened text.
+    """A shortened text, not yet put together.
 
     Attributes
     ----------
-    text
-        At most as long as allowed; the original where that fits.
+    pieces
+        What it consists of, one after another.
+    chars
+        How long it is: at most as long as allowed.
     head_chars, tail_chars
-        How much of the original's beginning and end it shows; together the original's length where nothing was cut.
+        How much of the original's beginning and end it shows; all of it as the beginning where nothing was cut.
     """
 
-    text: str
+    pieces: tuple[Piece, ...]
+    chars: int
     head_chars: int
     tail_chars: int
+
+    @property
+    def text(self) -> str:
+        """The shortened text; the original where that fits."""
+        return join_pieces(list(self.pieces))
 
 
 def truncate(text: str, max_chars: int) -> str:
@@ -66,26 +81,33 @@ def truncate(text: str, max_chars: int) -> str:
 
 
 def cut(text: str, max_chars: int) -> Cut:
-    """Return `text` shortened as :func:`truncate` does, and what it shows."""
+    """Return how `text` is shortened by :func:`truncate`, and what it shows."""
     size = len(text)
     if size <= max_chars:
-        return Cut(text, size, 0)
+        return Cut(((text, 0, size),), size, size, 0)
     if max_chars <= 0:
-        return Cut("", 0, 0)
+        return Cut((), 0, 0, 0)
+    return _remembered(text, max_chars) if size <= _LONGEST_REMEMBERED else _cut(text, max_chars)
+
+
+def _cut(text: str, max_chars: int) -> Cut:
+    size = len(text)
     if max_chars < _BOTH_ENDS_FROM:
         return _beginning_only(text, max_chars)
-    widest = len(_marker(size, max_chars, max_chars))
-    room = max_chars - widest
+    room = max_chars - len(_marker(size, max_chars, max_chars))
     blocks = enclosures(text)
-    slack = max_chars // 20
-
-    head, closer = _head(text, blocks, room * 7 // 9, slack)
+    head, closer = _head(text, blocks, room * 7 // 9, max_chars // 20)
     tail, opener, end = _tail(text, blocks, head, room - head - len(closer), max_chars // 50)
-    shown_head, shown_tail = head, size - tail
-    if shown_head + shown_tail < MIN_SHOWN_CHARS:
-        return Cut(_nothing_shown(size, max_chars), 0, 0)
-    marker = _marker(size, shown_head, shown_tail)
-    return Cut(f"{text[:head]}{closer}{marker}{opener}{text[tail:]}{end}", shown_head, shown_tail)
+    if head + size - tail < MIN_SHOWN_CHARS:
+        return _nothing_shown(size, max_chars)
+    middle = f"{closer}{_marker(size, head, size - tail)}{opener}"
+    chars = head + len(middle) + size - tail + len(end)
+    pieces = ((text, 0, head), (middle, 0, len(middle)), (text, tail, size), (end, 0, len(end)))
+    return Cut(pieces, chars, head, size - tail)
+
+
+# The tiers of a prompt are the same from request to request, and so are most of their allowances.
+_remembered = lru_cache(maxsize=64)(_cut)
 
 
 def _marker(size: int, head: int, tail: int) -> str:
@@ -102,11 +124,12 @@ def _beginning_only(text: str, max_chars: int) -> Cut:
     if room >= MIN_SHOWN_CHARS:
         head, closer = _head(text, enclosures(text), room, max_chars // 20)
         if head >= MIN_SHOWN_CHARS:
-            return Cut(f"{text[:head]}{closer}{_head_marker(size, head)}", head, 0)
-    return Cut(_nothing_shown(size, max_chars), 0, 0)
+            rest = f"{closer}{_head_marker(size, head)}"
+            return Cut(((text, 0, head), (rest, 0, len(rest))), head + len(rest), head, 0)
+    return _nothing_shown(size, max_chars)
 
 
-def _nothing_shown(size: int, max_chars: int) -> str:
+def _nothing_shown(size: int, max_chars: int) -> Cut:
     for marker in (
         f"<!-- [TRUNCATED] Original: {size} chars, none shown -->",
         f"<!-- [TRUNCATED] Original: {size} chars -->",
@@ -115,8 +138,8 @@ def _nothing_shown(size: int, max_chars: int) -> str:
         "…",
     ):
         if len(marker) <= max_chars:
-            return marker
-    return ""
+            return Cut(((marker, 0, len(marker)),), len(marker), 0, 0)
+    return Cut((), 0, 0, 0)
 
 
 # -- the beginning -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,372 @@
+"""The system prompt put together from sections under a budget, with a report of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal, NamedTuple, Self
+
+import msgspec
+
+from tipstaff.context.boosts import PriorityBoost
+from tipstaff.context.budget import SystemPromptBudget
+from tipstaff.context.sections import SectionCut, SectionReport, kind_of, tokens_of
+from tipstaff.context.truncation import Piece, cut
+from tipstaff.errors import ConfigError, TipstaffError
+from tipstaff.kernels import join_pieces
+from tipstaff.model import Record
+
+VOLATILE_SHARE: Final = 0.25
+"""What part of the total is kept for sections that depend on the request, where some are marked as stable."""
+
+OverflowPolicy = Literal["raise", "report"]
+
+
+class PromptOverflow(Record, frozen=True, kw_only=True):
+    """Protected sections that together are longer than the whole budget.
+
+    Attributes
+    ----------
+    max_total_chars, protected_chars, excess_chars
+        The budget, what the protected sections take, and the difference, in code points.
+    sections
+        Keys and lengths of the protected sections.
+    """
+
+    max_total_chars: int
+    protected_chars: int
+    excess_chars: int
+    sections: tuple[tuple[str, int], ...]
+
+
+class PromptOverflowError(TipstaffError, ValueError):
+    """Protected sections alone exceed the budget; they are never cut, so somebody has to decide.
+
+    Attributes
+    ----------
+    overflow
+        The figures, a :class:`PromptOverflow`.
+    """
+
+    def __init__(self, overflow: PromptOverflow) -> None:
+        named = ", ".join(f"{key} {chars:,}" for key, chars in overflow.sections)
+        super().__init__(
+            f"the protected sections take {overflow.protected_chars:,} characters, {overflow.excess_chars:,} more than "
+            f"the budget of {overflow.max_total_chars:,} ({named}): shorten them, protect fewer, or choose a larger "
+            'window; build(budget, on_overflow="report") gives a prompt of them alone'
+        )
+        self.overflow = overflow
+
+
+class AssembledPrompt(Record, frozen=True, kw_only=True):
+    """A system prompt and how it came to be.
+
+    Attributes
+    ----------
+    prompt
+        The sections' texts one after another, in the order in which they were added.
+    truncated_section_keys
+        Keys of the sections of which anything is missing, in that order.
+    sections
+        A report of every section that was added, also of those that are not in the prompt.
+    budget
+        What it was held to.
+    total_chars, estimated_tokens
+        Length of the prompt in code points, and in tokens by the rule of four characters a token.
+    stable_chars
+        How many characters at the prompt's beginning do not depend on the request: the protected and stable sections
+        before the first other one.
+    overflow
+        Set where protected sections alone exceed the budget and the caller asked for a report of that.
+    """
+
+    prompt: str
+    truncated_section_keys: tuple[str, ...]
+    sections: tuple[SectionReport, ...]
+    budget: SystemPromptBudget
+    total_chars: int
+    estimated_tokens: int
+    stable_chars: int = 0
+    overflow: PromptOverflow | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prompt and its report as plain data."""
+        data = {name: msgspec.to_builtins(getattr(self, name)) for name in self.__struct_fields__ if name != "sections"}
+        return data | {"sections": [section.to_dict() for section in self.sections]}
+
+    def find(self, key: str) -> tuple[SectionReport, ...]:
+        """Return the reports of all sections with this key; a key may have been added more than once."""
+        return tuple(section for section in self.sections if section.key == key)
+
+
+class _Section(NamedTuple):
+    key: str
+    content: str
+    priority: int
+    protected: bool
+    stable: bool
+    base_priority: int
+    boosts: tuple[PriorityBoost, ...]
+    source_type: str | None
+    scope_type: str | None
+    inclusion_reason: str | None
+    evidence: tuple[str, ...]
+
+
+class ContextAssemblyPlan:
+    """Sections of a system prompt, in the order in which the model shall read them.
+
+    Priorities decide what is cut, never where it stands, so that the beginning of the prompt stays the same from
+    request to request and a provider's prompt cache keeps its worth.
+
+    Examples
+    --------
+    >>> plan = ContextAssemblyPlan().add_section("base", "You are an agent.", 95, protected=True)
+    >>> plan.build(SystemPromptBudget()).prompt
+    'You are an agent.'
+    """
+
+    def __init__(self) -> None:
+        self._sections: list[_Section] = []
+
+    def add_section(
+        self,
+        key: str,
+        content: str | None,
+        priority: int,
+        protected: bool = False,
+        *,
+        stable: bool = False,
+        base_priority: int | None = None,
+        boosts: Iterable[PriorityBoost] = (),
+        source_type: str | None = None,
+        scope_type: str | None = None,
+        inclusion_reason: str | None = None,
+        evidence: Iterable[str] = (),
+    ) -> Self:
+        """Add a section after those already there, and return the plan.
+
+        Parameters
+        ----------
+        key
+            Its name in the report. The same key may be added again; each addition is reported.
+        content
+            Its text, put into the prompt as it is; None and blank texts are reported as empty.
+        priority
+            What is lowest is cut first; among equals, what was added first.
+        protected
+            Never cut, whatever the budget.
+        stable
+            Whether the text is the same for every request. Such sections come first, and how much of them fits
+            depends on them alone: :meth:`build` keeps a share of the total for all others.
+        base_priority, boosts
+            For the report: the priority before boosts (default: `priority`), and the boosts.
+        source_type, scope_type, inclusion_reason, evidence
+            For the report; the defaults are told from `key`.
+
+        Raises
+        ------
+        ConfigError
+            If a stable section follows one that is neither stable nor protected.
+        """
+        if stable and any(not section.stable and not section.protected for section in self._sections):
+            msg = f"section {key!r} is stable, but comes after one that is not: add stable sections first"
+            raise ConfigError(msg)
+        self._sections.append(
+            _Section(
+                key,
+                content or "",
+                priority,
+                protected,
+                stable,
+                priority if base_priority is None else base_priority,
+                tuple(boosts),
+                source_type,
+                scope_type,
+                inclusion_reason,
+                tuple(evidence),
+            )
+        )
+        return self
+
+    def build(
+        self,
+        budget: SystemPromptBudget | None = None,
+        *,
+        on_overflow: OverflowPolicy = "raise",
+        volatile_share: float = VOLATILE_SHARE,
+    ) -> AssembledPrompt:
+        """Return the prompt.
+
+        Parameters
+        ----------
+        budget
+            The caps; the default is ``SystemPromptBudget()``.
+        on_overflow
+            What to do where the protected sections alone exceed the total: ``raise``, or ``report`` it and return a
+            prompt of nothing but them.
+        volatile_share
+            What part of the total is kept for sections that are not stable, 0 to 1; without stable ones it has no
+            effect.
+
+        Returns
+        -------
+        AssembledPrompt
+            At most ``max_total_chars`` long, but for a reported overflow.
+
+        Raises
+        ------
+        PromptOverflowError
+            If the protected sections alone exceed the total and nothing else was asked for.
+        ConfigError
+            If an argument is unusable.
+
+        Notes
+        -----
+        First, every unprotected section longer than ``max_per_tier_chars`` is allowed that much. Then, as long as all
+        together are too long, the lowest in priority yields, down to nothing where need be. Each is cut once, from
+        its original. One of which too little would be left to mean anything is left out whole.
+        """
+        if budget is None:
+            budget = SystemPromptBudget()
+        if on_overflow not in {"raise", "report"}:
+            msg = f"on_overflow: expected 'raise' or 'report', got {on_overflow!r}"
+            raise ConfigError(msg)
+        if not 0.0 <= volatile_share <= 1.0:
+            msg = f"volatile_share: expected 0 to 1, got {volatile_share!r}"
+            raise ConfigError(msg)
+        sections = self._sections
+        blank = [not section.content or section.content.isspace() for section in sections]
+        overflow = _overflow(sections, blank, budget)
+        if overflow is not None and on_overflow == "raise":
+            raise PromptOverflowError(overflow)
+        allowed, reasons = _allowances(sections, blank, budget, volatile_share)
+        reports: list[SectionReport] = []
+        pieces: list[Piece] = []
+        stable_chars, still_stable = 0, True
+        for index, section in enumerate(sections):
+            report = _report(section, blank[index], allowed[index], reasons[index])
+            reports.append(report)
+            pieces.extend(report.pieces)
+            still_stable = still_stable and (section.stable or section.protected)
+            if still_stable:
+                stable_chars += report.final_chars
+        prompt = join_pieces(pieces)
+        return AssembledPrompt(
+            prompt=prompt,
+            truncated_section_keys=tuple(report.key for report in reports if report.truncated),
+            sections=tuple(reports),
+            budget=budget,
+            total_chars=len(prompt),
+            estimated_tokens=tokens_of(prompt),
+            stable_chars=stable_chars,
+            overflow=overflow,
+        )
+
+
+def _overflow(sections: list[_Section], blank: list[bool], budget: SystemPromptBudget) -> PromptOverflow | None:
+    protected = tuple(
+        (section.key, len(section.content))
+        for section, empty in zip(sections, blank, strict=True)
+        if section.protected and not empty
+    )
+    chars = sum(size for _, size in protected)
+    if chars <= budget.max_total_chars:
+        return None
+    return PromptOverflow(
+        max_total_chars=budget.max_total_chars,
+        protected_chars=chars,
+        excess_chars=chars - budget.max_total_chars,
+        sections=protected,
+    )
+
+
+def _allowances(
+    sections: list[_Section], blank: list[bool], budget: SystemPromptBudget, volatile_share: float
+) -> tuple[list[int], list[str]]:
+    """Return what each section may take, and why it is less than it would."""
+    allowed: list[int] = []
+    reasons: list[str] = []
+    for section, empty in zip(sections, blank, strict=True):
+        size = 0 if empty else len(section.content)
+        capped = not section.protected and size > budget.max_per_tier_chars
+        allowed.append(budget.max_per_tier_chars if capped else size)
+        reasons.append("section-cap" if capped else "")
+    total = budget.max_total_chars
+    stable = [index for index, section in enumerate(sections) if section.stable]
+    others = [index for index, section in enumerate(sections) if not section.stable]
+    if stable:
+        protected = sum(allowed[index] for index in others if sections[index].protected)
+        _share_out(sections, allowed, reasons, stable, total - max(int(total * volatile_share), protected))
+        total -= sum(allowed[index] for index in stable)
+    _share_out(sections, allowed, reasons, others, total)
+    return allowed, reasons
+
+
+def _share_out(sections: list[_Section], allowed: list[int], reasons: list[str], group: list[int], total: int) -> None:
+    """Lower the allowances of a group until they fit, those of the lowest priority first."""
+    excess = sum(allowed[index] for index in group) - total
+    if excess <= 0:
+        return
+    for index in sorted(group, key=lambda number: sections[number].priority):
+        if excess <= 0:
+            return
+        if sections[index].protected or not allowed[index]:
+            continue
+        left = max(0, allowed[index] - excess)
+        excess -= allowed[index] - left
+        allowed[index] = left
+        reasons[index] = "total" if left else "no-room"
+
+
+def _report(section: _Section, blank: bool, allowed: int, reason: str) -> SectionReport:
+    content = section.content
+    size = len(content)
+    removed: SectionCut | None = None
+    pieces: tuple[Piece, ...] = ((content, 0, size),)
+    chars = size
+    original_tokens = tokens = tokens_of(content)
+    if blank:
+        pieces, chars, tokens = (), 0, 0
+        removed = SectionCut(reason="empty", allowed_chars=0, removed_chars=0, start=0, end=0)
+    elif allowed < size:
+        done = cut(content, allowed)
+        if not done.head_chars and not done.tail_chars:
+            # A marker alone would cost room and say what this report says.
+            pieces, chars, tokens = (), 0, 0
+            reason = "too-small" if allowed else reason
+        else:
+            pieces, chars = done.pieces, done.chars
+            tokens = (chars + 3) // 4 if content.isascii() else tokens_of(done.text)
+        removed = SectionCut(
+            reason=reason,
+            allowed_chars=allowed,
+            removed_chars=size - done.head_chars - done.tail_chars,
+            start=done.head_chars,
+            end=size - done.tail_chars,
+        )
+    kind = kind_of(section.key)
+    evidence = section.evidence
+    if not evidence:
+        priority = f"priority={section.priority}"
+        evidence = (f"tier={kind.tier}", priority) if kind.tier else (priority,)
+    # By position, in the order of the fields: naming them takes six times as long.
+    return SectionReport(
+        section.key,
+        section.priority,
+        section.protected,
+        size,
+        chars,
+        chars > 0,
+        removed is not None and not blank,
+        section.source_type or kind.source_type,
+        section.scope_type or kind.scope_type,
+        section.inclusion_reason or kind.inclusion_reason,
+        evidence,
+        section.base_priority,
+        section.boosts,
+        section.stable,
+        original_tokens,
+        tokens,
+        removed,
+        pieces,
+    )
