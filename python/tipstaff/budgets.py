@@ -56,3 +56,44 @@ FOCUS_150_CHARS_US: Final = 2.0
 FOCUS_14_KB_US: Final = 20.0
 ASSEMBLE_BEYOND_COPY_US: Final = 60.0
 """What putting 8 tiers of 100 KB into a prompt of 300 KB may take beyond copying 300 KB."""
+
+# Tokens of a request.
+MESSAGE_OVERHEAD_TOKENS: Final = 4
+TOOL_USE_OVERHEAD_TOKENS: Final = 20
+TOOL_RESULT_OVERHEAD_TOKENS: Final = 10
+TOOL_DEFINITION_OVERHEAD_TOKENS: Final = 10
+IMAGE_MAX_TOKENS: Final = 1_600
+IMAGE_MAX_SIDE: Final = 1_568
+IMAGE_PIXELS_PER_TOKEN: Final = 750
+PDF_PAGE_TOKENS: Final = 2_500
+"""Text and image of a page, in the middle of what the Messages API's documentation says of them."""
+
+# Compaction.
+STUB_CHARS: Final = 200
+"""What is left of a tool's result that was pruned, beside the marker that says so."""
+
+SUMMARY_MAX_TOKENS: Final = 4_096
+
+# Bars of the estimator.
+ESTIMATE_UNCHANGED_1000_US: Final = 10.0
+TOKENS_GB_S: Final = 2.0
+TOKENS_MEAN_ERROR: Final = 0.07
+TOKENS_BIAS: Final = 0.02
+TOKENS_VS_BPE: Final = 50.0
+"""How many times faster than a real vocabulary's encoder."""
+
+# Bars of the candidates, in one run on one thread.
+CANDIDATE_MATCH_1K_VS_PYTHON: Final = 200.0
+CANDIDATE_MATCH_10K_VS_PYTHON: Final = 500.0
+"""Reading a text, finding the most similar of so many or taking it in, against sets of words in plain Python."""
+
+CANDIDATE_MATCH_VS_RENSA: Final = 1.5
+"""The same, exact, against approximate MinHash LSH."""
+
+CANDIDATE_STORE_1K_VS_REWRITING: Final = 100.0
+CANDIDATE_STORE_10K_VS_REWRITING: Final = 500.0
+"""A whole upsert, signed and appended, against a store that reads every text and writes every line anew."""
+
+CANDIDATE_UPSERT_100K_VS_1K: Final = 2.0
+CANDIDATE_EVALUATE_100K_VS_1K: Final = 2.0
+"""Per candidate: linear time gives 1."""
