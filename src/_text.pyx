@@ -39,6 +39,7 @@ cdef extern from "tipstaff/columns.hpp" namespace "tipstaff" nogil:
     cdef cppclass Lexicon:
         pass
 
+    int64_t padding
     bint open_lexicon(Span, Lexicon*) noexcept
 
     cdef struct TextColumn:
@@ -117,13 +118,13 @@ def word_values(lexicon, str text not None):
     cdef Span raw
     raw.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
     raw.size = size
-    cdef unsigned char brief[514]
+    cdef unsigned char brief[536]  # 512, and the padding
     cdef vector[unsigned char] room
     cdef uint64_t value
     # A short text is done sooner than another thread would get the GIL.
     if size <= 512:
         return text_value(table, raw, brief)
-    room.resize(size + 2)
+    room.resize(size + padding)
     with nogil:
         value = text_value(table, raw, room.data())
     return value

@@ -36,8 +36,9 @@ constexpr ByteTables make_byte_tables() noexcept {
 
 inline constexpr ByteTables byte_tables = make_byte_tables();
 
-// A lowered text ends with so many zeros, so that whoever reads it need not ask where it ends.
-constexpr std::int64_t padding = 2;
+// A lowered text ends with so many zeros, so that whoever reads it, or `lexicon_word_bytes` from any
+// word on, need not ask where it ends.
+constexpr std::int64_t padding = 24;
 
 // Lower-case ASCII letters; emphasis and code marks go where clauses are read. `out` has room for the
 // text and its padding.
@@ -115,6 +116,7 @@ static inline std::uint64_t fnv(Span bytes, std::uint64_t hash = fnv_start) noex
 }
 
 constexpr std::int64_t lexicon_word_bytes = 24;
+static_assert(padding >= lexicon_word_bytes, "a word at a text's end is read in one go");
 constexpr std::int64_t lexicon_header_bytes = 16;
 
 // One slot of the table in a lexicon, as it lies there: little-endian, without gaps.
@@ -124,6 +126,13 @@ struct LexiconEntry {
   std::uint64_t stem;  // hash of the word's stem
 };
 static_assert(sizeof(LexiconEntry) == 40, "as tipstaff.kernels.lexicon writes it");
+
+// Where a word is looked for first: the highest bits of a sum of products.
+static inline std::uint64_t lexicon_slot(const std::uint64_t* word, std::uint64_t mask) noexcept {
+  const std::uint64_t mixed = word[0] * 0x9E3779B97F4A7C15u + word[1] * 0xC2B2AE3D27D4EB4Fu +
+                              word[2] * 0x165667B19E3779F9u;
+  return mixed >> 44 & mask;
+}
 
 // A lexicon in memory that somebody else keeps: a hash table with linear probing.
 struct Lexicon {
@@ -150,15 +159,16 @@ struct Meaning {
   std::uint64_t stem;
 };
 
+// Of a word in a lowered text.
 static inline Meaning look_up(const Lexicon& lexicon, Span word) noexcept {
   if (word.size > lexicon_word_bytes || word.size == 0) return {false, 0, 0};
-  std::uint64_t wanted[lexicon_word_bytes / 8] = {};
-  std::uint64_t hash = fnv_start;
-  for (std::int64_t i = 0; i < word.size; ++i) {
-    wanted[i / 8] |= std::uint64_t{word.data[i]} << (8 * (i % 8));
-    hash = (hash ^ word.data[i]) * fnv_prime;
+  std::uint64_t wanted[lexicon_word_bytes / 8];
+  std::memcpy(wanted, word.data, sizeof wanted);
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t own = word.size - 8 * i;
+    if (own < 8) wanted[i] &= own <= 0 ? 0 : (std::uint64_t{1} << (8 * own)) - 1;
   }
-  std::uint64_t slot = (hash ^ hash >> 32) & lexicon.mask;
+  std::uint64_t slot = lexicon_slot(wanted, lexicon.mask);
   // A damaged table may have no empty slot.
   for (std::uint64_t tried = 0; tried <= lexicon.mask; ++tried, slot = (slot + 1) & lexicon.mask) {
     LexiconEntry entry;

@@ -2,7 +2,8 @@ r"""Lexicons: what the text kernels know of words, as bytes that any process may
 
 A lexicon is little-endian: ``TLX1\r\n\x1a\n``, a uint64 number of slots (a power of two), and so many slots of 40
 bytes: the word padded with zeros to 24 bytes, its value (uint64), and the FNV-1a hash of its stem (uint64). A word is
-looked for from slot ``(h ^ h >> 32) mod slots`` on, where `h` is its own hash, until a slot without a word.
+looked for from slot ``(a p + b q + c r mod 2**64) >> 44 mod slots`` on until a slot without one, where p, q and r are
+its 24 bytes as three numbers, and a, b and c those of `_FACTORS`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from functools import lru_cache
+from operator import mul
 from typing import Final
 
 MAX_WORD_BYTES: Final = 24
 _MAGIC: Final = b"TLX1\r\n\x1a\n"
 _SLOT: Final = struct.Struct("<24sQQ")
 _HEADER: Final = struct.Struct("<8sQ")
+_PARTS: Final = struct.Struct("<3Q")
+_FACTORS: Final = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 _MAX_SLOTS: Final = 1 << 20
 
 
@@ -62,8 +66,8 @@ def make_lexicon(values: Mapping[str, int], stems: Mapping[str, str]) -> bytes:
 
 
 def _first_place(key: bytes, n_slots: int) -> int:
-    value = fnv(key)
-    return (value ^ value >> 32) % n_slots
+    parts = _PARTS.unpack(key.ljust(MAX_WORD_BYTES, b"\0"))
+    return (sum(map(mul, _FACTORS, parts)) & 0xFFFFFFFFFFFFFFFF) >> 44 & (n_slots - 1)
 
 
 @lru_cache(maxsize=4)
