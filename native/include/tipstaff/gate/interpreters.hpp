@@ -1,11 +1,31 @@
+// Reads the inline programs of interpreters: Python, JavaScript, Perl, Ruby, PHP and awk.
 #pragma once
 
-#include "tipstaff/gate/dialects.hpp"
+#include "tipstaff/gate/awk.hpp"
+#include "tipstaff/gate/program_reader.hpp"
 
 namespace tipstaff::gate {
 
-inline void read_interpreter(Reader& reader, Dialect, const Code& code, const Frame& frame) noexcept {
-  reader.tree->add_uncertainty(Unresolved::syntax, code.origin, frame.carrier);
+inline void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const Frame& frame) noexcept {
+  using program::Language;
+  if (code.text.size() == 1 && code.text[0] == kUnknownPart) {
+    reader.tree->add_uncertainty(Unresolved::code, code.origin, frame.carrier);
+    return;
+  }
+  switch (dialect) {
+    case Dialect::python: return program::Program(reader, code, frame, Language::python, dialect).read();
+    case Dialect::node: return program::Program(reader, code, frame, Language::node, dialect).read();
+    case Dialect::perl: return program::Program(reader, code, frame, Language::perl, dialect).read();
+    case Dialect::ruby: return program::Program(reader, code, frame, Language::ruby, dialect).read();
+    case Dialect::php: return program::Program(reader, code, frame, Language::php, dialect).read();
+    case Dialect::awk: return program::Awk(reader, code, frame).read();
+    default: return;
+  }
+}
+
+// What MongoDB's shell is told is JavaScript, and comes out as `mongo METHOD COLLECTION [--all]`.
+inline void read_mongo(Reader& reader, const Code& code, const Frame& frame) noexcept {
+  program::Program(reader, code, frame, program::Language::node, Dialect::mongo, true).read();
 }
 
 }  // namespace tipstaff::gate

@@ -1,4 +1,4 @@
-// Reads SQL of all servers, and the commands of their clients. Redis and MongoDB are in stores.hpp.
+// Reads SQL of all servers, and the commands of their clients. Redis is in stores.hpp.
 //
 // Statements come out as `sql VERB OBJECT NAME flags`; what only reads, inserts or creates does not come out at all:
 //   drop OBJECT NAME       OBJECT is one word: table, database, schema, view, user, role, index, function ...
@@ -757,7 +757,5 @@ inline void read_sql(Reader& reader, const Code& code, const Frame& frame) noexc
   }
   sql::Statements(reader, code, frame, sql::escapes_with_backslash(reader, code, frame)).read();
 }
-
-inline void read_mongo(Reader&, const Code&, const Frame&) noexcept {}
 
 }  // namespace tipstaff::gate
