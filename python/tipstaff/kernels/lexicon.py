@@ -66,8 +66,9 @@ def make_lexicon(values: Mapping[str, int], stems: Mapping[str, str]) -> bytes:
 
 
 def _first_place(key: bytes, n_slots: int) -> int:
-    parts = _PARTS.unpack(key.ljust(MAX_WORD_BYTES, b"\0"))
-    return (sum(map(mul, _FACTORS, parts)) & 0xFFFFFFFFFFFFFFFF) >> 44 & (n_slots - 1)
+    parts: tuple[int, int, int] = _PARTS.unpack(key.ljust(MAX_WORD_BYTES, b"\0"))
+    mixed: int = sum(map(mul, _FACTORS, parts)) & 0xFFFFFFFFFFFFFFFF
+    return mixed >> 44 & (n_slots - 1)
 
 
 @lru_cache(maxsize=4)
