@@ -118,6 +118,8 @@ class Engine {
     // Statements are typed as commands by people and tools that mean a database's own prompt.
     if (tools::starts_like_sql(whole.text)) {
       statement_ = true;
+      // Rules tell it from what a client sends to its server by the "program" that carries it.
+      if (tree_.command_count() != 0) frame.carrier = 0;
       read_code(reader, Dialect::sql, whole, frame);
       return;
     }

@@ -1,0 +1,34 @@
+"""Where a command runs: its directory, the repository around it, the home and temporary directories."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tipstaff.kernels._gates import Place
+
+
+@lru_cache(maxsize=1024)
+def place_of(cwd: str, home: str, temporary: str, *, files: bool) -> Place:
+    """Return the place as the native engine takes it; an empty `cwd` is not known."""
+    from tipstaff.kernels import _gates
+
+    if cwd:
+        cwd = os.path.normpath(cwd)
+    return _gates.Place(cwd, repository_of(cwd), home, temporary, files=files)
+
+
+@lru_cache(maxsize=1024)
+def repository_of(cwd: str) -> str:
+    """Return the root of the repository that a directory lies in; the directory itself where there is none."""
+    at = cwd
+    while at:
+        if os.path.lexists(os.path.join(at, ".git")):  # noqa: PTH118 - a third of pathlib's time, on every new directory
+            return at
+        above = os.path.dirname(at)  # noqa: PTH120 - as above
+        if above == at:
+            break
+        at = above
+    return cwd
