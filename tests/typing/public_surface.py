@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tipstaff
+import tipstaff.context
 from tipstaff import (
     CompilerConfig,
     Constitution,
@@ -67,3 +68,17 @@ with open_project(".", store=Path("x"), config=config, embedding=embedding, forc
     assert_type(project, Project)
     assert_type(project.bundle, PolicyBundle)
     assert_type(project.retriever(), ShardRetriever)
+
+candidates = tipstaff.context.CandidateStore("candidates.jsonl", sync=False)
+candidate = candidates.upsert({"content": "x"})
+assert_type(candidate, tipstaff.context.Candidate)
+assert_type(candidates.upsert(tipstaff.context.CandidateObservation(content="x")), tipstaff.context.Candidate)
+assert_type(candidates.upsert_many([{"content": "x"}]), tuple[tipstaff.context.Candidate, ...])
+assert_type(candidates.candidates("SHADOW"), tuple[tipstaff.context.Candidate, ...])
+assert_type(candidates.evaluate_all(), tuple[tipstaff.context.CandidateTransition, ...])
+assert_type(candidate.score, float)
+assert_type(tipstaff.context.jaccard("x", "y"), float)
+section = tipstaff.context.CandidatePromptAssembler(candidates).assemble("x", paths=["a.py"])
+assert_type(section.candidate_ids, tuple[str, ...])
+assert_type(tipstaff.context.ContextMonitor(1).state, tipstaff.context.MonitorState)
+assert_type(tipstaff.context.SnapshotFolder.of_project(".").load(), tipstaff.context.ContextSnapshot)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,6 +44,14 @@ def test_what_is_not_usable_is_refused(fields: dict[str, Any], message: str) -> 
         of(**fields)
     with pytest.raises(ConfigError, match="no content"):
         CandidateObservation.of({"score": 0.5}, longest=100)
+
+
+def test_objects_with_the_fields_will_do() -> None:
+    found = CandidateObservation.of(SimpleNamespace(content="x", score=0.25, kind="anti-pattern"), longest=9)
+    assert (found.content, found.score, found.kind) == ("x", 0.25, "ANTI_PATTERN")
+    for other in ("x", 5, None, SimpleNamespace(score=1)):
+        with pytest.raises(ConfigError, match="has no content"):
+            CandidateObservation.of(other, longest=9)
 
 
 @pytest.mark.parametrize(

@@ -138,8 +138,8 @@ class CandidateObservation(Record, frozen=True, kw_only=True):
     cooldown_until: datetime | str | float | None = None
 
     @classmethod
-    def of(cls, value: Self | Mapping[str, Any], *, longest: int) -> Self:
-        """Return a checked observation with tidy fields, from one or from a mapping of its fields.
+    def of(cls, value: Self | Mapping[str, Any] | object, *, longest: int) -> Self:
+        """Return a checked observation with tidy fields, from one, a mapping of its fields, or an object with them.
 
         Raises
         ------
@@ -154,11 +154,17 @@ class CandidateObservation(Record, frozen=True, kw_only=True):
                 msg = f"observation: {wrong}; its fields are {fields}"
                 raise ConfigError(msg)
             value = cls(**value)
+        elif not isinstance(value, cls):
+            given = {name: getattr(value, name) for name in cls.__struct_fields__ if hasattr(value, name)}
+            if "content" not in given:
+                msg = f"observation: {type(value).__name__} has no content; expected an observation or its fields"
+                raise ConfigError(msg)
+            value = cls(**given)
         content = _text(value.content, "content", longest).strip()
         if not content:
             msg = "content: expected a sentence, got nothing"
             raise ConfigError(msg)
-        kind = _text(value.kind, "kind", _MAX_LABEL_CHARS).strip().upper()
+        kind = _text(value.kind, "kind", _MAX_LABEL_CHARS).strip().upper().replace("-", "_")
         if kind not in KINDS:
             msg = f"kind: expected one of {', '.join(KINDS)}, got {value.kind!r}"
             raise ConfigError(msg)

@@ -170,7 +170,7 @@ class CandidateStore:
         Parameters
         ----------
         observation
-            Or a mapping of its fields.
+            Or a mapping of its fields; at run time any object that has them will do.
 
         Returns
         -------
