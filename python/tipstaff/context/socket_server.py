@@ -154,7 +154,7 @@ class SocketServer:
                 msg = f"{self.path}: there is something that is no socket; choose another path"
                 raise ConfigError(msg)
             self.path.unlink()  # whoever made it is dead: the lock is ours
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             # Before bind, so that there is no moment in which others could connect; the umask of a process with
             # threads is not to be touched.

@@ -16,7 +16,7 @@ import pytest
 from tests.context.candidates.clock import Clock
 from tipstaff.context.candidates import log as log_module
 from tipstaff.context.candidates.store import CandidateStore
-from tipstaff.errors import StoreDamagedError, StoreWriteError
+from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
 
 TEXTS = ("alpha beta gamma", "one two three", "red green blue", "north south east")
 
@@ -147,6 +147,11 @@ def test_an_anchor_kept_elsewhere_tells_of_both_files_being_put_back(folder: Pat
     with opened(folder) as store:
         assert store.incidents == ()
         assert not store.has_reached(anchor)
+        assert store.has_reached(store.anchor)
+        assert not store.has_reached(store.anchor[:-1] + "x")
+        for wrong in ("", "a:b", "a:1:", "a:-1:b"):
+            with pytest.raises(ConfigError, match="anchor"):
+                store.has_reached(wrong)
 
 
 def test_an_emptied_or_removed_log_is_noticed(folder: Path) -> None:

@@ -283,7 +283,7 @@ class CandidateLog:
             while view:
                 view = view[os.write(self._descriptor, view) :]
             if self.sync:
-                os.fdatasync(self._descriptor)
+                getattr(os, "fdatasync", os.fsync)(self._descriptor)  # not every system has the first
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._offset)

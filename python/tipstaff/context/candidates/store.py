@@ -111,10 +111,23 @@ class CandidateStore:
             return self._log.head.text
 
     def has_reached(self, anchor: str) -> bool:
-        """Return whether the log is the one of an anchor and goes at least as far."""
-        name, number, _ = anchor.split(":")
+        """Return whether the log is the one of an anchor and goes at least as far.
+
+        Raises
+        ------
+        ConfigError
+            If it is no anchor.
+        """
+        name, _, rest = anchor.partition(":")
+        number, _, mac = rest.partition(":")
+        if not number.isdecimal() or not mac:
+            msg = f"anchor: expected what `CandidateStore.anchor` once returned, got {anchor!r}"
+            raise ConfigError(msg)
         with self._turn():
-            return self._log.head.log == name and self._log.head.number >= int(number)
+            head = self._log.head
+            if head.number == int(number):
+                return head.text == anchor
+            return head.log == name and head.number > int(number)
 
     def candidates(self, *states: CandidateState | str) -> tuple[Candidate, ...]:
         """Return the candidates in these states (in any, if none is named), in the order in which they appeared.
