@@ -9,6 +9,7 @@ from __future__ import annotations
 # The typing module alone costs more than the rest of this package's import; type checkers know the name all the same.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from tipstaff.gates.secrets import SecretFinding, redact, scan_secrets
     from tipstaff.guidance.compiler import CompilerConfig, compile_guidance
     from tipstaff.guidance.embeddings import HashEmbedding
     from tipstaff.guidance.intents import classify_intent
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "SecretFinding": "tipstaff.gates.secrets",
+    "redact": "tipstaff.gates.secrets",
+    "scan_secrets": "tipstaff.gates.secrets",
     "CompilerConfig": "tipstaff.guidance.compiler",
     "compile_guidance": "tipstaff.guidance.compiler",
     "HashEmbedding": "tipstaff.guidance.embeddings",
@@ -66,6 +70,7 @@ __all__ = [
     "RetrievedShard",
     "RuleManifest",
     "RuleShard",
+    "SecretFinding",
     "ShardRetriever",
     "StaticEmbedding",
     "__version__",
@@ -74,6 +79,8 @@ __all__ = [
     "compile_repository",
     "lint_repository",
     "open_project",
+    "redact",
+    "scan_secrets",
 ]
 
 

@@ -8,6 +8,7 @@
 
 #include "tipstaff/hash.hpp"
 #include "tipstaff/limits.hpp"
+#include "tipstaff/literals.hpp"
 #include "tipstaff/score.hpp"
 #include "tipstaff/tokens.hpp"
 #include "tipstaff/wordpiece.hpp"
@@ -28,6 +29,7 @@ const HashKernels* hash_kernels(Isa isa) noexcept;
 const ScoreKernels* score_kernels(Isa isa) noexcept;
 const LimitKernels* limit_kernels(Isa isa) noexcept;
 const WordPieceKernels* wordpiece_kernels(Isa isa) noexcept;
+LiteralFinder literal_finder(Isa isa) noexcept;
 const TokenKernels* token_kernels(Isa isa) noexcept;
 
 }  // namespace tipstaff

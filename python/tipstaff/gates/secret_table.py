@@ -13,9 +13,11 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from tipstaff.errors import ConfigError
 from tipstaff.gates import secret_packs as packs
 from tipstaff.gates.secret_packs import SecretPackError, SecretRule
 from tipstaff.gates.secret_shapes import Choice, Literal, Mark, Node, Option, Repeat, encode_shape, parse_shape
+from tipstaff.kernels import SecretTable
 from tipstaff.kernels import plain_secrets as layout
 
 _WINDOW: Final = 6
@@ -270,9 +272,7 @@ class _Compiler:
         for number, entries in enumerate(self.lists):
             # In the order of first bytes, with an index of them: a search looks at few words for each byte.
             ordered = sorted({entry.encode().lower() for entry in entries})
-            lists += struct.pack(
-                "<257H", *(count + sum(word[0] < first for word in ordered) for first in range(257))
-            )
+            lists += struct.pack("<257H", *(count + sum(word[0] < first for word in ordered) for first in range(257)))
             for word in ordered:
                 words += struct.pack("<IHH", len(self.names), len(word), number)
                 self.names += word
@@ -281,10 +281,20 @@ class _Compiler:
         logs = struct.pack(
             f"<{layout.LOGS}I", *(round(math.log2(number) * 65536) if number else 0 for number in range(layout.LOGS))
         )
-        classes = b"".join(
-            sum(1 << byte for byte in members).to_bytes(32, "little") for members in self.classes
+        classes = b"".join(sum(1 << byte for byte in members).to_bytes(32, "little") for members in self.classes)
+        sections = (
+            records,
+            anchors,
+            classes,
+            bytes(self.code),
+            bytes(self.names),
+            bytes(words),
+            bytes(lists),
+            heads,
+            wide,
+            nibbles,
+            logs,
         )
-        sections = (records, anchors, classes, bytes(self.code), bytes(self.names), bytes(words), bytes(lists), heads, wide, nibbles, logs)
         offset = layout.HEADER_BYTES
         places: list[int] = []
         body = bytearray()
@@ -297,14 +307,24 @@ class _Compiler:
             "<II19I",
             layout.VERSION,
             offset + len(body),
-            len(self.rules), places[0],
-            len(self.anchors), places[1],
-            len(self.classes), places[2],
-            len(self.code), places[3],
-            len(self.names), places[4],
-            count, places[5],
-            len(self.lists), places[6],
-            places[7], places[8], places[9], places[10],
+            len(self.rules),
+            places[0],
+            len(self.anchors),
+            places[1],
+            len(self.classes),
+            places[2],
+            len(self.code),
+            places[3],
+            len(self.names),
+            places[4],
+            count,
+            places[5],
+            len(self.lists),
+            places[6],
+            places[7],
+            places[8],
+            places[9],
+            places[10],
             zlib.crc32(body),
         )
         return header + bytes(layout.HEADER_BYTES - len(header)) + bytes(body)
@@ -400,5 +420,29 @@ def compile_table(rules: Iterable[SecretRule], words: Mapping[str, Sequence[str]
     compiler = _Compiler(rules, words)
     try:
         return compiler.table()
-    except packs.ConfigError as error:
+    except ConfigError as error:
         raise SecretPackError(str(error)) from error
+
+
+def check_samples(rule: SecretRule, words: Mapping[str, Sequence[str]]) -> None:
+    """Hold a rule to its own samples.
+
+    Raises
+    ------
+    SecretPackError
+        Naming the rule and the sample that disagrees.
+    """
+    table = SecretTable(compile_table([rule], words))
+    for samples, wanted in ((rule.positives, True), (rule.negatives, False)):
+        for sample in samples:
+            if bool(table.find(packs.made_up(sample), wary=rule.wary)) != wanted:
+                what = "finds nothing in its positive" if wanted else "finds something in its negative"
+                raise SecretPackError(f"rule {rule.id}: {what} sample {sample!r}")
+
+
+def default_table() -> bytes:
+    """Return the table of the packs that come with the package, each rule held to its samples."""
+    rules, words = packs.default_rules(), packs.default_words()
+    for rule in rules:
+        check_samples(rule, words)
+    return compile_table(rules, words)

@@ -4,6 +4,7 @@
 
     text   --hash_embed, hash_embed_into, hash_embed_batch-->   float32 (n, dimensions), unit rows
     text, table --wordpiece_embed, wordpiece_embed_batch-->     float32 (n, dimensions), unit rows or zeros
+    text   --SecretTable.find-->                                spans of secrets, by the rules of a compiled table
     rows   --quantize_rows-->                                   int8 codes, scales, errors, mean
     rows, query, intents, risks, mask
            --score_topk_f32-->            the k best: (row numbers, scores, cosines)
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         score_topk_f32_batch,
         score_topk_i8,
     )
+    from tipstaff.kernels._secrets import SecretTable
     from tipstaff.kernels._similarity import WordSets, jaccard_pairs
     from tipstaff.kernels._text import alike_texts, opposed_texts, read_words, word_values
     from tipstaff.kernels._tokens import MessageGuard, token_features, utf16_units, weigh_tokens
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MessageGuard",
+    "SecretTable",
     "WordSets",
     "alike_texts",
     "available_isas",
@@ -97,6 +100,7 @@ __all__ = [
 
 _HOMES: Final = {
     "MessageGuard": "_tokens",
+    "SecretTable": "_secrets",
     "WordSets": "_similarity",
     "alike_texts": "_text",
     "available_isas": "_embedding",
@@ -126,6 +130,7 @@ _HOMES: Final = {
 _PLAIN_HOMES: Final = {
     "_focus": "plain_focus",
     "_pieces": "plain_pieces",
+    "_secrets": "plain_secrets",
     "_similarity": "plain_similarity",
     "_text": "plain_text",
     "_tokens": "plain_tokens",

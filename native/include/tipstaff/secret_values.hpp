@@ -1,0 +1,391 @@
+// How an assigned value is judged: is it a secret, or a placeholder, a reference, a name?
+//
+// `tipstaff.kernels.plain_values` says the same in Python. Everything is linear in the value.
+#ifndef TIPSTAFF_SECRET_VALUES_HPP
+#define TIPSTAFF_SECRET_VALUES_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace tipstaff::secrets {
+
+using Byte = unsigned char;
+
+// A stretch of bytes.
+struct Bytes {
+  const Byte* data;
+  std::size_t size;
+  Byte operator[](std::size_t i) const noexcept { return data[i]; }
+  Bytes part(std::size_t start, std::size_t end) const noexcept { return {data + start, end - start}; }
+};
+
+inline bool is_lower(Byte c) noexcept { return c >= 'a' && c <= 'z'; }
+inline bool is_upper(Byte c) noexcept { return c >= 'A' && c <= 'Z'; }
+inline bool is_digit(Byte c) noexcept { return c >= '0' && c <= '9'; }
+inline bool is_letter(Byte c) noexcept { return is_lower(static_cast<Byte>(c | 0x20)); }
+inline bool is_alnum(Byte c) noexcept { return is_letter(c) || is_digit(c); }
+inline bool is_namely(Byte c) noexcept { return is_alnum(c) || c == '_'; }
+inline bool is_hex(Byte c) noexcept { return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); }
+inline bool is_vowel(Byte c) noexcept {
+  c = static_cast<Byte>(c | 0x20);
+  return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' || c == 'y';
+}
+inline Byte lower(Byte c) noexcept { return is_upper(c) ? static_cast<Byte>(c | 0x20) : c; }
+// Whether `c` is one of the signs, none of which is a zero byte.
+inline bool one_of(Byte c, const char* signs) noexcept {
+  for (; *signs != 0; ++signs) {
+    if (static_cast<Byte>(*signs) == c) return true;
+  }
+  return false;
+}
+
+inline std::uint32_t load16(const Byte* x) noexcept { return std::uint32_t{x[0]} | std::uint32_t{x[1]} << 8; }
+inline std::uint32_t load32(const Byte* x) noexcept { return load16(x) | load16(x + 2) << 16; }
+
+// One list of words, sorted by first byte, in lower case.
+struct Words {
+  const Byte* index;  // u16[257]
+  const Byte* words;  // all words of the table: u32 place, u16 length, u16 list
+  const Byte* names;
+
+  // Number of the list's first word that begins with `byte` or a later one.
+  std::uint32_t first(std::uint32_t byte) const noexcept { return load16(index + 2 * byte); }
+  Bytes word(std::uint32_t number) const noexcept {
+    const Byte* x = words + 8 * std::size_t{number};
+    return {names + load32(x), load16(x + 4)};
+  }
+  // Whether a word of the list begins at `text` and ends within it.
+  bool begins(Bytes text) const noexcept {
+    if (text.size == 0) return false;
+    const std::uint32_t byte = lower(text[0]);
+    for (std::uint32_t n = first(byte), end = first(byte + 1); n < end; ++n) {
+      const Bytes known = word(n);
+      if (known.size > text.size) continue;
+      std::size_t i = 1;
+      while (i < known.size && lower(text[i]) == known[i]) ++i;
+      if (i == known.size) return true;
+    }
+    return false;
+  }
+  bool within(Bytes text) const noexcept {
+    for (std::size_t at = 0; at < text.size; ++at) {
+      if (begins(text.part(at, text.size))) return true;
+    }
+    return false;
+  }
+  bool equals(Bytes text) const noexcept {
+    if (text.size == 0) return false;
+    const std::uint32_t byte = lower(text[0]);
+    for (std::uint32_t n = first(byte), end = first(byte + 1); n < end; ++n) {
+      const Bytes known = word(n);
+      if (known.size != text.size) continue;
+      std::size_t i = 1;
+      while (i < known.size && lower(text[i]) == known[i]) ++i;
+      if (i == known.size) return true;
+    }
+    return false;
+  }
+  bool ends(Bytes text) const noexcept {
+    for (std::uint32_t n = first(0), end = first(256); n < end; ++n) {
+      const Bytes known = word(n);
+      if (known.size > text.size) continue;
+      const Byte* tail = text.data + (text.size - known.size);
+      std::size_t i = 0;
+      while (i < known.size && lower(tail[i]) == known[i]) ++i;
+      if (i == known.size) return true;
+    }
+    return false;
+  }
+};
+
+// Numbers of the lists.
+enum List : std::uint32_t {
+  placeholder = 0,
+  plain_value,
+  about_after,
+  about_before,
+  secret_names,
+  references,
+  file_endings,
+  known_passwords,
+  introducers,
+  obvious,
+  fixed_lists,
+};
+
+enum Judge : Byte { judge_none = 0, judge_password, judge_secret, judge_token, judge_quoted, judge_unquoted };
+
+inline constexpr std::uint32_t log_count = 1025;
+
+// What judging reads of a table.
+struct Knowledge {
+  const Byte* lists;
+  const Byte* words;
+  const Byte* names;
+  const Byte* logs;  // u32[1025]: logarithms to base 2, in 1/65536
+
+  Words list(std::uint32_t number) const noexcept { return {lists + 514 * std::size_t{number}, words, names}; }
+  std::uint64_t log(std::size_t n) const noexcept { return load32(logs + 4 * n); }
+};
+
+// A value, and how it stands in the text; see the Python twin.
+struct Value {
+  std::size_t start = 0;
+  std::size_t end = 0;
+  bool quoted = false;
+  bool tight = false;
+  bool ends_line = false;
+  bool strict = false;
+};
+
+struct Counts {
+  std::size_t lower = 0, upper = 0, digit = 0, other = 0, distinct = 0, changes = 0;
+};
+
+inline Counts counts_of(Bytes data) noexcept {
+  Counts counts;
+  std::uint64_t seen[4] = {0, 0, 0, 0};
+  int last = -1;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    const Byte c = data[i];
+    int kind = 3;
+    if (is_lower(c)) {
+      kind = 0;
+      ++counts.lower;
+    } else if (is_upper(c)) {
+      kind = 1;
+      ++counts.upper;
+    } else if (is_digit(c)) {
+      kind = 2;
+      ++counts.digit;
+    } else {
+      ++counts.other;
+    }
+    counts.changes += last >= 0 && last != kind;
+    last = kind;
+    seen[c >> 6] |= std::uint64_t{1} << (c & 63);
+  }
+  for (const std::uint64_t word : seen) counts.distinct += static_cast<std::size_t>(__builtin_popcountll(word));
+  return counts;
+}
+
+// Whether the entropy of the first 1024 bytes is at least `least`, in 1/65536 bits per byte.
+inline bool entropy_holds(Bytes data, std::uint32_t least, const Knowledge& known) noexcept {
+  const std::size_t size = data.size < log_count - 1 ? data.size : log_count - 1;
+  if (least == 0 || size == 0) return least == 0;
+  std::uint16_t histogram[256] = {};
+  for (std::size_t i = 0; i < size; ++i) ++histogram[data[i]];
+  std::uint64_t spent = 0;
+  for (const std::uint16_t n : histogram) {
+    if (n != 0) spent += n * known.log(n);
+  }
+  const std::uint64_t whole = size * known.log(size);
+  return whole >= spent && whole - spent >= std::uint64_t{least} * size;
+}
+
+inline bool is_repeated(Bytes data) noexcept {
+  const std::size_t size = data.size;
+  std::size_t longest = 1;
+  std::size_t run = 1;
+  for (std::size_t i = 1; i < size; ++i) {
+    run = data[i] == data[i - 1] ? run + 1 : 1;
+    if (run > longest) longest = run;
+  }
+  if ((longest >= 6 && 4 * longest >= size) || longest >= 12) return true;
+  if (size < 4) return false;
+  for (std::size_t period = 1; period <= 32 && 2 * period <= size; ++period) {
+    if (std::memcmp(data.data, data.data + period, size - period) == 0) return true;
+  }
+  return false;
+}
+
+inline bool is_sequence(Bytes data) noexcept {
+  std::size_t longest = 1;
+  std::size_t run = 1;
+  for (std::size_t i = 1; i < data.size; ++i) {
+    run = data[i] == data[i - 1] + 1 ? run + 1 : 1;
+    if (run > longest) longest = run;
+  }
+  return longest >= 6 && 3 * longest >= data.size;
+}
+
+inline bool is_spoken(Bytes piece) noexcept {
+  std::size_t vowels = 0;
+  std::size_t run = 0;
+  std::size_t longest = 0;
+  bool last = false;
+  for (std::size_t i = 0; i < piece.size; ++i) {
+    if ((piece[i] | 0x20) == 'q' && !(i + 1 < piece.size && (piece[i + 1] | 0x20) == 'u')) return false;
+    const bool vowel = is_vowel(piece[i]);
+    vowels += vowel;
+    run = vowel == last ? run + 1 : 1;
+    last = vowel;
+    if (run > longest) longest = run;
+  }
+  return vowels > 0 && longest <= 4 && 6 * vowels >= piece.size;
+}
+
+// Where the piece of a name ends that begins with the letter at `at`: capitals, or a word.
+inline std::size_t piece_end(Bytes data, std::size_t at) noexcept {
+  const std::size_t start = at++;
+  if (is_upper(data[start]) && at < data.size && is_upper(data[at])) {
+    while (at < data.size && is_upper(data[at])) ++at;
+  } else {
+    while (at < data.size && is_lower(data[at])) ++at;
+  }
+  return at;
+}
+
+inline bool is_wordy(Bytes data) noexcept {
+  if (3 * counts_of(data).changes >= data.size) return false;
+  std::size_t letters = 0;
+  std::size_t spoken = 0;
+  std::size_t digits = 0;
+  std::size_t at = 0;
+  while (at < data.size) {
+    if (!is_letter(data[at])) {
+      digits += is_digit(data[at]);
+      ++at;
+      continue;
+    }
+    const std::size_t start = at;
+    at = piece_end(data, at);
+    letters += at - start;
+    if (at - start >= 3 && is_spoken(data.part(start, at))) spoken += at - start;
+  }
+  return 5 * digits <= data.size && letters > 0 && 10 * spoken >= 7 * letters;
+}
+
+inline bool is_uuid(Bytes data) noexcept {
+  if (data.size != 36) return false;
+  for (std::size_t i = 0; i < 36; ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? data[i] != '-' : !is_hex(data[i])) return false;
+  }
+  return true;
+}
+
+inline bool holds(Bytes data, const char* what) noexcept {
+  const std::size_t size = std::strlen(what);
+  for (std::size_t i = 0; i + size <= data.size; ++i) {
+    if (std::memcmp(data.data + i, what, size) == 0) return true;
+  }
+  return false;
+}
+
+inline bool is_template(Bytes data) noexcept {
+  const Byte first = data[0];
+  const Byte last = data[data.size - 1];
+  if (first == '$' && data.size > 1 && (is_namely(data[1]) || data[1] == '{' || data[1] == '(')) return true;
+  if ((first == '<' && last == '>') || (first == '%' && last == '%') || (first == '{' && last == '}') ||
+      (first == '[' && last == ']') || (first == '(' && last == ')')) {
+    return true;
+  }
+  static constexpr const char* signs[] = {"${", "$(", "{{", "}}", "<%", "%>", "#{", "...", "***", "\xe2\x80\xa6", "%s", "://"};
+  for (const char* sign : signs) {
+    if (holds(data, sign)) return true;
+  }
+  std::size_t opened = 0;
+  while (opened < data.size && data[opened] != '{') ++opened;
+  std::size_t closed = opened;
+  while (closed < data.size && data[closed] != '}') ++closed;
+  if (closed < data.size && closed > opened + 1) {
+    for (std::size_t i = opened + 1; i < closed; ++i) {
+      if (!is_namely(data[i]) && !one_of(data[i], ".[]")) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+inline bool is_reference(Bytes data, const Knowledge& known) noexcept {
+  if (known.list(references).begins(data)) return true;
+  if (known.list(file_endings).ends(data) && 3 * counts_of(data).digit <= data.size) return true;
+  return (data[0] == '/' || data[0] == '~' || (data.size > 1 && data[0] == '.' && data[1] == '/')) && is_wordy(data);
+}
+
+inline bool is_name(Bytes data) noexcept {
+  if (!is_letter(data[0]) && data[0] != '_') return false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!is_namely(data[i]) && data[i] != '.') return false;
+  }
+  return true;
+}
+
+inline bool is_password(Bytes data, const Value& value, const Counts& counts) noexcept {
+  const std::size_t size = data.size;
+  const int kinds = (counts.lower > 0) + (counts.upper > 0) + (counts.digit > 0) + (counts.other > 0);
+  if (size < (value.quoted ? 6u : 8u) || size > 256) return false;
+  std::size_t signs = 0;
+  for (std::size_t i = 0; i < size; ++i) signs += !is_namely(data[i]) && !one_of(data[i], "-./:");
+  const bool wordy = is_wordy(data);
+  if (!value.quoted && is_name(data) && 4 * counts.changes < size) {
+    // A name in a program, or a short password: where the form is a program's, it is a name.
+    if (wordy && counts.digit < 2) return false;
+    if (!(value.tight && value.ends_line && counts.digit >= 2)) return false;
+  }
+  if (value.strict && kinds < 3 && size < 12) return false;
+  if (counts.digit == 0) {
+    if (signs >= 1 && kinds >= 3 && size >= 8) return true;
+    return size >= 10 && !wordy && (kinds >= 2 || size >= 16);
+  }
+  if (wordy) {
+    return size >= 8 && (counts.digit >= 2 || signs >= 1 || (counts.upper > 0 && counts.other > 0));
+  }
+  return kinds >= 2;
+}
+
+inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte mode,
+                     const Knowledge& known) noexcept {
+  const std::size_t size = data.size;
+  if (is_uuid(data)) return mode == judge_secret;
+  if (size < (value.quoted ? 12u : 16u) || size > 2048 || is_wordy(data)) return false;
+  bool dotted = false;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!is_namely(data[i]) && !one_of(data[i], "-.+/=~:%$!@#^&*?|,;")) return false;
+    dotted |= data[i] == '.';
+  }
+  if (counts.digit == 0 && !(size >= 16 && counts.lower > 0 && counts.upper > 0 && 3 * counts.changes >= size)) {
+    return size >= 20 && entropy_holds(data, 249037, known);
+  }
+  if (!value.quoted && is_name(data) && dotted && 4 * counts.changes < size) return false;
+  return 6 * counts.changes >= size && entropy_holds(data, size < 24 ? 176947 : 203162, known);
+}
+
+// Whether an assigned value is a secret.
+inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& known) noexcept {
+  const bool wary = mode == judge_quoted || mode == judge_unquoted;
+  if (data.size < 4 || data.size > 4096 || is_template(data) || is_reference(data, known)) return false;
+  if (!value.quoted) {
+    if (one_of(data[0], "!*&@") || holds(data, "=>") || holds(data, "->")) return false;
+    for (std::size_t i = 0; i < data.size; ++i) {
+      if (one_of(data[i], "([{")) return false;
+    }
+  }
+  if (wary) {
+    if (known.list(obvious).within(data)) return false;
+    if (value.quoted != (mode == judge_quoted)) return false;
+    const Counts counts = counts_of(data);
+    if (mode == judge_unquoted && (counts.digit == 0 || counts.lower + counts.upper == 0)) return false;
+    for (std::size_t i = 0; i < data.size; ++i) {
+      if (!one_of(data[i], "*.-_xX# ")) return true;
+    }
+    return false;
+  }
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (data[i] <= 0x20 || data[i] >= 0x7F) return false;
+  }
+  const Counts counts = counts_of(data);
+  if (counts.lower + counts.upper == 0 || counts.distinct < 5) return false;
+  if (!(mode == judge_password ? is_password(data, value, counts) : is_token(data, value, counts, mode, known))) {
+    return false;
+  }
+  // The dearer looks come last; all of them must agree.
+  return !is_repeated(data) && !is_sequence(data) && !known.list(placeholder).within(data) &&
+         !known.list(plain_value).within(data);
+}
+
+}  // namespace tipstaff::secrets
+
+#endif

@@ -1,0 +1,247 @@
+"""Made-up cases for the secrets scanner: `{base62:16}` stands for so many made-up characters, and « » mark the secret."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FOUND: Final = r"""
+ENV DB_PASSWORD «{base62:16}»
+ARG NPM_TOKEN=«{base62:32}»
+export API_KEY="«{base62:32}»"
+$env:API_KEY = "«{base62:32}»"
+set PASSWORD=«{base62:14}»
+setx SECRET_KEY "«{base62:40}»"
+<password>«{base62:14}»</password>
+<property name="password" value="«{base62:14}»"/>
+<add name="x" connectionString="Server=tcp:a,1433;User ID=svc;Password=«{base62:18}»;Encrypt=True"/>
+jdbc:mysql://db:3306/app?user=svc&password=«{base62:18}»&useSSL=true
+"password": "«{base62:18}»",
+{{\"password\": \"«{base62:18}»\"}}
+{{\\\"api_key\\\": \\\"«{base62:32}»\\\"}}
+password=%22«{base62:18}»%22
+:password => "«{base62:18}»",
+'password' => '«{base62:18}»',
+define('AUTH_KEY', '«{base62:32}»');
+String password = "«{base62:14}»";
+private static final String API_KEY = "«{base62:32}»";
+var apiKey string = "«{base62:32}»"
+let token: &str = "«{base62:40}»";
+const apiToken: string = '«{base62:40}»';
+#define WIFI_PASSWORD "«{base62:12}»"
+val secretKey = "«{base62:32}»"
+secret_key: "«{base62:32}»"
+config["api_key"] = "«{base62:32}»"
+os.environ["SECRET_KEY"] = "«{base62:50}»"
+client.setPassword("«{base62:14}»")
+--token «{base62:40}»
+--password=«{base62:16}»
+-Password "«{base62:16}»"
+ALTER USER app IDENTIFIED BY '«{base62:16}»';
+CREATE ROLE app WITH PASSWORD '«{base62:16}»';
+requirepass «{base62:20}»
+machine a.io login ci password «{base62:20}»
+X-Api-Key: «{base62:40}»
+curl -H "X-Auth-Token: «{base62:40}»" https://a.io
+curl -u ci:«{base62:20}» https://a.io
+amqp://svc:«{base62:18}»@mq.acme.io:5672/vhost
+mysql://svc:«{base62:18}»@db/app
+sqlserver://svc:«{base62:18}»@db:1433
+smtp://apikey:«{base62:30}»@smtp.acme.io:587
+ftp://svc:«{base62:12}»@ftp.acme.io
+git clone https://oauth2:«{base62:20}»@gitlab.acme.io/a.git
+{{"user": "svc", "pass": "«{base62:16}»"}}
+smtp_pass: «{base62:16}»
+DB_PWD=«{base62:16}»
+password: «{base62:5}!{base62:5}#{base62:3}»
+password = "«{base62:5}@{base62:5}&{base62:3}»"
+password='«{base62:5}${base62:5}=(x){base62:3}»'
+passwd: «{base62:20}»  # rotate
+auth_token = '«{hex:40}»'
+access_token="«{hex:64}»"
+encryption_key: «{hex:64}»
+cookie_secret = "«{hex:32}»"
+Authorization: Bearer «{base62:40}»
+"Authorization": "Bearer «{hex:40}»"
+Authorization: ApiKey «{base64:56}==»
+headers = {{"Authorization": f"token «{base62:40}»"}}
+api-key: «{base62:32}»
+"apiKey":"«{base62:32}»"
+apikey=«{hex:32}»
+https://a.io/v1?api_key=«{hex:32}»&x=1
+https://a.io/v1?token=«{base62:32}»
+client_secret=«{word:32}»&grant_type=x
+"clientSecret": "«{word:40}»"
+token: "«{base62:32}»"
+private_key = "«{hex:64}»"
+"name": "DB_PASSWORD", "value": "«{base62:16}»"
+stringData:\n  password: «{base62:16}»
+`api_key`: `«{base62:32}»`
+password := "«{base62:14}»"
+PASSWORD="«{base62:14}»" ./run
+PGPASSWORD=«{base62:14}» psql -h db
+sshpass -p «{base62:14}» ssh a
+redis-cli -h a -a «{base62:20}»
+mysql -u root -p«{base62:14}» app
+docker login -u a -p «{base62:20}» r.io
+svc:«{base62:14}»@tcp(db:3306)/app
+password: «hunter22»
+- name: API_TOKEN\n  value: "«{base62:32}»"
+"""
+
+LEFT_ALONE: Final = r"""
+password = input("Password: ")
+password = request.form["password"]
+password: str
+password: string;
+password?: string
+token: Token
+const token = await getToken();
+token = jwt.encode(payload, key)
+let secret = generateSecret(32);
+secret = crypto.randomBytes(32).toString("hex")
+API_KEY=${{API_KEY}}
+API_KEY=$API_KEY
+API_KEY: ${{{{ secrets.API_KEY }}}}
+token: ${{{{ github.token }}}}
+password: {{{{ .Values.password }}}}
+password: "{{{{ vault_password }}}}"
+password: <your password>
+password: [REDACTED]
+password: ********
+password: changeme
+password: CHANGE_ME_PLEASE
+api_key = "your-api-key-here"
+api_key = "YOUR_API_KEY"
+API_KEY=xxxxxxxxxxxxxxxxxxxxxxxx
+SECRET_KEY = "django-insecure-placeholder"
+token = os.environ.get("GITHUB_TOKEN", "")
+token = process.env.GITHUB_TOKEN!
+token := os.Getenv("TOKEN")
+password = ENV["DB_PASSWORD"]
+password = System.getenv("DB_PASSWORD")
+password = env::var("DB_PASSWORD")?;
+password = config.database.password
+password = "password"
+password = "secret"
+password = 'admin'
+password = ""
+password = None
+password = null
+password: nil
+passwordField.placeholder = "Enter your password"
+"password": "Password is required"
+"forgot_password": "Forgot your password?"
+password_confirmation: "Bestätigung"
+<input type="password" name="password" placeholder="Passwort">
+<label for="password">Password</label>
+passwordHash = "$2b$12$abcdefghijklmnopqrstuv"
+password_hash: {hex:64}
+"sha256": "{hex:64}"
+commit {hex:40}
+index {hex:7}..{hex:7} 100644
+"integrity": "sha512-{base64:86}=="
+"resolved": "https://registry.acme.dev/a/-/a-1.0.0.tgz#{hex:40}"
+FROM alpine@sha256:{hex:64}
+uses: actions/setup-node@{hex:40}
+golang.org/x/net v0.1.0 h1:{base64:43}=
+checksum = "{hex:64}"
+etag: W/"{hex:32}"
+id: {uuid}
+session_id={uuid}
+request-id: {hex:32}
+traceparent: 00-{hex:32}-{hex:16}-01
+ssh-rsa AAAAB3NzaC1yc2E{base64:200} dev@host
+public_key: {base64:43}=
+publicKey = "{base64:43}="
+recaptcha_site_key: 6L{base62:38}
+NEXT_PUBLIC_STRIPE_KEY=pk_live_{base62:24}
+"key": "ctrl+shift+p"
+key: "cmd+k cmd+s"
+{{ "key": "ctrl+k ctrl+s", "command": "workbench.action" }}
+<img src="data:image/png;base64,{base64:400}">
+sourceMappingURL=data:application/json;base64,{base64:200}
+tokens = tokenizer.encode(text)
+token_type: bearer
+"token_endpoint": "https://a.io/oauth/token"
+"max_tokens": 4096
+eos_token = "<|endoftext|>"
+pad_token: "[PAD]"
+csrf_token_name = "csrfmiddlewaretoken"
+def test_password_is_hashed():
+it("rejects a wrong password", () => {{
+test_token_expires_after_30_days
+secretName: prod-db-credentials
+secretKeyRef:
+existingSecret: my-release-postgresql
+kind: Secret
+aws_secret_access_key = AWS_SECRET
+arn:aws:iam::123456789012:role/x
+secret = data.aws_secretsmanager_secret_version.db.secret_string
+password = random_password.db.result
+password = aws_ssm_parameter.db_password.value
+- "PASSWORD=${{DB_PASSWORD:-}}"
+echo "$PASSWORD" | docker login --password-stdin
+mysql -u root -p$MYSQL_PWD
+read -s -p "Password: " password
+sk-your-key-here
+sk-...
+ghp_...
+ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+AKIAXXXXXXXXXXXXXXXX
+AKIAIOSFODNN7EXAMPLE
+wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
+xoxb-000000000000-000000000000-xxxxxxxxxxxxxxxxxxxxxxxx
+https://user:password@example.com/
+https://user:pass@host/path
+postgres://postgres:postgres@localhost:5432/app
+mongodb://localhost:27017/app
+redis://:password@localhost:6379
+amqp://guest:guest@localhost:5672
+http://localhost:3000/@fs/app
+https://medium.com/@user:post
+const re = /sk_live_[0-9a-zA-Z]{{24}}/
+pattern: "AKIA[0-9A-Z]{{16}}"
+"scopes": ["read:user", "token:write"]
+color: #a1b2c3d4
+disk-encryptionconfigurationmanager
+task-abcdefghijklmnopqrstuvwx
+risk-assessment-framework-configuration
+password = getpass()
+with open("secrets.json") as f:
+PASSWORD_MIN_LENGTH = 12
+token_ttl = 3600
+access_token_expires_in: 86400
+secret_rotation_days = 90
+"tokenizer_class": "PreTrainedTokenizerFast"
+keyboard: "us-intl"
+monkeypatch.setenv("API_KEY", "test")
+api_key="test-key-123"
+password="test1234"
+"Content-Security-Policy": "script-src 'nonce-{base62:22}'"
+xmlns:x="http://schemas.x.org/token"
+author: Jane Doe <jane@acme.io>
+Author: {hex:40}
+key = hashlib.sha256(data).hexdigest()
+cache_key = f"user:{{user_id}}:v2"
+i18n: {{ password: "Passwort", token: "Zugangsschlüssel" }}
+password: "Mot de passe oublié"
+"token": "string"
+token: {{ type: String, required: true }}
+@Column(name = "password_hash", length = 60)
+api_key: str = Field(default="", env="API_KEY")
+apiKey: import.meta.env.VITE_API_KEY,
+credentials: "include"
+credentials: 'same-origin'
+credential_source = Ec2InstanceMetadata
+secret: false
+secret: true
+SECRET_BACKEND=airflow.providers.hashicorp.secrets.vault.VaultBackend
+password_encryption = scram-sha-256
+token: abc
+0x{hex:40}
+Bearer realm="api"
+Authorization: Bearer <token>
+Authorization: Bearer $TOKEN
+Authorization: Bearer ${{process.env.TOKEN}}
+authorization: Basic {{{{credentials}}}}
+"""
