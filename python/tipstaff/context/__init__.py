@@ -13,7 +13,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan, PromptOverflowError, SectionReport
+    from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan, PromptOverflowError
     from tipstaff.context.boosts import PriorityBoost, boost_priority
     from tipstaff.context.budget import SystemPromptBudget
     from tipstaff.context.candidates.config import CandidateConfig
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tipstaff.context.memory_tiers import MemoryTier, MemoryTiers, TierSource
     from tipstaff.context.monitor import ContextMonitor, MonitorState
     from tipstaff.context.path_rules import PathRule, PathRules
+    from tipstaff.context.sections import SectionReport
     from tipstaff.context.snapshot import ContextSnapshot, SnapshotFolder, take_snapshot
     from tipstaff.context.socket_server import SocketServer
     from tipstaff.context.treemap import treemap_svg
@@ -65,7 +66,7 @@ _HOMES = {
     "AssembledPrompt": "tipstaff.context.assembly",
     "ContextAssemblyPlan": "tipstaff.context.assembly",
     "PromptOverflowError": "tipstaff.context.assembly",
-    "SectionReport": "tipstaff.context.assembly",
+    "SectionReport": "tipstaff.context.sections",
     "PriorityBoost": "tipstaff.context.boosts",
     "boost_priority": "tipstaff.context.boosts",
     "SystemPromptBudget": "tipstaff.context.budget",
