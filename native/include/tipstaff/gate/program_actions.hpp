@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/program_calls.hpp"
+#include "tipstaff/gate/quoting.hpp"
 #include "tipstaff/gate/shell_bytes.hpp"
 
 namespace tipstaff::gate::program {
@@ -198,58 +199,11 @@ class Actions {
     }
   }
 
-  // Arguments as the shell text that means them: one reader knows all that programs can start.
-  class Quoted {
-   public:
-    explicit Quoted(Tree& tree) noexcept : tree_(tree), out_(tree.draft(&room_)) {}
-    void word(string_view text) noexcept {
-      if (size_ > 0) put(' ');
-      bool plain = !text.empty() && text[0] != '~' && text[0] != '#';
-      for (const char c : text) {
-        plain = plain && (ascii::is_name(c) || c == kUnknownPart || string_view("/.-+:,@%").find(c) != string_view::npos);
-      }
-      if (size_ == 0 && text.find('=') != string_view::npos) plain = false;
-      if (plain) {
-        for (const char c : text) put(c);
-        return;
-      }
-      // Unknown parts stand outside of quotes, in quotes of their own kind.
-      put('\'');
-      for (const char c : text) {
-        if (c == '\'') {
-          for (const char q : string_view("'\\''")) put(q);
-        } else if (c == kUnknownPart) {
-          for (const char q : string_view("'\"\x01\"'")) put(q);
-        } else {
-          put(c);
-        }
-      }
-      put('\'');
-    }
-    bool fits() const noexcept { return size_ <= room_; }
-    string_view keep() noexcept { return tree_.keep(size_); }
-
-   private:
-    void put(char c) noexcept {
-      if (size_ < room_) out_[size_] = c;
-      ++size_;
-    }
-    Tree& tree_;
-    std::size_t room_ = 0;
-    char* out_;
-    std::size_t size_ = 0;
-  };
-
   void run_words(const Known* items, std::uint32_t count, Span span) noexcept {
-    if (count == 0) return;
-    Quoted quoted(tree_);
-    std::uint16_t flags = 0;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      quoted.word(items[i].text);
-      flags |= items[i].flags;
-    }
-    if (!quoted.fits()) return tree_.set_full();
-    run_code(Dialect::shell, Known{quoted.keep(), span, false, static_cast<std::uint16_t>(flags & word_flag::kUnknown)});
+    Frame frame = frame_;
+    if (decoded_) frame.via |= via::kDecoded;
+    if (count == 1 || (count == 2 && items[1].text == "-i")) note_shell(items[0].text);
+    read_words(reader_, frame, items, count, span);
   }
   void run_list(const Value& list, Span span) noexcept {
     if (list.count == 0) {
