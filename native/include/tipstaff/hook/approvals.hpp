@@ -1,0 +1,118 @@
+// Calls that wait for a person, and those that a person allowed: once, for a while, for exactly the same call.
+//
+// A call's code is made of the hash of what it would do and where. The hook leaves the call under that code in
+// pending/; `tipstaff approve CODE`, run by a person in a terminal, signs it with the key and writes approvals/CODE:
+//   tipstaff-approval-1 CODE EXPIRY SUBJECT SIGNATURE
+// EXPIRY in seconds since 1970, SUBJECT the SHA-256 of tool, folder and parameters, SIGNATURE the HMAC-SHA256 of what
+// stands before it. The hook takes the file away (one rename wins) before it counts, so that it counts once.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string_view>
+
+#include "tipstaff/hook/event.hpp"
+#include "tipstaff/hook/sha256.hpp"
+#include "tipstaff/hook/state.hpp"
+
+namespace tipstaff::hook {
+
+struct Subject {
+  Digest digest;
+  char hex[64];
+  char code[8];  // letters and digits that are not taken for each other
+
+  std::string_view code_view() const noexcept { return {code, sizeof code}; }
+  std::string_view hex_view() const noexcept { return {hex, sizeof hex}; }
+};
+
+// Hashes what a call would do. Lengths stand before texts, so that no two calls have the same bytes.
+inline Subject subject_of(const HookEvent& event, std::string_view cwd) noexcept {
+  Sha256 hash;
+  const auto put = [&](std::string_view text) noexcept {
+    unsigned char length[8];
+    for (int i = 0; i < 8; ++i) length[i] = static_cast<unsigned char>(static_cast<std::uint64_t>(text.size()) >> (8 * i));
+    hash.update({reinterpret_cast<const char*>(length), sizeof length});
+    hash.update(text);
+  };
+  put("tipstaff-call-1");
+  put(event.tool);
+  put(cwd);
+  for (std::uint32_t i = 0; i < event.field_count; ++i) {
+    // What a model says about its call is not what the call does.
+    if (event.fields[i].name == "description" || event.fields[i].name == "timeout") continue;
+    put(event.fields[i].name);
+    put(event.fields[i].text);
+  }
+  Subject subject;
+  subject.digest = hash.finish();
+  write_hex(subject.digest, subject.hex);
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i) bits = bits << 8 | subject.digest.bytes[i];
+  for (char& letter : subject.code) {
+    letter = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"[bits & 31];
+    bits >>= 5;
+  }
+  return subject;
+}
+
+namespace approvals {
+
+inline std::string_view next_word(std::string_view* text) noexcept {
+  const std::size_t end = text->find(' ');
+  const std::string_view word = text->substr(0, end);
+  *text = end == std::string_view::npos ? std::string_view{} : text->substr(end + 1);
+  return word;
+}
+
+// Returns whether a person allowed exactly this call; the approval is used up by that.
+inline bool take(const Path& state, const Subject& subject, std::uint64_t now_s) noexcept {
+  Path path = state;
+  path.add("/approvals/").add(subject.code_view());
+  char text[512];
+  const long bytes = read_private(path, text, sizeof text);
+  if (bytes <= 0) return false;
+  std::string_view line(text, static_cast<std::size_t>(bytes));
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+  const std::size_t last = line.rfind(' ');
+  if (last == std::string_view::npos) return false;
+  const std::string_view said = line.substr(0, last), signature = line.substr(last + 1);
+  std::string_view rest = said;
+  const std::string_view kind = next_word(&rest), code = next_word(&rest), expiry = next_word(&rest);
+  if (kind != "tipstaff-approval-1" || code != subject.code_view() || rest != subject.hex_view()) return false;
+  std::uint64_t until = 0;
+  if (expiry.empty() || expiry.size() > 15) return false;
+  for (char digit : expiry) {
+    if (digit < '0' || digit > '9') return false;
+    until = until * 10 + static_cast<unsigned>(digit - '0');
+  }
+  char key[64], expected[64];
+  Path key_path = state;
+  const long key_bytes = read_private(key_path.add("/key"), key, sizeof key);
+  if (key_bytes < 32) return false;
+  write_hex(hmac_sha256({key, static_cast<std::size_t>(key_bytes)}, said), expected);
+  if (!equal_secretly({expected, sizeof expected}, signature)) return false;
+  Path used = state;
+  used.add("/approvals/.used-").add(subject.code_view()).add("-").hex(static_cast<std::uint64_t>(::getpid()));
+  if (!used.ok() || ::rename(path.c_str(), used.c_str()) != 0) return false;  // another call took it
+  ::unlink(used.c_str());
+  return now_s <= until;
+}
+
+// Leaves a call for a person to look at. `shown` is a JSON object that tells them what it is.
+inline void leave(const Path& state, const Subject& subject, std::string_view shown) noexcept {
+  Path path = state, scratch = state;
+  path.add("/pending/").add(subject.code_view());
+  scratch.add("/pending/.new-").add(subject.code_view()).add("-").hex(static_cast<std::uint64_t>(::getpid()));
+  const int file = open_state(scratch, O_WRONLY | O_CREAT | O_TRUNC);
+  if (file < 0) return;
+  const bool whole = write_whole(file, shown);
+  ::close(file);
+  if (!whole || !path.ok() || ::rename(scratch.c_str(), path.c_str()) != 0) ::unlink(scratch.c_str());
+}
+
+}  // namespace approvals
+
+}  // namespace tipstaff::hook

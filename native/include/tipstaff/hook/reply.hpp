@@ -1,0 +1,158 @@
+// A verdict in the words of a host: what goes to standard output and standard error, and the exit status.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/gate/image.hpp"
+#include "tipstaff/hook/event.hpp"
+#include "tipstaff/hook/json.hpp"
+
+namespace tipstaff::hook {
+
+struct Reply {
+  gate::Decision decision = gate::Decision::allow;  // allow, warn, confirm or block
+  bool unattended = false;
+  std::string_view reason;   // for people and the model; not empty where the decision is not allow
+  std::string_view context;  // text for the model's window; empty for none
+  std::string_view output;   // a tool's output with its secrets removed, as JSON; empty where it stays as it is
+};
+
+namespace replies {
+
+using gate::Decision;
+
+inline bool stops(const HookEvent& event, const Reply& reply) noexcept {
+  return reply.decision == Decision::block ||
+         (reply.decision == Decision::confirm && (!event.can_ask || reply.unattended || event.unattended));
+}
+
+inline bool asks(const HookEvent& event, const Reply& reply) noexcept {
+  return reply.decision == Decision::confirm && !stops(event, reply);
+}
+
+inline void member(Writer& out, std::string_view key, std::string_view text, bool* first) noexcept {
+  if (!*first) out.raw(",");
+  *first = false;
+  out.string(key).raw(":").string(text);
+}
+
+// Claude Code; and Codex, which takes the same shape but fails open on anything that it does not know: no question, no
+// bare allow, no further keys.
+inline void claude_like(const HookEvent& event, const Reply& reply, Writer& out) noexcept {
+  const bool codex = event.host == Host::codex;
+  const bool warns = reply.decision == Decision::warn && !reply.reason.empty();
+  if (event.phase == Phase::permission) {
+    // Silence leaves the question to the person who was going to be asked anyway.
+    if (reply.decision != Decision::block && !(stops(event, reply))) return;
+    out.raw("{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\"message\":");
+    out.string(reply.reason).raw("}}}");
+    return;
+  }
+  bool first = true;
+  out.raw("{");
+  if (warns) member(out, "systemMessage", reply.reason, &first);
+  const bool speaks = stops(event, reply) || asks(event, reply) || !reply.context.empty() || !reply.output.empty();
+  if (speaks) {
+    if (!first) out.raw(",");
+    first = false;
+    out.raw("\"hookSpecificOutput\":{\"hookEventName\":").string(event.name);
+    if (event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply))) {
+      out.raw(",\"permissionDecision\":\"").raw(stops(event, reply) ? "deny" : "ask").raw("\",\"permissionDecisionReason\":");
+      out.string(reply.reason);
+    }
+    if (!reply.context.empty()) out.raw(",\"additionalContext\":").string(reply.context);
+    if (!reply.output.empty() && !codex) out.raw(",\"updatedToolOutput\":").raw(reply.output);
+    out.raw("}");
+  }
+  if (!reply.output.empty() && codex) {
+    // Whose reader of replaced outputs is newer than its reader of blocks.
+    if (!first) out.raw(",");
+    out.raw("\"decision\":\"block\",\"reason\":").string(reply.reason);
+    first = false;
+  }
+  out.raw("}");
+  if (out.view() == "{}") out.clear();  // nothing to say is said by saying nothing
+}
+
+inline void gemini(const HookEvent& event, const Reply& reply, Writer& out) noexcept {
+  bool first = true;
+  out.raw("{");
+  if (stops(event, reply) || asks(event, reply)) {
+    member(out, "decision", stops(event, reply) ? "deny" : "ask", &first);
+    member(out, "reason", reply.reason, &first);
+  } else if (reply.decision == Decision::warn && !reply.reason.empty()) {
+    member(out, "systemMessage", reply.reason, &first);
+  }
+  if (!reply.output.empty()) {  // its only way to replace an output is to deny it, the reason standing in its place
+    member(out, "decision", "deny", &first);
+    member(out, "reason", reply.reason, &first);
+  }
+  if (!reply.context.empty()) {
+    if (!first) out.raw(",");
+    out.raw("\"hookSpecificOutput\":{\"hookEventName\":").string(event.name);
+    out.raw(",\"additionalContext\":").string(reply.context).raw("}");
+  }
+  out.raw("}");
+}
+
+inline void cursor(const HookEvent& event, const Reply& reply, Writer& out) noexcept {
+  bool first = true;
+  out.raw("{");
+  if (event.phase == Phase::before_tool) {
+    member(out, "permission", stops(event, reply) ? "deny" : asks(event, reply) ? "ask" : "allow", &first);
+    if (reply.decision != Decision::allow && !reply.reason.empty()) {
+      member(out, event.camel ? "userMessage" : "user_message", reply.reason, &first);
+      member(out, event.camel ? "agentMessage" : "agent_message", reply.reason, &first);
+    }
+  } else if (event.phase == Phase::prompt) {
+    if (!first) out.raw(",");
+    out.raw("\"continue\":true");
+    first = false;
+  }
+  if (!reply.context.empty() && (event.phase == Phase::session_start || event.phase == Phase::after_tool))
+    member(out, event.camel ? "additionalContext" : "additional_context", reply.context, &first);
+  if (!reply.output.empty() && event.phase == Phase::after_tool) {
+    if (!first) out.raw(",");
+    out.raw("\"updated_mcp_tool_output\":").raw(reply.output);
+  }
+  out.raw("}");
+}
+
+inline void copilot(const HookEvent& event, const Reply& reply, Writer& out) noexcept {
+  bool first = true;
+  out.raw("{");
+  if (event.phase == Phase::permission) {
+    if (stops(event, reply)) {
+      member(out, "behavior", "deny", &first);
+      member(out, "message", reply.reason, &first);
+    }
+  } else if (stops(event, reply) || asks(event, reply)) {
+    member(out, "permissionDecision", stops(event, reply) ? "deny" : "ask", &first);
+    member(out, "permissionDecisionReason", reply.reason, &first);
+  }
+  if (!reply.context.empty()) member(out, "additionalContext", reply.context, &first);
+  if (!reply.output.empty()) {
+    if (!first) out.raw(",");
+    out.raw("\"modifiedResult\":").raw(reply.output);
+  }
+  out.raw("}");
+  if (out.view() == "{}") out.clear();
+}
+
+// Writes the reply; the exit status is always 0, since every host reads its JSON then.
+inline void write(const HookEvent& event, const Reply& reply, Writer& out) noexcept {
+  out.clear();
+  switch (event.host) {
+    case Host::gemini: return gemini(event, reply, out);
+    case Host::cursor: return cursor(event, reply, out);
+    case Host::copilot: return copilot(event, reply, out);
+    case Host::claude:
+    case Host::codex: return claude_like(event, reply, out);
+    case Host::unknown: return;
+  }
+}
+
+}  // namespace replies
+
+}  // namespace tipstaff::hook
