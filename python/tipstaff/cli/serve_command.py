@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 from pathlib import Path
 from types import FrameType
@@ -33,18 +34,18 @@ def command(*, directory: Path, socket_path: Path | None, workers: int, as_json:
 
     path = socket_path or directory / ".tipstaff" / "run" / "tipstaff.sock"
     dispatcher = Dispatcher(context_methods(SnapshotFolder.of_project(directory)))
-    with SocketServer(path, dispatcher, workers=workers) as server:
-        if as_json:
-            write_json({"socket": str(path), "methods": ["context.inspect", "context.sessions"], "workers": workers})
-        else:
-            write(f"listening on {plain(str(path))}")
-        before = signal.signal(signal.SIGTERM, _interrupt)
-        try:
+    # Before anybody is told that it listens: whoever knows may end it.
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with SocketServer(path, dispatcher, workers=workers) as server, contextlib.suppress(KeyboardInterrupt):
+            if as_json:
+                methods = ["context.inspect", "context.sessions"]
+                write_json({"socket": str(path), "methods": methods, "workers": workers})
+            else:
+                write(f"listening on {plain(str(path))}")
             server.wait()
-        except KeyboardInterrupt:
-            pass
-        finally:
-            signal.signal(signal.SIGTERM, before)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
