@@ -15,6 +15,7 @@ import pytest
 
 from tests.context.candidates.clock import Clock
 from tipstaff.context.candidates import log as log_module
+from tipstaff.context.candidates.rows import Rows
 from tipstaff.context.candidates.store import CandidateStore
 from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
 
@@ -83,6 +84,31 @@ def test_a_changed_entry_is_skipped_set_aside_and_reported(folder: Path, find: b
     store.upsert({"content": "after it"})
     assert contents(opened(folder)) == [TEXTS[0], *TEXTS[2:], "after it"]
     assert len(aside(folder)) == 1
+
+
+def test_verifying_reads_what_is_there_now(folder: Path) -> None:
+    store = opened(folder)
+    assert store.verify() == ()
+    edit(folder, lambda lines: [*lines[:2], lines[2].replace(b"0.8", b"0.9"), *lines[3:]])
+    assert [incident.kind for incident in store.verify()] == ["tampered"]
+    assert contents(store) == [TEXTS[0], *TEXTS[2:]]
+
+
+def test_a_reading_that_is_interrupted_begins_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, other = opened(folder), opened(folder)
+    other.upsert_many([{"content": "more of it"}, {"content": "and yet another"}])
+    take = Rows.take
+
+    def interrupted(rows: Rows, entry: Any, place: int = -1) -> None:
+        if getattr(entry, "content", "") == "and yet another":
+            raise MemoryError
+        take(rows, entry, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Rows, "take", interrupted)
+        with pytest.raises(MemoryError):
+            store.candidates()
+    assert contents(store) == [*TEXTS, "more of it", "and yet another"]
 
 
 def test_compaction_drops_damage_only_once_it_is_set_aside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

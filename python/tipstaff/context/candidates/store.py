@@ -353,11 +353,15 @@ class CandidateStore:
             self._guard = threading.RLock()
             self._log.close()
         with self._guard, self._log.locked():
-            anew, entries = self._log.news()
-            if anew:
-                self._rows = Rows(self.config)
-            for entry in entries:
-                self._rows.take(entry)
+            try:
+                anew, entries = self._log.news()
+                if anew:
+                    self._rows = Rows(self.config)
+                for entry in entries:
+                    self._rows.take(entry)
+            except BaseException:
+                self._log.forget()  # what was read in part is read again
+                raise
             yield self._now_us()
 
     @contextlib.contextmanager
