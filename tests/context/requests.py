@@ -59,7 +59,7 @@ def request(session_id: str = "s1", *, extra: str = "", **options: Any) -> Conte
             "candidates": CANDIDATES,
             "tool_tokens": 4_000,
             "message_tokens": 60_000,
-            "message_count": 12,
+            "messages": [{"role": "user", "content": "hello"}] * 12,
             "live": monitor.state,
             **options,
         },

@@ -46,6 +46,15 @@ def test_only_candidates_whose_line_was_sent_count() -> None:
     assert take_snapshot(prompt, session_id="s", candidates=CANDIDATES).injected_candidate_ids == ()
 
 
+def test_messages_and_tools_are_measured_where_nobody_knows_better() -> None:
+    tools = [{"name": "read", "description": "reads a file", "input_schema": {"type": "object"}}]
+    snapshot = request(tools=tools, tool_tokens=None, message_tokens=None)
+    assert snapshot.message_count == 12
+    assert snapshot.message_tokens == 12 * (4 + 2)
+    assert snapshot.tool_tokens == 1 + 3 + 5 + 10
+    assert request(tools=tools).tool_tokens == 4_000
+
+
 def test_an_unknown_window_has_no_share() -> None:
     assert request(context_window=0).window_share is None
 

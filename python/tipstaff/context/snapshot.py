@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
@@ -15,6 +15,7 @@ import msgspec
 from tipstaff.context.assembly import AssembledPrompt
 from tipstaff.context.monitor import MonitorState
 from tipstaff.context.sections import SectionReport
+from tipstaff.context.tokens import estimate_tools, messages_total
 from tipstaff.errors import SourceError, SourceNotFoundError
 from tipstaff.model import Record
 from tipstaff.store.replacing import replaced_file, write_error
@@ -181,9 +182,10 @@ def take_snapshot(
     max_output: int = 0,
     focus: Focus | None = None,
     candidates: Shown | None = None,
-    tool_tokens: int = 0,
-    message_tokens: int = 0,
-    message_count: int = 0,
+    tools: Sequence[Mapping[str, Any]] = (),
+    messages: Sequence[Mapping[str, Any]] = (),
+    tool_tokens: int | None = None,
+    message_tokens: int | None = None,
     live: MonitorState | None = None,
     taken_at: datetime | None = None,
     keep_content: bool = True,
@@ -200,8 +202,10 @@ def take_snapshot(
         Of the model, in tokens; 0 if unknown.
     focus, candidates
         What the prompt was made with.
-    tool_tokens, message_tokens, message_count
-        What is sent beside it.
+    tools, messages
+        What is sent beside it; only their number and size are kept.
+    tool_tokens, message_tokens
+        Their sizes, where they are known better than by the rule of four characters a token.
     live
         ``monitor.state``.
     taken_at
@@ -226,9 +230,9 @@ def take_snapshot(
         max_total_chars=prompt.budget.max_total_chars,
         context_window_tokens=context_window,
         max_output_tokens=max_output,
-        tool_tokens=tool_tokens,
-        message_tokens=message_tokens,
-        message_count=message_count,
+        tool_tokens=estimate_tools(tools) if tool_tokens is None else tool_tokens,
+        message_tokens=messages_total(messages) if message_tokens is None else message_tokens,
+        message_count=len(messages),
         focus=SnapshotFocus()
         if focus is None
         else SnapshotFocus(
