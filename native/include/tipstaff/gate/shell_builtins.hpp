@@ -17,6 +17,11 @@ inline void ShellReader::change_directory(const Invocation& in, bool push) noexc
   } else {
     const string_view target = text_of(in, i);
     session_.cwd = target == "-" ? session_.old_cwd : target.empty() ? before : resolve(before, target);
+    // A loop's variable may be several places: the one nearest to the root is the one to fear.
+    for (std::uint32_t k = i + 1; k < in.count && !session_.cwd.empty(); ++k) {
+      const string_view other = resolve(before, text_of(in, k));
+      if (other.size() < session_.cwd.size()) session_.cwd = other;
+    }
   }
   session_.old_cwd = before;
 }

@@ -333,7 +333,10 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
     const std::uint32_t elements = tree_.pending() - words;
     for (std::uint32_t i = 0; i < elements && count < Session::kAlternatives; ++i) {
       const Word& word = tree_.pending_word(words + i);
-      found[count++] = Value{word.text, word.flags};
+      Value value{word.text, word.flags};
+      const std::size_t key = value.text.find("]=");
+      if (!value.text.empty() && value.text[0] == '[' && key != string_view::npos) value.text.remove_prefix(key + 2);
+      found[count++] = value;
     }
     if (elements > Session::kAlternatives) {
       uncertain(Unresolved::limit, span_of(start, pos_), frame_.carrier);
@@ -352,7 +355,7 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
     if (pieces.count == 0) count = 0;
     if (count == 0) found[count++] = Value{};
   }
-  if (more) {
+  if (more || (element && session_.find(name) != nullptr && session_.find(name)->array)) {
     const Variable* old = session_.find(name);
     if (old != nullptr && array) {
       Raw<Value, Session::kAlternatives> all;
@@ -382,6 +385,15 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   }
   session_.scratch.cut(scratch);
   return true;
+}
+
+// declare -a name=(...): whether an array's assignment stands at pos_, as the argument of such a command.
+inline bool ShellReader::declares(std::uint32_t mark) noexcept {
+  if (tree_.pending() == mark || !is_name_start(*pos_)) return false;
+  const char* p = pos_ + 1;
+  while (p < end_ && is_name_byte(*p)) ++p;
+  if (p + 1 >= end_ || *p != '=' || p[1] != '(') return false;
+  return one_of(tree_.pending_word(mark).text, "declare typeset local export readonly");
 }
 
 // What an index or the like substitutes.
@@ -485,7 +497,7 @@ inline void ShellReader::read_simple() noexcept {
         if (p < end_ && (*p == '=' || *p == '+' || *p == '[')) scope = session_.enter(), assigned = true;
       }
       if (!assigned || !read_assignment(mark)) read_word();
-    } else {
+    } else if (!declares(mark) || !read_assignment(tree_.pending())) {
       read_word();
     }
     last = pos_;

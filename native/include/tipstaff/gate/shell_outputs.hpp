@@ -176,7 +176,11 @@ inline Stream ShellReader::output_of_cat(const Invocation& in) noexcept {
     if (one.kind == Stream::file && (files > 1 || i + 1 < in.count)) one = load(one, in.cwd);
     append(all, one);
   }
-  return files == 0 ? in.input : all;
+  if (files == 0) {
+    all = in.input;
+    if (all.kind == Stream::none) all.kind = Stream::unknown;  // what the whole text is given
+  }
+  return all;
 }
 
 // tr: sets of bytes and ranges; classes like [:upper:] are not followed.

@@ -255,7 +255,13 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
       if (variable->count == 0) return;
       return add_unknown(pieces, 0, quoted);
     }
-    const int number = to_number(index);
+    int number = to_number(index);
+    if (number < 0 && sign.empty()) {
+      // Some key: any of the values.
+      Variable any = *variable;
+      any.array = false;
+      return add_variable(pieces, any, quoted);
+    }
     if (number < 0 || static_cast<std::uint32_t>(number) >= variable->count) {
       return add_unknown(pieces, word_flag::kMayBeEmpty, quoted);
     }
@@ -513,7 +519,10 @@ inline void ShellReader::read_process_substitution(Pieces& pieces) noexcept {
   const bool output = *pos_ == '>';
   if (pos_ + 1 >= end_ || pos_[1] != '(') return;
   pos_ += 2;
+  const Stream outer = input_;
+  if (output && input_.kind == Stream::none) input_.kind = Stream::unknown;
   Stream stream = read_substitution();
+  input_ = outer;
   if (stopped_) return;
   constexpr string_view kPlace = "/dev/fd/63.";
   const char digits[] = {static_cast<char>('0' + session_.made_files / 10 % 10),

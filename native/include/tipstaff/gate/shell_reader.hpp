@@ -119,6 +119,7 @@ class ShellReader {
   std::uint32_t read_command(std::uint32_t stops) noexcept;
   void read_simple() noexcept;
   bool read_assignment(std::uint32_t mark) noexcept;
+  bool declares(std::uint32_t mark) noexcept;
   void read_index(string_view text) noexcept;
   void read_code_variable(string_view name, const Value& value, Span span) noexcept;
   std::uint32_t keyword_stop(string_view word) noexcept;
@@ -241,8 +242,8 @@ class ShellReader {
   void run_powershell(Invocation& in) noexcept;
   void run_cmd(Invocation& in) noexcept;
   void run_tool(Invocation& in, const Program& program) noexcept;
-  std::uint32_t split_words(string_view text, std::uint16_t flags, Span span) noexcept;
-  void push_roots(const Stream& stream, Span span) noexcept;
+  std::uint32_t split_words(string_view text, std::uint16_t flags, Span span, bool lines) noexcept;
+  void push_roots(const Stream& stream, Span span, bool lines) noexcept;
 
   // shell_clients.hpp
   void run_interpreter(Invocation& in, Dialect dialect) noexcept;

@@ -416,7 +416,6 @@ inline bool ShellReader::read_braces(Pieces& pieces) noexcept {
     enumerate(item, false, [&](string_view text, std::uint16_t item_flags, bool) noexcept {
       if (count < kAlternatives) found[count++] = Value{text, item_flags};
     });
-    if (item.count == 0 && !item.quoted && count < kAlternatives) found[count++] = Value{};
     session_.scratch.cut(scratch);
     more = pos_ < end_ && *pos_ == ',';
   }

@@ -181,14 +181,15 @@ inline void ShellReader::run_joined(Invocation& in, const Program& program) noex
   code_word(in, word, options, Dialect::shell);
 }
 
-// Adds a text's words to the tree: blanks set them apart. Returns how many.
-inline std::uint32_t ShellReader::split_words(string_view text, std::uint16_t flags, Span span) noexcept {
+// Adds a text's words to the tree, or its lines. Returns how many.
+inline std::uint32_t ShellReader::split_words(string_view text, std::uint16_t flags, Span span, bool lines) noexcept {
   std::uint32_t count = 0;
   std::size_t at = 0;
+  const auto apart = [lines](char c) noexcept { return c == '\n' || c == '\0' || (!lines && is_blank(c)); };
   while (at < text.size() && !tree_.full()) {
-    while (at < text.size() && (is_blank(text[at]) || text[at] == '\n' || text[at] == '\0')) ++at;
+    while (at < text.size() && (is_blank(text[at]) || apart(text[at]))) ++at;
     std::size_t end = at;
-    while (end < text.size() && !is_blank(text[end]) && text[end] != '\n' && text[end] != '\0') ++end;
+    while (end < text.size() && !apart(text[end])) ++end;
     if (end == at) break;
     string_view part = text.substr(at, end - at);
     if (part.size() > 1 && (part.front() == '\'' || part.front() == '"') && part.back() == part.front()) {
@@ -207,13 +208,13 @@ inline std::uint32_t ShellReader::split_words(string_view text, std::uint16_t fl
 }
 
 // Pushes what a stream names as words that a program adds; unknown ones as one unknown word.
-inline void ShellReader::push_roots(const Stream& stream, Span span) noexcept {
+inline void ShellReader::push_roots(const Stream& stream, Span span, bool lines) noexcept {
   const std::uint16_t base = word_flag::kAppended | word_flag::kPseudo;
   std::uint32_t count = 0;
   if (stream.kind == Stream::paths) {
-    count = split_words(stream.text, static_cast<std::uint16_t>(base | word_flag::kGlob | stream.flags), span);
+    count = split_words(stream.text, static_cast<std::uint16_t>(base | word_flag::kGlob | stream.flags), span, lines);
   } else if (stream.kind == Stream::known) {
-    count = split_words(stream.text, static_cast<std::uint16_t>(base | stream.flags), span);
+    count = split_words(stream.text, static_cast<std::uint16_t>(base | stream.flags), span, lines);
     if (count == 0) return;
   }
   if (count != 0) return;
@@ -249,11 +250,11 @@ inline void ShellReader::run_xargs(Invocation& in) noexcept {
     for (std::uint32_t i = at; i < in.count; ++i) {
       if (tree_.add_word(argument(in, i)) == kNone) return;
     }
-    push_roots(input, span);
+    push_roots(input, span, false);
   } else {
     // The mark is replaced in every word: once for each that is known.
     const std::uint32_t roots = tree_.word_count();
-    push_roots(input, span);
+    push_roots(input, span, true);
     const std::uint32_t count = tree_.word_count() - roots;
     const std::uint32_t begin = tree_.word_count();
     for (std::uint32_t i = at; i < in.count; ++i) {
@@ -296,7 +297,7 @@ inline void ShellReader::run_parallel(Invocation& in) noexcept {
       if (tree_.add_word(word) == kNone) return;
     }
   } else if (at < in.count || in.input.kind != Stream::none) {
-    push_roots(in.input, in.span);
+    push_roots(in.input, in.span, true);
   }
   const std::uint32_t count = tree_.word_count() - roots;
   if (at == colons) {
@@ -397,7 +398,7 @@ inline void ShellReader::run_fd(Invocation& in) noexcept {
     asked.count = i;
     find_output(asked, find_program("fd"));
     const std::uint32_t roots = tree_.word_count();
-    push_roots(asked.output, in.span);
+    push_roots(asked.output, in.span, true);
     const std::uint32_t count = tree_.word_count() - roots;
     const std::uint32_t first = tree_.word_count();
     bool placed = false;
@@ -495,9 +496,12 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);
     const string_view text = word.text;
-    if ((text == "-c" || text == "--cmd" || text == "-S") && i + 1 < in.count) {
+    const bool letters = text.size() > 1 && text[0] == '-' && text[1] != '-';
+    if (((letters && text.back() == 'c') || text == "--cmd") && i + 1 < in.count) {
       command(argument(in, i + 1), text_of(in, i + 1));
       ++i;
+    } else if (letters && text[1] == 'c') {
+      command(word, text.substr(2));
     } else if (text.size() > 1 && text[0] == '+') {
       command(word, text.substr(1));
     }
@@ -561,7 +565,10 @@ inline void ShellReader::run_terminal(Invocation& in) noexcept {
   options.via = via::kEvaluated | via::kBackground;
   if (program_name(argument(in, 0)) == "screen") {
     for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
-      if (text_of(in, i) == "stuff") return code_word(in, argument(in, i + 1), options, Dialect::shell);
+      if (text_of(in, i) != "stuff") continue;
+      Word keys = argument(in, i + 1);
+      if (holds(keys.text, '\\')) keys.text = decode_escapes(tree_, keys.text, Escapes::ansi_c);
+      return code_word(in, keys, options, Dialect::shell);
     }
     std::uint32_t at = after_options(in, 1, "SctTehpspX", "");
     return run_inner(in, at, via::kBackground);
