@@ -1,0 +1,130 @@
+"""The native shape of a conversation: dictionaries as the Anthropic Messages API takes them, and questions about them.
+
+A message is ``{"role": "user" | "assistant", "content": str | [block, ...]}``. Blocks
+are dictionaries with a ``type``:
+``text``, ``thinking``, ``redacted_thinking``, ``tool_use``, ``tool_result``, ``image``, ``document``; others are left
+as they are. Nothing in this room changes a message that it was given: what differs is a new dictionary.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias, cast
+
+from tipstaff.errors import TipstaffError
+
+Message: TypeAlias = Mapping[str, Any]
+Block: TypeAlias = Mapping[str, Any]
+
+EXTENSION: Final = "x_tipstaff"
+"""Key under which adapters keep what a shape has no place for; providers do not know it: see `without_extensions`."""
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
+
+THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+
+
+class MessageError(TipstaffError, ValueError):
+    """A message is not of the shape that it should have."""
+
+
+def check_message(message: object, where: str = "message") -> Message:
+    """Return the message.
+
+    Raises
+    ------
+    MessageError
+        If it is no mapping, or its content is neither a text, None, nor a list of mappings.
+    """
+    if not isinstance(message, Mapping):
+        msg = f"{where}: expected a dictionary with role and content, got {type(message).__name__}"
+        raise MessageError(msg)
+    found = cast("Message", message)
+    content: object = found.get("content")
+    if content is None or isinstance(content, str):
+        return found
+    if not isinstance(content, list | tuple):
+        msg = f"{where}: content: expected a text or a list of blocks, got {type(content).__name__}"
+        raise MessageError(msg)
+    for index, block in enumerate(cast("Sequence[object]", content)):
+        if not isinstance(block, Mapping):
+            msg = f"{where}: content[{index}]: expected a dictionary with a type, got {type(block).__name__}"
+            raise MessageError(msg)
+    return found
+
+
+def blocks_of(message: Message) -> Sequence[Block]:
+    """Return the blocks of a message; a plain text is one text block, no content none."""
+    content: object = message.get("content")
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return ({"type": "text", "text": content},)
+    return cast("Sequence[Block]", content)
+
+
+def with_blocks(message: Message, blocks: Sequence[Block]) -> dict[str, Any]:
+    """Return a copy of a message with other blocks."""
+    return {**message, "content": list(blocks)}
+
+
+def starts_turn(message: Message) -> bool:
+    """Return whether a message begins a turn of the user: it is the user's, and no tool's result is in it.
+
+    A message that brings results goes on with the turn in which the tools were called, whatever else stands in it.
+    """
+    return message.get("role") == "user" and not any(
+        str(block.get("type", "")).endswith("tool_result") for block in blocks_of(message)
+    )
+
+
+def turn_starts(messages: Sequence[Message]) -> list[int]:
+    """Return where the turns of the user begin."""
+    return [index for index, message in enumerate(messages) if starts_turn(message)]
+
+
+def text_of(content: object) -> str:
+    """Return the texts of a message's or a result's content, one after the other on lines of their own."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Mapping):
+        return text_of([content])
+    if not isinstance(content, list | tuple):
+        return str(content)
+    parts: list[str] = []
+    for block in cast("Sequence[object]", content):
+        if isinstance(block, str):
+            parts.append(block)
+        elif isinstance(block, Mapping):
+            value: object = cast("Block", block).get("text")
+            if isinstance(value, str) and value:
+                parts.append(value)
+    return "\n".join(parts)
+
+
+def compact_json(value: object) -> str:
+    """Return JSON without spaces, keys in their order, other scripts as they are: the form whose length is counted."""
+    return _ENCODER.encode(value)
+
+
+def call_input_json(block: Block) -> str:
+    """Return the input of a call as JSON; ``input_json`` is taken as it stands where a caller has that."""
+    given: object = block.get("input_json")
+    if isinstance(given, str):
+        return given
+    value: object = block.get("input")
+    return "" if value is None else compact_json(value)
+
+
+def without_extensions(value: Any) -> Any:
+    """Return messages (or a part of one) without the adapters' notes, ready for a provider."""
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Any]", value)
+        return {key: without_extensions(item) for key, item in items.items() if key != EXTENSION}
+    if isinstance(value, list | tuple):
+        return [without_extensions(item) for item in cast("Sequence[Any]", value)]
+    return value
