@@ -8,6 +8,7 @@
 #include "tipstaff/gate/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"
+#include "tipstaff/hook/guidance.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/reply.hpp"
 #include "tipstaff/hook/state.hpp"
@@ -34,6 +35,7 @@ struct Judgement {
   bool has_subject = false;
   bool approved = false;
   char reason[kReasonBytes];
+  char context[48 * 1024];  // hosts cut what is longer
 };
 
 namespace judging {
@@ -238,6 +240,13 @@ inline void judge(const HookEvent& event, const Situation& situation, gate::Tree
   switch (event.phase) {
     case Phase::before_tool:
     case Phase::permission: return judging::before_tool(event, situation, tree, judgement);
+    case Phase::prompt:
+    case Phase::session_start: {
+      Writer out(judgement->context, sizeof judgement->context);
+      guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
+      judgement->reply.context = out.view();
+      return;
+    }
     default: return;
   }
 }

@@ -209,6 +209,32 @@ struct Stamp {
   }
 };
 
+// Whether what a file was compiled from is still as it was.
+inline bool sources_are_current(std::string_view sources) noexcept {
+  while (!sources.empty()) {
+    const std::size_t end = sources.find('\n');
+    const std::string_view line = sources.substr(0, end);
+    sources = end == std::string_view::npos ? std::string_view{} : sources.substr(end + 1);
+    std::size_t at = 0;
+    std::uint64_t numbers[2] = {0, 0};
+    for (std::uint64_t& number : numbers) {
+      while (at < line.size() && line[at] >= '0' && line[at] <= '9') number = number * 10 + static_cast<unsigned>(line[at++] - '0');
+      if (at < line.size() && line[at] == ' ') ++at;
+    }
+    Path path;
+    if (!path.add(line.substr(at)).ok()) continue;
+    struct stat about;
+    const bool there = ::stat(path.c_str(), &about) == 0;
+    // "0 0" stands for a file or folder that was not there.
+    if (!there && numbers[0] == 0 && numbers[1] == 0) continue;
+    if (!there) return false;
+    const std::uint64_t changed = Stamp::nanoseconds(about.st_mtim);
+    const std::uint64_t size = S_ISDIR(about.st_mode) ? 0 : static_cast<std::uint64_t>(about.st_size);
+    if (changed != numbers[0] || size != numbers[1]) return false;
+  }
+  return true;
+}
+
 class Policy {
  public:
   gate::Image image;
@@ -283,32 +309,7 @@ class Policy {
     if (root != repository) return;
     if (!known && fast_sum(data + sizeof head, bytes - sizeof head) != head.checksum) return;
     if (gate::open_image(data + head.gates, head.gates_bytes, &image, known) != gate::ImageFault::none) return;
-    fault = current(sources) ? PolicyFault::none : PolicyFault::stale;
-  }
-
-  static bool current(std::string_view sources) noexcept {
-    while (!sources.empty()) {
-      const std::size_t end = sources.find('\n');
-      const std::string_view line = sources.substr(0, end);
-      sources = end == std::string_view::npos ? std::string_view{} : sources.substr(end + 1);
-      std::size_t at = 0;
-      std::uint64_t numbers[2] = {0, 0};
-      for (std::uint64_t& number : numbers) {
-        while (at < line.size() && line[at] >= '0' && line[at] <= '9') number = number * 10 + static_cast<unsigned>(line[at++] - '0');
-        if (at < line.size() && line[at] == ' ') ++at;
-      }
-      Path path;
-      if (!path.add(line.substr(at)).ok()) continue;
-      struct stat about;
-      const bool there = ::stat(path.c_str(), &about) == 0;
-      // "0 0" stands for a file or folder that was not there.
-      if (!there && numbers[0] == 0 && numbers[1] == 0) continue;
-      if (!there) return false;
-      const std::uint64_t changed = Stamp::nanoseconds(about.st_mtim);
-      const std::uint64_t size = S_ISDIR(about.st_mode) ? 0 : static_cast<std::uint64_t>(about.st_size);
-      if (changed != numbers[0] || size != numbers[1]) return false;
-    }
-    return true;
+    fault = sources_are_current(sources) ? PolicyFault::none : PolicyFault::stale;
   }
 };
 
