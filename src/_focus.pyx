@@ -29,6 +29,7 @@ cdef extern from "tipstaff/focus.hpp" namespace "tipstaff" nogil:
     const int most_symbols "tipstaff::max_focus_symbols"
 
     void scan "tipstaff::focus::scan"(Focus*, int, Span, unsigned) noexcept
+    bint is_line "tipstaff::focus::is_line"(Span) noexcept
     bint collapse "tipstaff::focus::collapse"(Span, unsigned char*, int64_t, int64_t*) noexcept
 
 # Signals and symbols are wanted of the request only.
@@ -96,7 +97,8 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
     cdef Focus found
     cdef unsigned char summary[4 * (SUMMARY_CHARS + 2)]
     cdef int64_t summary_size = 0
-    cdef bint longer
+    cdef bint longer = False
+    cdef str line = None
     cdef int owner
     cdef int i
     cdef int number
@@ -112,7 +114,10 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
     found.path_limit = max_paths
     found.symbol_limit = max_symbols
     cdef Span text = span_of(query, kept)
-    if text.size < LONG_TEXT:
+    if text.size <= SUMMARY_CHARS and is_line(text):
+        line = query
+        scan(&found, 0, text, WANT_ALL)
+    elif text.size < LONG_TEXT:
         longer = collapse(text, summary, SUMMARY_CHARS, &summary_size)
         scan(&found, 0, text, WANT_ALL)
     else:
@@ -148,7 +153,7 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
         if name not in symbols:
             symbols.append(name)
     return (
-        text_of(summary, summary_size),
+        text_of(summary, summary_size) if line is None else line,
         longer,
         tuple(paths),
         tuple(symbols),

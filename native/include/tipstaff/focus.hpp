@@ -732,7 +732,10 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
         }
         const bool doubled = left > 1 && y[1] == ':';
         const bool drive = y - x == 1 && left > 1 && is_separator(y[1]);
-        if (!doubled && !drive && !(left > 1 && is_digit(y[1]))) break;
+        if (!doubled && !drive && !(left > 1 && is_digit(y[1]))) {
+          address = has(x + 1, y, '@');  // somebody@host:place
+          break;
+        }
         y += doubled ? 2 : 1;
       } else if (is == high) {
         std::uint32_t code;
@@ -763,10 +766,28 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
     around.call = around.open && left > 1 && y[1] == ')';
     around.generic = left > 1 && *y == '<' && classes.of[y[1]] == upper;
     around.defined = told_before(last, x) == defines;
+    bool letters = !around.open && y - x <= longest_kind_word;
+    for (Bytes z = x; letters && z < y; ++z) letters = classes.of[*z] <= upper;
+    const Kind kind = letters ? kind_of(x, y - x) : plain;
+    if (kind != plain) take_word(found, x, y, kind, wanted, &last);
     take_token(found, owner, x, y, around, wanted);
     x = around.call ? y + 2 : y;
     if (wanted == 0 && found->n_paths == found->path_limit) return;
   }
+}
+
+// Whether `collapse` would change nothing: ASCII, no white space but single spaces inside.
+static inline bool is_line(Span text) noexcept {
+  const std::int64_t n = text.size;
+  Bytes x = text.data;
+  if (n == 0) return true;
+  unsigned wrong = static_cast<unsigned>(x[0] == ' ') | static_cast<unsigned>(x[n - 1] == ' ') |
+                   static_cast<unsigned>(x[0] < ' ') | static_cast<unsigned>(x[0] >> 7);
+  for (std::int64_t i = 1; i < n; ++i) {
+    wrong |= static_cast<unsigned>(x[i] < ' ') | static_cast<unsigned>(x[i] >> 7) |
+             (static_cast<unsigned>(x[i] == ' ') & static_cast<unsigned>(x[i - 1] == ' '));
+  }
+  return wrong == 0;
 }
 
 // The text's characters with each run of white space as one space, none at the ends: at most `room`

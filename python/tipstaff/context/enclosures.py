@@ -55,7 +55,7 @@ def _enclosures(text: str) -> tuple[Enclosure, ...]:
         if nearest < 0:
             return tuple(found)
         if nearest == places[2] and text.startswith("<!--", nearest):
-            one = _comment(text, nearest)
+            one: Enclosure | None = _comment(text, nearest)
         else:
             one = _fence(text, nearest, at)
         if one is None:

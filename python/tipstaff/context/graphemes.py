@@ -11,6 +11,7 @@ import unicodedata
 from typing import Final
 
 _ZWJ: Final = "\u200d"
+_JOINERS: Final = frozenset("\u200c\u200d")
 _EXTENDING: Final = frozenset({"Mn", "Me", "Mc"})
 _PREPENDING: Final = frozenset(
     "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e"
@@ -60,7 +61,7 @@ def ceil_boundary(text: str, at: int) -> int:
 
 
 def _is_control(char: str) -> bool:
-    if char == "\u200c" or char == _ZWJ:
+    if char in _JOINERS:
         return False
     category = unicodedata.category(char)
     if category == "Cf":
@@ -71,8 +72,7 @@ def _is_control(char: str) -> bool:
 def _extends(char: str) -> bool:
     return (
         unicodedata.category(char) in _EXTENDING
-        or char == "\u200c"
-        or char == _ZWJ
+        or char in _JOINERS
         or "\U0001f3fb" <= char <= "\U0001f3ff"
         or "\U000e0020" <= char <= "\U000e007f"
         or "\uff9e" <= char <= "\uff9f"

@@ -236,7 +236,7 @@ class MemoryTiers:
         Files that are not there or blank are passed over; those that cannot be read are passed over and reported in
         :attr:`problems`. As long as nothing changes the same records are returned, with the same strings.
         """
-        day = dt.date.today() if today is None else today  # noqa: DTZ011 - the journal follows the user's own day
+        day = dt.date.today() if today is None else today
         problems: list[TierProblem] = []
         found: list[MemoryTier] = []
         for source in self._sources:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -93,7 +94,7 @@ class PathRules:
             for path in sorted(_markdown_below(base)):
                 name = path.relative_to(base).as_posix().removesuffix(".md")
                 shown = path.relative_to(self._root).as_posix()
-                text = self._files.read(path, lambda content, name=name, shown=shown: _parse(name, shown, content))
+                text = self._files.read(path, partial(_parse, name, shown))
                 if text.error is not None:
                     problems.append(RuleProblem(shown, text.error))
                 elif text.value is not None:

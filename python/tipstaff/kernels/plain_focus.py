@@ -487,6 +487,18 @@ def _scan(
     def before(at: int) -> str:
         return told if all(byte in _SPACES for byte in text[told_end:at]) else ""
 
+    def take_word(start: int, stop: int) -> tuple[str, int]:
+        """Count a word of letters, and return the last that says something about the next."""
+        word = text[start:stop].lower().decode() if stop - start <= _LONGEST_WORD else ""
+        last = before(start)
+        if signals:
+            found.signals |= _SIGNALS.get(word, 0)
+            found.signals |= CONTINUES if word == "step" and last == "next" else 0
+            found.signals |= PLANS if word == "steps" and last == "next" else 0
+            found.signals |= PLANS if word == "to" and last == "steps" else 0
+        kind = "defines" if word in _DEFINES_WORDS else word
+        return (kind, stop) if kind in {"next", "steps", "defines"} else (told, told_end)
+
     at = 0
     while at < size:
         byte = text[at]
@@ -507,16 +519,7 @@ def _scan(
             )
             named_file = end - at >= 7 and text[end - 4 : end] == b"file"
             if ends and not named_file and not (capital and before(at) == "defines"):
-                word = text[at:end].lower().decode() if end - at <= _LONGEST_WORD else ""
-                kind = "defines" if word in _DEFINES_WORDS else word
-                last = before(at)
-                if signals:
-                    found.signals |= _SIGNALS.get(word, 0)
-                    found.signals |= CONTINUES if word == "step" and last == "next" else 0
-                    found.signals |= PLANS if word == "steps" and last == "next" else 0
-                    found.signals |= PLANS if word == "to" and last == "steps" else 0
-                if kind in {"next", "steps", "defines"}:
-                    told, told_end = kind, end
+                told, told_end = take_word(at, end)
                 at = end
                 continue
         elif byte in _MARKS:
@@ -541,6 +544,8 @@ def _scan(
             generic=text[end : end + 1] == b"<" and end + 1 < size and text[end + 1] in _UPPER,
             defined=before(at) == "defines",
         )
+        if not opens and all(letter in _LOWER or letter in _UPPER for letter in text[at:end]):
+            told, told_end = take_word(at, end)
         _take_token(found, owner, text[at:end], around, symbols=symbols)
         at = end + 2 if around.call else end
         if not symbols and not signals and not within_code and len(found.paths) >= found.max_paths:
@@ -581,7 +586,7 @@ def _take_mark(found: _Found, owner: int, text: bytes, at: int, *, symbols: bool
 
 
 def _token_end(text: bytes, at: int) -> tuple[int, bool]:
-    """Return where the token at a place ends, and whether it is the scheme of an address."""
+    """Return where the token at a place ends, and whether it begins an address."""
     size = len(text)
     end = at
     while end < size:
@@ -597,7 +602,7 @@ def _token_end(text: bytes, at: int) -> tuple[int, bool]:
             elif following in _DIGITS or (end - at == 1 and following in _SEPARATORS):
                 end += 1
             else:
-                break
+                return end, b"@" in text[at + 1 : end]  # somebody@host:place
         elif byte >= 0x80:
             code, width = _decode(text, end)
             if _ends_token(code):
