@@ -64,7 +64,7 @@ class StaticEmbedding:
     nor digits is a vector of zeros, whose cosine with everything is 0.
     """
 
-    __slots__ = ("_table", "dimensions", "identity")
+    __slots__ = ("_table", "digest", "dimensions", "identity", "path")
 
     boosts: ClassVar[tuple[float, float, float]] = (0.03, 0.02, 0.01)
     """For intent, critical and high risk: little, as the scores carry meaning; see the model card."""
@@ -77,8 +77,9 @@ class StaticEmbedding:
         chosen = os.fspath(path if path is not None else _TABLE)
         self._table = _open(chosen)
         self.dimensions: int = wordpiece_shape(self._table)[0]
-        digest = int.from_bytes(self._table[_BODY_DIGEST_AT : _BODY_DIGEST_AT + 8], "little")
-        self.identity: str = f"static-{self.dimensions}-{digest:016x}"
+        self.path: str = os.path.abspath(chosen)  # noqa: PTH100 - pathlib has no such thing
+        self.digest: int = int.from_bytes(self._table[_BODY_DIGEST_AT : _BODY_DIGEST_AT + 8], "little")
+        self.identity: str = f"static-{self.dimensions}-{self.digest:016x}"
 
     def embed(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text, float32 (dimensions,), of length 1 or zeros."""

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "tipstaff/hook/event.hpp"
@@ -32,12 +33,14 @@ struct GuidanceHead {
   std::uint32_t rule_count;
   std::uint32_t dimensions;
   float floor;                  // cosine below which no rule speaks of a prompt
+  float wordless_floor;         // the same where the prompt shares no word with any of the best rules
   float least_share;            // of the best cosine, that a further rule needs
   float critical, high;         // boosts
-  Piece root, constitution, hash, table, sources, rows, rules, conflicts, strings;
+  std::uint32_t reserved;
+  Piece root, constitution, hash, table, sources, rows, rules, conflicts, words, strings;
   std::uint64_t table_digest;   // as the table's own header says it
 };
-static_assert(sizeof(GuidanceHead) == 136, "guidance files lie on disk as they are");
+static_assert(sizeof(GuidanceHead) == 152, "guidance files lie on disk as they are");
 
 struct GuidanceRule {
   Piece id, text, place;        // in `strings`
@@ -45,13 +48,43 @@ struct GuidanceRule {
   std::int32_t priority;
   std::uint32_t from, until;    // days as 20261231, 0 for none
   std::uint32_t conflicts, conflict_count;
+  std::uint32_t words, word_count;  // hashes of the words that it is about, as word_hash() makes them
 };
-static_assert(sizeof(GuidanceRule) == 48, "guidance files lie on disk as they are");
+static_assert(sizeof(GuidanceRule) == 56, "guidance files lie on disk as they are");
+
+// Calls `take` with the hash of each word of a text: small letters and digits of ASCII, without the commonest endings.
+template <class Take>
+inline void each_word(std::string_view text, Take take) noexcept {
+  std::size_t at = 0;
+  const auto lower = [](char letter) noexcept { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; };
+  while (at < text.size()) {
+    char word[32];
+    std::size_t size = 0;
+    for (; at < text.size(); ++at) {
+      const char letter = lower(text[at]);
+      if (!((letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9'))) break;
+      if (size < sizeof word) word[size++] = letter;
+    }
+    if (size == 0) {
+      ++at;
+      continue;
+    }
+    std::string_view stem(word, size);
+    for (std::string_view ending : {std::string_view("ing"), std::string_view("ed"), std::string_view("es"), std::string_view("s")}) {
+      if (stem.size() < ending.size() + 4 || stem.substr(stem.size() - ending.size()) != ending) continue;
+      stem.remove_suffix(ending.size());
+      break;
+    }
+    if (stem.size() > 4 && stem.back() == 'e') stem.remove_suffix(1);
+    if (stem.size() > 1) take(static_cast<std::uint32_t>(fnv64(stem)));
+  }
+}
 
 class Guidance {
  public:
   static constexpr std::uint32_t kMost = 5;
   static constexpr std::uint32_t kCandidates = 16;
+  static constexpr std::size_t kLongestPrompt = 16 * 1024;
 
   struct Hit {
     std::uint32_t rule;
@@ -89,11 +122,12 @@ class Guidance {
         head_.head_bytes != sizeof head_ || head_.file_bytes != bytes)
       return false;
     for (const Piece& piece : {head_.root, head_.constitution, head_.hash, head_.table, head_.sources, head_.rows,
-                               head_.rules, head_.conflicts, head_.strings})
+                               head_.rules, head_.conflicts, head_.words, head_.strings})
       if (!inside(piece)) return false;
     const std::uint64_t numbers = std::uint64_t{head_.rule_count} * head_.dimensions;
     if (head_.dimensions > max_wordpiece_dimensions || head_.rows.at % 4 != 0 || head_.rows.bytes != numbers * 4 ||
         head_.rules.bytes != std::uint64_t{head_.rule_count} * sizeof(GuidanceRule) || head_.conflicts.bytes % 4 != 0 ||
+        head_.words.bytes % 4 != 0 ||
         text(head_.root) != repository)
       return false;
     if (!known && fast_sum(data_ + sizeof head_, bytes - sizeof head_) != head_.checksum) return false;
@@ -130,7 +164,7 @@ class Guidance {
     }
     float nearest = 0.0f;
     for (std::uint32_t i = 0; i < count; ++i) nearest = best[i].cosine > nearest ? best[i].cosine : nearest;
-    if (nearest < head_.floor) return 0;
+    if (nearest < head_.floor || (nearest < head_.wordless_floor && !shares_a_word(prompt, best, count))) return 0;
     std::uint32_t taken = 0;
     for (std::uint32_t i = 0; i < count && taken < kMost; ++i) {
       if (best[i].cosine < nearest * head_.least_share) continue;
@@ -165,6 +199,24 @@ class Guidance {
     return false;
   }
 
+  // Whether a prompt has a word in common with one of the best rules.
+  bool shares_a_word(std::string_view prompt, const Hit* best, std::uint32_t count) const noexcept {
+    bool shared = false;
+    each_word(prompt.substr(0, kLongestPrompt), [&](std::uint32_t hash) noexcept {
+      for (std::uint32_t i = 0; i < count && i < kMost && !shared; ++i) {
+        const GuidanceRule about = rule(best[i].rule);
+        const std::uint64_t all = head_.words.bytes / 4;
+        if (about.words > all || about.word_count > all - about.words) continue;
+        for (std::uint32_t w = 0; w < about.word_count && !shared; ++w) {
+          std::uint32_t word;
+          std::memcpy(&word, data_ + head_.words.at + (std::size_t{about.words} + w) * 4, 4);
+          shared = word == hash;
+        }
+      }
+    });
+    return shared;
+  }
+
   bool embed(std::string_view prompt, float* query) const noexcept {
     Path path;
     if (!path.add(text(head_.table)).ok()) return false;
@@ -183,7 +235,6 @@ class Guidance {
         table.dimensions != static_cast<std::int64_t>(head_.dimensions) ||
         load_field<std::uint64_t>(table_bytes + 88) != head_.table_digest)
       return false;
-    constexpr std::size_t kLongestPrompt = 16 * 1024;
     const std::string_view beginning = prompt.substr(0, kLongestPrompt);
     embed_words<Plain>(table, Span{reinterpret_cast<const unsigned char*>(beginning.data()),
                                    static_cast<std::int64_t>(beginning.size())}, query);

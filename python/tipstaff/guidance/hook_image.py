@@ -1,0 +1,189 @@
+"""The compiled rules as the hook program maps them, so that no interpreter starts when a prompt is sent.
+
+The file lies in the owner's state folder beside the policy. Its layout is that of
+``native/include/tipstaff/hook/guidance.hpp``: a head, the rows of the embedding, a record for each shard, and texts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from tipstaff.errors import ConfigError
+from tipstaff.guidance.claims import task_words, topic_words
+from tipstaff.guidance.selection import Cards
+from tipstaff.guidance.static_embedding import StaticEmbedding
+from tipstaff.guidance.vectors import boosts_of, floors_of, least_share_of, shard_rows
+from tipstaff.model import PolicyBundle
+from tipstaff.store.replacing import replaced_file
+from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder
+
+MAGIC: Final = b"TIPSGUID"
+VERSION: Final = 1
+_HEAD: Final = struct.Struct("<8sII QQ II fffffI" + "II" * 10 + "Q")
+_RULE: Final = struct.Struct("<IIIIIIIiIIIIII")
+_PLAIN_WORD: Final = re.compile(r"[a-z0-9]+")
+_ALIGNMENT: Final = 64
+_LAW, _CRITICAL, _HIGH = 1, 2, 4
+MAX_RULES: Final = 100_000
+"""More than so many shards are not put into an image: the hook would read too long."""
+
+
+def hook_image_path(repository: Path, state: Path | None = None) -> Path:
+    """Return where the compiled rules of a repository lie for the hook."""
+    folder = state_folder() if state is None else state
+    return folder / "guidance" / f"{fnv64(os.fsencode(repository)):016x}.guidance"
+
+
+def write_hook_image(
+    bundle: PolicyBundle,
+    repository: Path,
+    *,
+    embedding: StaticEmbedding | None = None,
+    state: Path | None = None,
+) -> Path:
+    """Write the compiled rules of a repository for the hook, owner-only, and return the file's path.
+
+    Parameters
+    ----------
+    bundle
+        The rules.
+    repository
+        The repository's root, absolute, as the hook finds it: the nearest folder with a ``.git``.
+    embedding
+        The package's own table where None.
+    state
+        The state folder; `tipstaff.store.state.state_folder` where None.
+
+    Raises
+    ------
+    ConfigError
+        If there are more than `MAX_RULES` shards.
+    StoreWriteError
+        If it cannot be written; a former one is unharmed.
+    """
+    path = hook_image_path(repository, state)
+    data = hook_image(bundle, repository, StaticEmbedding() if embedding is None else embedding)
+    make_private(path.parent)
+    with replaced_file(path) as file:
+        file.write(data)
+    return path
+
+
+def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbedding) -> bytes:
+    """Return the bytes of the file."""
+    shards = bundle.shards
+    if len(shards) > MAX_RULES:
+        msg = f"{len(shards)} rules are too many for the hook; it takes at most {MAX_RULES}"
+        raise ConfigError(msg)
+    strings = bytearray()
+
+    def text(value: str) -> tuple[int, int]:
+        encoded = value.encode("utf-8", "replace")
+        strings.extend(encoded)
+        return len(strings) - len(encoded), len(encoded)
+
+    rivals = _rivals(bundle)
+    cards = Cards(shards.__getitem__, bundle.constitution, {})
+    conflicts: array[int] = array("I")
+    words: array[int] = array("I")
+    records = bytearray()
+    for row, shard in enumerate(shards):
+        rule = shard.rule
+        flags = _LAW if cards.card(row).law is not None else 0
+        flags |= {"critical": _CRITICAL, "high": _HIGH}.get(rule.risk_class, 0)
+        first, others = len(conflicts), rivals.get(row, ())
+        conflicts.extend(others)
+        about = topic_hashes(rule.text)
+        words.extend(about)
+        place = f"{rule.path}:{rule.line}" if rule.line else rule.path
+        records += _RULE.pack(
+            *text(rule.id), *text(_one_line(shard.compact_text)), *text(_one_line(place)), flags, rule.priority,
+            _day(rule.active_from), _day(rule.active_until), first, len(others),
+            len(words) - len(about), len(about),
+        )  # fmt: skip
+    sources = b"".join(source_line(repository / name) for name in sorted(bundle.manifest.source_hashes))
+    parts = (
+        os.fsencode(repository),
+        bundle.constitution.text.rstrip("\n").encode("utf-8", "replace"),
+        bundle.constitution.hash.encode(),
+        os.fsencode(embedding.path),
+        sources,
+        bytes(shard_rows(shards, embedding)),
+        bytes(records),
+        conflicts.tobytes(),
+        words.tobytes(),
+        bytes(strings),
+    )
+    _, critical, high = boosts_of(embedding)
+    floors = floors_of(embedding, len(shards))
+    numbers = (len(shards), embedding.dimensions, *floors, least_share_of(embedding), critical, high, 0)
+    return _packed(numbers, parts, embedding.digest)
+
+
+def topic_hashes(text: str) -> list[int]:
+    """Return the hashes of the words that a rule is about, as the hook hashes a prompt's words."""
+    topic = topic_words(text)
+    content = [word for stem, word in task_words(text).items() if stem in topic]
+    return sorted({word_hash(word) for word in _PLAIN_WORD.findall(" ".join(content).lower())} - {0})
+
+
+def word_hash(word: str) -> int:
+    """Return the hash of a word of small letters and digits without its ending, 0 for one letter."""
+    word = word[:32]
+    for ending in ("ing", "ed", "es", "s"):
+        if len(word) >= len(ending) + 4 and word.endswith(ending):
+            word = word[: -len(ending)]
+            break
+    if len(word) > 4 and word.endswith("e"):
+        word = word[:-1]
+    return fnv64(word.encode()) & 0xFFFFFFFF if len(word) > 1 else 0
+
+
+def _packed(numbers: Sequence[float], parts: Sequence[bytes], digest: int) -> bytes:
+    places: list[int] = []
+    at = _HEAD.size
+    for part in parts:
+        at = -(-at // _ALIGNMENT) * _ALIGNMENT
+        places += (at, len(part))
+        at += len(part)
+    data = bytearray(at)
+    for place, part in zip(places[::2], parts, strict=True):
+        data[place : place + len(part)] = part
+    checksum = fast_sum(data[_HEAD.size :])
+    data[: _HEAD.size] = _HEAD.pack(MAGIC, VERSION, _HEAD.size, at, checksum, *numbers, *places, digest)
+    return bytes(data)
+
+
+def _rivals(bundle: PolicyBundle) -> dict[int, tuple[int, ...]]:
+    """Return for each shard those that say the opposite where both hold."""
+    row_of = {shard.rule.id: row for row, shard in enumerate(bundle.shards)}
+    found: dict[int, set[int]] = {}
+    for one in bundle.relations:
+        if one.kind == "contradiction" and one.left in row_of and one.right in row_of:
+            left, right = row_of[one.left], row_of[one.right]
+            found.setdefault(left, set()).add(right)
+            found.setdefault(right, set()).add(left)
+    return {row: tuple(sorted(others)) for row, others in found.items()}
+
+
+def _day(day: str | None) -> int:
+    return int(day.replace("-", "")) if day else 0
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def remove_hook_image(repository: Path, state: Path | None = None) -> list[Path]:
+    """Remove what `write_hook_image` wrote, and return what was there."""
+    path = hook_image_path(repository, state)
+    removed = [one for one in (path, path.with_name(path.name + ".checked")) if one.exists()]
+    for one in removed:
+        one.unlink(missing_ok=True)
+    return removed
