@@ -38,12 +38,16 @@ def enclosures(text: str) -> tuple[Enclosure, ...]:
     # Looking for one character takes 3 µs for 100 KB; most texts end here, and are not worth remembering.
     if "`" not in text and "~" not in text and "<" not in text:
         return ()
-    return _enclosures(text)
+    return _remembered(text)
 
 
-# The texts of memory tiers stay the same from request to request.
-@lru_cache(maxsize=64)
-def _enclosures(text: str) -> tuple[Enclosure, ...]:
+def all_closed(text: str, comment: int) -> bool:
+    """Return whether everything is closed in a text, and the comment that begins at `comment` is one."""
+    found = _find(text)
+    return all(block.closing < block.end for block in found) and any(block.start == comment for block in found)
+
+
+def _find(text: str) -> tuple[Enclosure, ...]:
     found: list[Enclosure] = []
     places = [text.find(mark) for mark in _MARKS]
     at = 0
@@ -64,6 +68,10 @@ def _enclosures(text: str) -> tuple[Enclosure, ...]:
         else:
             found.append(one)
             at = one.end
+
+
+# The texts of memory tiers stay the same from request to request.
+_remembered = lru_cache(maxsize=64)(_find)
 
 
 def _run_end(text: str, at: int) -> int:

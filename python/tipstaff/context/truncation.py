@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from tipstaff.context.enclosures import Enclosure, enclosures
+from tipstaff.context.enclosures import Enclosure, all_closed, enclosures
 from tipstaff.context.graphemes import ceil_boundary, floor_boundary, is_boundary
 from tipstaff.kernels import join_pieces
 
@@ -22,6 +22,7 @@ _BOTH_ENDS_FROM: Final = 160
 """An allowance below this shows only the beginning."""
 
 _LONGEST_REMEMBERED: Final = 1 << 20
+_MARKER_START: Final = "<!-- [TRUNCATED]"
 _WORD_CHARS: Final = 40
 _HEADING_CHARS: Final = 120
 _ENCLOSURE_CHARS: Final = 200
@@ -98,12 +99,34 @@ def _cut(text: str, max_chars: int) -> Cut:
     blocks = enclosures(text)
     head, closer = _head(text, blocks, room * 7 // 9, max_chars // 20)
     tail, opener, end = _tail(text, blocks, head, room - head - len(closer), max_chars // 50)
-    if head + size - tail < MIN_SHOWN_CHARS:
-        return _nothing_shown(size, max_chars)
+    found = _joined(text, head, closer, tail, opener, end)
+    if blocks or "`" in text or "~" in text:
+        # Part of a line may open what the whole line does not: then whole lines, and at worst no end, are shown.
+        if not _is_closed(found):
+            head, closer = _head(text, blocks, _line_start(text, head), 0)
+            found = _joined(text, head, closer, tail, opener, end)
+        if not _is_closed(found):
+            found = _joined(text, head, closer, size, "", "")
+        if not _is_closed(found):
+            return _nothing_shown(size, max_chars)
+    return found if found.head_chars + found.tail_chars >= MIN_SHOWN_CHARS else _nothing_shown(size, max_chars)
+
+
+def _joined(text: str, head: int, closer: str, tail: int, opener: str, end: str) -> Cut:
+    size = len(text)
     middle = f"{closer}{_marker(size, head, size - tail)}{opener}"
     chars = head + len(middle) + size - tail + len(end)
     pieces = ((text, 0, head), (middle, 0, len(middle)), (text, tail, size), (end, 0, len(end)))
     return Cut(pieces, chars, head, size - tail)
+
+
+def _is_closed(found: Cut) -> bool:
+    text = found.text
+    return all_closed(text, text.find(_MARKER_START, max(found.head_chars - 1, 0)))
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
 
 
 # The tiers of a prompt are the same from request to request, and so are most of their allowances.
@@ -125,7 +148,9 @@ def _beginning_only(text: str, max_chars: int) -> Cut:
         head, closer = _head(text, enclosures(text), room, max_chars // 20)
         if head >= MIN_SHOWN_CHARS:
             rest = f"{closer}{_head_marker(size, head)}"
-            return Cut(((text, 0, head), (rest, 0, len(rest))), head + len(rest), head, 0)
+            found = Cut(((text, 0, head), (rest, 0, len(rest))), head + len(rest), head, 0)
+            if _is_closed(found):
+                return found
     return _nothing_shown(size, max_chars)
 
 
