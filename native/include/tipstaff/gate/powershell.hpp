@@ -1,15 +1,17 @@
+// Reads PowerShell and cmd.exe.
 #pragma once
 
-#include "tipstaff/gate/dialects.hpp"
+#include "tipstaff/gate/batch_reader.hpp"
+#include "tipstaff/gate/powershell_commands.hpp"
 
 namespace tipstaff::gate {
 
 inline void read_powershell(Reader& reader, const Code& code, const Frame& frame) noexcept {
-  reader.tree->add_uncertainty(Unresolved::syntax, code.origin, frame.carrier);
+  powershell::PowerShell(reader, code, frame).read();
 }
 
 inline void read_cmd(Reader& reader, const Code& code, const Frame& frame) noexcept {
-  reader.tree->add_uncertainty(Unresolved::syntax, code.origin, frame.carrier);
+  cmd::Batch(reader, code, frame).read();
 }
 
 }  // namespace tipstaff::gate

@@ -1,0 +1,448 @@
+// Reads cmd.exe and batch files.
+//
+// `del /s` and `rd /s` are `rm -r`, with -f where they are quiet or forced; `move` is `mv`, `copy` `cp`, `type` `@read`.
+// Windows' own tools keep their names and words (format, diskpart, vssadmin, reg ...); other programs are read as the
+// shell would start them.
+#pragma once
+
+#include "tipstaff/gate/quoting.hpp"
+
+namespace tipstaff::gate::cmd {
+
+inline constexpr std::string_view kTools =
+    "format diskpart reg vssadmin bcdedit cipher takeown icacls cacls schtasks wmic net sc taskkill shutdown wbadmin fsutil bootrec "
+    "attrib robocopy xcopy netsh wevtutil certutil bitsadmin mshta regsvr32 rundll32 dism manage-bde chkdsk label mountvol subst logoff "
+    "compact defrag at runas";
+
+class Batch {
+ public:
+  Batch(Reader& reader, const Code& code, const Frame& frame) noexcept
+      : reader_(reader), tree_(*reader.tree), code_(code), frame_(frame), text_(code.text) {}
+
+  void read() noexcept {
+    while (at_ < text_.size()) {
+      const std::size_t before = at_;
+      statement(0);
+      if (at_ == before) ++at_;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kWords = 64, kVariables = 24;
+  struct Variable {
+    std::string_view name;
+    Known value;
+  };
+
+  char peek(std::size_t ahead = 0) const noexcept { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  void skip_blanks() noexcept {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '^' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
+        at_ += peek(1) == '\n' ? 2 : 3;
+      } else if (c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';' || c == '=') {
+        ++at_;
+      } else {
+        return;
+      }
+    }
+  }
+  void skip_line() noexcept {
+    while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+  }
+
+  // --- words ---
+
+  const Known* find(std::string_view name) const noexcept {
+    for (std::uint32_t i = 0; i < variable_count_; ++i) {
+      const std::string_view other = variables_[i].name;
+      bool same = other.size() == name.size();
+      for (std::size_t k = 0; same && k < name.size(); ++k) same = ascii::lower(other[k]) == ascii::lower(name[k]);
+      if (same) return &variables_[i].value;
+    }
+    return nullptr;
+  }
+  void bind(std::string_view name, const Known& value) noexcept {
+    if (const Known* known = find(name)) {
+      *const_cast<Known*>(known) = value;
+    } else if (variable_count_ < kVariables) {
+      variables_[variable_count_++] = Variable{name, value};
+    }
+  }
+  static bool is_place(std::string_view name) noexcept {
+    return ascii::one_of(name, "userprofile homedrive homepath home appdata localappdata temp tmp systemroot windir systemdrive programfiles "
+                               "programfiles(x86) programdata allusersprofile public cd");
+  }
+
+  // One word: quotes, carets and variables undone. False at the end of the command.
+  bool word(Known* out) noexcept {
+    skip_blanks();
+    const std::size_t start = at_;
+    if (at_ >= text_.size() || ends_command()) return false;
+    // A plain word is taken as it stands.
+    std::size_t i = at_;
+    bool plain = true, in_quotes = false;
+    while (i < text_.size()) {
+      const char c = text_[i];
+      if (c == '"') {
+        in_quotes = !in_quotes;
+        plain = false;
+      } else if (c == '\n') {
+        break;
+      } else if (!in_quotes) {
+        if (ascii::is_space(c) || c == '&' || c == '|' || c == '<' || c == '>' || (c == ')' && depth_ > 0) || c == ',' || c == ';') break;
+        if (c == '^') {
+          plain = false;
+          ++i;
+        }
+      }
+      if (c == '%' || c == '!') plain = false;
+      ++i;
+    }
+    if (i > text_.size()) i = text_.size();
+    if (plain) {
+      out->text = text_.substr(start, i - start);
+      out->span = code_.at(start, i);
+      out->verbatim = code_.verbatim;
+      out->flags = flags_of(out->text);
+      at_ = i > start ? i : start + 1;
+      return true;
+    }
+    std::size_t room = 0;
+    char* draft = tree_.draft(&room);
+    std::size_t n = 0;
+    bool quoted = false;
+    const auto put = [&](std::string_view text) noexcept {
+      if (room < n + text.size()) return tree_.set_full();
+      if (!text.empty()) std::memcpy(draft + n, text.data(), text.size());
+      n += text.size();
+    };
+    std::uint16_t flags = 0;
+    for (std::size_t k = start; k < i;) {
+      const char c = text_[k];
+      if (c == '"') {
+        quoted = !quoted;
+        ++k;
+      } else if (c == '^' && !quoted && k + 1 < i) {
+        put(text_.substr(k + 1, 1));
+        k += 2;
+      } else if (c == '%' || c == '!') {
+        k += variable(k, i, c, put, &flags);
+      } else {
+        put(text_.substr(k, 1));
+        ++k;
+      }
+    }
+    out->text = tree_.keep(n);
+    out->span = code_.at(start, i);
+    out->verbatim = false;
+    out->flags = static_cast<std::uint16_t>(flags_of(out->text) | flags | word_flag::kQuoted);
+    at_ = i > start ? i : start + 1;
+    return true;
+  }
+  static std::uint16_t flags_of(std::string_view text) noexcept {
+    std::uint16_t flags = 0;
+    if (text.find_first_of("*?") != std::string_view::npos) flags |= word_flag::kGlob;
+    if (text.find(kUnknownPart) != std::string_view::npos) flags |= word_flag::kUnknown;
+    return flags;
+  }
+  // What begins with a percent sign at `k`: puts its text, returns its length.
+  template <typename Put>
+  std::size_t variable(std::size_t k, std::size_t end, char mark, const Put& put, std::uint16_t* flags) noexcept {
+    std::size_t i = k + 1;
+    if (mark == '%' && i < end && text_[i] == '%') ++i;  // %%i in a batch file
+    if (mark == '%' && i < end && (text_[i] == '~' || text_[i] == '*' || ascii::is_digit(text_[i]))) {
+      while (i < end && (text_[i] == '~' || ascii::is_name(text_[i]) || text_[i] == '*')) ++i;
+      put(std::string_view("\x01", 1));
+      *flags |= word_flag::kMayBeEmpty;
+      return i - k;
+    }
+    std::size_t stop = i;
+    while (stop < end && stop < i + 64 && text_[stop] != mark && !ascii::is_space(text_[stop])) ++stop;
+    if (stop < end && text_[stop] == mark && stop > i) {
+      std::string_view name = text_.substr(i, stop - i);
+      const std::size_t colon = name.find(':');
+      const bool cut = colon != std::string_view::npos;
+      if (cut) name = name.substr(0, colon);
+      if (const Known* known = find(name); known != nullptr && !cut) {
+        put(known->text);
+      } else if (is_place(name) && !cut) {
+        put("%");
+        put(name);
+        put("%");
+      } else {
+        put(std::string_view("\x01", 1));
+        *flags |= word_flag::kMayBeEmpty | word_flag::kEnvironment;
+      }
+      return stop + 1 - k;
+    }
+    if (i < end && ascii::is_letter(text_[i])) {  // %i of a loop
+      if (const Known* known = find(text_.substr(i, 1))) {
+        put(known->text);
+        return i + 1 - k;
+      }
+    }
+    put(text_.substr(k, 1));
+    return 1;
+  }
+  bool ends_command() const noexcept {
+    const char c = peek();
+    return c == '\n' || c == '&' || c == '|' || (c == ')' && depth_ > 0);
+  }
+
+  // --- commands ---
+
+  void statement(std::uint32_t level) noexcept {
+    while (at_ < text_.size() && (ascii::is_space(peek()) || peek() == '@' || peek() == '&' || peek() == '|' || peek() == ';' || peek() == ',' || peek() == '=')) ++at_;
+    if (at_ >= text_.size()) return;
+    if (peek() == ':') return skip_line();  // a label, or a comment
+    if (peek() == '(') {
+      ++at_;
+      ++depth_;
+      while (at_ < text_.size() && peek() != ')') {
+        const std::size_t before = at_;
+        if (level < 32) statement(level + 1);
+        while (at_ < text_.size() && ascii::is_space(peek())) ++at_;
+        if (at_ == before) ++at_;
+      }
+      if (at_ < text_.size()) ++at_;
+      --depth_;
+      return redirections(at_);
+    }
+    if (peek() == ')') {
+      ++at_;
+      return;
+    }
+    const std::size_t start = at_;
+    redirections(start);
+    Known name;
+    if (!word(&name)) return;
+    // del/s, cd\, echo.
+    std::string_view base = program_name(tree_, name.text);
+    const std::size_t slash = name.text.find('/');
+    if (slash != std::string_view::npos && slash > 0 && ascii::one_of(name.text.substr(0, slash), "del erase rd rmdir format dir copy")) {
+      base = program_name(tree_, name.text.substr(0, slash));
+      at_ = start;
+      while (at_ < text_.size() && peek() != '/') ++at_;
+    }
+    if (ascii::one_of(base, "rem")) return skip_line();
+    if (ascii::one_of(base, "if")) return condition(level);
+    if (ascii::one_of(base, "for")) return loop(level);
+    if (ascii::one_of(base, "else do call")) return level < 32 ? statement(level + 1) : skip_line();
+    if (ascii::one_of(base, "echo") || ascii::starts_with(name.text, "echo.")) return rest_is_text(start);
+    if (ascii::one_of(base, "set")) return assignment();
+    if (ascii::one_of(base, "goto exit setlocal endlocal title color pause prompt break shift ver vol")) return rest_is_text(start);
+    run(name, base, start);
+  }
+
+  // What is only printed; redirections behind it count.
+  void rest_is_text(std::size_t start) noexcept {
+    Known ignored;
+    while (true) {
+      redirections(start);
+      if (!word(&ignored)) return;
+    }
+  }
+  void redirections(std::size_t start) noexcept {
+    for (;;) {
+      skip_blanks();
+      std::size_t i = at_;
+      if (i + 1 < text_.size() && ascii::is_digit(text_[i]) && (text_[i + 1] == '>' || text_[i + 1] == '<')) ++i;
+      if (i >= text_.size() || (text_[i] != '>' && text_[i] != '<')) return;
+      const bool reads = text_[i] == '<';
+      at_ = i + 1;
+      const bool append = peek() == '>';
+      if (append) ++at_;
+      if (peek() == '&') {
+        at_ += 2;
+        if (at_ > text_.size()) at_ = text_.size();
+        continue;
+      }
+      Known target;
+      if (!word(&target)) return;
+      CommandWriter writer(reader_, frame_, Dialect::cmd, reads ? "@read" : "@write", code_.at(start, at_));
+      if (append) writer.flag("--append");
+      writer.known(target, word_flag::kPseudo);
+      writer.end();
+    }
+  }
+  void assignment() noexcept {
+    // The name ends at the sign, and all behind it is the value.
+    while (at_ < text_.size() && ascii::is_blank(peek())) ++at_;
+    const bool quoted = peek() == '"';
+    if (quoted) ++at_;
+    if (peek() == '/') return rest_is_text(at_);
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && peek() != '=' && !ends_command()) ++at_;
+    const std::string_view name = text_.substr(begin, at_ - begin);
+    if (peek() != '=') return;
+    ++at_;
+    const std::size_t value = at_;
+    while (at_ < text_.size() && !(quoted ? peek() == '"' || peek() == '\n' : ends_command())) ++at_;
+    std::string_view text = text_.substr(value, at_ - value);
+    while (!text.empty() && (text.back() == '\r')) text.remove_suffix(1);
+    if (quoted && peek() == '"') ++at_;
+    Known known{text, code_.at(value, value + text.size()), code_.verbatim, flags_of(text)};
+    if (text.find('%') != std::string_view::npos && !is_place(ascii::trim(text).size() > 2 ? ascii::trim(text).substr(1, ascii::trim(text).size() - 2) : text)) {
+      known = unknown_text(known.span);
+    }
+    bind(name, known);
+  }
+  void condition(std::uint32_t level) noexcept {
+    Known part;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      skip_blanks();
+      if (peek() == '(') break;
+      const std::size_t before = at_;
+      if (!word(&part)) return;
+      if (ascii::one_of(part.text, "/i not")) continue;
+      if (ascii::one_of(part.text, "exist defined errorlevel cmdextversion")) {
+        word(&part);
+        break;
+      }
+      if (part.text.find("==") != std::string_view::npos) break;
+      // left == right, left equ right
+      skip_blanks();
+      const std::size_t after = at_;
+      if (before > 0 && text_.substr(before, after - before).find("==") != std::string_view::npos) {
+        word(&part);
+        break;
+      }
+      word(&part);
+      if (ascii::one_of(part.text, "equ neq lss leq gtr geq ==")) word(&part);
+      break;
+    }
+    if (level < 32) statement(level + 1);
+  }
+  // for [/d /r /f /l] %i in (set) do command
+  void loop(std::uint32_t level) noexcept {
+    Known part;
+    char name = 0;
+    const std::size_t name_start = at_;
+    bool found = false;
+    while (word(&part)) {
+      if (ascii::equals(part.text, "in")) {
+        found = true;
+        break;
+      }
+      const std::size_t percent = part.text.rfind('%');
+      if (percent != std::string_view::npos && percent + 1 < part.text.size()) name = part.text[percent + 1];
+    }
+    (void)name_start;
+    if (!found) return;
+    skip_blanks();
+    if (peek() != '(') return;
+    ++at_;
+    const std::size_t set_start = at_;
+    ++depth_;
+    Known item, first;
+    std::uint32_t items = 0;
+    while (at_ < text_.size() && peek() != ')') {
+      const std::size_t before = at_;
+      if (word(&item) && items++ == 0) first = item;
+      if (peek() == '|' || peek() == '&' || peek() == '\n') ++at_;
+      if (at_ == before) ++at_;
+    }
+    --depth_;
+    const std::size_t set_stop = at_;
+    if (at_ < text_.size()) ++at_;
+    std::string_view set = ascii::trim(text_.substr(set_start, set_stop - set_start));
+    if (set.size() > 2 && (set[0] == '\'' || set[0] == '`') && set.back() == set[0]) {  // the output of a command
+      const std::size_t begin = static_cast<std::size_t>(set.data() - text_.data()) + 1;
+      read_code(reader_, Dialect::cmd, Code{set.substr(1, set.size() - 2), code_.at(begin, begin + set.size() - 2), code_.verbatim}, frame_);
+      first = unknown_text(code_.at(set_start, set_stop));
+    }
+    if (name != 0) {
+      const std::size_t at = text_.find(name, 0);
+      if (at != std::string_view::npos) bind(text_.substr(at, 1), items == 1 ? first : unknown_text(code_.at(set_start, set_stop)));
+    }
+    if (level < 32) statement(level + 1);
+  }
+
+  void run(const Known& name, std::string_view base, std::size_t start) noexcept {
+    Known words[kWords];
+    std::uint32_t n = 0;
+    for (;;) {
+      redirections(start);
+      Known next;
+      if (!word(&next)) break;
+      if (n < kWords) words[n++] = next;
+    }
+    const Span span = code_.at(start, at_ > start ? at_ : start);
+    if (name.is_blank()) {
+      tree_.add_uncertainty(Unresolved::program, span, frame_.carrier);
+      return;
+    }
+    if (ascii::one_of(base, "del erase rd rmdir")) return remove(base, words, n, span);
+    if (ascii::one_of(base, "move ren rename")) return files("mv", words, n, span);
+    if (ascii::one_of(base, "copy")) return files("cp", words, n, span);
+    if (ascii::one_of(base, "type more")) return files("@read", words, n, span);
+    if (ascii::one_of(base, "dir md mkdir cls path vol tree find findstr where whoami hostname ver help assoc date time popd sort fc comp")) return;
+    if (ascii::one_of(base, "cd chdir pushd")) {
+      frame_.cwd = {};
+      for (std::uint32_t i = 0; i < n; ++i) {
+        if (words[i].text.size() > 2 && words[i].text[1] == ':') frame_.cwd = words[i].text;
+      }
+      return;
+    }
+    if (base == "start") {
+      std::uint32_t first = 0;
+      while (first < n && (words[first].text.empty() || words[first].text[0] == '/' || (first == 0 && (words[first].flags & word_flag::kQuoted) != 0 && n > 1))) ++first;
+      if (first < n) read_words(reader_, frame_, words + first, n - first, span);
+      return;
+    }
+    if (ascii::one_of(base, kTools)) {
+      CommandWriter writer(reader_, frame_, Dialect::cmd, base, span, false);
+      for (std::uint32_t i = 0; i < n; ++i) writer.known(words[i]);
+      writer.end();
+      return;
+    }
+    Known all[kWords + 1];
+    all[0] = name;
+    for (std::uint32_t i = 0; i < n; ++i) all[i + 1] = words[i];
+    read_words(reader_, frame_, all, n + 1, span);
+  }
+
+  static bool is_switch(std::string_view text) noexcept {
+    if (text.size() < 2 || text[0] != '/') return false;
+    return text.size() == 2 || text[2] == '/' || text[2] == ':' || (text.size() == 3 && text[1] == 'a');
+  }
+  void remove(std::string_view base, const Known* words, std::uint32_t n, Span span) noexcept {
+    bool recursive = false, quiet = false;
+    const bool folder = ascii::one_of(base, "rd rmdir");
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (!is_switch(words[i].text)) continue;
+      for (std::size_t k = 0; k + 1 < words[i].text.size(); ++k) {
+        if (words[i].text[k] != '/') continue;
+        const char letter = ascii::lower(words[i].text[k + 1]);
+        if (letter == 's') recursive = true;
+        if (letter == 'q' || letter == 'f') quiet = true;
+      }
+    }
+    CommandWriter writer(reader_, frame_, Dialect::cmd, folder && !recursive ? "rmdir" : "rm", span);
+    if (recursive) writer.flag("-r");
+    if (quiet && (recursive || !folder)) writer.flag("-f");
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (!is_switch(words[i].text)) writer.known(words[i]);
+    }
+    writer.end();
+  }
+  void files(std::string_view program, const Known* words, std::uint32_t n, Span span) noexcept {
+    CommandWriter writer(reader_, frame_, Dialect::cmd, program, span);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (!is_switch(words[i].text)) writer.known(words[i]);
+    }
+    writer.end();
+  }
+
+  Reader& reader_;
+  Tree& tree_;
+  const Code& code_;
+  Frame frame_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::uint32_t depth_ = 0, variable_count_ = 0;
+  Variable variables_[kVariables];
+};
+
+}  // namespace tipstaff::gate::cmd
