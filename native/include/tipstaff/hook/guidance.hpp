@@ -272,6 +272,8 @@ class Guidance {
 
 namespace guidance {
 
+constexpr std::size_t kRememberedBytes = 1024;
+
 // Whether the host hands the model what the hook says at this event.
 inline bool is_heard(const HookEvent& event) noexcept {
   if (event.phase == Phase::session_start) return event.host != Host::unknown;
@@ -318,13 +320,14 @@ inline void answer(const HookEvent& event, const Path& state, std::string_view r
   }
   Path path = remembered_path(state, event);
   if (starts && events::one_of(event.source, "compact resume")) {
-    char ids[4096];
+    char ids[kRememberedBytes];
     const long bytes = event.session.empty() ? -1 : read_private(path, ids, sizeof ids);
     std::string_view rest(ids, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
     bool first = true;
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n');
       const std::string_view id = rest.substr(0, end);
+      if (id.empty()) break;
       rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
       for (std::uint32_t i = 0; i < guidance.rule_count(); ++i) {
         if (guidance.string(guidance.rule(i).id) != id) continue;
@@ -340,18 +343,18 @@ inline void answer(const HookEvent& event, const Path& state, std::string_view r
     const std::uint32_t count = guidance.find(event.prompt, day_of(now_s), hits);
     if (count == 0) return;
     out.raw("Rules of this repository for this task (constitution ").raw(guidance.hash()).raw(" stays in force):");
-    char ids[4096];
+    char ids[kRememberedBytes];
     Writer kept(ids, sizeof ids);
     for (std::uint32_t i = 0; i < count; ++i) {
       say_rule(guidance, hits[i].rule, hits[i].cosine, out);
       kept.raw(guidance.string(guidance.rule(hits[i].rule).id)).raw("\n");
     }
-    if (!event.session.empty()) {
-      const int file = open_state(path, O_WRONLY | O_CREAT | O_TRUNC);
-      if (file >= 0) {
-        write_whole(file, kept.view());
-        ::close(file);
-      }
+    // Written over in one piece and padded: cutting a file short makes some file systems wait for the disk.
+    while (kept.size() < kRememberedBytes) kept.raw("\n");
+    const int file = event.session.empty() || kept.full() ? -1 : open_state(path, O_WRONLY | O_CREAT);
+    if (file >= 0) {
+      write_whole(file, kept.view());
+      ::close(file);
     }
   }
   if (guidance.stale()) out.raw("\n\n(The rule files have changed since these were compiled; `tipstaff compile` reads them again.)");
