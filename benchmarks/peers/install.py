@@ -27,10 +27,10 @@ class PeerUnavailableError(RuntimeError):
     """The peer cannot be had on this machine; the message says why."""
 
 
-def package_folder() -> Path:
-    """Return where the package lies, or would; the variable ``TIPSTAFF_PEERS`` names another folder of node_modules."""
+def package_folder(package: str = PACKAGE) -> Path:
+    """Return where a package lies, or would; the variable ``TIPSTAFF_PEERS`` names another folder of node_modules."""
     override = os.environ.get("TIPSTAFF_PEERS")
-    return (Path(override) if override else FOLDER / "node_modules") / PACKAGE
+    return (Path(override) if override else FOLDER / "node_modules") / package
 
 
 def node_program() -> str:
@@ -48,13 +48,13 @@ def node_program() -> str:
     return node
 
 
-def is_installed() -> bool:
-    """Whether the package's files are there."""
-    return (package_folder() / "package.json").is_file()
+def is_installed(package: str = PACKAGE) -> bool:
+    """Whether a package's files are there."""
+    return (package_folder(package) / "package.json").is_file()
 
 
-def install() -> Path:
-    """Fetch the package unless it is there, and return its folder.
+def install(package: str = PACKAGE, version: str = VERSION, integrity: str = INTEGRITY) -> Path:
+    """Fetch a package unless it is there, and return its folder.
 
     Raises
     ------
@@ -62,14 +62,14 @@ def install() -> Path:
         If Node or npm is missing, the package cannot be fetched, or it is not the one that was pinned.
     """
     node_program()
-    if is_installed():
-        return package_folder()
+    if is_installed(package):
+        return package_folder(package)
     npm = shutil.which("npm")
     if npm is None:
         msg = "npm not found"
         raise PeerUnavailableError(msg)
     with tempfile.TemporaryDirectory() as scratch:
-        command = [npm, "pack", "--silent", "--ignore-scripts", f"{PACKAGE}@{VERSION}"]
+        command = [npm, "pack", "--silent", "--ignore-scripts", f"{package}@{version}"]
         try:
             result = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False, timeout=SECONDS)
         except subprocess.TimeoutExpired:
@@ -78,10 +78,10 @@ def install() -> Path:
         archives = list(Path(scratch).glob("*.tgz"))
         if result.returncode or len(archives) != 1:
             words = result.stderr.strip().splitlines()
-            msg = f"npm could not fetch {PACKAGE}@{VERSION}: {words[-1] if words else 'it gave no reason'}"
+            msg = f"npm could not fetch {package}@{version}: {words[-1] if words else 'it gave no reason'}"
             raise PeerUnavailableError(msg)
-        unpack(archives[0], package_folder())
-    return package_folder()
+        unpack(archives[0], package_folder(package), integrity)
+    return package_folder(package)
 
 
 def unpack(archive: Path, folder: Path, integrity: str = INTEGRITY) -> None:

@@ -97,3 +97,11 @@ CANDIDATE_STORE_10K_VS_REWRITING: Final = 500.0
 CANDIDATE_UPSERT_100K_VS_1K: Final = 2.0
 CANDIDATE_EVALUATE_100K_VS_1K: Final = 2.0
 """Per candidate: linear time gives 1."""
+
+# Bars of the hook program: whole processes, medians, in one run.
+HOOK_VS_EMPTY: Final = 1.5
+HOOK_VS_PYTHON: Final = 20.0
+HOOK_VS_NODE: Final = 50.0
+HOOK_PROMPT_VS_EMPTY: Final = 4.0
+HOOK_CEILING_MS: Final = 200.0
+"""After so long the hook answers what its policy says about errors."""
