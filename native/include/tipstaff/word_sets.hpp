@@ -44,11 +44,20 @@ class WordSetIndex {
   std::int32_t size() const noexcept { return static_cast<std::int32_t>(sets_.size()); }
 
  private:
+  static constexpr std::uint32_t short_word = 16;
+
   struct Word {
-    std::uint32_t begin;  // in letters_
+    std::uint32_t hash;
+    std::uint32_t length;
+    std::uint32_t order;
+    std::uint32_t begin;  // in letters_, of a word that is not short
+    unsigned char letters[short_word];
+  };
+  // A word of the text that is asked for.
+  struct Piece {
+    std::uint32_t begin;
     std::uint32_t length;
     std::uint32_t hash;
-    std::uint32_t order;
   };
   struct Set {
     std::uint64_t begin;  // in members_
@@ -67,7 +76,7 @@ class WordSetIndex {
 
   void read(Span text);
   void forget_words_since(std::uint32_t n_words) noexcept;
-  std::uint32_t word_id(const unsigned char* letters, std::uint32_t length);
+  std::uint32_t word_id(const unsigned char* letters, std::uint32_t length, std::uint32_t hash);
   void grow_table();
   std::uint32_t id_of(std::uint32_t order) const noexcept;
   WordMatch search(std::int64_t earliest, std::int64_t latest) noexcept;
@@ -87,7 +96,10 @@ class WordSetIndex {
   std::uint32_t questions_ = 0;
   std::size_t ordered_at_ = 0;
   std::vector<unsigned char> lowered_;  // of one question
-  std::vector<std::uint32_t> query_;
+  std::vector<Piece> pieces_;
+  std::vector<std::uint64_t> found_;      // order and number of each word
+  std::vector<std::uint32_t> query_;      // orders, ascending
+  std::vector<std::uint32_t> query_ids_;  // their words
 };
 
 }  // namespace tipstaff
