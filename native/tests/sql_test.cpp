@@ -181,7 +181,7 @@ constexpr Sample kSql[] = {
     {"SELECT LOAD_FILE('/etc/shadow')", "@read /etc/shadow"},
     {"SELECT pg_read_file('/etc/passwd')", "@read /etc/passwd"},
     {"SELECT writefile('/tmp/x', 'abc')", "@write /tmp/x"},
-    {"EXEC xp_cmdshell 'dir'", "dir"},
+    {"EXEC xp_cmdshell 'dir'", ""},
     {"EXEC master..xp_cmdshell 'del /s x'", "rm -r x"},
     {"SELECT sys_exec('rm -rf /')", "$ rm -rf /"},
     {"SHUTDOWN", "sql shutdown server"},
