@@ -27,7 +27,7 @@ enum class TokenFeature : int {
   marks, marks2, marks3, repeats3, closing, consonants4,
   latin, other2, cyrillic, cyrillic3, cyrillic5, cyrillic7, cyrillic9, cyrillic_after_space,
   cyrillic_capital, cyrillic_rare, punctuation3, hiragana, kana_mixed, katakana, full_width,
-  other3, astral, han_e4, han_e5, han_e6, hangul_ea, hangul_eb, han_pairs, hangul_pairs,
+  other3, astral, han_e4, han_e5, han, hangul_ea, hangul, han_pairs, hangul_pairs,
   hangul_after_space, kana_pairs,
   count
 };
@@ -56,7 +56,7 @@ struct MaskRows {
       spaces2, newlines, tabs, marks, marks2, repeats, closing;
   MaskRow cyrillic, cyrillic2, cyrillic3, cyrillic5, cyrillic7, lead_d0, lead_d1, lead_e3, han, hangul;
   MaskRow latin, other2, after_d0, after_d1, mark_e2, is_81, is_82, is_83, wide, other3, astral, han_e4,
-      han_e5, han_e6, hangul_ea, hangul_eb;
+      han_e5, hangul_ea;
 };
 
 struct Beyond {
@@ -132,9 +132,7 @@ inline void classify_wide(const unsigned char* bytes, MaskRows& rows) noexcept {
     rows.astral.masks[j] = S::within(block, 0xF0, 4);
     rows.han_e4.masks[j] = S::equal(block, 0xE4);
     rows.han_e5.masks[j] = S::equal(block, 0xE5);
-    rows.han_e6.masks[j] = S::equal(block, 0xE6);
     rows.hangul_ea.masks[j] = S::equal(block, 0xEA);
-    rows.hangul_eb.masks[j] = S::equal(block, 0xEB);
   }
 }
 
@@ -251,9 +249,9 @@ inline void count_wide(MaskRows& rows, Counts& counts) noexcept {
   add(F::astral, S::at(rows.astral.masks));
   add(F::han_e4, S::at(rows.han_e4.masks));
   add(F::han_e5, S::at(rows.han_e5.masks));
-  add(F::han_e6, S::at(rows.han_e6.masks));
+  add(F::han, han);
   add(F::hangul_ea, S::at(rows.hangul_ea.masks));
-  add(F::hangul_eb, S::at(rows.hangul_eb.masks));
+  add(F::hangul, hangul);
   add(F::han_pairs, S::both(han, S::template shifted<3>(rows.han.masks)));
   add(F::hangul_pairs, S::both(hangul, S::template shifted<3>(rows.hangul.masks)));
   add(F::hangul_after_space, S::both(hangul, S::template shifted<1>(rows.spaces.masks)));

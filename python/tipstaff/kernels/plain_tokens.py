@@ -21,8 +21,8 @@ FEATURES: Final = (
     "digits digits2 digits4 spaces spaces2 spaces3 mark_after_space space_after_letter newlines newlines2 "
     "newline_after_mark tabs tabs2 marks marks2 marks3 repeats3 closing consonants4 "
     "latin other2 cyrillic cyrillic3 cyrillic5 cyrillic7 cyrillic9 cyrillic_after_space cyrillic_capital "
-    "cyrillic_rare punctuation3 hiragana kana_mixed katakana full_width other3 astral han_e4 han_e5 han_e6 hangul_ea "
-    "hangul_eb han_pairs hangul_pairs hangul_after_space kana_pairs"
+    "cyrillic_rare punctuation3 hiragana kana_mixed katakana full_width other3 astral han_e4 han_e5 han hangul_ea "
+    "hangul han_pairs hangul_pairs hangul_after_space kana_pairs"
 ).split()
 """Names of the features in their order."""
 
@@ -178,8 +178,11 @@ def _features(data: bytes) -> Iterable[int]:
     yield mask(_bytes(0xEF)).bit_count()
     yield mask(_bytes(0xE0, 0xE1, 0xEE)).bit_count()
     yield mask(_members((0xF0, 0xF4))).bit_count()
-    for lead in (0xE4, 0xE5, 0xE6, 0xEA, 0xEB):
-        yield mask(_bytes(lead)).bit_count()
+    yield mask(_bytes(0xE4)).bit_count()
+    yield mask(_bytes(0xE5)).bit_count()
+    yield han.bit_count()
+    yield mask(_bytes(0xEA)).bit_count()
+    yield hangul.bit_count()
     yield (han & han << 3).bit_count()
     yield (hangul & hangul << 3).bit_count()
     yield (hangul & spaces << 1).bit_count()
