@@ -335,7 +335,10 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
       const Word& word = tree_.pending_word(words + i);
       Value value{word.text, word.flags};
       const std::size_t key = value.text.find("]=");
-      if (!value.text.empty() && value.text[0] == '[' && key != string_view::npos) value.text.remove_prefix(key + 2);
+      if (!value.text.empty() && value.text[0] == '[' && key != string_view::npos) {
+        value.text.remove_prefix(key + 2);
+        value.flags &= static_cast<std::uint16_t>(~word_flag::kGlob);
+      }
       found[count++] = value;
     }
     if (elements > Session::kAlternatives) {
