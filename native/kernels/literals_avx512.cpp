@@ -1,4 +1,4 @@
-// Literals by vectors of 64 bytes: a table of 128 bytes gives each byte's sixteen buckets at once.
+// Literals by vectors of 64 bytes: a table of 128 bytes gives each byte's thirty-two buckets at once.
 #include <immintrin.h>
 
 #include "literals_kernels.hpp"
@@ -7,27 +7,33 @@ namespace tipstaff {
 
 std::size_t find_literals_avx512(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
                                  std::size_t end, std::size_t size, std::uint16_t* out) noexcept {
-  __m512i table[2][literal_window][2];
-  for (std::size_t half = 0; half < 2; ++half) {
+  __m512i table[literal_groups][literal_window][2];
+  for (std::size_t group = 0; group < literal_groups; ++group) {
     for (std::size_t place = 0; place < literal_window; ++place) {
-      const unsigned char* x = windows.wide + (half * literal_window + place) * 128;
-      table[half][place][0] = _mm512_loadu_si512(x);
-      table[half][place][1] = _mm512_loadu_si512(x + 64);
+      const unsigned char* x = windows.wide + (group * literal_window + place) * 128;
+      table[group][place][0] = _mm512_loadu_si512(x);
+      table[group][place][1] = _mm512_loadu_si512(x + 64);
     }
   }
   std::size_t at = begin;
   std::size_t count = 0;
   for (; at + 64 <= end && at + 64 + literal_window - 1 <= size; at += 64) {
     const __m512i bytes = _mm512_loadu_si512(text + at);
-    __m512i first = _mm512_permutex2var_epi8(table[0][0][0], bytes, table[0][0][1]);
-    __m512i second = _mm512_permutex2var_epi8(table[1][0][0], bytes, table[1][0][1]);
+    __m512i taken[literal_groups];
+#pragma GCC unroll 4
+    for (std::size_t group = 0; group < literal_groups; ++group) {
+      taken[group] = _mm512_permutex2var_epi8(table[group][0][0], bytes, table[group][0][1]);
+    }
 #pragma GCC unroll 5
     for (std::size_t place = 1; place < literal_window; ++place) {
       const __m512i behind = _mm512_loadu_si512(text + at + place);
-      first = _mm512_and_si512(first, _mm512_permutex2var_epi8(table[0][place][0], behind, table[0][place][1]));
-      second = _mm512_and_si512(second, _mm512_permutex2var_epi8(table[1][place][0], behind, table[1][place][1]));
+#pragma GCC unroll 4
+      for (std::size_t group = 0; group < literal_groups; ++group) {
+        taken[group] = _mm512_and_si512(
+            taken[group], _mm512_permutex2var_epi8(table[group][place][0], behind, table[group][place][1]));
+      }
     }
-    first = _mm512_or_si512(first, second);
+    const __m512i first = _mm512_or_si512(_mm512_or_si512(taken[0], taken[1]), _mm512_or_si512(taken[2], taken[3]));
     // The tables are of ASCII, and no literal begins with anything else.
     std::uint64_t hits = _mm512_test_epi8_mask(first, first) & ~_mm512_movepi8_mask(bytes);
     const auto offset = static_cast<std::uint32_t>(at - begin);
@@ -41,7 +47,7 @@ std::size_t find_literals_avx512(const LiteralWindows& windows, const unsigned c
     }
     count += number;
   }
-  count = keep_hashed(windows, text, begin, out, count);
+  count = keep_hashed(windows, text, begin, size, out, count);
   return finish_literals(windows, text, begin, at, end, size, out, count);
 }
 

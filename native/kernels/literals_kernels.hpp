@@ -19,7 +19,7 @@ static inline std::size_t finish_literals(const LiteralWindows& windows, const u
   if (end > size - 2) end = size - 2;
   for (; at < end; ++at) {
     out[count] = static_cast<std::uint16_t>(at - begin);
-    count += literal_head(windows, literal_hash(text + at)) != 0xFFFFu;
+    count += literal_may_begin(windows, text, at, size);
   }
   return count;
 }

@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.gates.secret_cases import FOUND, LEFT_ALONE
 
+from tests.gates.secret_cases import FOUND, LEFT_ALONE
 from tipstaff.gates.secret_packs import default_rules, made_up
 from tipstaff.gates.secrets import TABLE_FILE
 from tipstaff.kernels import plain_secrets

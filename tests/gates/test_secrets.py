@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.gates.secret_cases import FOUND, LEFT_ALONE
-from tests.shared_data import shared_path
 
 import tipstaff
+from tests.gates.secret_cases import FOUND, LEFT_ALONE
+from tests.shared_data import shared_path
 from tipstaff.gates.secret_packs import SecretRule, base62_checksum, default_rules, made_up
 from tipstaff.model import Record
 

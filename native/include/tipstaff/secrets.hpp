@@ -34,7 +34,7 @@ enum class Fault : int { none = 0, too_short, magic, version, size, section, rul
 
 inline constexpr std::size_t header_bytes = 128;
 inline constexpr std::size_t rule_bytes = 48;
-inline constexpr std::size_t anchor_bytes = 16;
+inline constexpr std::size_t anchor_bytes = 36;
 inline constexpr std::uint32_t no_class = 255;
 inline constexpr std::uint32_t no_anchor = 0xFFFF;
 
@@ -63,8 +63,8 @@ class Table {
     if (load32(data + 12) != size) return Fault::size;
     static constexpr std::uint32_t widths[7] = {rule_bytes, anchor_bytes, 32, 1, 1, 8, 514};
     std::uint64_t counts[7];
-    const Byte* sections[11];
-    for (int i = 0; i < 11; ++i) {
+    const Byte* sections[12];
+    for (int i = 0; i < 12; ++i) {
       std::uint64_t bytes = 0;
       std::uint64_t offset = 0;
       if (i < 7) {
@@ -72,9 +72,11 @@ class Table {
         offset = load32(data + 20 + 8 * i);
         bytes = counts[i] * widths[i];
       } else {
-        static constexpr std::uint32_t fixed[4] = {2 * literal_heads, 2 * literal_window * 128,
-                                                   2 * literal_window * 32, 4 * log_count};
-        offset = load32(data + 72 + 4 * (i - 7));
+        static constexpr std::uint32_t fixed[5] = {2 * literal_heads, literal_groups * literal_window * 128,
+                                                   literal_groups * literal_window * 32, 4 * log_count,
+                                                   sieve_bytes};
+        // The checksum stands between the last two.
+        offset = load32(data + (i < 11 ? 72 + 4 * (i - 7) : 92));
         bytes = fixed[i - 7];
       }
       if (offset < header_bytes || offset > size || bytes > size - offset) return Fault::section;
@@ -85,7 +87,7 @@ class Table {
     out->classes_ = sections[2];
     out->codes_ = sections[3];
     out->known_ = {sections[6], sections[5], sections[4], sections[10]};
-    out->windows_ = {sections[7], sections[8], sections[9]};
+    out->windows_ = {sections[7], sections[8], sections[9], sections[11]};
     out->n_rules_ = static_cast<std::uint32_t>(counts[0]);
     out->n_anchors_ = static_cast<std::uint32_t>(counts[1]);
     out->n_classes_ = static_cast<std::uint32_t>(counts[2]);
@@ -132,10 +134,12 @@ class Table {
     }
     for (std::uint32_t i = 0; i < n_anchors_; ++i) {
       const Byte* x = anchor(i);
-      if (std::uint64_t{load32(x)} + x[4] > names_size || x[4] < 3 || load16(x + 10) >= n_rules_) return Fault::anchor;
-      if (x[6] != no_class && x[6] >= n_classes_) return Fault::anchor;
+      if (std::uint64_t{load32(x + 16)} + x[20] > names_size || x[20] < 3 || load16(x + 26) >= n_rules_) {
+        return Fault::anchor;
+      }
+      if (x[22] != no_class && x[22] >= n_classes_) return Fault::anchor;
       // Chains go on to higher numbers alone: each ends.
-      const std::uint32_t next = load16(x + 12);
+      const std::uint32_t next = load16(x + 28);
       if (next != no_anchor && (next <= i || next >= n_anchors_)) return Fault::anchor;
     }
     for (std::uint32_t i = 0; i < literal_heads; ++i) {
@@ -453,12 +457,12 @@ struct Findings {
 inline void try_shape(const Table& table, std::uint32_t number, const Rule& rule, const Byte* anchor, Bytes text,
                       std::size_t place, bool wary, Findings* findings) noexcept {
   std::size_t start = place;
-  if (anchor[6] != no_class) {
-    const std::size_t most = load16(anchor + 8);
-    while (start > 0 && place - start < most && table.in_class(anchor[6], text[start - 1])) --start;
+  if (anchor[22] != no_class) {
+    const std::size_t most = load16(anchor + 24);
+    while (start > 0 && place - start < most && table.in_class(anchor[22], text[start - 1])) --start;
   } else {
-    if (place < anchor[5]) return;
-    start -= anchor[5];
+    if (place < anchor[21]) return;
+    start -= anchor[21];
   }
   if (rule.left != no_class && start > 0 && table.in_class(rule.left, text[start - 1]) && !after_escape(text, start)) {
     return;
@@ -601,25 +605,32 @@ inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, 
   }
 }
 
+inline std::uint64_t load64(const Byte* x) noexcept {
+  std::uint64_t value;
+  std::memcpy(&value, x, sizeof value);
+  return value;
+}
+
 inline void try_place(const Table& table, Bytes text, std::size_t place, bool wary, Findings* findings) noexcept {
   std::uint32_t at = literal_head(table.windows(), literal_hash(text.data + place));
-  const Byte first = static_cast<Byte>(text[place] | 0x20);
+  const std::size_t left = text.size - place;
+  Byte window[8] = {};
+  std::memcpy(window, text.data + place, left < 8 ? left : 8);
+  const std::uint64_t here = load64(window);
   while (at != no_anchor) {
     const Byte* anchor = table.anchor(at);
-    at = load16(anchor + 12);
-    const Byte* literal = table.known().names + load32(anchor);
-    if (static_cast<Byte>(literal[0] | 0x20) != first) continue;
-    const std::size_t size = anchor[4];
-    if (size > text.size - place) continue;
-    const std::uint32_t number = load16(anchor + 10);
+    at = load16(anchor + 28);
+    if ((here & load64(anchor + 8)) != load64(anchor)) continue;
+    const std::uint32_t number = load16(anchor + 26);
     const Byte kind = table.rule_kind(number);
-    std::size_t i = 0;
-    if (kind == kind_shape) {
-      while (i < size && static_cast<Byte>(text[place + i] | 0x20) == literal[i]) ++i;
-    } else {
+    const std::size_t size = anchor[20];
+    if (kind != kind_shape) {
+      const Byte* literal = table.known().names + load32(anchor + 16);
+      if (size > left) continue;
+      std::size_t i = 0;
       while (i < size && lower(text[place + i]) == literal[i]) ++i;
+      if (i < size) continue;
     }
-    if (i < size) continue;
     const Rule rule = table.rule(number);
     if ((rule.flags & flag_wary) != 0 && !wary) continue;
     switch (kind) {

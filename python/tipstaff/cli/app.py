@@ -19,6 +19,7 @@ _COMMANDS: Final = {
     "explain": "Say where a rule comes from and when it is loaded.",
     "lint": "Find what is wrong with the rule files of a repository.",
     "retrieve": "Show the rules that matter for a task.",
+    "scan": "Find secrets in files, in what is staged, or in standard input.",
     "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
 }
 

@@ -40,9 +40,9 @@ def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) 
                     "field": field,
                 }
             )
-    for field in pairs:
-        if field.name and 0 < len(field.text) <= _PAIR_CHARS and field.text not in seen:
-            found.extend(_of_pair(field, seen))
+    for pair in pairs:
+        if pair.name and 0 < len(pair.text) <= _PAIR_CHARS and pair.text not in seen:
+            found.extend(_of_pair(pair, seen))
     return found
 
 

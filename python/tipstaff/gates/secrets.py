@@ -119,3 +119,30 @@ def redact(text: str, *, wary: bool = False, scanner: Scanner | None = None) -> 
         parts += (text[at : found.start], found.redacted)
         at = found.end
     return "".join((*parts, text[at:])) if parts else text
+
+
+def scanner_for(root: Path) -> Scanner:
+    """Return the scanner of a repository: the package's rules with those of its ``.tipstaff/packs``.
+
+    Parameters
+    ----------
+    root
+        The repository's folder.
+
+    Raises
+    ------
+    SecretPackError
+        If a pack there cannot be used; it names the file, the rule and the sample.
+    """
+    folder = root / ".tipstaff" / "packs"
+    if not folder.is_dir():
+        return default_scanner()
+    from tipstaff.gates import secret_packs, secret_table
+
+    more = secret_packs.user_rules(folder)
+    if not more:
+        return default_scanner()
+    words = secret_packs.default_words()
+    for rule in more:
+        secret_table.check_samples(rule, words)
+    return Scanner(secret_table.compile_table(secret_packs.joined_rules(secret_packs.default_rules(), more), words))

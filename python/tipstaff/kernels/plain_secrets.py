@@ -3,16 +3,18 @@
 What ``secrets.hpp`` does in one walk is said here rule by rule, with :mod:`re`. Both read the same table::
 
     0  magic[8]          8  u32 version     12 u32 size in bytes
-    16 u32 count, offset of each: rules (48 bytes), anchors (16), classes (32), codes (1), names (1), words (8),
+    16 u32 count, offset of each: rules (48 bytes), anchors (36), classes (32), codes (1), names (1), words (8),
        lists (514)
     72 u32 offset of each: heads, wide windows, nibble windows, logarithms
     88 u32 CRC-32 of all after the header of 128 bytes
+    92 u32 offset of the sieve
 
     rule    0 u32 name  4 u16 its length  6 u8 kind  7 u8 show  8 u32 codes  12 u16 their length  14 u8 left
             15 u8 right  16 u16 flags  18 u8 need  19 u8 severity  20 u32 entropy/65536  24 u8 checksum  25 u8 judge
             26 u8 check  27 u8 priority  28 u16 list of context words + 1
-    anchor  0 u32 bytes  4 u8 their length  5 u8 how far behind the beginning  6 u8 class of a run before it or 255
-            8 u16 longest run  10 u16 rule  12 u16 next of the same hash
+    anchor  0 u8[8] compared with the text  8 u8[8] which bits count  16 u32 the known bytes  20 u8 their length
+            21 u8 how far behind the beginning  22 u8 class of a run before it or 255  24 u16 longest run  26 u16 rule
+            28 u16 next of the same hash
     word    0 u32 bytes  4 u16 their length  6 u16 list
     list    u16[257] number of the first word that begins with a byte or a later one; a list's words are sorted
 
@@ -37,7 +39,9 @@ MAGIC: Final = b"\x89TSS\r\n\x1a\n"
 VERSION: Final = 1
 HEADER_BYTES: Final = 128
 RULE_BYTES: Final = 48
+ANCHOR_BYTES: Final = 36
 HEADS: Final = 8192
+SIEVE_BITS: Final = 1 << 18
 LOGS: Final = values.LOGS
 NONE: Final = 0xFFFF
 NO_CLASS: Final = 255
@@ -92,6 +96,12 @@ def hash_of(first: int, second: int, third: int) -> int:
     return (value * 2654435761 & 0xFFFFFFFF) >> 19
 
 
+def sieve_of(first: int, second: int, third: int, fourth: int) -> int:
+    """Return the bit of four bytes in the sieve."""
+    value = first | second << 8 | third << 16 | fourth << 24
+    return (value * 2654435761 & 0xFFFFFFFF) >> 14
+
+
 class Table:
     """A table's sections.
 
@@ -125,8 +135,8 @@ class Table:
         self.rules = [self._rule(number) for number in range(self.n_rules)]
         self.keys: list[list[bytes]] = [[] for _ in self.rules]
         for number in range(self.n_anchors):
-            at = self.anchors_at + 16 * number
-            self.keys[number_at(data, at + 10, 2)].append(self._name(number_at(data, at, 4), data[at + 4]))
+            at = self.anchors_at + ANCHOR_BYTES * number
+            self.keys[number_at(data, at + 26, 2)].append(self._name(number_at(data, at + 16, 4), data[at + 20]))
 
     def _name(self, at: int, size: int) -> bytes:
         return self.data[self.names_at + at : self.names_at + at + size]
