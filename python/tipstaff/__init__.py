@@ -9,6 +9,9 @@ from __future__ import annotations
 # The typing module alone costs more than the rest of this package's import; type checkers know the name all the same.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from tipstaff.gates.config import GateConfig
+    from tipstaff.gates.engine import EnforcementGates
+    from tipstaff.gates.results import GateResult, aggregate_decision
     from tipstaff.gates.secrets import SecretFinding, redact, scan_secrets
     from tipstaff.guidance.compiler import CompilerConfig, compile_guidance
     from tipstaff.guidance.embeddings import HashEmbedding
@@ -33,6 +36,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "GateConfig": "tipstaff.gates.config",
+    "EnforcementGates": "tipstaff.gates.engine",
+    "GateResult": "tipstaff.gates.results",
+    "aggregate_decision": "tipstaff.gates.results",
     "SecretFinding": "tipstaff.gates.secrets",
     "redact": "tipstaff.gates.secrets",
     "scan_secrets": "tipstaff.gates.secrets",
@@ -61,6 +68,9 @@ __all__ = [
     "CompilerConfig",
     "Constitution",
     "Diagnostic",
+    "EnforcementGates",
+    "GateConfig",
+    "GateResult",
     "GuidanceRule",
     "HashEmbedding",
     "IntentMatch",
@@ -74,6 +84,7 @@ __all__ = [
     "ShardRetriever",
     "StaticEmbedding",
     "__version__",
+    "aggregate_decision",
     "classify_intent",
     "compile_guidance",
     "compile_repository",

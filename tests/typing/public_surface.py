@@ -14,6 +14,9 @@ from tipstaff import (
     CompilerConfig,
     Constitution,
     Diagnostic,
+    EnforcementGates,
+    GateConfig,
+    GateResult,
     GuidanceRule,
     HashEmbedding,
     IntentMatch,
@@ -23,6 +26,7 @@ from tipstaff import (
     RuleManifest,
     RuleShard,
     ShardRetriever,
+    aggregate_decision,
     classify_intent,
     compile_guidance,
     compile_repository,
@@ -82,3 +86,11 @@ section = tipstaff.context.CandidatePromptAssembler(candidates).assemble("x", pa
 assert_type(section.candidate_ids, tuple[str, ...])
 assert_type(tipstaff.context.ContextMonitor(1).state, tipstaff.context.MonitorState)
 assert_type(tipstaff.context.SnapshotFolder.of_project(".").load(), tipstaff.context.ContextSnapshot)
+
+gates = EnforcementGates(GateConfig(diff_size_threshold=100, allowed_tools=("Read",)))
+assert_type(gates.evaluate_command("ls", cwd="/tmp", shell="bash"), list[GateResult])
+assert_type(gates.evaluate_tool_use("Bash", {"command": "ls"}, cwd=None), list[GateResult])
+assert_type(gates.evaluate_edit("a.py", "", 3), list[GateResult])
+assert_type(gates.evaluate_batch(["ls", {"command": "ls"}]), list[list[GateResult]])
+assert_type(aggregate_decision([]), str)
+assert_type(GateResult("warn", "diff-size", "").triggered_rules, tuple[str, ...])

@@ -17,6 +17,7 @@ _COMMANDS: Final = {
     "compile": "Compile the rule files of a repository into its shard store.",
     "context": "Show what the last request to the model really contained.",
     "explain": "Say where a rule comes from and when it is loaded.",
+    "gate": "Say what the gates decide of a command or a tool call.",
     "lint": "Find what is wrong with the rule files of a repository.",
     "retrieve": "Show the rules that matter for a task.",
     "scan": "Find secrets in files, in what is staged, or in standard input.",

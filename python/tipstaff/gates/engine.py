@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates.config import GateConfig
-from tipstaff.gates.fields import Field, encodable, fields_of, keys_of, safe_text
+from tipstaff.gates.fields import Field, as_text, encodable, fields_of, keys_of
 from tipstaff.gates.results import DECISIONS, GATE_NAMES, Finding, GateResult
 from tipstaff.model import GuidanceRule
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from tipstaff.kernels._gates import Flow
 
 _Native = tuple[int, int, int, int, int, int, int, int, int, bool]
-
-_PAIR_CHARS: Final = 512
-"""Values up to this long are also looked at with their field's name: `password` and what it holds."""
 
 _FORMER_FIELDS: Final = frozenset({"old_string", "old_str", "oldstring"})
 """What an edit takes away is no new secret: taking it away is what is wanted."""
@@ -145,7 +142,7 @@ class EnforcementGates:
         ConfigError
             If `shell` is not known.
         """
-        text = command if isinstance(command, str) else safe_text(command)
+        text = as_text(command)
         dialect = _dialect(shell)
         found = self._policy.native.command(encodable(text), dialect, self._place(cwd), self._settings, flow)
         fields = [Field("command", "command", text, -1)]
@@ -170,7 +167,7 @@ class EnforcementGates:
         list of GateResult
             One for each gate that found something.
         """
-        tool = tool_name if isinstance(tool_name, str) else safe_text(tool_name)
+        tool = as_text(tool_name)
         fields = fields_of(params)
         where = _directory(params) or cwd
         native = self._policy.native.event(
@@ -200,8 +197,8 @@ class EnforcementGates:
         list of GateResult
             One for each gate that found something.
         """
-        name = path if isinstance(path, str) else safe_text(path)
-        text = content if isinstance(content, str) else safe_text(content)
+        name = as_text(path)
+        text = as_text(content)
         fields = [Field("file_path", "path", name, -1)]
         native = self._policy.native.event(
             "Write", [field.native() for field in fields], 0, self._place(None), self._settings
@@ -235,9 +232,7 @@ class EnforcementGates:
             If an event is none of these.
         """
         prepared = [_event(event) for event in events]
-        calls = [
-            (item.tool, item.given, item.dialect, self._place(item.cwd)) for item in prepared if not item.is_edit
-        ]
+        calls = [(item.tool, item.given, item.dialect, self._place(item.cwd)) for item in prepared if not item.is_edit]
         workers = max(1, threads if threads is not None else len(os.sched_getaffinity(0)))
         answers = iter(self._policy.native.batch(calls, self._settings, workers))
         results: list[list[GateResult]] = []
@@ -270,11 +265,9 @@ class EnforcementGates:
             self.evaluate_command(command, cwd=cwd, shell=shell),
         )  # fmt: skip
 
-    # -- gates -----------------------------------------------------------------------------------------------------------
+    # -- gates ---------------------------------------------------------------------------------------------------------
 
-    def _of_tool(
-        self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[_Native]
-    ) -> list[GateResult]:
+    def _of_tool(self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[_Native]) -> list[GateResult]:
         texts: list[tuple[str, str]] = []
         if self._config.secrets:
             for field in fields:
@@ -300,7 +293,9 @@ class EnforcementGates:
             rule = self._policy.rules[entry[0]] if entry[0] >= 0 else None
             field = fields[entry[8]] if entry[8] < len(fields) else Field("", "", "", -1)
             if rule is not None and rule.because is not None:
-                relaxed.append({"rule": rule.id, "because": rule.because, "former": rule.former, "now": DECISIONS[entry[1]]})
+                relaxed.append(
+                    {"rule": rule.id, "because": rule.because, "former": rule.former, "now": DECISIONS[entry[1]]}
+                )
             if entry[1] == 0:
                 continue
             if entry[8] not in masked:
@@ -363,12 +358,19 @@ class EnforcementGates:
         metadata: dict[str, Any] = {"tool": tool, "diff_lines": finding[7], "threshold": config.diff_size_threshold}
         if finding[9]:
             metadata["run_threshold"] = config.run_diff_threshold
-            return self._size(f"The edits of this run together change more than {config.run_diff_threshold:g} lines.", metadata)
+            return self._size(
+                f"The edits of this run together change more than {config.run_diff_threshold:g} lines.", metadata
+            )
         return self._size(f"It changes {finding[7]} lines; the threshold is {config.diff_size_threshold:g}.", metadata)
 
     def _size(self, reason: str, metadata: dict[str, Any]) -> GateResult:
         return GateResult(
-            "warn", GATE_NAMES[2], reason, self._spoken(GATE_NAMES[2], []), "Split the change into smaller ones.", metadata
+            "warn",
+            GATE_NAMES[2],
+            reason,
+            self._spoken(GATE_NAMES[2], []),
+            "Split the change into smaller ones.",
+            metadata,
         )
 
     def _secrets(self, texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) -> list[GateResult]:
@@ -428,10 +430,10 @@ def _event(event: str | Mapping[str, Any]) -> _Prepared:
     if isinstance(event, str):
         item.text = event
     elif isinstance(cast("object", event), Mapping) and "command" in event:
-        item.text = event["command"] if isinstance(event["command"], str) else safe_text(event["command"])
+        item.text = as_text(event["command"])
         item.cwd, item.dialect = event.get("cwd"), _dialect(event.get("shell") or "bash")
     elif isinstance(cast("object", event), Mapping) and "tool" in event:
-        item.tool_name = safe_text(event["tool"])
+        item.tool_name = as_text(event["tool"])
         item.tool = encodable(item.tool_name) or " "
         item.params = event.get("params")
         item.fields = fields_of(item.params)
@@ -493,7 +495,7 @@ def _dialect(shell: str) -> int:
 def _directory(params: Any) -> str | None:
     """Return the directory that a tool call itself names."""
     if isinstance(params, Mapping):
-        table = cast("Mapping[Any, Any]", params)
+        table: Mapping[Any, Any] = params
         for name in ("cwd", "workdir", "working_directory", "dir_path"):
             value = table.get(name)
             if isinstance(value, str) and value.startswith("/"):

@@ -95,7 +95,12 @@ def explain(
         results=tuple(results),
         nodes=tuple(
             ReadNode(
-                kind=NODE_KINDS[node[0]], dialect=DIALECTS[node[1]], is_code=node[2], start=node[3], end=node[4], depth=depth
+                kind=NODE_KINDS[node[0]],
+                dialect=DIALECTS[node[1]],
+                is_code=node[2],
+                start=node[3],
+                end=node[4],
+                depth=depth,
             )
             for node, depth in zip(nodes, depths, strict=True)
         ),
@@ -104,7 +109,10 @@ def explain(
                 program=program or "(not known)",
                 words=tuple(
                     ReadWord(
-                        text=redact(_visible(text), wary=True), start=start, end=end, classes=_names(classes, PATH_CLASSES)
+                        text=redact(_visible(text), wary=True),
+                        start=start,
+                        end=end,
+                        classes=_names(classes, PATH_CLASSES),
                     )
                     for text, _, classes, start, end in words
                 ),

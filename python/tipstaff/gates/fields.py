@@ -68,7 +68,7 @@ class _Close(NamedTuple):
 
 def _children(value: Any, name: str, path: str, depth: int) -> Iterator[tuple[Any, str, str, int, int]]:
     if isinstance(value, Mapping):
-        items: Iterable[tuple[Any, Any]] = list(cast("Mapping[Any, Any]", value).items())[:MAX_FIELDS]
+        items: Iterable[tuple[Any, Any]] = list(value.items())[:MAX_FIELDS]
         for key, item in items:
             text = key if isinstance(key, str) else safe_text(key)
             yield item, text, f"{path}.{text}" if path else text, -1, depth + 1
@@ -88,12 +88,17 @@ def keys_of(params: Any) -> list[str]:
             continue
         seen.add(id(cast("object", value)))
         if isinstance(value, Mapping):
-            table = cast("Mapping[Any, Any]", value)
+            table: Mapping[Any, Any] = value
             names.update((key if isinstance(key, str) else safe_text(key), None) for key in table)
             stack.extend(table.values())
         else:
             stack.extend(cast("Iterable[Any]", value))
     return list(names)
+
+
+def as_text(value: Any) -> str:
+    """Return a text as it is, and of anything else that a host may hand in its text."""
+    return value if isinstance(value, str) else safe_text(value)
 
 
 def safe_text(value: object) -> str:

@@ -14,8 +14,8 @@ SEVERITIES: Final = ("low", "medium", "high", "critical")
 STYLES: Final = ("gnu", "go", "single", "operands", "powershell", "slash")
 MARKS: Final = {"reads-secret": 1, "sends": 2, "runs-file": 4}
 DIALECTS: Final = (
-    "shell", "powershell", "cmd", "python", "node", "perl", "ruby", "php", "awk", "sql", "redis", "mongo", "patch", "make",
-    "crontab", "prose",
+    "shell", "powershell", "cmd", "python", "node", "perl", "ruby", "php", "awk", "sql", "redis", "mongo", "patch",
+    "make", "crontab", "prose",
 )  # fmt: skip
 VIA: Final = {
     name: 1 << bit
@@ -156,7 +156,7 @@ class Program:
     subcommands: dict[str, Subcommand] = field(default_factory=dict[str, Subcommand])
 
     def signature(self) -> tuple[object, ...]:
-        """What two programs must share to be read by one description."""
+        """Return what two programs must share to be read by one description."""
         subcommands = tuple(
             (name, tuple(sorted(sub.values)), tuple(sorted(sub.harmless)))
             for name, sub in sorted(self.subcommands.items())

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 SHELLS: Final = {
     "bash": "shell", "sh": "shell", "zsh": "shell", "fish": "shell", "ksh": "shell", "dash": "shell", "shell": "shell",
     "powershell": "powershell", "pwsh": "powershell", "cmd": "cmd", "bat": "cmd", "sql": "sql", "python": "python",
-    "node": "node", "javascript": "node", "redis": "redis", "mongo": "mongo", "perl": "perl", "ruby": "ruby", "php": "php",
-    "awk": "awk", "patch": "patch", "make": "make", "crontab": "crontab",
+    "node": "node", "javascript": "node", "redis": "redis", "mongo": "mongo", "perl": "perl", "ruby": "ruby",
+    "php": "php", "awk": "awk", "patch": "patch", "make": "make", "crontab": "crontab",
 }  # fmt: skip
 """Shells and languages by the dialect that reads them."""
 

@@ -152,9 +152,7 @@ class _Reader:
         rule = self._rule(rule_id, pack_id, data)
         if over and former is not None and _ORDER[rule.strictest] < _ORDER[former.strictest]:
             if because is None:
-                raise self._error(
-                    f"{rule.strictest} is weaker than {former.strictest}, which needs because = \"...\""
-                )
+                raise self._error(f'{rule.strictest} is weaker than {former.strictest}, which needs because = "..."')
             self._policy.relaxed[rule_id] = (former.strictest, because)
             rule = replace(rule, because=because, former=former.strictest)
         self._policy.rules[rule_id] = rule
@@ -220,17 +218,19 @@ class _Reader:
             if not all(sequences):
                 raise self._error("`subcommand` has an empty text")
             found.append(Condition("subcommand", sequences=sequences))
-        for text in self._strings(data.get("flags_all", []), "flags_all"):
-            found.append(Condition("flags_any", options=self._options(text)))
+        found.extend(
+            Condition("flags_any", options=self._options(text))
+            for text in self._strings(data.get("flags_all", []), "flags_all")
+        )
         for key in ("flags_any", "flags_none"):
             if key in data:
                 options = [name for text in self._strings(data[key], key) for name in self._options(text)]
                 found.append(Condition(key, options=tuple(options)))
         for names, globs in self._table(data.get("values", {}), "values").items():
             found.append(Condition("value", options=self._options(names), globs=self._globs(globs, "values")))
-        for key in (*_GLOB_KEYS, *_PROGRAM_KEYS):
-            if key in data:
-                found.append(Condition(key, globs=self._globs(data[key], key)))
+        found.extend(
+            Condition(key, globs=self._globs(data[key], key)) for key in (*_GLOB_KEYS, *_PROGRAM_KEYS) if key in data
+        )
         if "args_min" in data or "args_max" in data:
             least, most = data.get("args_min", 0), data.get("args_max", 0xFFFFFFFF)
             if not all(isinstance(number, int) and number >= 0 for number in (least, most)):
@@ -243,13 +243,11 @@ class _Reader:
             found.append(Condition("paths", selectors=self._selectors(table), rows=(row,)))
         if "reads_paths" in data:
             found.append(Condition("reads_paths", rows=(Row("block", self._terms(data["reads_paths"])),)))
-        for key in ("via_any", "via_none"):
-            if key in data:
-                found.append(Condition(key, least=self._bits(data[key], key, VIA)))
+        found.extend(
+            Condition(key, least=self._bits(data[key], key, VIA)) for key in ("via_any", "via_none") if key in data
+        )
         if "dialects" in data:
-            found.append(
-                Condition("dialects", least=self._bits(data["dialects"], "dialects", _powers(DIALECTS)))
-            )
+            found.append(Condition("dialects", least=self._bits(data["dialects"], "dialects", _powers(DIALECTS))))
         if "unknown_args" in data:
             found.append(Condition("unknown_args", least=int(bool(data["unknown_args"]))))
         return tuple(found)
@@ -281,7 +279,7 @@ class _Reader:
 
     def _terms(self, value: object) -> tuple[tuple[int, int], ...]:
         if not isinstance(value, str) or not value.split():
-            raise self._error("path classes are a text such as \"root home-root\"")
+            raise self._error('path classes are a text such as "root home-root"')
         terms: list[tuple[int, int]] = []
         for text in value.split():
             require = forbid = 0
@@ -383,7 +381,7 @@ class _Reader:
     def _list(self, value: object, key: str) -> list[Any]:
         if not isinstance(value, list):
             raise self._error(f"`{key}` must be a list")
-        return cast("list[Any]", value)
+        return value
 
     def _table(self, value: object, key: str) -> dict[str, Any]:
         if not isinstance(value, dict):

@@ -109,4 +109,4 @@ def repository_packs(repository: str | Path) -> list[Path]:
     return pack_files(Path(repository) / USER_PACKS)
 
 
-assert FOUR == DECISIONS[:4], "findings are numbered as results are"  # noqa: S101
+assert DECISIONS[:4] == FOUR, "findings are numbered as results are"  # noqa: S101

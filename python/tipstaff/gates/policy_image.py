@@ -1,6 +1,7 @@
-"""Compiles a policy to the image that the native engine reads: one flat, position-independent, little-endian block.
+"""Compiles a policy to the image that the native engine reads: one flat, little-endian, position-independent block.
 
-The layout is that of ``native/include/tipstaff/gate/image.hpp``, record by record; the native side trusts nothing of it.
+The layout is that of ``native/include/tipstaff/gate/image.hpp``, record by record; the native side trusts
+nothing of it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ _SECTIONS: Final = (
     "strings", "texts", "slots", "specs", "flags", "buckets", "lists", "instances", "groups", "conditions", "globs",
     "masks", "sequences", "rules", "tables", "rows", "terms", "selectors", "config", "allowlist", "secrets", "shared",
 )  # fmt: skip
-_GLOB_KINDS: Final = {name: number for number, name in enumerate("literal prefix suffix contains general anything".split())}
+_GLOB_KINDS: Final = {
+    name: number for number, name in enumerate("literal prefix suffix contains general anything".split())
+}
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 _Values = tuple[int, ...]
 
@@ -225,13 +228,15 @@ class _Compiler:
         table = _hashed(entries)
         first_bucket = len(self._sections["buckets"]) // 6
         for entry in table:
-            self._sections["buckets"].extend((0, NOTHING, 0, 0, NOTHING, NOTHING) if entry is None else (entry[0], *entry[1]))
-        first_flag = len(self._sections["flags"]) // 3
+            self._sections["buckets"].extend(
+                (0, NOTHING, 0, 0, NOTHING, NOTHING) if entry is None else (entry[0], *entry[1])
+            )
+        first_flag = len(self._sections["flags"]) // 4
         # Letters first: they are looked up by letter.
         named = sorted(flags.bits.items(), key=lambda item: (not flags.letter(item[0]), item[1]))
         for name, bit in named:
             letter = flags.letter(name)
-            self._sections["flags"].extend((self._text(name), bit, ord(letter) if letter else 0))
+            self._sections["flags"].extend((self._text(name), bit, ord(letter) if letter else 0, hash_name(name)))
         letters = sum(1 for name in flags.bits if flags.letter(name))
         number = len(self._sections["specs"]) // 11
         self._sections["specs"].extend(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+import msgspec
+
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
 
@@ -89,7 +91,7 @@ class GateResult(Record, frozen=True):
     reason: str
     triggered_rules: tuple[str, ...] = ()
     remediation: str = ""
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
 def aggregate_decision(results: Iterable[GateResult]) -> str:

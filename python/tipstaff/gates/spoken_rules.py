@@ -10,15 +10,27 @@ from tipstaff.model import GuidanceRule
 
 _WORD: Final = re.compile(r"[a-z][a-z0-9_+.-]*[a-z0-9]|[a-z]")
 _COMMON: Final = frozenset(
-    "the and for with that this not never always must should any all into from use using file files code when your you "
-    "are via its has have new old run running main tmp src app test tests system in on of to a an or be is it by at as".split()
+    "the and for with that this not never always must should any all into from use using code when your you "
+    "are via its has have new old run running main tmp src app test tests system "
+    "in on of to a an or be is it by at as".split()
 )
 _TOPICS: Final = {
-    "secrets": frozenset("secret credential password token key api-key apikey env passphrase hardcode hardcoded".split()),
+    "secrets": frozenset(
+        "secret credential password token key api-key apikey env passphrase hardcode hardcoded".split()
+    ),
     "diff-size": frozenset("diff line size small large pr pull".split()),
     "tool-allowlist": frozenset("tool allowlist whitelist mcp permission".split()),
 }
 _DELETING: Final = frozenset("delete remove rm destroy drop wipe erase destructive irreversible".split())
+_NOUNS: Final = {
+    "filesystem": frozenset("file folder directory outside home repository".split()),
+    "databases": frozenset("table database migration production data row".split()),
+    "devices": frozenset("disk device partition".split()),
+    "infrastructure": frozenset("infrastructure stack production resource".split()),
+    "kubernetes": frozenset("cluster namespace kubernetes production".split()),
+    "publishing": frozenset("publish release package registry".split()),
+    "wiring": frozenset("hook gate setting".split()),
+}
 _FORCING: Final = frozenset("force force-push push rewrite overwrite history".split())
 
 
@@ -56,11 +68,23 @@ def _topic(rule_id: str, text: str) -> tuple[frozenset[str], frozenset[str]]:
     parts = words_of(rule_id.replace(".", " ").replace("-", " ").replace("filesystem", " "))
     command = words_of(text)
     kinds: set[str] = set()
-    if parts & {"delete", "remove", "drop", "destroy", "clean", "truncate", "shred", "prune", "erase", "uninstall", "rimraf"}:
+    if parts & {
+        "delete",
+        "remove",
+        "drop",
+        "destroy",
+        "clean",
+        "truncate",
+        "shred",
+        "prune",
+        "erase",
+        "uninstall",
+        "rimraf",
+    }:
         kinds |= _DELETING
     if parts & {"force", "push"}:
         kinds |= _FORCING
-    return command, parts | kinds
+    return command | _NOUNS.get(rule_id.partition(".")[0], frozenset()), parts | kinds
 
 
 def _speaks(words: frozenset[str], topic: tuple[frozenset[str], frozenset[str]]) -> bool:

@@ -95,6 +95,7 @@ class Engine {
     if (!settings_.on(Gate::destructive)) return;
     tree_.clear();
     const Code whole{text, {0, static_cast<std::uint32_t>(text.size())}, true};
+    text_ = text;
     read(whole, dialect);
     judge_tree();
   }
@@ -158,11 +159,23 @@ class Engine {
       const Uncertainty& open = tree_.uncertainties()[i];
       if (statement_ && open.reason == Unresolved::syntax) continue;
       if (open.command != kNone && (tree_.command(open.command).via & via::kDefinition) != 0) continue;
-      const std::string_view about = open.command != kNone ? tree_.command(open.command).program : std::string_view{};
+      const std::string_view about = written_as(open);
       if (!say("@uncertain", name_of(open.reason), about, open.span, open.command)) silent(open.span, open.command);
     }
     if (tree_.full() && !say("@uncertain", "limit", {}, whole_span(), kNone)) silent(whole_span(), kNone);
     verdict_->marks = before | read_before;
+  }
+
+  // How the program that it is about is written: `$EDITOR` says more than that it is not known.
+  std::string_view written_as(const Uncertainty& open) const noexcept {
+    if (open.command == kNone) return {};
+    const Command& command = tree_.command(open.command);
+    if (open.reason != Unresolved::program) return command.program;
+    const Span span = command.name.span;
+    if (span.start >= span.end || span.end > text_.size()) return {};
+    std::string_view name = text_.substr(span.start, span.end - span.start);
+    while (name.size() > 2 && (name[0] == '"' || name[0] == '\'') && name.back() == name[0]) name = name.substr(1, name.size() - 2);
+    return name;
   }
 
   Span whole_span() const noexcept { return tree_.node_count() != 0 ? tree_.nodes()[0].span : Span{}; }
@@ -324,6 +337,7 @@ class Engine {
     }
     if (!settings_.on(Gate::destructive)) return end;
     tree_.clear();
+    text_ = {};
     std::size_t room = 0, used = 0;
     char* out = tree_.draft(&room);
     bool whole = true;
@@ -498,6 +512,7 @@ class Engine {
   Tree& tree_;
   FlowState* flow_;
   Verdict* verdict_;
+  std::string_view text_;   // the text that spans speak of, where it is read as it stands
   bool statement_ = false;  // the whole text is SQL: it need not be complete as shell code
   std::uint32_t field_ = 0;
   rules::Parsed parsed_;

@@ -136,6 +136,7 @@ inline bool in_mask(const record::Mask& mask, std::uint32_t bit) noexcept { retu
 enum class WordKind : std::uint8_t { positional, option, value, terminator };
 constexpr std::uint32_t kWords = 4096;  // as many as a tree of 1 MiB holds; what lies beyond is read as positional
 constexpr std::uint8_t kNoBit = 255;
+constexpr std::uint32_t kUnclassified = 0xffffffffu;
 
 // How the words of one command were read.
 struct Parsed {
@@ -147,6 +148,7 @@ struct Parsed {
   WordKind kind[kWords];
   std::uint8_t bit[kWords];        // of an option that carries its value, and of a value
   std::uint16_t value_at[kWords];  // where the value begins in an option that carries it
+  mutable std::uint32_t classes[kWords];  // of the words as paths; kUnclassified until a rule asks
 
   WordKind kind_of(std::uint32_t index) const noexcept { return index < kWords ? kind[index] : WordKind::positional; }
 };
@@ -187,6 +189,7 @@ class Options {
         parsed_->kind[i] = kind;
         parsed_->bit[i] = bit;
         parsed_->value_at[i] = value_at;
+        parsed_->classes[i] = kUnclassified;
       }
     }
   }
@@ -218,8 +221,10 @@ class Options {
     return nullptr;
   }
   const record::Flag* exact(std::string_view name) const noexcept {
+    if (spec_.short_count == spec_.flag_count) return nullptr;
+    const std::uint32_t hash = hash_name(name);
     for (std::uint32_t i = spec_.short_count; i < spec_.flag_count; ++i)
-      if (equal_folded(name, image_.text(flag(i).name))) return &flag(i);
+      if (flag(i).hash == hash && equal_folded(name, image_.text(flag(i).name))) return &flag(i);
     return nullptr;
   }
   void set(std::uint32_t bit, bool sure) noexcept {
@@ -293,7 +298,8 @@ class Options {
       std::uint32_t meanings = 0;
       for (std::uint32_t i = spec_.short_count; i < spec_.flag_count; ++i) {
         const std::string_view full = image_.text(flag(i).name);
-        if (full.size() <= name.size() || !equal_folded(name, full.substr(0, name.size()))) continue;
+        if (full.size() <= name.size() || full[name.size() - 1] != lower(name.back())) continue;
+        if (!equal_folded(name, full.substr(0, name.size()))) continue;
         if (meanings++ == 0 || flag(i).bit != last) last = flag(i).bit;
         if (!off) parsed_->present.set(last);
       }
@@ -386,7 +392,11 @@ class Matcher {
   static constexpr std::uint32_t kChain = 64;  // how far pipes and carriers are followed
 
   void judge(std::uint32_t table, const Word& word, Finding* finding) noexcept {
-    const std::uint32_t classes = classify_path(surroundings_, command_, word);
+    std::uint32_t classes = classes_of(command_, word);
+    // What a search finds below the repository's root is not the root.
+    if (word.has(word_flag::kAppended) && (classes & path_class::kRepositoryRoot) != 0) {
+      classes = (classes & ~path_class::kRepositoryRoot) | path_class::kGlob;
+    }
     const record::Table& rows = image_.tables[table];
     for (std::uint32_t r = rows.first; r < rows.first + rows.count; ++r) {
       if (!fits(image_.rows[r], classes)) continue;
@@ -420,7 +430,26 @@ class Matcher {
   }
   bool of_classes(std::uint32_t table, const Command& command, const Word& word) const noexcept {
     const record::Table& rows = image_.tables[table];
-    return rows.count != 0 && fits(image_.rows[rows.first], classify_path(surroundings_, command, word));
+    return rows.count != 0 && fits(image_.rows[rows.first], classes_of(command, word));
+  }
+  // Several rules ask about one word; it is looked at once.
+  std::uint32_t classes_of(const Command& command, const Word& word) const noexcept {
+    // A chosen word is a copy: it is one of the command's own where its text is.
+    if (&command == &command_) {
+      const std::uint32_t count = parsed_.count < kWords ? parsed_.count : kWords;
+      for (std::uint32_t i = last_asked_; i < count; ++i) {
+        const Word& own = parsed_.words[i];
+        if (own.text.data() != word.text.data() || own.text.size() != word.text.size()) continue;
+        last_asked_ = i;
+        if (parsed_.classes[i] == kUnclassified) parsed_.classes[i] = classify_path(surroundings_, command, word);
+        return parsed_.classes[i];
+      }
+      if (last_asked_ != 0) {
+        last_asked_ = 0;
+        return classes_of(command, word);
+      }
+    }
+    return classify_path(surroundings_, command, word);
   }
 
   bool positional(std::uint32_t index) const noexcept { return parsed_.kind_of(index) == WordKind::positional; }
@@ -635,6 +664,7 @@ class Matcher {
   std::uint32_t index_;
   const Parsed& parsed_;
   std::uint32_t skip_ = 0;  // positionals that belong to the subcommand
+  mutable std::uint32_t last_asked_ = 0;
 };
 
 // Says what happened with each rule that was looked at; for `gate --explain`.

@@ -1,0 +1,59 @@
+"""``tipstaff gate``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tipstaff.cli import main
+
+
+def test_says_what_is_decided(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "--cwd", "/home/dev/proj", "git reset --hard"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("require-confirmation\n")
+    assert "git.reset-hard" in out
+    assert "safer:" in out
+
+
+def test_allow_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "ls -la"]) == 0
+    assert capsys.readouterr().out == "allow\n"
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "--json", "--explain", "rm -rf /"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["decision"] == "block"
+    assert document["results"][0]["metadata"]["findings"][0]["rule_id"] == "filesystem.delete-recursive"
+    assert document["explanation"]["commands"][0]["program"] == "rm"
+
+
+def test_explain_draws_the_tree(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "--explain", "--cwd", "/home/dev/proj", "sudo rm -rf src && echo 'rm -rf /'"]) == 1
+    out = capsys.readouterr().out
+    assert "How it was read" in out
+    assert "rm -rf src via sudo" in out
+    assert "filesystem.delete-recursive: held: require-confirmation" in out
+    assert "does not hold" in out
+
+
+def test_tools(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "--tool", "Write", '{"file_path": ".claude/settings.json"}', "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["decision"] == "block"
+    assert main(["gate", "--tool", "Bash", "git push -f"]) == 1
+    assert main(["gate", "--tool", "Bash", "{broken"]) == 2
+    assert "no JSON" in capsys.readouterr().err
+
+
+def test_shells(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "--shell", "sql", "drop table t"]) == 1
+    assert main(["gate", "--shell", "tcl", "x"]) == 2
+    assert "known are" in capsys.readouterr().err
+    assert main(["gate", "--explain", "--tool", "Bash", "ls"]) == 2
+
+
+def test_unattended(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "--unattended", 'eval "$X"']) == 1
+    assert capsys.readouterr().out.startswith("block\n")
