@@ -3,16 +3,18 @@
 // shell_bytes.hpp         what bytes mean, and encodings
 // shell_session.hpp       what a shell remembers
 // shell_reader.hpp        the reader: its parts are in the headers below
-// shell_words.hpp         quotes, braces, globs            shell_parameters.hpp    $x, ${x}, $(x)
-// shell_grammar.hpp       lists, pipelines, simple commands shell_compound.hpp     groups, loops, functions
-// shell_redirections.hpp  files and here-documents
-// shell_programs.hpp      the table of programs            shell_commands.hpp      from words to commands
-// shell_builtins.hpp      cd, eval, export, bash -c        shell_outputs.hpp       what commands print
-// shell_wrappers.hpp      sudo, xargs, find, ssh           shell_carriers.hpp      git, docker, at
-// shell_clients.hpp       interpreters, SQL clients        scripts.hpp             code in files
+// shell_words.hpp         quotes, globs, word splitting      shell_braces.hpp         {a,b}
+// shell_parameters.hpp    $x, ${x:-y}                        shell_substitutions.hpp  $(x), <(x), $((x))
+// shell_grammar.hpp       lists, pipelines, simple commands  shell_assignments.hpp    x=y
+// shell_compound.hpp      groups, loops, functions           shell_redirections.hpp   files, here-documents
+// shell_programs.hpp      the table of programs              shell_commands.hpp       from words to commands
+// shell_builtins.hpp      cd, eval, export, bash -c          shell_outputs.hpp        what commands print
+// shell_wrappers.hpp      sudo, env, ssh, watch              shell_finders.hpp        xargs, find, parallel
+// shell_editors.hpp       vim, tar, sed, tee, curl           shell_carriers.hpp       git, docker, at
+// shell_clients.hpp       interpreters, SQL clients          scripts.hpp, shell_make.hpp  code in files
 #pragma once
 
-#include "tipstaff/gate/scripts.hpp"
+#include "tipstaff/gate/shell_make.hpp"
 
 namespace tipstaff::gate {
 

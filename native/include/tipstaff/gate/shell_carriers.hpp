@@ -1,7 +1,7 @@
 // Tools that carry commands among other duties: git, containers, clusters, schedulers, run-in-environment tools.
 #pragma once
 
-#include "tipstaff/gate/shell_wrappers.hpp"
+#include "tipstaff/gate/shell_editors.hpp"
 
 namespace tipstaff::gate::shell {
 

@@ -1,7 +1,7 @@
 // Compound commands: groups, subshells, conditionals, loops, functions.
 #pragma once
 
-#include "tipstaff/gate/shell_grammar.hpp"
+#include "tipstaff/gate/shell_assignments.hpp"
 
 namespace tipstaff::gate::shell {
 
