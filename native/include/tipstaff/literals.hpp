@@ -21,7 +21,7 @@ inline constexpr std::size_t literal_heads = 8192;
 // Places that one call looks at.
 inline constexpr std::size_t literal_block = 4096;
 // Entries of `out` that a finder may write behind the last candidate.
-inline constexpr std::size_t literal_slack = 8;
+inline constexpr std::size_t literal_slack = 64;
 
 // The sections of a table that the kernels read; `heads` are 8192 little-endian u16, 0xFFFF for none.
 struct LiteralWindows {

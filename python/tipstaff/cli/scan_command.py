@@ -285,7 +285,8 @@ def _unknown(found: list[Found], file: Path) -> list[Found]:
 
 def _lines(found: list[Found], number: int, paint: Painter) -> list[str]:
     out = [
-        f"{paint(plain(one.path), bold=True)}:{one.line}:{one.column}: {paint(one.rule_id, 'red')} {plain(one.redacted)[:60]}"
+        f"{paint(plain(one.path), bold=True)}:{one.line}:{one.column}: "
+        f"{paint(one.rule_id, 'red')} {plain(one.redacted)[:60]}"
         for one in found
     ]
     files = counted(number, "file")
