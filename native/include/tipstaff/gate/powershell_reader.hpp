@@ -561,9 +561,10 @@ class PowerShell {
     } else if (c == '[') {
       return type();
     } else if (c == '-' || c == '!' || c == '+') {
-      ++at_;
-      if (at_ < end_ && !ascii::is_space(peek())) return primary();
-      return value;
+      while (peek() == '-' || peek() == '!' || peek() == '+') ++at_;
+      if (at_ >= end_ || ascii::is_space(peek()) || level_ >= kLevels) return value;
+      const Level level(level_);
+      return primary();
     } else if (ascii::is_digit(c)) {
       while (at_ < end_ && (ascii::is_name(text_[at_]) || (text_[at_] == '.' && ascii::is_digit(peek(1))))) ++at_;
       value = text_value(Known{text_.substr(start, at_ - start), from(start), code_.verbatim, 0});
@@ -599,6 +600,8 @@ class PowerShell {
       return members(Value{}, start);
     }
     if (at_ >= end_ || std::string_view(");|},\n").find(peek()) != std::string_view::npos) return Value{};
+    if (level_ >= kLevels) return Value{};
+    const Level level(level_);
     Value value = primary();
     if (ascii::equals(name, "char") && value.is_text()) return character(value);
     if (ascii::one_of(name, "string scriptblock char[]")) return value;

@@ -284,7 +284,7 @@ class Lexer {
         break;
       }
       if (c == '\n' && !lines) break;
-      if (token.interpolates && balanced) {
+      if (token.interpolates && balanced && failures_ < kFailures) {
         std::size_t code = 0;
         if (language_ == Language::node && c == '$' && peek(1) == '{') code = at_ + 2;
         if (language_ == Language::ruby && c == '#' && peek(1) == '{') code = at_ + 2;
@@ -297,7 +297,8 @@ class Lexer {
             at_ = after;
             continue;
           }
-          balanced = false;  // looked for once: each search reads what is left
+          balanced = false;  // each search reads what is left: some may fail, then the text is not whole
+          if (++failures_ == kFailures) open_ = true;
         }
       }
       ++at_;
@@ -537,6 +538,8 @@ class Lexer {
   std::size_t skip_from_ = 0, skip_to_ = 0;  // bodies of here-documents that stand behind the current line
   Token previous_;
   Language language_ = Language::python;
+  static constexpr std::uint32_t kFailures = 16;
+  std::uint32_t failures_ = 0;
   bool open_ = false, in_html_ = false, last_line_ = false;
   bool has_prefix_ = false, prefix_r_ = false, prefix_f_ = false;
 };
