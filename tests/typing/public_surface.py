@@ -25,12 +25,15 @@ from tipstaff import (
     RetrievedShard,
     RuleManifest,
     RuleShard,
+    SecretFinding,
     ShardRetriever,
     aggregate_decision,
     classify_intent,
     compile_guidance,
     compile_repository,
     open_project,
+    redact,
+    scan_secrets,
 )
 from tipstaff.guidance.embeddings import Embedding
 from tipstaff.guidance.project import Project
@@ -94,3 +97,6 @@ assert_type(gates.evaluate_edit("a.py", "", 3), list[GateResult])
 assert_type(gates.evaluate_batch(["ls", {"command": "ls"}]), list[list[GateResult]])
 assert_type(aggregate_decision([]), str)
 assert_type(GateResult("warn", "diff-size", "").triggered_rules, tuple[str, ...])
+
+assert_type(scan_secrets("x"), list[SecretFinding])
+assert_type(redact("x"), str)
