@@ -5,7 +5,6 @@
 #include <Python.h>
 
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <vector>
 
@@ -83,9 +82,12 @@ class TreeGuard {
   };
   struct Dict {
     PyObject* object;
+#if TIPSTAFF_DICT_VERSIONS
     std::uint64_t version;
-    std::size_t first;  // its values among items_, where versions do not serve
+#else
+    std::size_t first;  // of its keys and values among items_
     Py_ssize_t size;
+#endif
   };
   struct List {
     PyObject* object;
@@ -143,9 +145,12 @@ class TreeGuard {
   }
 
   bool add_dict(PyObject* object, int depth) {
-    Dict dict{object, 0, items_.size(), PyDict_GET_SIZE(object)};
+    const std::size_t first = items_.size();
+    const Py_ssize_t size = PyDict_GET_SIZE(object);
 #if TIPSTAFF_DICT_VERSIONS
-    dict.version = reinterpret_cast<PyDictObject*>(object)->ma_version_tag;
+    const Dict dict{object, reinterpret_cast<PyDictObject*>(object)->ma_version_tag};
+#else
+    const Dict dict{object, first, size};
 #endif
     PyObject* key;
     PyObject* value;
@@ -156,8 +161,8 @@ class TreeGuard {
     }
     dicts_.push_back(dict);
     Py_INCREF(object);
-    for (Py_ssize_t i = 0; i < dict.size; ++i) {
-      if (!add(items_[dict.first + 2 * static_cast<std::size_t>(i) + 1], depth + 1)) return false;
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      if (!add(items_[first + 2 * static_cast<std::size_t>(i) + 1], depth + 1)) return false;
     }
     return true;
   }
@@ -180,10 +185,13 @@ class TreeGuard {
   }
 
   bool same(const List& list) const noexcept {
-    return PyList_GET_SIZE(list.object) == list.size &&
-           (list.size == 0 || std::memcmp(reinterpret_cast<PyListObject*>(list.object)->ob_item,
-                                          items_.data() + list.first,
-                                          static_cast<std::size_t>(list.size) * sizeof(PyObject*)) == 0);
+    if (PyList_GET_SIZE(list.object) != list.size) return false;
+    PyObject* const* now = reinterpret_cast<PyListObject*>(list.object)->ob_item;
+    PyObject* const* then = items_.data() + list.first;
+    for (Py_ssize_t i = 0; i < list.size; ++i) {
+      if (now[i] != then[i]) return false;
+    }
+    return true;
   }
 
   // The first of `count` messages that changed, else `count`. All dictionaries, then all lists: each check reads memory
