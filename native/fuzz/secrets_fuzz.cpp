@@ -3,7 +3,7 @@
 // without libFuzzer, a driver of its own mutates what it is given:
 //   g++ -std=c++17 -g -O1 -DTIPSTAFF_FUZZ_DRIVER -fsanitize=address,undefined -Inative/include native/fuzz/secrets_fuzz.cpp
 //   ./a.out TABLE SECONDS
-// The table is read from the file that the environment variable TIPSTAFF_TABLE names.
+// The table is the shipped one, or that of the file which the environment variable TIPSTAFF_TABLE names.
 #include "tipstaff/secrets.hpp"
 
 #include <chrono>
@@ -23,8 +23,15 @@ static std::string read_file(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+static std::string shipped_table() {
+  if (const char* path = std::getenv("TIPSTAFF_TABLE")) return read_file(path);
+  const std::string here = __FILE__;
+  const std::size_t root = here.rfind("native/fuzz/");
+  return read_file((here.substr(0, root) + "python/tipstaff/gates/packs/secrets/table.bin").c_str());
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::string bytes = read_file(std::getenv("TIPSTAFF_TABLE"));
+  static const std::string bytes = shipped_table();
   Table table;
   if (Table::open(reinterpret_cast<const Byte*>(bytes.data()), bytes.size(), &table) != Fault::none) std::abort();
   const std::vector<Byte> text(data, data + size);
