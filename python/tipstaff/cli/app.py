@@ -14,14 +14,18 @@ from tipstaff.cli import exits
 from tipstaff.errors import SourceError, SourceNotFoundError, StoreError, StoreWriteError, TipstaffError
 
 _COMMANDS: Final = {
+    "approve": "Allow one call that waits for a person, once; only for people.",
     "compile": "Compile the rule files of a repository into its shard store.",
     "context": "Show what the last request to the model really contained.",
+    "doctor": "Try the registered hook, and say what each agent host would do.",
     "explain": "Say where a rule comes from and when it is loaded.",
     "gate": "Say what the gates decide of a command or a tool call.",
+    "install": "Register the hook in an agent host's settings.",
     "lint": "Find what is wrong with the rule files of a repository.",
     "retrieve": "Show the rules that matter for a task.",
     "scan": "Find secrets in files, in what is staged, or in standard input.",
     "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
+    "uninstall": "Take the hook out of an agent host's settings.",
 }
 
 

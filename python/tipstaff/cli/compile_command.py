@@ -40,6 +40,7 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
         bundle, path, rebuilt = project.bundle, project.store_path, project.rebuilt
     if not stored:
         raise StoreWriteError(reason)
+    policy = _compile_policy(directory)
     if as_json:
         write_json(
             {
@@ -47,6 +48,7 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
                 "store": str(path),
                 "rebuilt": rebuilt,
                 "reason": reason,
+                "policy": None if policy is None else str(policy),
                 "constitution": bundle.constitution.to_dict(),
                 "manifest": bundle.manifest.to_dict(),
                 "diagnostics": [found.to_dict() for found in bundle.diagnostics],
@@ -54,10 +56,23 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
         )
     else:
         write(*_lines(bundle, str(path), reason if rebuilt else "", Painter()))
+        write(*([] if policy is None else [f"policy: {plain(str(policy))}"]))
     unread = [found for found in bundle.diagnostics if found.code in UNREAD]
     for found in unread:
         click.echo(f"tipstaff: error: {plain(found.source)}: {plain(found.message)} {found.fix}", err=True)
     return exits.UNREADABLE if unread else exits.OK
+
+
+def _compile_policy(directory: Path) -> Path | None:
+    """Compile the gates' policy where the repository has its own, or where one was compiled before."""
+    from tipstaff.hosts.policies import compile_policy, has_own_policy
+    from tipstaff.store.state import repository_of, state_folder
+
+    repository = repository_of(directory.absolute())
+    state = state_folder()
+    if repository is None or not has_own_policy(repository, state):
+        return None
+    return compile_policy(repository, state)
 
 
 def _check(directory: Path, store: Path | None, embedding: str, *, as_json: bool) -> int:

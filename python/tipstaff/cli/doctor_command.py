@@ -1,0 +1,72 @@
+"""``tipstaff doctor``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tipstaff.cli import exits
+from tipstaff.cli.host_options import host_option, project_root
+from tipstaff.cli.output import Painter, plain, write, write_json
+
+if TYPE_CHECKING:
+    from tipstaff.hosts.doctor import HostReport
+    from tipstaff.hosts.policies import PolicyFinding
+
+
+@click.command("doctor")
+@host_option(required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(host: str, as_json: bool) -> int:
+    """Send known events through the hook as it is registered, and say what each host would do with the reply.
+
+    Exits with 1 if something is wrong, and if the hook is registered nowhere.
+    """
+    from tipstaff.hosts import hosts_named
+    from tipstaff.hosts.doctor import examine
+    from tipstaff.hosts.policies import check_policy, check_state, has_own_policy
+    from tipstaff.store.state import repository_of, state_folder
+
+    root, home, state = project_root(), Path.home(), state_folder()
+    findings = check_state(state)
+    if state.is_dir():
+        repository = repository_of(root)
+        own = [repository] if repository is not None and has_own_policy(repository, state) else []
+        findings += [found for one in (None, *own) if (found := check_policy(one, state)) is not None]
+    reports = [examine(one, root, home, state) for one in hosts_named(host)]
+    registered = [report for report in reports if report.registrations]
+    well = bool(registered) and not findings and not any(report.problems for report in reports)
+    if as_json:
+        write_json(
+            {
+                "well": well,
+                "state": str(state),
+                "findings": [found.to_dict() for found in findings],
+                "hosts": [report.to_dict() for report in reports],
+            }
+        )
+    else:
+        write(*_lines(str(state), findings, reports, Painter()))
+    return exits.OK if well else exits.FINDINGS
+
+
+def _lines(state: str, findings: list[PolicyFinding], reports: list[HostReport], paint: Painter) -> list[str]:
+    lines = [f"state: {plain(state)}"]
+    lines += [
+        f"  {paint('wrong', 'red')}: {plain(one.path)}: {plain(one.problem)}; {plain(one.fix)}" for one in findings
+    ]
+    for report in reports:
+        if not report.registrations and not report.problems:
+            lines.append(f"{paint(report.host, bold=True)}: not registered")
+            continue
+        lines.append(f"{paint(report.host, bold=True)}: {len(report.registrations)} registrations")
+        for probe in report.probes:
+            mark = paint("right", "green") if probe.right else paint("wrong", "red")
+            lines.append(f"  {mark}: {probe.kind} call: {probe.outcome} ({plain(probe.why)})")
+        lines += [f"  {paint('wrong', 'red')}: {plain(problem)}" for problem in report.problems]
+        lines += [f"  note: {plain(note)}" for note in report.notes]
+    if not any(report.registrations for report in reports):
+        lines.append(f"{paint('wrong', 'red')}: the hook is registered nowhere: tipstaff install --host ...")
+    return lines

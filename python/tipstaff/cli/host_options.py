@@ -1,0 +1,46 @@
+"""The options that the commands about hosts share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from tipstaff.hosts import HOST_NAMES
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+def host_option(*, required: bool) -> Callable[[_Command], _Command]:
+    """Return ``--host``."""
+    return click.option(
+        "--host",
+        type=click.Choice([*HOST_NAMES, "all"]),
+        required=required,
+        default=None if required else "all",
+        show_default=not required,
+        help="Which agent host.",
+    )
+
+
+def scope_option(command: _Command) -> _Command:
+    """Add ``--project`` and ``--user``."""
+    user = click.option("--user", "scope", flag_value="user", help="The user's settings.")
+    project = click.option(
+        "--project",
+        "scope",
+        flag_value="project",
+        default="project",
+        help="The settings of this project (the default).",
+    )
+    return project(user(command))
+
+
+def project_root() -> Path:
+    """Return the repository around the current directory, or that directory where there is none."""
+    from tipstaff.store.state import repository_of
+
+    here = Path.cwd()
+    return repository_of(here) or here

@@ -1,0 +1,178 @@
+"""Calls that wait for a person, and what the person says to them; the layout is that of ``hook/approvals.hpp``."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from tipstaff.errors import ConfigError, SourceNotFoundError, StoreWriteError
+from tipstaff.model import Record
+from tipstaff.store.replacing import replaced_file, write_error
+from tipstaff.store.state import make_private
+
+CODE: Final = re.compile(r"[ABCDEFGHJKLMNPQRSTUVWXYZ2-9]{8}")
+KEY_BYTES: Final = 32
+LONGEST_S: Final = 24 * 3600
+PENDING_KEPT_S: Final = 7 * 24 * 3600
+_SUBJECT: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class PendingCall(Record, frozen=True):
+    """A call that a host did not make because a person has to say so.
+
+    Attributes
+    ----------
+    code, subject
+        Its code, and the SHA-256 of what it would do.
+    asked
+        When, in seconds since 1970.
+    host, tool, cwd, reason, fields
+        What it is; secrets are masked.
+    """
+
+    code: str
+    subject: str
+    asked: int
+    host: str
+    tool: str
+    cwd: str
+    reason: str
+    fields: dict[str, str]
+
+
+def pending_calls(state: Path) -> list[PendingCall]:
+    """Return the calls that wait, the latest first; those that have waited for a week are taken away."""
+    found: list[PendingCall] = []
+    oldest = time.time() - PENDING_KEPT_S
+    with contextlib.suppress(FileNotFoundError):
+        for path in sorted((state / "pending").iterdir()):
+            if path.lstat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
+            elif CODE.fullmatch(path.name):
+                with contextlib.suppress(ConfigError):
+                    found.append(_read(path))
+    return sorted(found, key=lambda call: -call.asked)
+
+
+def pending_call(code: str, state: Path) -> PendingCall:
+    """Return the call of a code.
+
+    Raises
+    ------
+    ConfigError
+        The code is none, or its file is damaged.
+    SourceNotFoundError
+        No call waits under it.
+    """
+    if not CODE.fullmatch(code):
+        raise ConfigError(f"{code!r} is no code: codes are eight capital letters and digits, as the hook named them")
+    path = state / "pending" / code
+    if not path.is_file():
+        raise SourceNotFoundError(f"no call waits under {code}; `tipstaff approve` lists those that do")
+    return _read(path)
+
+
+def _read(path: Path) -> PendingCall:
+    try:
+        data: Any = json.loads(path.read_bytes())
+        call = PendingCall(**{name: data[name] for name in PendingCall.__struct_fields__})
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path}: it is damaged: {error}; have the agent try the call again") from None
+    if call.code != path.name or not _SUBJECT.fullmatch(call.subject):
+        raise ConfigError(f"{path}: it is not what the hook wrote; have the agent try the call again")
+    return call
+
+
+def read_key(state: Path) -> bytes:
+    """Return the key that answers are signed with; it is made where there is none.
+
+    Raises
+    ------
+    ConfigError
+        Somebody else may read the key.
+    StoreWriteError
+        It cannot be made.
+    """
+    path = state / "key"
+    try:
+        make_private(state)
+        # A name of its own first: of two that make the key at once, one is linked.
+        scratch = state / f".key-{os.getpid()}-{secrets.token_hex(4)}"
+        if not path.exists():
+            with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(os.urandom(KEY_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+            with contextlib.suppress(FileExistsError):
+                os.link(scratch, path)
+            scratch.unlink()
+        about = path.stat(follow_symlinks=False)
+        key = path.read_bytes()
+    except OSError as error:
+        raise error if isinstance(error, StoreWriteError) else write_error(path, error) from error
+    if about.st_uid != os.geteuid() or about.st_mode & 0o077 or len(key) < KEY_BYTES or path.is_symlink():
+        raise ConfigError(f"{path}: it must be its owner's alone (mode 600); remove it, and approve again")
+    return key
+
+
+def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = False) -> Path:
+    """Sign what a person says to a call, and put it where the hook looks for it.
+
+    Parameters
+    ----------
+    call
+        What waits.
+    state
+        The state folder.
+    seconds
+        How long the answer counts.
+    refused
+        Whether it is a refusal.
+
+    Returns
+    -------
+    Path
+        The answer's file.
+
+    Raises
+    ------
+    ConfigError
+        The time is not between a second and a day.
+    StoreWriteError
+        It cannot be written.
+    """
+    if not 0 < seconds <= LONGEST_S:
+        raise ConfigError("an answer counts for between one second and one day")
+    now = int(time.time())
+    kind = "tipstaff-refusal-1" if refused else "tipstaff-approval-1"
+    said = f"{kind} {call.code} {now + seconds} {call.subject}"
+    signature = hmac.new(read_key(state), said.encode(), hashlib.sha256).hexdigest()
+    path = state / "approvals" / call.code
+    make_private(path.parent)
+    with replaced_file(path) as file:
+        file.write(f"{said} {signature}\n".encode())
+    with contextlib.suppress(OSError):
+        (state / "pending" / call.code).unlink()
+    _tell_ledger(call, state, now, "refused" if refused else "approved")
+    return path
+
+
+def _tell_ledger(call: PendingCall, state: Path, now: int, decision: str) -> None:
+    event = {
+        "v": 1, "at": now, "host": call.host, "event": "Approval", "session": "", "agent": "", "cwd": call.cwd,
+        "tool": call.tool, "decision": decision, "approved": call.code, "subject": call.subject, "rules": [],
+    }  # fmt: skip
+    line = json.dumps(event, separators=(",", ":")).encode() + b"\n"
+    file = os.open(state / "spool.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(file, line)
+    finally:
+        os.close(file)

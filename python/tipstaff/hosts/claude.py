@@ -1,0 +1,65 @@
+"""Claude Code: hooks in ``settings.json``, in exec form; every failure of a hook lets the call pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from tipstaff.hosts.host import TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope, did_not_run, home_folder
+
+_OF_TOOLS: Final = frozenset({"PreToolUse", "PostToolUse"})
+
+
+class ClaudeCode(AgentHost):
+    """Claude Code."""
+
+    name = "claude"
+    title = "Claude Code"
+    events = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "PreCompact")
+    tool_event = "PreToolUse"
+
+    def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
+        """Return ``.claude/settings.json`` of the project or of the user."""
+        folder = root / ".claude" if scope == "project" else home_folder("CLAUDE_CONFIG_DIR", home, ".claude")
+        return folder / "settings.json"
+
+    def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
+        """Return the project's settings of one person, and those of the machine's owner."""
+        del home
+        return (root / ".claude" / "settings.local.json", Path("/etc/claude-code/managed-settings.json"))
+
+    def entry(self, event: str, program: Path) -> dict[str, Any]:
+        """Return a group with one handler that starts the program without a shell."""
+        handler = {"type": "command", "command": str(program), "args": ["--host", "claude"], "timeout": TIMEOUT_S}
+        return {**({"matcher": "*"} if event in _OF_TOOLS else {}), "hooks": [handler]}
+
+    def read_reply(self, registered: Registered, run: HookRun) -> Effect:
+        """Exit status 2 stops the call; any other failure lets it run."""
+        if why := did_not_run(run):
+            return Effect("runs", why, failed=True)
+        if run.status == 2:
+            return Effect("stopped", "exit status 2")
+        if run.status != 0:
+            return Effect("runs", f"exit status {run.status} does not block", failed=True)
+        if not run.stdout.strip():
+            return Effect("runs", "the hook said nothing")
+        reply = run.document()
+        if reply is None:
+            return Effect("runs", "what the hook said is not one JSON object", failed=True)
+        if reply.get("continue") is False:
+            return Effect("stopped", "continue is false")
+        if reply.get("decision") == "block":
+            return Effect("stopped", "decision block")
+        said = reply.get("hookSpecificOutput")
+        if isinstance(said, dict):
+            if said.get("hookEventName") != registered.event:
+                return Effect("runs", "the reply speaks of another event", failed=True)
+            decision = said.get("permissionDecision")
+            if decision == "deny":
+                return Effect("stopped", "permissionDecision deny")
+            if decision in {"ask", "defer"}:
+                return Effect("asks", f"permissionDecision {decision}")
+        return Effect("runs", "the reply does not speak against it")
+
+
+HOST: Final = ClaudeCode()

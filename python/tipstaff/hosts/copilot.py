@@ -1,0 +1,66 @@
+"""GitHub Copilot CLI and cloud agent: hooks in files of their own; failures before a call stop it, but for waiting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from tipstaff.hosts.host import TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope, command_line
+
+
+class Copilot(AgentHost):
+    """GitHub Copilot."""
+
+    name = "copilot"
+    title = "GitHub Copilot"
+    events = ("preToolUse", "postToolUse", "userPromptSubmitted", "sessionStart", "preCompact")
+    tool_event = "preToolUse"
+
+    def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
+        """Return a file of this package alone in the folder of hooks."""
+        folder = root / ".github" if scope == "project" else home / ".copilot"
+        return folder / "hooks" / "tipstaff.json"
+
+    def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
+        """Return the settings that may hold hooks; it reads Claude Code's as well."""
+        folder = root / ".github" / "copilot"
+        return (folder / "settings.json", folder / "settings.local.json", home / ".copilot" / "settings.json")
+
+    def head(self) -> dict[str, Any]:
+        """Return the version, without which the file is not read."""
+        return {"version": 1}
+
+    def entry(self, event: str, program: Path) -> dict[str, Any]:
+        """Return one handler; its events do not say their names, so the command does."""
+        line = command_line(program, ["--host", "copilot", "--event", event])
+        return {"type": "command", "bash": line, "timeoutSec": TIMEOUT_S}
+
+    def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:
+        """Return what Copilot sends before a command."""
+        return {
+            "sessionId": "tipstaff-doctor", "timestamp": 1767225600000, "cwd": str(cwd), "toolName": "bash",
+            "toolArgs": {"command": command},
+        }  # fmt: skip
+
+    def read_reply(self, registered: Registered, run: HookRun) -> Effect:
+        """Any exit status but 0 stops the call; waiting in vain never does."""
+        if run.status is None:
+            return Effect("runs", "the host stopped waiting for the hook", failed=True)
+        if run.status != 0:
+            if registered.event.lower() == "pretooluse":
+                return Effect("stopped", f"exit status {run.status}", failed=run.status != 2)
+            return Effect("runs", f"exit status {run.status} is logged", failed=True)
+        if not run.stdout.strip():
+            return Effect("runs", "the hook said nothing")
+        reply = run.document()
+        if reply is None:
+            return Effect("runs", "what the hook said is not one JSON object", failed=True)
+        decision = reply.get("permissionDecision")
+        if decision == "deny":
+            return Effect("stopped", "permissionDecision deny")
+        if decision == "ask":
+            return Effect("asks", "permissionDecision ask (the cloud agent stops it)")
+        return Effect("runs", "the reply does not speak against it")
+
+
+HOST: Final = Copilot()

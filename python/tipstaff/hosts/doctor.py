@@ -1,0 +1,183 @@
+"""Sends known events through the hook exactly as it is registered, and says what the host would do with the replies."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+from tipstaff.errors import SourceError
+from tipstaff.hosts.approvals import pending_calls
+from tipstaff.hosts.host import KINDS, TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope
+from tipstaff.hosts.installation import read_settings
+from tipstaff.model import Record
+
+RIGHT: Final = {
+    "harmless": ("runs",),
+    "destructive": ("stopped",),
+    "confirm": ("asks", "stopped"),
+    "secret": ("stopped",),
+    "malformed": ("asks", "stopped"),
+}
+"""What may become of a call of each kind."""
+
+
+class Probe(Record, frozen=True):
+    """What becomes of one known event.
+
+    Attributes
+    ----------
+    kind
+        ``harmless``, ``destructive``, ``confirm``, ``secret`` or ``malformed``.
+    outcome, why
+        What the host does, and why.
+    right
+        Whether that is as it should be.
+    """
+
+    kind: str
+    outcome: str
+    why: str
+    right: bool
+
+
+class HostReport(Record, frozen=True):
+    """How the hook stands in one host.
+
+    Attributes
+    ----------
+    host
+        Its name.
+    registrations
+        File and event of each registration, in the order of the files.
+    probes
+        What becomes of known events; none where the hook is not registered before tool calls.
+    without_program
+        What the host would do with a call if the program were missing.
+    problems
+        What is wrong; nothing if all is well.
+    notes
+        What is worth knowing.
+    """
+
+    host: str
+    registrations: tuple[str, ...]
+    probes: tuple[Probe, ...]
+    without_program: str
+    problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def examine(host: AgentHost, root: Path, home: Path, state: Path) -> HostReport:
+    """Find the registrations of a host and try the one before tool calls.
+
+    Parameters
+    ----------
+    host
+        The host.
+    root, home
+        Folder of the project, and the user's.
+    state
+        The state folder: what trying leaves there is taken away.
+    """
+    problems: list[str] = []
+    found: list[tuple[Path, Registered]] = []
+    scopes: tuple[Scope, ...] = ("project", "user")
+    files = [host.settings_file(scope, root, home) for scope in scopes]
+    for path in dict.fromkeys((*files, *host.other_files(root, home))):
+        try:
+            settings = read_settings(path)
+        except (SourceError, PermissionError) as error:
+            problems.append(str(error))
+            continue
+        if settings is not None:
+            if settings.get("disableAllHooks") is True:
+                problems.append(f"{path}: disableAllHooks is true: no hook runs")
+            found.extend((path, one) for one in host.registered(settings))
+    before = [(path, one) for path, one in found if one.event == host.tool_event]
+    events = {one.event for _, one in found}
+    if found and (missing := [event for event in host.events if event not in events]):
+        problems.append(f"not registered for {', '.join(missing)}: run `tipstaff install --host {host.name}` again")
+    if len(before) > 1:
+        places = " and ".join(str(path) for path, _ in before)
+        problems.append(
+            f"registered more than once ({places}): the second one takes approvals that the first one used up"
+        )
+    probes: list[Probe] = []
+    without = ""
+    for path, one in before[:1]:
+        if not os.access(one.words[0], os.X_OK):
+            problems.append(f"{path}: there is no program {one.words[0]}")
+        waiting = {call.code for call in pending_calls(state)}
+        probes = [_probe(host, one, kind, root) for kind in KINDS]
+        for call in pending_calls(state):
+            if call.code not in waiting:
+                with contextlib.suppress(OSError):
+                    (state / "pending" / call.code).unlink()
+        problems += [f"{probe.kind} call: {probe.outcome}, {probe.why}" for probe in probes if not probe.right]
+        without = host.read_reply(one, HookRun(127)).outcome
+    return HostReport(
+        host.name,
+        tuple(f"{path}: {one.event}" for path, one in found),
+        tuple(probes),
+        without,
+        tuple(problems),
+        _notes(host, without),
+    )
+
+
+def sample_events(host: AgentHost, cwd: Path) -> dict[str, bytes]:
+    """Return the known events of a host, by their kind."""
+    # Made here, so that no secret stands in any file.
+    key = "AKIA" + "".join("QZXWVNMKLPJHTRDS"[at * 7 % 16] for at in range(16))
+    commands = {
+        "harmless": "git status",
+        "destructive": "rm -rf /",
+        "confirm": "git reset --hard",
+        "secret": f"export AWS_ACCESS_KEY_ID={key}",
+    }
+    events = {kind: json.dumps(host.tool_call(command, cwd)).encode() for kind, command in commands.items()}
+    return {**events, "malformed": b'{"hook_event_name": '}
+
+
+def run_registered(registered: Registered, event: bytes, cwd: Path) -> HookRun:
+    """Run a registered hook as its host would."""
+    command: Any = registered.line or list(registered.words)
+    try:
+        done = subprocess.run(  # noqa: S603 - what is run is this package's own program, as it is registered
+            command,
+            shell=bool(registered.line),
+            input=event,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            cwd=cwd,
+            check=False,
+        )
+    except FileNotFoundError:
+        return HookRun(127)
+    except PermissionError:
+        return HookRun(126)
+    except subprocess.TimeoutExpired:
+        return HookRun(None)
+    return HookRun(done.returncode, done.stdout, done.stderr)
+
+
+def _probe(host: AgentHost, registered: Registered, kind: str, cwd: Path) -> Probe:
+    run = run_registered(registered, sample_events(host, cwd)[kind], cwd)
+    effect: Effect = host.read_reply(registered, run)
+    right = effect.outcome in RIGHT[kind] and not (kind == "harmless" and effect.failed)
+    return Probe(kind, effect.outcome, effect.why, right)
+
+
+def _notes(host: AgentHost, without: str) -> tuple[str, ...]:
+    notes: list[str] = []
+    if without == "runs":
+        notes.append("if the program were missing or did not answer, this host would let calls run")
+    if host.name == "codex":
+        notes.append("Codex asks for trust in each hook before it runs it; look at /hooks there")
+    if host.name == "copilot":
+        notes.append("it also runs the hooks in Claude Code's settings; register it in one of the two")
+    return tuple(notes)

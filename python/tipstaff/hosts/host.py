@@ -1,0 +1,205 @@
+"""What a host is: its settings files, our entries in them, and what it does with a reply."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+from tipstaff.model import Record
+
+Scope = Literal["project", "user"]
+Outcome = Literal["runs", "asks", "stopped"]
+PROGRAM: Final = "tipstaff-hook"
+TIMEOUT_S: Final = 10
+"""How long a host waits for the hook, in seconds. The hook answers after 200 ms at the latest; the rest is for machines
+that are slow to start a process, since every host lets a call pass that it waited for in vain."""
+
+KINDS: Final = ("harmless", "destructive", "confirm", "secret", "malformed")
+
+
+class HookRun(Record, frozen=True):
+    """One run of a hook program, as a host sees it.
+
+    Attributes
+    ----------
+    status
+        Exit status; 127 where there was no such program, None where the host stopped waiting.
+    stdout, stderr
+        What was written.
+    """
+
+    status: int | None
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+    def document(self) -> dict[str, Any] | None:
+        """Return standard output as one JSON object; None where it is none."""
+        try:
+            found: Any = json.loads(self.stdout)
+        except ValueError:
+            return None
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+class Effect(Record, frozen=True):
+    """What a host does with a call after its hook has run.
+
+    Attributes
+    ----------
+    outcome
+        The call ``runs``, a person is asked (``asks``), or it is ``stopped``.
+    why
+        In one phrase.
+    failed
+        Whether the host counts the hook as failed.
+    """
+
+    outcome: Outcome
+    why: str
+    failed: bool = False
+
+
+class Registered(Record, frozen=True):
+    """One registration of the hook program in a settings file.
+
+    Attributes
+    ----------
+    event
+        As the host names it.
+    words
+        Program and arguments.
+    line
+        The command line as it stands, where the host hands it to a shell; else empty.
+    entry
+        The entry as it stands.
+    """
+
+    event: str
+    words: tuple[str, ...]
+    line: str
+    entry: dict[str, Any]
+
+
+class AgentHost(ABC):
+    """One agent host."""
+
+    name: str
+    title: str
+    events: tuple[str, ...]
+    tool_event: str
+    """The event before a tool call, by which the host's part in it can be tried out."""
+
+    @abstractmethod
+    def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
+        """Return the file that the hook is registered in."""
+
+    def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
+        """Return further files in which the host looks for hooks."""
+        del root, home
+        return ()
+
+    @abstractmethod
+    def entry(self, event: str, program: Path) -> dict[str, Any]:
+        """Return what stands for the hook in the list of an event."""
+
+    def head(self) -> dict[str, Any]:
+        """Return the members that a settings file must have beside its hooks."""
+        return {}
+
+    @abstractmethod
+    def read_reply(self, registered: Registered, run: HookRun) -> Effect:
+        """Say what the host does with the call after a run of the hook before it."""
+
+    def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:
+        """Return the event that the host sends before a shell command runs."""
+        return {
+            "session_id": "tipstaff-doctor",
+            "transcript_path": None,
+            "cwd": str(cwd),
+            "hook_event_name": self.tool_event,
+            "tool_name": "Bash",
+            "tool_input": {"command": command},
+            "tool_use_id": "tipstaff-doctor",
+        }
+
+    # -- our entries ---------------------------------------------------------------------------------------------------
+
+    def is_ours(self, handler: Mapping[str, Any]) -> bool:
+        """Return whether a handler starts the hook program."""
+        return bool(words_of(handler)) and Path(words_of(handler)[0]).name in {PROGRAM, f"{PROGRAM}.exe"}
+
+    def registered(self, settings: Mapping[str, Any]) -> Iterator[Registered]:
+        """Yield the registrations of the hook program in settings."""
+        hooks = settings.get("hooks")
+        if not isinstance(hooks, Mapping):
+            return
+        for event, entries in cast("Mapping[str, Any]", hooks).items():
+            for entry in entries if isinstance(entries, list) else []:
+                for handler in handlers_of(entry):
+                    if self.is_ours(handler):
+                        line = "" if takes_arguments(handler) else line_of(handler)
+                        yield Registered(event, words_of(handler), line, {**entry, **handler})
+
+
+def handlers_of(entry: Any) -> list[dict[str, Any]]:
+    """Return the handlers of an entry: those of a group, or the entry itself."""
+    if not isinstance(entry, dict):
+        return []
+    group = cast("dict[str, Any]", entry)
+    inner = group.get("hooks")
+    if not isinstance(inner, list):
+        return [group]
+    return [one for one in inner if isinstance(one, dict)]
+
+
+def takes_arguments(handler: Mapping[str, Any]) -> bool:
+    """Return whether a handler is started without a shell."""
+    return "args" in handler or "exec" in handler
+
+
+def line_of(handler: Mapping[str, Any]) -> str:
+    """Return the command line of a handler, empty where there is none."""
+    for key in ("command", "bash", "exec"):
+        value = handler.get(key)
+        if isinstance(value, str):
+            return value
+    return ""
+
+
+def words_of(handler: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return program and arguments of a handler, none where it is no command."""
+    line = line_of(handler)
+    if takes_arguments(handler):
+        arguments: Any = handler.get("args", [])
+        if not line or not isinstance(arguments, list):
+            return ()
+        return (line, *(str(word) for word in arguments))
+    try:
+        return tuple(shlex.split(line))
+    except ValueError:
+        return ()
+
+
+def command_line(program: Path, arguments: Sequence[str]) -> str:
+    """Return a command line for hosts that hand it to a shell."""
+    return shlex.join([str(program), *arguments])
+
+
+def home_folder(variable: str, home: Path, name: str) -> Path:
+    """Return a host's folder of the user: where a variable of its own says, else below the home folder."""
+    said = os.environ.get(variable, "")
+    return Path(said) if said else home / name
+
+
+def did_not_run(run: HookRun) -> str:
+    """Return why there is no reply to read, empty where there is one."""
+    if run.status is None:
+        return "the host stopped waiting for the hook"
+    if run.status == 127:
+        return "there is no such program"
+    return ""

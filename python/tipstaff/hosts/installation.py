@@ -1,0 +1,319 @@
+"""Registers the hook program in the settings of hosts, and takes exactly that away again."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+from tipstaff.errors import SourceError
+from tipstaff.hosts.host import AgentHost, Scope, handlers_of
+from tipstaff.hosts.json_text import Node, parse, with_item, with_member, without
+from tipstaff.model import Record
+from tipstaff.store.replacing import replaced_file
+
+COPY_SUFFIX: Final = ".before-tipstaff"
+MAX_BYTES: Final = 4 << 20
+
+
+class Change(Record, frozen=True):
+    """What would be done to one settings file.
+
+    Attributes
+    ----------
+    host, path
+        Of which host, and where; symbolic links are followed.
+    before, after
+        Its bytes; None where there is no such file.
+    copy
+        The file that holds, or will hold, what stood there before the hook was registered.
+    """
+
+    host: str
+    path: str
+    before: bytes | None
+    after: bytes | None
+    copy: str
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything would be written."""
+        return self.before != self.after
+
+    def difference(self) -> str:
+        """Return the change as a unified difference, empty for none."""
+        old, new = [(data or b"").decode("utf-8", "replace") for data in (self.before, self.after)]
+        names = ["/dev/null" if data is None else self.path for data in (self.before, self.after)]
+        parts = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), *names)
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in parts)
+
+
+def plan_install(host: AgentHost, scope: Scope, root: Path, home: Path, program: Path) -> Change:
+    """Return what registering the hook would change; nothing, where it is registered just so.
+
+    Raises
+    ------
+    SourceError
+        The settings file cannot be read or is no JSON; it stays as it is.
+    """
+    path = _followed(host.settings_file(scope, root, home))
+    before = _read(path)
+    text, mark = _text(before, path)
+    parse(text, str(path))
+    settings = parse(text, str(path)).plain()
+    wanted = {event: host.entry(event, program) for event in host.events}
+    if (
+        _ours(host, settings) == {event: [entry] for event, entry in wanted.items()}
+        and not host.head().keys() - settings
+    ):
+        return Change(host.name, str(path), before, before, str(_copy_of(path)))
+    text = _remove_ours(host, text, str(path))
+    for key, value in host.head().items():
+        root_node = parse(text, str(path))
+        if root_node.member(key) is None:
+            text = with_member(text, root_node, key, value)
+    for event, entry in wanted.items():
+        hooks = _made(text, str(path), (), "hooks", {})
+        events = _made(hooks, str(path), ("hooks",), event, [])
+        text = with_item(events, _at(parse(events, str(path)), ("hooks", event)), entry)
+    return Change(host.name, str(path), before, mark + text.encode(), str(_copy_of(path)))
+
+
+def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Change:
+    """Return what taking the hook away would change.
+
+    Where nothing else has changed since it was registered, the file becomes what it was, byte for byte, or goes away
+    where there was none; else the hook's own entries go, and all others stay as they stand.
+
+    Raises
+    ------
+    SourceError
+        The settings file cannot be read or is no JSON; it stays as it is.
+    """
+    path = _followed(host.settings_file(scope, root, home))
+    before = _read(path)
+    copy = _copy_of(path)
+    if before is None:
+        return Change(host.name, str(path), None, None, str(copy))
+    text, mark = _text(before, path)
+    if not _ours(host, parse(text, str(path)).plain()):
+        return Change(host.name, str(path), before, before, str(copy))
+    rest = _remove_ours(host, text, str(path))
+    settings = parse(rest, str(path)).plain()
+    kept = _read(copy)
+    if kept is not None and _is_same(kept, settings):
+        return Change(host.name, str(path), before, kept, str(copy))
+    if kept is None and not settings.keys() - host.head().keys():
+        return Change(host.name, str(path), before, None, str(copy))
+    return Change(host.name, str(path), before, mark + rest.encode(), str(copy))
+
+
+def apply_install(change: Change) -> None:
+    """Write a plan of :func:`plan_install`; what stood in the file before is kept in a copy beside it.
+
+    Raises
+    ------
+    SourceError
+        The file has changed since the plan was made.
+    StoreWriteError
+        It cannot be written; it is as it was.
+    """
+    if not change.changes or change.after is None:
+        return
+    path, copy = Path(change.path), Path(change.copy)
+    _check_unchanged(path, change.before)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A copy that says the same stays: it holds the bytes from before the first registration.
+    if change.before is not None and not _copy_holds(copy, change):
+        _write(copy, change.before, like=path)
+    _write(path, change.after, like=path)
+
+
+def apply_uninstall(change: Change) -> None:
+    """Write a plan of :func:`plan_uninstall`; a copy that has served goes away.
+
+    Raises
+    ------
+    SourceError
+        The file has changed since the plan was made.
+    StoreWriteError
+        It cannot be written; it is as it was.
+    """
+    if not change.changes:
+        return
+    path, copy = Path(change.path), Path(change.copy)
+    _check_unchanged(path, change.before)
+    if change.after is None:
+        path.unlink()
+        for folder in (path.parent, path.parent.parent):
+            # Only what is empty goes, and only the folders of the host itself.
+            if folder.name in {"hooks", ".claude", ".codex", ".gemini", ".cursor"}:
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+        return
+    kept = _read(copy)
+    _write(path, change.after, like=path)
+    if kept == change.after:
+        copy.unlink()
+
+
+def read_settings(path: Path) -> dict[str, Any] | None:
+    """Return a settings file as plain data, None where there is none.
+
+    Raises
+    ------
+    SourceError
+        It cannot be read or is no JSON.
+    """
+    data = _read(path)
+    if data is None:
+        return None
+    settings: dict[str, Any] = parse(_text(data, path)[0], str(path)).plain()
+    return settings
+
+
+def _ours(host: AgentHost, settings: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the entries of each event that hold our handler."""
+    hooks = settings.get("hooks")
+    found: dict[str, list[Any]] = {}
+    for event, entries in cast("Mapping[str, Any]", hooks).items() if isinstance(hooks, Mapping) else ():
+        for entry in entries if isinstance(entries, list) else []:
+            if any(host.is_ours(handler) for handler in handlers_of(entry)):
+                found.setdefault(event, []).append(entry)
+    return found
+
+
+def _remove_ours(host: AgentHost, text: str, source: str) -> str:
+    """Return the text without our handlers, and without the lists that held nothing else."""
+    while (place := _next_removal(host, parse(text, source))) is not None:
+        text = without(text, *place)
+    return text
+
+
+def _next_removal(host: AgentHost, root: Node) -> tuple[Node, int] | None:
+    hooks = root.member("hooks")
+    if hooks is None or hooks.kind != "object":
+        return None
+    for number, (_, _, entries) in enumerate(hooks.members):
+        for index, entry in enumerate(entries.items):
+            handlers = entry.member("hooks") if entry.kind == "object" else None
+            inner = handlers.items if handlers is not None and handlers.kind == "array" else []
+            ours = [at for at, one in enumerate(inner) if one.kind == "object" and host.is_ours(one.plain())]
+            if handlers is not None and ours and len(ours) < len(inner):
+                return handlers, ours[0]
+            if ours or (entry.kind == "object" and not inner and host.is_ours(entry.plain())):
+                if len(entries.items) > 1:
+                    return entries, index
+                if len(hooks.members) > 1:
+                    return hooks, number
+                place = next(at for at, (_, _, node) in enumerate(root.members) if node is hooks)
+                return root, place
+    return None
+
+
+def _made(text: str, source: str, way: tuple[str, ...], key: str, empty: Any) -> str:
+    """Return the text with a container at a place, made where it is missing."""
+    root = parse(text, source)
+    owner = _at(root, way)
+    node = owner.member(key)
+    if node is None:
+        return with_member(text, owner, key, empty)
+    if node.kind != ("array" if isinstance(empty, list) else "object"):
+        message = f"{source}: {'.'.join((*way, key))} is not what the host documents; nothing was changed"
+        raise SourceError(message)
+    return text
+
+
+def _at(root: Node, way: tuple[str, ...]) -> Node:
+    for key in way:
+        found = root.member(key)
+        if found is None:  # never: the way was made just before
+            raise SourceError(key)
+        root = found
+    return root
+
+
+def _pruned(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without empty lists of hooks, which mean what their absence means."""
+    hooks = settings.get("hooks")
+    rest = {key: value for key, value in settings.items() if key != "hooks"}
+    if isinstance(hooks, dict):
+        filled = {event: entries for event, entries in cast("dict[str, Any]", hooks).items() if entries != []}
+        return {**rest, "hooks": filled} if filled else rest
+    return rest if hooks is None else {**rest, "hooks": hooks}
+
+
+def _is_same(kept: bytes, settings: Mapping[str, Any]) -> bool:
+    try:
+        former = parse(_text(kept, Path(COPY_SUFFIX))[0], "").plain()
+    except SourceError:
+        return False
+    # What the host needs beside the hooks may have been added with them.
+    heads = {"version"} - former.keys()
+    return _pruned(former) == {key: value for key, value in _pruned(settings).items() if key not in heads}
+
+
+def _copy_holds(copy: Path, change: Change) -> bool:
+    kept = _read(copy)
+    if kept is None or change.before is None:
+        return False
+    from tipstaff.hosts import host_named
+
+    text, _ = _text(change.before, Path(change.path))
+    return _is_same(kept, parse(_remove_ours(host_named(change.host), text, change.path), change.path).plain())
+
+
+def _followed(path: Path) -> Path:
+    # A settings file is often a link into a folder of such files; the link must stay one.
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def _copy_of(path: Path) -> Path:
+    return path.with_name(path.name + COPY_SUFFIX)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except (IsADirectoryError, NotADirectoryError) as error:
+        message = f"{path}: it is no file; nothing was changed"
+        raise SourceError(message) from error
+    if len(data) > MAX_BYTES:
+        message = f"{path}: a settings file has no more than {MAX_BYTES} bytes; nothing was changed"
+        raise SourceError(message)
+    return data
+
+
+def _text(data: bytes | None, path: Path) -> tuple[str, bytes]:
+    """Return a file's text, and the mark that stood before it. An empty file counts as an empty object."""
+    if data is None:
+        return "{}\n", b""
+    mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
+    try:
+        text = data[len(mark) :].decode()
+    except UnicodeDecodeError as error:
+        message = f"{path}: byte {error.start + len(mark)} is no UTF-8; nothing was changed"
+        raise SourceError(message) from None
+    return text if text.strip() else "{}\n", mark
+
+
+def _check_unchanged(path: Path, expected: bytes | None) -> None:
+    if _read(path) != expected:
+        message = f"{path}: it was changed by somebody else just now; nothing was changed, try again"
+        raise SourceError(message)
+
+
+def _write(path: Path, data: bytes, *, like: Path) -> None:
+    try:
+        mode = like.stat().st_mode & 0o777
+    except FileNotFoundError:
+        mode = 0o644
+    with replaced_file(path) as file:
+        file.write(data)
+        os.fchmod(file.fileno(), mode)

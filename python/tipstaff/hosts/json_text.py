@@ -1,0 +1,178 @@
+"""Edits a JSON text where something changes, and nowhere else: order, spaces and line ends of the rest stay."""
+
+from __future__ import annotations
+
+import json
+import re
+from json import JSONDecoder
+from typing import Any, Final
+
+from tipstaff.errors import SourceError
+
+_BLANK: Final = re.compile(r"[ \t\r\n]*")
+_SCALAR: Final = JSONDecoder()
+_INDENT: Final = re.compile(r"\n([ \t]+)\S")
+
+
+class JsonTextError(SourceError):
+    """A settings file is no JSON document that can be edited; nothing was changed."""
+
+
+class Node:
+    """A value in a text: its span, and what is below it.
+
+    Attributes
+    ----------
+    start, end
+        Half-open span in the text.
+    members
+        Of an object: key, where the key starts, value.
+    items
+        Of an array.
+    kind
+        ``object``, ``array`` or ``scalar``.
+    """
+
+    __slots__ = ("end", "items", "kind", "members", "start", "value")
+
+    def __init__(self, kind: str, start: int) -> None:
+        self.kind = kind
+        self.start = start
+        self.end = start
+        self.members: list[tuple[str, int, Node]] = []
+        self.items: list[Node] = []
+        self.value: Any = None
+
+    def member(self, key: str) -> Node | None:
+        """Return the last member of that name, as readers of JSON do."""
+        return next((node for name, _, node in reversed(self.members) if name == key), None)
+
+    def plain(self) -> Any:
+        """Return the value as plain data."""
+        if self.kind == "object":
+            return {key: node.plain() for key, _, node in self.members}
+        if self.kind == "array":
+            return [node.plain() for node in self.items]
+        return self.value
+
+
+def parse(text: str, source: str) -> Node:
+    """Return the root of a document, which must be an object.
+
+    Raises
+    ------
+    JsonTextError
+        Naming the file, the place and what is wrong.
+    """
+    try:
+        json.loads(text)
+    except RecursionError:
+        message = f"{source}: it is nested too deeply; nothing was changed"
+        raise JsonTextError(message) from None
+    except json.JSONDecodeError as error:
+        hint = " (comments are no JSON: take them out, or register the hook by hand)" if _comments(text) else ""
+        message = f"{source}: line {error.lineno} column {error.colno}: no JSON: {error.msg}{hint}; nothing was changed"
+        raise JsonTextError(message) from None
+    root, _ = _value(text, _skip(text, 0))
+    if root.kind != "object":
+        message = f"{source}: it must hold one JSON object; nothing was changed"
+        raise JsonTextError(message)
+    return root
+
+
+def with_member(text: str, owner: Node, key: str, value: Any) -> str:
+    """Return the text with a member added at the end of an object."""
+    return _inserted(text, owner, f"{json.dumps(key, ensure_ascii=False)}: ", value)
+
+
+def with_item(text: str, owner: Node, value: Any) -> str:
+    """Return the text with an element added at the end of an array."""
+    return _inserted(text, owner, "", value)
+
+
+def without(text: str, owner: Node, index: int) -> str:
+    """Return the text without a member of an object or an element of an array."""
+    spans = _spans(owner)
+    start, end = spans[index]
+    if len(spans) == 1:
+        return text[: owner.start + 1] + text[owner.end - 1 :]
+    if index == 0:
+        return text[:start] + text[spans[1][0] :]
+    return text[: spans[index - 1][1]] + text[end:]
+
+
+def _spans(owner: Node) -> list[tuple[int, int]]:
+    if owner.kind == "object":
+        return [(start, node.end) for _, start, node in owner.members]
+    return [(node.start, node.end) for node in owner.items]
+
+
+def _inserted(text: str, owner: Node, head: str, value: Any) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    found = _INDENT.search(text)
+    unit = found[1] if found else "  "
+    spans = _spans(owner)
+    if spans and "\n" not in text[owner.start : owner.end]:
+        at = spans[-1][1]
+        return f"{text[:at]}, {head}{json.dumps(value, ensure_ascii=False)}{text[at:]}"
+    outer = _margin(text, owner.start)
+    # Where elements stand already, the new one stands as they do.
+    inner = _margin(text, spans[-1][0]) if spans else outer + unit
+    body = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", newline + inner)
+    if spans:
+        at = spans[-1][1]
+        return f"{text[:at]},{newline}{inner}{head}{body}{text[at:]}"
+    return f"{text[: owner.start + 1]}{newline}{inner}{head}{body}{newline}{outer}{text[owner.end - 1 :]}"
+
+
+def _margin(text: str, at: int) -> str:
+    """Return the blanks that the line of a place begins with."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def _value(text: str, at: int) -> tuple[Node, int]:
+    if text[at] == "{":
+        return _object(text, at)
+    if text[at] == "[":
+        return _array(text, at)
+    node = Node("scalar", at)
+    node.value, node.end = _SCALAR.raw_decode(text, at)
+    return node, node.end
+
+
+def _object(text: str, at: int) -> tuple[Node, int]:
+    node = Node("object", at)
+    at = _skip(text, at + 1)
+    while text[at] != "}":
+        start = at
+        key, at = _SCALAR.raw_decode(text, at)
+        value, at = _value(text, _skip(text, _skip(text, at) + 1))
+        node.members.append((str(key), start, value))
+        at = _skip(text, at)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    node.end = at + 1
+    return node, node.end
+
+
+def _array(text: str, at: int) -> tuple[Node, int]:
+    node = Node("array", at)
+    at = _skip(text, at + 1)
+    while text[at] != "]":
+        value, at = _value(text, at)
+        node.items.append(value)
+        at = _skip(text, at)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    node.end = at + 1
+    return node, node.end
+
+
+def _comments(text: str) -> bool:
+    return re.search(r"(^|[\s,{\[])(//|/\*)", text) is not None
