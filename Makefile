@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 
-.PHONY: help demo test lint typecheck bench bars eval profile sanitize dist format clean
+.PHONY: help demo test lint typecheck bench bars eval profile sanitize fuzz dist format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
@@ -17,6 +17,7 @@ help:
 	@echo "make eval       how well rules are found, by every contender; table, JSON and plot in build/eval"
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
+	@echo "make fuzz       every fuzz target for FUZZ_SECONDS, under the same sanitizers"
 	@echo "make dist       sdist and wheel in dist/"
 
 # An old pip is fine for what follows, but venv's own is asked to be at least able to read PEP 660.
@@ -79,6 +80,16 @@ sanitize: $(VENV)/.check
 	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_SANITIZE=ON
 	$(BIN)/cmake --build build/sanitize
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+
+# libFuzzer is not needed. FUZZ_SECONDS is for each target; FUZZ_SEED makes another run.
+FUZZ_SECONDS ?= 30
+FUZZ_SEED ?= 1
+fuzz: $(VENV)/.check
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_SANITIZE=ON
+	$(BIN)/cmake --build build/sanitize --target fuzz_targets
+	set -e; for target in build/sanitize/native/*_fuzz; do echo $$target; \
+	  TIPSTAFF_TABLE=python/tipstaff/gates/packs/secrets/table.bin TIPSTAFF_IMAGE=python/tipstaff/gates/packs/default.image \
+	  $$target $(FUZZ_SECONDS) $(FUZZ_SEED) native/fuzz/seeds/*; done
 
 dist: $(VENV)/.check
 	$(BIN)/python -m build --outdir dist
