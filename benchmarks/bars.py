@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -305,6 +306,16 @@ def starting() -> list[Row]:
     ]
 
 
+def _of(module: str, *functions: str) -> Callable[[], Sequence[Row]]:
+    """Return what measures the bars of a module, which is imported when they are asked for."""
+
+    def measure() -> Sequence[Row]:
+        home = import_module(f"benchmarks.{module}")
+        return [row for name in functions for row in getattr(home, name)()]
+
+    return measure
+
+
 GROUPS: Final = (
     Group("scoring", ("SCORE_500_VS_NUMPY", "SCORE_F32_VS_READ", "INT8_VS_F32", "BATCH64_FMA_SHARE"), scoring),
     Group("hashing", ("HASH_BATCH_VS_NODE",), hashing),
@@ -314,6 +325,31 @@ GROUPS: Final = (
     Group("budget", ("RETRIEVE_BUDGET_MS",), retrieving_within_budget),
     Group("opening", ("OPEN_VS_UNPICKLE",), opening),
     Group("starting", ("IMPORT_EXTRA_MS", "VERSION_EXTRA_MS"), starting),
+    Group(
+        "hook",
+        ("HOOK_VS_EMPTY", "HOOK_VS_PYTHON", "HOOK_VS_NODE", "HOOK_PROMPT_VS_EMPTY"),
+        _of("bars_hook", "hook"),
+    ),
+    Group("focus", ("FOCUS_150_CHARS_US", "FOCUS_14_KB_US"), _of("bars_context_assembly", "focusing")),
+    Group("assembly", ("ASSEMBLE_BEYOND_COPY_US",), _of("bars_context_assembly", "assembling")),
+    Group(
+        "tokens",
+        ("TOKENS_GB_S", "TOKENS_VS_BPE", "ESTIMATE_UNCHANGED_1000_US"),
+        _of("bars_context_tokens", "rate", "unchanged"),
+    ),
+    Group(
+        "candidates",
+        (
+            "CANDIDATE_MATCH_1K_VS_PYTHON",
+            "CANDIDATE_MATCH_10K_VS_PYTHON",
+            "CANDIDATE_MATCH_VS_RENSA",
+            "CANDIDATE_STORE_1K_VS_REWRITING",
+            "CANDIDATE_STORE_10K_VS_REWRITING",
+            "CANDIDATE_UPSERT_100K_VS_1K",
+            "CANDIDATE_EVALUATE_100K_VS_1K",
+        ),
+        _of("bars_context_candidates", "measure"),
+    ),
 )
 
 

@@ -78,7 +78,9 @@ def _answers(folder: Path) -> None:
     environment = os.environ | {"TIPSTAFF_STATE": str(folder / "state")}
     for name, wanted in (("tool.json", ""), ("prompt.json", "Rules of this repository for this task")):
         with (folder / name).open("rb") as event:
-            done = subprocess.run([HOOK, "--host", "claude"], stdin=event, capture_output=True, check=True, env=environment)
+            done = subprocess.run(
+                [HOOK, "--host", "claude"], stdin=event, capture_output=True, check=True, env=environment
+            )
         if wanted not in done.stdout.decode() or (not wanted and done.stdout):
             msg = f"the hook answered {name} with {done.stdout[:300]!r}{done.stderr[:300]!r}"
             raise RuntimeError(msg)
