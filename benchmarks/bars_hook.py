@@ -101,7 +101,7 @@ def hook() -> tuple[Row, ...]:
                 f"{tool:.0f} us, empty {empty:.0f} us"),
             Row("hook on a tool call, times faster than python -c pass", "HOOK_VS_PYTHON", [interpreter / again], False,
                 f"python {interpreter / 1e3:.1f} ms"),
-            Row("hook on a prompt over 500 rules, times an empty static program", "HOOK_PROMPT_VS_EMPTY", 
+            Row("hook on a prompt over 500 rules, times an empty static program", "HOOK_PROMPT_VS_EMPTY",
                 [prompt / empty], True, f"{prompt:.0f} us"),
         ]  # fmt: skip
         for name, command in (("cc-safety-net", _safety_net), ("the reference's gates", _reference)):
