@@ -146,7 +146,7 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
   if (name == "unset") {
     for (std::uint32_t i = 1; i < in.count; ++i) {
       const Value nothing{};
-      if (is_name(text_of(in, i)) && session_.find(text_of(in, i)) != nullptr) {
+      if (is_name(text_of(in, i))) {
         session_.set(text_of(in, i), &nothing, 1, false, false);
       }
     }
