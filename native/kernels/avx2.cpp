@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "tipstaff/quantize.hpp"
+#include "tipstaff/signs.hpp"
 #include "tables.hpp"
 
 namespace {
@@ -116,6 +117,40 @@ struct Avx2 {
       a = _mm256_fmadd_ps(load_tail(q + i, mask), load_tail(x + i, mask), a);
     }
     return _mm_cvtss_f32(reduce4(a, a, a, a));
+  }
+
+  // --- sign rows: 32 look-ups an instruction ---
+  static void fetch(const unsigned char* x, std::int64_t size) noexcept {
+    for (std::int64_t i = 0; i < size; i += 64) prefetch(x, i);
+  }
+  static void sign_sums(const unsigned char* block, const unsigned char* tables, std::int64_t bytes,
+                        std::uint16_t* sums) noexcept {
+    const __m256i nibble = _mm256_set1_epi8(15);
+    for (int half = 0; half < sign_block; half += 32) {
+      // Two bytes to a sum: `both` adds up 256 high + low and wraps, `high` the high byte alone.
+      __m256i both = _mm256_setzero_si256();
+      __m256i high = both;
+      for (std::int64_t j = 0; j < bytes; ++j) {
+        const __m256i x = _mm256_loadu_si256(
+            reinterpret_cast<const __m256i*>(block + j * sign_block + half));
+        const auto table = [&](std::int64_t at) noexcept {
+          return _mm256_broadcastsi128_si256(
+              _mm_loadu_si128(reinterpret_cast<const __m128i*>(tables + j * 32 + at)));
+        };
+        const __m256i sum = _mm256_add_epi8(
+            _mm256_shuffle_epi8(table(0), _mm256_and_si256(x, nibble)),
+            _mm256_shuffle_epi8(table(16), _mm256_and_si256(_mm256_srli_epi16(x, 4), nibble)));
+        both = _mm256_add_epi16(both, sum);
+        high = _mm256_add_epi16(high, _mm256_srli_epi16(sum, 8));
+      }
+      const __m256i low = _mm256_sub_epi16(both, _mm256_slli_epi16(high, 8));
+      // Interleaving works within halves of 16 bytes.
+      const __m256i first = _mm256_unpacklo_epi16(low, high);
+      const __m256i second = _mm256_unpackhi_epi16(low, high);
+      auto* out = reinterpret_cast<__m256i*>(sums + half);
+      _mm256_storeu_si256(out, _mm256_permute2x128_si256(first, second, 0x20));
+      _mm256_storeu_si256(out + 1, _mm256_permute2x128_si256(first, second, 0x31));
+    }
   }
 
   static constexpr int tile_rows = 6;
@@ -245,6 +280,7 @@ float multiply_add(std::int64_t rounds) noexcept {
 namespace tipstaff {
 const HashKernels avx2_hash = make_hash_kernels<Avx2>();
 const ScoreKernels avx2_score = make_score_kernels<Avx2>();
+const SignKernels avx2_sign = make_sign_kernels<Avx2>();
 const LimitKernels avx2_limit{&read_bytes, &multiply_add, 2 * 8 * chains};
 const WordPieceKernels avx2_wordpiece = make_wordpiece_kernels<Avx2>();
 }  // namespace tipstaff

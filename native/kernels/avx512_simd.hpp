@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include "tipstaff/quantize.hpp"
+#include "tipstaff/signs.hpp"
 
 namespace tipstaff {
 namespace {
@@ -120,6 +121,36 @@ struct Avx512 {
                           a);
     }
     return _mm_cvtss_f32(reduce4(a, a, a, a));
+  }
+
+  // --- sign rows: 64 look-ups an instruction; see avx2.cpp ---
+  static void fetch(const unsigned char* x, std::int64_t size) noexcept {
+    for (std::int64_t i = 0; i < size; i += 64) prefetch(x, i);
+  }
+  static void sign_sums(const unsigned char* block, const unsigned char* tables, std::int64_t bytes,
+                        std::uint16_t* sums) noexcept {
+    const __m512i nibble = _mm512_set1_epi8(15);
+    __m512i both = _mm512_setzero_si512();
+    __m512i high = both;
+    for (std::int64_t j = 0; j < bytes; ++j) {
+      const __m512i x = _mm512_loadu_si512(block + j * sign_block);
+      const auto table = [&](std::int64_t at) noexcept {
+        return _mm512_broadcast_i32x4(
+            _mm_loadu_si128(reinterpret_cast<const __m128i*>(tables + j * 32 + at)));
+      };
+      const __m512i sum = _mm512_add_epi8(
+          _mm512_shuffle_epi8(table(0), _mm512_and_si512(x, nibble)),
+          _mm512_shuffle_epi8(table(16), _mm512_and_si512(_mm512_srli_epi16(x, 4), nibble)));
+      both = _mm512_add_epi16(both, sum);
+      high = _mm512_add_epi16(high, _mm512_srli_epi16(sum, 8));
+    }
+    const __m512i low = _mm512_sub_epi16(both, _mm512_slli_epi16(high, 8));
+    const __m512i first = _mm512_unpacklo_epi16(low, high);
+    const __m512i second = _mm512_unpackhi_epi16(low, high);
+    const __m512i order = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i rest = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    _mm512_storeu_si512(sums, _mm512_permutex2var_epi64(first, order, second));
+    _mm512_storeu_si512(sums + 32, _mm512_permutex2var_epi64(first, rest, second));
   }
 
   // 6 rows by 64 queries: 24 sums, 4 vectors of queries and a row value broadcast from memory.

@@ -51,6 +51,15 @@ const ScoreKernels* score_kernels(Isa isa) noexcept {
   return &portable_score;
 }
 
+const SignKernels* sign_kernels(Isa isa) noexcept {
+#if defined(TIPSTAFF_X86_64)
+  if (isa == Isa::avx2) return &avx2_sign;
+  if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_sign;
+#endif
+  (void)isa;
+  return &portable_sign;
+}
+
 const LimitKernels* limit_kernels(Isa isa) noexcept {
 #if defined(TIPSTAFF_X86_64)
   if (isa == Isa::avx2) return &avx2_limit;

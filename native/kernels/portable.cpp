@@ -1,6 +1,7 @@
 // The kernels in plain C++: any processor. Sums run in `lanes` separate partial sums so that
 // compilers may turn them into vectors without reordering anything.
 #include "tipstaff/quantize.hpp"
+#include "tipstaff/signs.hpp"
 #include "tables.hpp"
 
 namespace {
@@ -57,6 +58,20 @@ struct Portable {
     out[1] = dot1(x1, q, d);
     out[2] = dot1(x2, q, d);
     out[3] = dot1(x3, q, d);
+  }
+
+  // --- sign rows ---
+  static void fetch(const unsigned char*, std::int64_t) noexcept {}
+  static void sign_sums(const unsigned char* block, const unsigned char* tables, std::int64_t bytes,
+                        std::uint16_t* sums) noexcept {
+    for (int i = 0; i < sign_block; ++i) sums[i] = 0;
+    for (std::int64_t j = 0; j < bytes; ++j) {
+      const unsigned char* table = tables + j * 32;
+      for (int i = 0; i < sign_block; ++i) {
+        const unsigned byte = block[j * sign_block + i];
+        sums[i] = static_cast<std::uint16_t>(sums[i] + table[byte & 15u] + table[16u + (byte >> 4)]);
+      }
+    }
   }
 
   static constexpr int tile_rows = 4;
@@ -131,6 +146,7 @@ float multiply_add(std::int64_t rounds) noexcept {
 namespace tipstaff {
 const HashKernels portable_hash = make_hash_kernels<Portable>();
 const ScoreKernels portable_score = make_score_kernels<Portable>();
+const SignKernels portable_sign = make_sign_kernels<Portable>();
 const LimitKernels portable_limit{&read_bytes, &multiply_add, 2 * chains};
 const WordPieceKernels portable_wordpiece = make_wordpiece_kernels<Portable>();
 }  // namespace tipstaff

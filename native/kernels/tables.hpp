@@ -5,23 +5,27 @@
 #include "tipstaff/hash.hpp"
 #include "tipstaff/limits.hpp"
 #include "tipstaff/score.hpp"
+#include "tipstaff/signs.hpp"
 #include "tipstaff/tokens.hpp"
 #include "tipstaff/wordpiece.hpp"
 
 namespace tipstaff {
 extern const HashKernels portable_hash;
 extern const ScoreKernels portable_score;
+extern const SignKernels portable_sign;
 extern const LimitKernels portable_limit;
 extern const WordPieceKernels portable_wordpiece;
 extern const TokenKernels portable_token;
 #if defined(TIPSTAFF_X86_64)
 extern const HashKernels avx2_hash;
 extern const ScoreKernels avx2_score;
+extern const SignKernels avx2_sign;
 extern const LimitKernels avx2_limit;
 extern const WordPieceKernels avx2_wordpiece;
 extern const TokenKernels avx2_token;
 extern const HashKernels avx512_hash;
 extern const ScoreKernels avx512_score;
+extern const SignKernels avx512_sign;
 extern const LimitKernels avx512_limit;
 extern const WordPieceKernels avx512_wordpiece;
 extern const TokenKernels avx512_token;

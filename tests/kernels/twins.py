@@ -11,6 +11,7 @@ from tipstaff.kernels import (
     _focus,
     _pieces,
     _scoring,
+    _signs,
     _similarity,
     _text,
     _tokens,
@@ -18,6 +19,7 @@ from tipstaff.kernels import (
     plain,
     plain_focus,
     plain_pieces,
+    plain_signs,
     plain_similarity,
     plain_text,
     plain_tokens,
@@ -36,6 +38,7 @@ NATIVE = {
         (_pieces, ("join_pieces",)),
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
         (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows")),
+        (_signs, ("sign_rows", "score_topk_signs")),
         (_similarity, ("jaccard_pairs", "WordSets")),
         (_text, TEXT),
         (_tokens, ("token_features", "weigh_tokens", "utf16_units", "MessageGuard")),
@@ -51,6 +54,7 @@ WITHOUT_ISA = {
     "jaccard_pairs",
     "join_pieces",
     "quantize_rows",
+    "sign_rows",
     "utf16_units",
     "wordpiece_shape",
     "wordpiece_split",
@@ -62,7 +66,9 @@ def plain_twin(name: str) -> Callable[..., Any]:
     """Return the plain implementation of a kernel."""
     twin: Callable[..., Any] = next(
         getattr(module, name)
-        for module in (plain, plain_focus, plain_pieces, plain_similarity, plain_text, plain_tokens, plain_wordpiece)
+        for module in (
+            plain, plain_focus, plain_pieces, plain_signs, plain_similarity, plain_text, plain_tokens, plain_wordpiece,
+        )  # fmt: skip
         if hasattr(module, name)
     )
     return twin

@@ -10,6 +10,7 @@
 #include "tipstaff/limits.hpp"
 #include "tipstaff/literals.hpp"
 #include "tipstaff/score.hpp"
+#include "tipstaff/signs.hpp"
 #include "tipstaff/tokens.hpp"
 #include "tipstaff/wordpiece.hpp"
 
@@ -27,6 +28,7 @@ bool isa_available(Isa isa) noexcept;
 // Tables are constants; the set must be available.
 const HashKernels* hash_kernels(Isa isa) noexcept;
 const ScoreKernels* score_kernels(Isa isa) noexcept;
+const SignKernels* sign_kernels(Isa isa) noexcept;
 const LimitKernels* limit_kernels(Isa isa) noexcept;
 const WordPieceKernels* wordpiece_kernels(Isa isa) noexcept;
 LiteralFinder literal_finder(Isa isa) noexcept;

@@ -9,6 +9,7 @@
     rows, query, intents, risks, mask
            --score_topk_f32-->            the k best: (row numbers, scores, cosines)
            --score_topk_i8-->             the same entries from a quarter of the bytes
+           --score_topk_signs-->          nearly always the same, from a thirtieth of the bytes (rows of sign_rows)
            --score_topk_f32_batch-->      the k best for each of many queries
     text   --token_features, weigh_tokens-->  how often what decides the number of tokens occurs, and its weighted sum
     query, history --focus_scan-->        paths, symbols and signals of a request
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
         score_topk_i8,
     )
     from tipstaff.kernels._secrets import SecretTable
+    from tipstaff.kernels._signs import score_topk_signs, sign_rows
     from tipstaff.kernels._similarity import WordSets, jaccard_pairs
     from tipstaff.kernels._text import alike_texts, opposed_texts, read_words, word_values
     from tipstaff.kernels._tokens import MessageGuard, token_features, utf16_units, weigh_tokens
@@ -88,6 +90,8 @@ __all__ = [
     "score_topk_f32",
     "score_topk_f32_batch",
     "score_topk_i8",
+    "score_topk_signs",
+    "sign_rows",
     "token_features",
     "utf16_units",
     "weigh_tokens",
@@ -118,6 +122,8 @@ _HOMES: Final = {
     "score_topk_f32": "_scoring",
     "score_topk_f32_batch": "_scoring",
     "score_topk_i8": "_scoring",
+    "score_topk_signs": "_signs",
+    "sign_rows": "_signs",
     "token_features": "_tokens",
     "utf16_units": "_tokens",
     "weigh_tokens": "_tokens",
@@ -131,6 +137,7 @@ _PLAIN_HOMES: Final = {
     "_focus": "plain_focus",
     "_pieces": "plain_pieces",
     "_secrets": "plain_secrets",
+    "_signs": "plain_signs",
     "_similarity": "plain_similarity",
     "_text": "plain_text",
     "_tokens": "plain_tokens",

@@ -1,0 +1,118 @@
+// Sign rows: the rotation, the bits of rows, the tables of a query. For the baseline, so that every machine
+// makes the same bits.
+#include "tipstaff/signs.hpp"
+
+namespace tipstaff {
+
+namespace {
+
+std::uint64_t scrambled(std::uint64_t x) noexcept {  // splitmix64
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// The Walsh-Hadamard transform, lengths times sqrt(padded).
+void transform(std::int64_t padded, float* x) noexcept {
+  for (std::int64_t half = 1; half < padded; half *= 2) {
+    for (std::int64_t start = 0; start < padded; start += 2 * half) {
+      float* low = x + start;
+      float* high = low + half;
+      for (std::int64_t i = 0; i < half; ++i) {
+        const float a = low[i];
+        const float b = high[i];
+        low[i] = a + b;
+        high[i] = a - b;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void start_rotation(std::int64_t padded, float* space) noexcept {
+  float* signs = space + padded;
+  const float size = static_cast<float>(1.0 / std::sqrt(static_cast<double>(padded)));
+  for (std::int64_t i = 0; i < 2 * padded; ++i) {
+    const std::uint64_t word = scrambled(static_cast<std::uint64_t>(i / 64));
+    signs[i] = ((word >> (i % 64)) & 1u) != 0 ? size : -size;
+  }
+}
+
+void rotate(std::int64_t padded, float* space) noexcept {
+  for (int round = 1; round <= 2; ++round) {
+    const float* signs = space + round * padded;
+    for (std::int64_t i = 0; i < padded; ++i) space[i] *= signs[i];
+    transform(padded, space);
+  }
+}
+
+void sign_rows(const unsigned char* rows, std::int64_t n, std::int64_t dimensions,
+               const unsigned char* mean, unsigned char* bits, float* factors,
+               float* space) noexcept {
+  const std::int64_t padded = sign_dimensions(dimensions);
+  const std::int64_t bytes = padded / 8;
+  start_rotation(padded, space);
+  for (std::int64_t row = 0; row < n; ++row) {
+    const unsigned char* x = rows + row * dimensions * 4;
+    double squares = 0;
+    for (std::int64_t i = 0; i < padded; ++i) {
+      const float centred =
+          i < dimensions ? load_as<float>(x + i * 4) - load_as<float>(mean + i * 4) : 0.0f;
+      space[i] = centred;
+      squares += static_cast<double>(centred) * static_cast<double>(centred);
+    }
+    rotate(padded, space);
+    double sizes = 0;
+    for (std::int64_t i = 0; i < padded; ++i) sizes += std::fabs(static_cast<double>(space[i]));
+    const auto factor = static_cast<float>(squares / sizes);
+    factors[row] = factor > 0 && factor < std::numeric_limits<float>::infinity() ? factor : 0.0f;
+    unsigned char* block =
+        bits + row / sign_block * sign_block * bytes + row % sign_block;
+    for (std::int64_t j = 0; j < bytes; ++j) {
+      unsigned byte = 0;
+      for (int bit = 0; bit < 8; ++bit) byte |= (space[j * 8 + bit] >= 0.0f ? 1u : 0u) << bit;
+      block[j * sign_block] = static_cast<unsigned char>(byte);
+    }
+  }
+}
+
+bool prepare_signs(const unsigned char* vector, const unsigned char* mean, std::int64_t dimensions,
+                   float* space, unsigned char* tables, SignQuery* query) noexcept {
+  const std::int64_t padded = sign_dimensions(dimensions);
+  double base = 0;
+  for (std::int64_t i = 0; i < padded; ++i) {
+    space[i] = i < dimensions ? load_as<float>(vector + i * 4) : 0.0f;
+    if (i < dimensions) base += static_cast<double>(load_as<float>(mean + i * 4)) * static_cast<double>(space[i]);
+  }
+  start_rotation(padded, space);
+  rotate(padded, space);
+  float largest = 0;
+  for (std::int64_t i = 0; i < padded; i += 4) {
+    const float size = std::fabs(space[i]) + std::fabs(space[i + 1]) + std::fabs(space[i + 2]) +
+                       std::fabs(space[i + 3]);
+    if (!(size < 1e30f)) return false;
+    largest = size > largest ? size : largest;
+  }
+  if (!(largest > 1e-30f) || !(std::fabs(base) < 1e30)) return false;
+  query->base = static_cast<float>(base);
+  query->step = largest / static_cast<float>(sign_level);
+  for (std::int64_t i = 0; i < padded; i += 4) {
+    for (int pattern = 0; pattern < 16; ++pattern) {
+      float sum = 0;
+      for (int bit = 0; bit < 4; ++bit) {
+        sum += ((pattern >> bit) & 1) != 0 ? space[i + bit] : -space[i + bit];
+      }
+      // Cutting off after adding a half is rounding; the level makes it positive.
+      float level = sum / query->step + (static_cast<float>(sign_level) + 0.5f);
+      if (!(level > 0.0f)) level = 0.0f;
+      auto entry = static_cast<int>(level);
+      if (entry > 2 * sign_level) entry = 2 * sign_level;
+      tables[i * 4 + pattern] = static_cast<unsigned char>(entry);
+    }
+  }
+  return true;
+}
+
+}  // namespace tipstaff
