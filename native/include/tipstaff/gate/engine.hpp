@@ -376,8 +376,11 @@ class Engine {
       case ToolClass::write:
         if (tools::is_path(field.name)) {
           pseudo(views(event) ? "@read" : "@write", text, 0);
-        } else if ((tools::is_patch(field.name) || tools::is_content(field.name)) && tools::looks_like_patch(text) &&
-                   (tools::is_patch(field.name) || ascii::one_of(name, "apply_patch applypatch patch apply_diff"))) {
+        } else if (tools::looks_like_patch(text) &&
+                   (tools::is_patch(field.name) ||
+                    // Codex hands its patches on as `command`.
+                    ((tools::is_content(field.name) || tools::is_command(field.name)) &&
+                     ascii::one_of(name, "apply_patch applypatch patch apply_diff")))) {
           code(text, Dialect::patch);
         }
         return;
