@@ -41,6 +41,20 @@ constexpr bool ends_with(std::string_view text, std::string_view known) noexcept
 // Whether `text` is one of the words of `known`, which are in lower case with one space between them.
 constexpr bool one_of(std::string_view text, std::string_view known) noexcept {
   if (text.empty()) return false;
+  // Long lists are searched as one text, with the search that the library has for that.
+  if (known.size() > 64 && text.size() > 2 && text.size() <= 32) {
+    char folded[32] = {};
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == ' ') return false;
+      folded[i] = lower(text[i]);
+    }
+    const std::string_view word(folded, text.size());
+    for (std::size_t at = known.find(word); at != std::string_view::npos; at = known.find(word, at + 1)) {
+      const std::size_t end = at + word.size();
+      if ((at == 0 || known[at - 1] == ' ') && (end == known.size() || known[end] == ' ')) return true;
+    }
+    return false;
+  }
   for (std::size_t start = 0; start < known.size();) {
     std::size_t end = start;
     while (end < known.size() && known[end] != ' ') ++end;
