@@ -19,6 +19,15 @@ MAX_IMPORT_DEPTH: Final = 5
 """How deep ``@path`` imports of a CLAUDE.md reach, as its own host reads them."""
 
 MAX_PRIORITY: Final = 9_999
+SIGNS_FROM_SHARDS: Final = 300_000
+"""From so many shards on, the signs of their vectors choose which ones are scored; up to there every one is."""
+
+SIGN_CANDIDATES: Final = 4_096
+"""How many shards are scored where signs choose them."""
+
+MAX_SIGN_DIMENSIONS: Final = 2_048
+"""Vectors of more numbers are scanned whole, however many there are."""
+
 CONSTITUTION_TOKENS: Final = 500
 """What a constitution should cost per turn; the linter speaks above it."""
 
@@ -105,3 +114,9 @@ HOOK_VS_NODE: Final = 50.0
 HOOK_PROMPT_VS_EMPTY: Final = 4.0
 HOOK_CEILING_MS: Final = 200.0
 """After so long the hook answers what its policy says about errors."""
+
+# Bars of the gates, in one run.
+GATE_60_CHARS_VS_NODE: Final = 1.0
+GATE_60_CHARS_VS_TREE_SITTER: Final = 40.0
+GATE_60_CHARS_VS_PYTHON_RE: Final = 50.0
+GATE_TWO_THREADS: Final = 1.5

@@ -1,0 +1,124 @@
+"""The destructive gate against twelve regular expressions in Node and in Python, and against a parse by tree-sitter.
+
+The same commands of about 60 characters go through every contender in turn; each is judged whole by ours (read,
+matched, paths classified), searched by the expressions, and only parsed by tree-sitter. One thread, but for the row
+about threads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from benchmarks.judging import Row
+
+COMMANDS: Final = (
+    "git commit -m 'fix the parser of rule files' --no-edit src/a.py",
+    "npm run build -- --mode production && npm run test:unit -- -u",
+    "kubectl get pods -n staging -o wide --context dev-cluster-1 -w",
+    "python3 -m pytest -q tests/gates --maxfail=1 -k 'not slow' -x",
+    "docker compose -f compose.yml logs -f --tail 100 api worker db",
+    "git push --force origin main && git status --short --branch -u",
+)
+EXPRESSIONS: Final = (
+    r"\brm\s+-[a-z]*r[a-z]*\b", r"\bgit\s+push\b.*--force\b", r"\bgit\s+reset\s+--hard\b", r"\bgit\s+clean\s+-[a-z]*f",
+    r"\bdrop\s+(table|database|schema|index)\b", r"\btruncate\s+table\b", r"\bdelete\s+from\s+\w+\s*$", r"\balter\s+table\s+\w+\s+drop\b",
+    r"\bformat\s+[a-z]:", r"\bdel\s+/[sf]\b", r"\b(kubectl|helm)\s+delete\b.*--all\b", r"\bmkfs(\.\w+)?\s+/dev/",
+)  # fmt: skip
+TIMES: Final = 2_000
+_NODE: Final = """
+const {commands, expressions, times} = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+const all = expressions.map((text) => new RegExp(text, 'i'));
+let found = 0;
+const round = () => { for (const c of commands) for (const e of all) if (e.test(c)) found += 1; };
+for (let i = 0; i < 3000; i++) round();
+const taken = [];
+for (let k = 0; k < 15; k++) {
+  const start = process.hrtime.bigint();
+  for (let i = 0; i < times; i++) round();
+  taken.push(Number(process.hrtime.bigint() - start) / times / commands.length / 1e3);
+}
+taken.sort((a, b) => a - b);
+console.log(JSON.stringify({us: taken[7], found}));
+"""
+
+
+def _microseconds(call: Callable[[], object], calls: int, rounds: int = 9) -> float:
+    taken: list[float] = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        taken.append((time.perf_counter() - start) / calls * 1e6)
+    return statistics.median(taken)
+
+
+def _ours(threads: int = 1, times: int = TIMES) -> float:
+    from tipstaff import EnforcementGates, GateConfig
+
+    gates = EnforcementGates(GateConfig(read_files=False))
+    from tipstaff.gates.places import place_of
+
+    place = place_of("/home/dev/proj", "/home/dev", "/tmp", files=False)
+    many = list(COMMANDS) * times
+    settings = gates._settings
+    judge = gates._policy.native.decisions
+    return _microseconds(lambda: judge(many, place, settings, 0, threads), len(many))
+
+
+def _node() -> float | str:
+    node = shutil.which("node")
+    if node is None:
+        return "node is not installed"
+    given = json.dumps({"commands": COMMANDS, "expressions": EXPRESSIONS, "times": TIMES})
+    done = subprocess.run([node, "-e", _NODE], input=given, capture_output=True, text=True, check=True)
+    return float(json.loads(done.stdout)["us"])
+
+
+def _python() -> float:
+    compiled = [re.compile(text, re.IGNORECASE) for text in EXPRESSIONS]
+
+    def search() -> None:
+        for command in COMMANDS * 20:
+            for expression in compiled:
+                expression.search(command)
+
+    return _microseconds(search, 20 * len(COMMANDS))
+
+
+def _tree_sitter() -> float | str:
+    try:
+        import tree_sitter
+        import tree_sitter_bash
+    except ImportError as error:
+        return f"not installed: {error.name}"
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    texts = [command.encode() for command in COMMANDS] * 20
+    return _microseconds(lambda: [parser.parse(text) for text in texts], len(texts))
+
+
+def gates() -> Sequence[Row]:
+    """Measure all bars of the gates."""
+    ours, rows = _ours(), []
+    for name, budget, theirs in (
+        ("a command of 60 characters, times as fast as 12 expressions in Node", "GATE_60_CHARS_VS_NODE", _node()),
+        ("the same, times as fast as a parse by tree-sitter-bash", "GATE_60_CHARS_VS_TREE_SITTER", _tree_sitter()),
+        ("the same, times as fast as 12 expressions in Python", "GATE_60_CHARS_VS_PYTHON_RE", _python()),
+    ):
+        if isinstance(theirs, str):
+            rows.append(Row(name, budget, [], False, theirs))
+        else:
+            rows.append(Row(name, budget, [theirs / ours], False, f"ours {ours:.2f} us, theirs {theirs:.2f} us"))
+    two = _ours(threads=2)
+    rows.append(Row("two threads, times as fast as one", "GATE_TWO_THREADS", [ours / two], False))
+    return rows
+
+
+if __name__ == "__main__":
+    for row in gates():
+        print(f"{row.name}: {row.value} (required {row.required}) {row.remark}")
