@@ -32,6 +32,8 @@
 
 extern "C" const unsigned char tipstaff_default_policy[];
 extern "C" const unsigned char tipstaff_default_policy_end[];
+extern "C" const unsigned char tipstaff_default_secrets[];
+extern "C" const unsigned char tipstaff_default_secrets_end[];
 
 namespace {
 
@@ -44,13 +46,16 @@ constexpr std::size_t kLongestInput = 64u << 20;     // beyond it an event is no
 constexpr std::size_t kTreeBytes = 1 << 20;
 constexpr std::size_t kLongTreeBytes = 16u << 20;
 constexpr std::size_t kReplyBytes = 1 << 17;
-constexpr std::uint32_t kJsonNodes = 1 << 15;
+constexpr std::uint32_t kJsonNodes = 1 << 12;        // likewise
+constexpr std::uint32_t kMostJsonNodes = 1 << 22;
+constexpr std::uint32_t kFields = 1 << 12;
 constexpr int kCeilingMs = 200;
+constexpr int kArrivalMs = 3000;                     // for an event that does not come; hosts wait for longer
 
 // Zero pages cost nothing until they are touched.
 char input_memory[kInputBytes];
 alignas(JsonNode) unsigned char json_memory[kJsonNodes * sizeof(JsonNode)];
-alignas(gate::Field) unsigned char field_memory[HookEvent::kFields * sizeof(gate::Field)];
+alignas(gate::Field) unsigned char field_memory[kFields * sizeof(gate::Field)];
 alignas(16) unsigned char tree_memory[kTreeBytes];
 char reply_memory[kReplyBytes];
 HookEvent event;
@@ -58,13 +63,18 @@ Judgement judgement;
 
 // What is answered when the time is up or the program fails; ready before the judging starts, as a handler may not make
 // it. A host takes a hook that dies for one that has nothing against the call.
-char late_reply[1024];
+char late_reply[2048];
 alignas(16) char handler_stack[16384];
 volatile sig_atomic_t late_bytes = 0;
-volatile sig_atomic_t late_status = 0;
+volatile sig_atomic_t late_status = 2;
+constexpr std::string_view kLateReason =
+    "tipstaff could not judge this call: it took longer than it may, or the program failed. "
+    "A person is needed, or a shorter call.";
 
 void on_time_up(int) {
-  const ssize_t ignored = ::write(STDOUT_FILENO, late_reply, static_cast<std::size_t>(late_bytes));
+  // A status of 2 without words on standard error is no refusal for every host.
+  ssize_t ignored = late_status != 0 ? ::write(STDERR_FILENO, kLateReason.data(), kLateReason.size()) : 0;
+  ignored += ::write(STDOUT_FILENO, late_reply, static_cast<std::size_t>(late_bytes));
   (void)ignored;
   ::_exit(late_status);
 }
@@ -110,17 +120,29 @@ char* read_input(std::size_t* bytes) noexcept {
   return memory;
 }
 
+// What an event is taken for that cannot be read: a tool's call, where the command line does not say otherwise.
+void assume(const Options& options) noexcept {
+  gate::Field* const fields = event.fields;
+  event = HookEvent{};
+  event.fields = fields;
+  event.field_room = kFields;
+  event.host = options.host;
+  event.phase = options.event.empty() ? Phase::before_tool : events::phase_of(options.event);
+  event.name = !options.event.empty() ? options.event : options.host == Host::gemini ? "BeforeTool" : "PreToolUse";
+  event.can_ask = options.host != Host::codex && options.host != Host::cursor;
+  event.camel = options.host == Host::copilot;
+}
+
 // Answers an event of an unknown shape: by the host where it is known, else by the exit status that all of them know.
 int answer_unreadable(const Options& options, Decision on_error, std::string_view why) noexcept {
   put(STDERR_FILENO, "tipstaff-hook: ");
   put(STDERR_FILENO, why);
   put(STDERR_FILENO, "\n");
+  late_bytes = 0;
+  late_status = 0;
   const bool refuses = on_error == Decision::block || on_error == Decision::confirm;
   if (options.host == Host::unknown) return refuses ? 2 : 0;
-  event.host = options.host;
-  event.phase = options.event.empty() ? Phase::before_tool : events::phase_of(options.event);
-  event.name = !options.event.empty() ? options.event : options.host == Host::gemini ? "BeforeTool" : "PreToolUse";
-  event.can_ask = options.host != Host::codex && options.host != Host::cursor;
+  assume(options);
   Reply reply;
   reply.decision = on_error;
   reply.unattended = options.unattended;
@@ -137,29 +159,71 @@ std::uint64_t now_ns(clockid_t clock) noexcept {
   return static_cast<std::uint64_t>(at.tv_sec) * 1000000000u + static_cast<std::uint64_t>(at.tv_nsec);
 }
 
-void prepare_ceiling(const Options& options, Decision on_error) noexcept {
+// Makes ready what is answered if the time is up or the program fails from here on.
+void prepare_late(const Options& options, Decision on_error) noexcept {
   Reply reply;
   reply.decision = on_error;
   reply.unattended = options.unattended;
-  reply.reason = "tipstaff could not judge this call: it took more than 200 ms, or the program failed. A person is needed, or a shorter call.";
+  reply.reason = kLateReason;
+  late_bytes = 0;
+  late_status = on_error == Decision::block || on_error == Decision::confirm ? 2 : 0;
+  if (event.host == Host::unknown) return;
   Writer out(late_reply, sizeof late_reply);
   replies::write(event, reply, out);
-  if (out.full()) out.clear();
+  if (out.full()) return;
   late_bytes = static_cast<sig_atomic_t>(out.size());
-  struct sigaction action;
-  std::memset(&action, 0, sizeof action);
-  action.sa_handler = on_time_up;
-  action.sa_flags = SA_ONSTACK;
+  late_status = 0;
+}
+
+void start_timer(int milliseconds) noexcept {
+  itimerval timer;
+  std::memset(&timer, 0, sizeof timer);
+  timer.it_value.tv_sec = milliseconds / 1000;
+  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void take_signals() noexcept {
   stack_t stack;
   std::memset(&stack, 0, sizeof stack);
   stack.ss_sp = handler_stack;
   stack.ss_size = sizeof handler_stack;
   ::sigaltstack(&stack, nullptr);
+  struct sigaction action;
+  std::memset(&action, 0, sizeof action);
+  action.sa_handler = on_time_up;
+  action.sa_flags = SA_ONSTACK;
   for (int signal : {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::sigaction(signal, &action, nullptr);
-  itimerval timer;
-  std::memset(&timer, 0, sizeof timer);
-  timer.it_value.tv_usec = kCeilingMs * 1000;
-  ::setitimer(ITIMER_REAL, &timer, nullptr);
+  // A reader that went away and a file that may not grow are told by errors; they must not end the program.
+  action.sa_handler = SIG_IGN;
+  for (int signal : {SIGPIPE, SIGXFSZ}) ::sigaction(signal, &action, nullptr);
+}
+
+void* more_memory(std::size_t bytes) noexcept {
+  void* more = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return more == MAP_FAILED ? nullptr : more;
+}
+
+// The folder that a call itself names, as an absolute path; the session's where it names none.
+std::string_view folder_of_call(std::string_view cwd, std::string_view named, char* memory, std::size_t room) noexcept {
+  if (named.empty() || named[0] == '/') return named.empty() ? cwd : named;
+  if (cwd.empty() || named[0] == '~' || cwd.size() + named.size() + 1 > room) return {};
+  std::memcpy(memory, cwd.data(), cwd.size());
+  memory[cwd.size()] = '/';
+  std::memcpy(memory + cwd.size() + 1, named.data(), named.size());
+  return {memory, cwd.size() + 1 + named.size()};
+}
+
+// Where the policy is looked for: the project that the host says it works in, since a call may have left it.
+std::string_view project_folder(Host host, std::string_view cwd, char* memory, std::size_t room) noexcept {
+  const char* const name = host == Host::claude ? "CLAUDE_PROJECT_DIR" : host == Host::cursor ? "CURSOR_PROJECT_DIR"
+                           : host == Host::gemini ? "GEMINI_PROJECT_DIR" : nullptr;
+  if (name != nullptr) {
+    const std::string_view project = environment(name);
+    if (!project.empty() && project[0] == '/') return project;
+  }
+  if (!cwd.empty()) return cwd;
+  return ::getcwd(memory, room) != nullptr ? std::string_view(memory) : std::string_view{};
 }
 
 }  // namespace
@@ -188,34 +252,58 @@ int main(int count, char** arguments) {
   }
   if (environment("TIPSTAFF_UNATTENDED") == "1") options.unattended = true;
 
+  event.fields = reinterpret_cast<gate::Field*>(field_memory);
+  take_signals();
+  assume(options);
+  prepare_late(options, Decision::confirm);
+  start_timer(kArrivalMs);
   gate::Image built_in;
   const auto built_in_bytes = static_cast<std::size_t>(tipstaff_default_policy_end - tipstaff_default_policy);
   std::size_t bytes = 0;
   char* const input = read_input(&bytes);
   if (input == nullptr) return answer_unreadable(options, Decision::block, "the event is longer than 64 MiB, or cannot be read");
-  event.fields = reinterpret_cast<gate::Field*>(field_memory);
-  Json json(reinterpret_cast<JsonNode*>(json_memory), kJsonNodes);
-  const bool parsed = json.parse(input, bytes);
-  if (!parsed || !events::read_event(json, options.host, options.event, &event)) {
-    if (gate::open_image(tipstaff_default_policy, built_in_bytes, &built_in, true) != gate::ImageFault::none)
-      return answer_unreadable(options, Decision::block, "the program's own policy is damaged");
-    return answer_unreadable(options, static_cast<Decision>(built_in.config.on_error),
-                             parsed ? "the event is of no host that it knows; name it with --host"
-                                    : "the event is not one JSON document");
+  start_timer(kCeilingMs);
+
+  JsonNode* nodes = reinterpret_cast<JsonNode*>(json_memory);
+  std::uint32_t node_room = kJsonNodes;
+  if (bytes > 2 * kJsonNodes) {  // every second byte may begin a value
+    node_room = bytes / 2 + 2 < kMostJsonNodes ? static_cast<std::uint32_t>(bytes / 2 + 2) : kMostJsonNodes;
+    nodes = static_cast<JsonNode*>(more_memory(node_room * sizeof(JsonNode)));
+    if (nodes == nullptr) return answer_unreadable(options, Decision::block, "there is no memory to read the event");
   }
+  Json json(nodes, node_room);
+  const bool parsed = json.parse(input, bytes);
+  if (json.count() > kFields) {
+    if (void* more = more_memory(json.count() * sizeof(gate::Field)); more != nullptr) {
+      event.fields = static_cast<gate::Field*>(more);
+      event.field_room = json.count();
+    }
+  }
+  {
+    gate::Field* const fields = event.fields;
+    const std::uint32_t room = event.field_room;
+    event = HookEvent{};
+    event.fields = fields;
+    event.field_room = room;
+  }
+  const bool read = parsed && events::read_event(json, options.host, options.event, &event);
   if (options.unattended) event.unattended = true;
 
   const Path state = state_folder();
+  char here[kPathBytes], folder_memory[kPathBytes];
   const std::string_view cwd = event.cwd.empty() || event.cwd[0] != '/' ? std::string_view{} : event.cwd;
-  const std::string_view repository = repository_of(cwd);
+  const std::string_view project = repository_of(project_folder(event.host, cwd, here, sizeof here));
   Policy policy;
-  policy.open(state, repository);
-  const bool own = policy.fault == PolicyFault::none || policy.fault == PolicyFault::stale;
-  if (!own && gate::open_image(tipstaff_default_policy, built_in_bytes, &built_in, true) != gate::ImageFault::none)
+  policy.open(state, project);
+  if (!policy.usable() && gate::open_image(tipstaff_default_policy, built_in_bytes, &built_in, true) != gate::ImageFault::none)
     return answer_unreadable(options, Decision::block, "the program's own policy is damaged");
-  const gate::Image& image = own ? policy.image : built_in;
+  const gate::Image& image = policy.usable() ? policy.image : built_in;
   const auto on_error = static_cast<Decision>(image.config.on_error);
-  prepare_ceiling(options, on_error);
+  if (!read) {
+    return answer_unreadable(options, on_error, parsed ? "the event is of no host that it knows; name it with --host"
+                                                       : "the event is not one JSON document");
+  }
+  prepare_late(options, on_error);
 
   std::size_t longest = 0;
   for (std::uint32_t i = 0; i < event.field_count; ++i)
@@ -223,8 +311,7 @@ int main(int count, char** arguments) {
   unsigned char* tree_bytes = tree_memory;
   std::size_t tree_size = kTreeBytes;
   if (longest > 64 * 1024) {
-    void* more = ::mmap(nullptr, kLongTreeBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (more != MAP_FAILED) {
+    if (void* more = more_memory(kLongTreeBytes); more != nullptr) {
       tree_bytes = static_cast<unsigned char*>(more);
       tree_size = kLongTreeBytes;
     }
@@ -236,30 +323,37 @@ int main(int count, char** arguments) {
   situation.image = &image;
   situation.fault = policy.fault;
   situation.state = &state;
+  situation.secrets = image.secrets;
+  situation.own_secrets = situation.secrets.empty();
+  if (situation.own_secrets)
+    situation.secrets = {reinterpret_cast<const char*>(tipstaff_default_secrets),
+                         static_cast<std::size_t>(tipstaff_default_secrets_end - tipstaff_default_secrets)};
   situation.cwd = cwd;
-  situation.repository = repository;
+  situation.folder = folder_of_call(cwd, event.folder, folder_memory, sizeof folder_memory);
+  situation.repository = repository_of(cwd);
+  if (situation.repository.empty()) situation.repository = project;
   situation.now_s = now_ns(CLOCK_REALTIME) / 1000000000u;
+  situation.input_bytes = bytes;
   judge(event, situation, tree, &judgement);
 
   char* reply_bytes = reply_memory;
   std::size_t reply_size = kReplyBytes;
-  const std::size_t wanted = 6 * (judgement.reply.output.size() + judgement.reply.context.size()) + kReplyBytes;
+  const std::size_t wanted = judgement.reply.output.size() + 6 * (judgement.reply.replacement.size() + judgement.reply.context.size()) + kReplyBytes;
   if (wanted > 2 * kReplyBytes) {  // every byte may need an escape of six
-    void* more = ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (more != MAP_FAILED) {
+    if (void* more = more_memory(wanted); more != nullptr) {
       reply_bytes = static_cast<char*>(more);
       reply_size = wanted;
     }
   }
   Writer out(reply_bytes, reply_size);
   replies::write(event, judgement.reply, out);
-  itimerval off;
-  std::memset(&off, 0, sizeof off);
-  ::setitimer(ITIMER_REAL, &off, nullptr);
   if (out.full()) {  // of a reply that is too long the decision must not be lost
-    judgement.reply.context = judgement.reply.output = {};
+    judgement.reply.context = judgement.reply.output = judgement.reply.replacement = {};
     replies::write(event, judgement.reply, out);
   }
+  start_timer(0);
+  late_bytes = 0;  // what comes now must not answer a second time
+  late_status = 0;
   put(STDOUT_FILENO, out.view());
   record(event, situation, judgement, (now_ns(CLOCK_MONOTONIC) - started) / 1000);
   return 0;

@@ -1,10 +1,12 @@
-// Calls that wait for a person, and those that a person allowed: once, for a while, for exactly the same call.
+// Calls that wait for a person, and what a person said to them: allowed once, or refused, for a while and for exactly the
+// same call.
 //
 // A call's code is made of the hash of what it would do and where. The hook leaves the call under that code in
 // pending/; `tipstaff approve CODE`, run by a person in a terminal, signs it with the key and writes approvals/CODE:
 //   tipstaff-approval-1 CODE EXPIRY SUBJECT SIGNATURE
-// EXPIRY in seconds since 1970, SUBJECT the SHA-256 of tool, folder and parameters, SIGNATURE the HMAC-SHA256 of what
-// stands before it. The hook takes the file away (one rename wins) before it counts, so that it counts once.
+// (tipstaff-refusal-1 for a refusal.) EXPIRY in seconds since 1970, SUBJECT the SHA-256 of tool, folder and parameters,
+// SIGNATURE the HMAC-SHA256 of what stands before it. The hook takes an approval away (one rename wins) before it counts,
+// so that it counts once; a refusal counts until it expires.
 #pragma once
 
 #include <time.h>
@@ -28,24 +30,49 @@ struct Subject {
   std::string_view hex_view() const noexcept { return {hex, sizeof hex}; }
 };
 
-// Hashes what a call would do. Lengths stand before texts, so that no two calls have the same bytes.
-inline Subject subject_of(const HookEvent& event, std::string_view cwd) noexcept {
-  Sha256 hash;
-  const auto put = [&](std::string_view text) noexcept {
+namespace subjects {
+
+class Hashing {
+ public:
+  void put(std::string_view text) noexcept {
     unsigned char length[8];
     for (int i = 0; i < 8; ++i) length[i] = static_cast<unsigned char>(static_cast<std::uint64_t>(text.size()) >> (8 * i));
-    hash.update({reinterpret_cast<const char*>(length), sizeof length});
-    hash.update(text);
-  };
-  put("tipstaff-call-1");
-  put(event.tool);
-  put(cwd);
-  for (std::uint32_t i = 0; i < event.field_count; ++i) {
-    // What a model says about its call is not what the call does.
-    if (event.fields[i].name == "description" || event.fields[i].name == "timeout") continue;
-    put(event.fields[i].name);
-    put(event.fields[i].text);
+    hash_.update({reinterpret_cast<const char*>(length), sizeof length});
+    hash_.update(text);
   }
+
+  // A value with all below it: of numbers and booleans, their words. `shell`: what a model says about a command, and how
+  // long it would wait, is not what the command does.
+  void put(const Json& json, std::uint32_t index, bool shell) noexcept {
+    const JsonNode& node = json[index];
+    const char kind = static_cast<char>('0' + static_cast<int>(node.kind));
+    put(std::string_view(&kind, 1));
+    if (node.kind != JsonKind::object && node.kind != JsonKind::array) return put(node.text);
+    for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next) {
+      if (shell && (json[i].key == "description" || json[i].key == "timeout")) continue;
+      put(json[i].key);
+      put(json, i, false);
+    }
+    put("end");
+  }
+
+  Digest finish() noexcept { return hash_.finish(); }
+
+ private:
+  Sha256 hash_;
+};
+
+}  // namespace subjects
+
+// Hashes what a call would do. Lengths stand before texts, so that no two calls have the same bytes.
+inline Subject subject_of(const Json& json, const HookEvent& event, std::string_view cwd) noexcept {
+  subjects::Hashing hash;
+  hash.put("tipstaff-call-2");
+  hash.put(event.tool);
+  hash.put(cwd);
+  if (event.input != kNoNode) hash.put(json, event.input, gate::tools::classify(event.tool) == gate::ToolClass::shell);
+  if (event.host == Host::cursor)  // whose parameters may stand beside the rest
+    for (std::string_view key : {"command", "url", "file_path"}) hash.put(json.text(0, key));
   Subject subject;
   subject.digest = hash.finish();
   write_hex(subject.digest, subject.hex);
@@ -67,38 +94,43 @@ inline std::string_view next_word(std::string_view* text) noexcept {
   return word;
 }
 
-// Returns whether a person allowed exactly this call; the approval is used up by that.
-inline bool take(const Path& state, const Subject& subject, std::uint64_t now_s) noexcept {
+enum class Answer : std::uint8_t { none, allowed, refused };
+
+// Returns what a person said to exactly this call; permission is used up by that.
+inline Answer take(const Path& state, const Subject& subject, std::uint64_t now_s) noexcept {
   Path path = state;
   path.add("/approvals/").add(subject.code_view());
   char text[512];
   const long bytes = read_private(path, text, sizeof text);
-  if (bytes <= 0) return false;
+  if (bytes <= 0) return Answer::none;
   std::string_view line(text, static_cast<std::size_t>(bytes));
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
   const std::size_t last = line.rfind(' ');
-  if (last == std::string_view::npos) return false;
+  if (last == std::string_view::npos) return Answer::none;
   const std::string_view said = line.substr(0, last), signature = line.substr(last + 1);
   std::string_view rest = said;
   const std::string_view kind = next_word(&rest), code = next_word(&rest), expiry = next_word(&rest);
-  if (kind != "tipstaff-approval-1" || code != subject.code_view() || rest != subject.hex_view()) return false;
+  const bool refused = kind == "tipstaff-refusal-1";
+  if (!refused && kind != "tipstaff-approval-1") return Answer::none;
+  if (code != subject.code_view() || rest != subject.hex_view()) return Answer::none;
   std::uint64_t until = 0;
-  if (expiry.empty() || expiry.size() > 15) return false;
+  if (expiry.empty() || expiry.size() > 15) return Answer::none;
   for (char digit : expiry) {
-    if (digit < '0' || digit > '9') return false;
+    if (digit < '0' || digit > '9') return Answer::none;
     until = until * 10 + static_cast<unsigned>(digit - '0');
   }
   char key[64], expected[64];
   Path key_path = state;
   const long key_bytes = read_private(key_path.add("/key"), key, sizeof key);
-  if (key_bytes < 32) return false;
+  if (key_bytes < 32) return Answer::none;
   write_hex(hmac_sha256({key, static_cast<std::size_t>(key_bytes)}, said), expected);
-  if (!equal_secretly({expected, sizeof expected}, signature)) return false;
+  if (!equal_secretly({expected, sizeof expected}, signature)) return Answer::none;
+  if (refused && now_s <= until) return Answer::refused;
   Path used = state;
   used.add("/approvals/.used-").add(subject.code_view()).add("-").hex(static_cast<std::uint64_t>(::getpid()));
-  if (!used.ok() || ::rename(path.c_str(), used.c_str()) != 0) return false;  // another call took it
+  if (!used.ok() || ::rename(path.c_str(), used.c_str()) != 0) return Answer::none;  // another call took it
   ::unlink(used.c_str());
-  return now_s <= until;
+  return !refused && now_s <= until ? Answer::allowed : Answer::none;
 }
 
 // Leaves a call for a person to look at. `shown` is a JSON object that tells them what it is.

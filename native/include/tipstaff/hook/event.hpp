@@ -3,7 +3,10 @@
 // Wire formats: the hosts' own documentation and schemas as of 2026; see docs/hosts.md for what each one honours.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <string_view>
 
@@ -33,13 +36,12 @@ inline Host host_named(std::string_view name) noexcept {
 }
 
 struct HookEvent {
-  static constexpr std::uint32_t kFields = 4096;
-
   Host host = Host::unknown;
   Phase phase = Phase::other;
   std::string_view name;     // of the event, as the host says it
   std::string_view tool;     // empty: a bare command (Cursor's shell event)
   std::string_view cwd;
+  std::string_view folder;   // the call's own, absolute or below cwd; empty where it names none
   std::string_view session;
   std::string_view agent;
   std::string_view prompt;
@@ -47,11 +49,12 @@ struct HookEvent {
   bool unattended = false;   // the event itself says that nobody can be asked
   bool can_ask = true;       // the host honours a question at this event
   bool camel = false;        // Cursor before 2.0 and Copilot's own names
+  bool readable = true;      // all that the call would do is in `fields`
   std::uint32_t input = kNoNode;   // the tool's parameters
   std::uint32_t output = kNoNode;  // what the tool gave
-  gate::Field* fields = nullptr;   // room for kFields, the caller's
+  gate::Field* fields = nullptr;   // room for field_room of them, the caller's
+  std::uint32_t field_room = 0;
   std::uint32_t field_count = 0;
-  bool fields_left_out = false;
 };
 
 namespace events {
@@ -91,8 +94,8 @@ inline void flatten(const Json& json, std::uint32_t index, std::string_view name
     return;
   }
   if (node.kind != JsonKind::string) return;
-  if (event->field_count == HookEvent::kFields) {
-    event->fields_left_out = true;
+  if (event->field_count == event->field_room) {
+    event->readable = false;
     return;
   }
   new (&event->fields[event->field_count++]) gate::Field{name, node.text, element};
@@ -105,6 +108,17 @@ inline bool is_true(const Json& json, std::uint32_t object, std::string_view key
 
 inline bool is_set(std::string_view text) noexcept { return !text.empty(); }
 
+// Parses a string that holds a document of its own, from a copy: reading unescapes in place, and the string must stay
+// what it was where it turns out to hold none. Returns kNoNode there.
+inline std::uint32_t nested_document(Json& json, std::string_view text) noexcept {
+  const std::size_t first = text.find_first_not_of(" \n\r\t");
+  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return kNoNode;
+  void* copy = ::mmap(nullptr, text.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED) return kNoNode;
+  std::memcpy(copy, text.data(), text.size());
+  return json.parse_more({static_cast<char*>(copy), text.size()});
+}
+
 // Tells the host by what only its events hold.
 inline Host guess(const Json& json, std::string_view name) noexcept {
   const auto has = [&](std::string_view key) noexcept { return json.find(0, key) != kNoNode; };
@@ -116,6 +130,49 @@ inline Host guess(const Json& json, std::string_view name) noexcept {
   if (has("hook_event_name") && has("timestamp")) return has("transcript_path") ? Host::gemini : Host::copilot;
   if (has("hook_event_name") || has("tool_name")) return Host::claude;
   return Host::unknown;
+}
+
+// Whether an event says what would be done: a shell call without a command says nothing that could be judged.
+inline bool holds_call(const HookEvent& event) noexcept {
+  if (event.tool.empty() && event.field_count == 0) return false;
+  if (!one_of(event.tool, "Bash bash Shell PowerShell powershell run_shell_command")) return true;
+  for (std::uint32_t i = 0; i < event.field_count; ++i)
+    if (!event.fields[i].text.empty()) return true;
+  return false;
+}
+
+// What Cursor's own events carry beside the rest.
+inline void read_cursor(const Json& json, HookEvent* event) noexcept {
+  const std::string_view name = event->name;
+  event->can_ask = one_of(name, "beforeShellExecution beforeMCPExecution");
+  // A question about a command that runs in its sandbox is not put to anybody.
+  if (is_true(json, 0, "sandbox")) event->can_ask = false;
+  const std::string_view version = json.text(0, "cursor_version");
+  event->camel = version.size() > 1 && version[0] <= '1' && version[1] == '.';
+  if (event->cwd.empty()) {
+    const std::uint32_t roots = json.find(0, "workspace_roots");
+    if (roots != kNoNode && json[roots].kind == JsonKind::array && json[roots].child != kNoNode)
+      event->cwd = json[json[roots].child].text;
+  }
+  const auto add = [&](std::string_view key) noexcept {
+    const std::string_view text = json.text(0, key);
+    if (text.empty()) return;
+    if (event->field_count == event->field_room) {
+      event->readable = false;
+      return;
+    }
+    new (&event->fields[event->field_count++]) gate::Field{key, text, 0xffffffffu};
+  };
+  if (name == "beforeShellExecution") {
+    event->tool = "Shell";
+    add("command");
+  } else if (name == "beforeMCPExecution") {
+    add("url");
+    add("command");
+  } else if (one_of(name, "beforeReadFile beforeTabFileRead")) {
+    event->tool = "Read";
+    add("file_path");
+  }
 }
 
 // Fills `event` from a document; `named` and `asked` are what the command line said, unknown and empty where nothing.
@@ -131,7 +188,7 @@ inline bool read_event(Json& json, Host named, std::string_view asked, HookEvent
            : json.find(0, "prompt") != kNoNode   ? "userPromptSubmitted"
                                                  : "sessionStart";
   }
-  if (name.empty() && json.find(0, "tool_name") != kNoNode) name = "PreToolUse";
+  if (name.empty() && json.find(0, "tool_name") != kNoNode) name = event->host == Host::gemini ? "BeforeTool" : "PreToolUse";
   event->name = name;
   event->phase = phase_of(name);
 
@@ -154,51 +211,28 @@ inline bool read_event(Json& json, Host named, std::string_view asked, HookEvent
   const std::string_view mode = json.text(0, "permission_mode");
   if (mode == "dontAsk") event->unattended = true;
   if (is_true(json, 0, "is_background_agent")) event->unattended = true;
+  if (event->host == Host::codex) event->can_ask = false;
+  if (event->host == Host::copilot) event->camel = json.find(0, "hook_event_name") == kNoNode;
 
-  switch (event->host) {
-    case Host::codex: event->can_ask = false; break;
-    case Host::cursor: {
-      event->can_ask = one_of(name, "beforeShellExecution beforeMCPExecution");
-      const std::string_view version = json.text(0, "cursor_version");
-      event->camel = version.size() > 1 && version[0] <= '1' && version[1] == '.';
-      if (event->cwd.empty()) {
-        const std::uint32_t roots = json.find(0, "workspace_roots");
-        if (roots != kNoNode && json[roots].child != kNoNode) event->cwd = json[json[roots].child].text;
-      }
-      break;
-    }
-    case Host::copilot: event->camel = json.find(0, "hook_event_name") == kNoNode; break;
-    default: break;
-  }
-  // Parameters that are JSON inside a string (Copilot's older events, Cursor's MCP events).
-  if (event->input != kNoNode && json[event->input].kind == JsonKind::string) {
-    const std::string_view text = json[event->input].text;
-    const std::size_t first = text.find_first_not_of(" \n\r\t");
-    if (first != std::string_view::npos && (text[first] == '{' || text[first] == '[')) {
-      const std::uint32_t parsed = json.parse_more(text);
-      if (parsed != kNoNode) event->input = parsed;
+  const bool before = event->phase == Phase::before_tool || event->phase == Phase::permission;
+  // Parameters that are JSON inside a string (Copilot's older events, Cursor's MCP events), and Cursor's outputs.
+  for (std::uint32_t* value : {&event->input, &event->output}) {
+    if (*value == kNoNode || json[*value].kind != JsonKind::string) continue;
+    const std::uint32_t parsed = nested_document(json, json[*value].text);
+    if (parsed != kNoNode) {
+      *value = parsed;
+    } else if (before && value == &event->input && !json.text(0, "toolArgs").empty()) {
+      event->readable = false;  // Copilot has no parameters that are plain text
     }
   }
-  if (event->phase == Phase::before_tool || event->phase == Phase::permission) {
-    if (event->input != kNoNode) flatten(json, event->input, "input", 0xffffffffu, event);
-    // Cursor's own events carry their parameters beside the rest.
-    if (event->host == Host::cursor) {
-      const auto add = [&](std::string_view key, std::string_view as) noexcept {
-        const std::string_view text = json.text(0, key);
-        if (text.empty() || event->field_count == HookEvent::kFields) return;
-        new (&event->fields[event->field_count++]) gate::Field{as, text, 0xffffffffu};
-      };
-      if (name == "beforeShellExecution") {
-        event->tool = "Shell";
-        add("command", "command");
-      } else if (name == "beforeMCPExecution") {
-        add("url", "url");
-      } else if (one_of(name, "beforeReadFile beforeTabFileRead")) {
-        event->tool = "Read";
-        add("file_path", "file_path");
-      }
+  if (before && event->input != kNoNode) {
+    flatten(json, event->input, "input", 0xffffffffu, event);
+    for (std::string_view key : {"cwd", "workdir", "working_directory", "dir_path", "directory"}) {
+      if (event->folder.empty()) event->folder = json.text(event->input, key);
     }
   }
+  if (event->host == Host::cursor) read_cursor(json, event);
+  if (before && !holds_call(*event)) event->readable = false;
   return true;
 }
 

@@ -1,7 +1,12 @@
 // One event of a host, judged: what the engine found, what a person allowed, what is said about it.
 #pragma once
 
+#include <sys/file.h>
+#include <time.h>
+
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
@@ -10,6 +15,7 @@
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/guidance.hpp"
 #include "tipstaff/hook/json.hpp"
+#include "tipstaff/hook/redaction.hpp"
 #include "tipstaff/hook/reply.hpp"
 #include "tipstaff/hook/state.hpp"
 
@@ -20,9 +26,13 @@ struct Situation {
   const gate::Image* image = nullptr;
   PolicyFault fault = PolicyFault::none;
   const Path* state = nullptr;
-  std::string_view cwd;
-  std::string_view repository;
+  std::string_view secrets;     // the scanner's table
+  bool own_secrets = false;     // it is the program's own
+  std::string_view cwd;         // of the session
+  std::string_view folder;      // of the call; cwd where it names none
+  std::string_view repository;  // around cwd
   std::uint64_t now_s = 0;
+  std::size_t input_bytes = 0;
 };
 
 struct Judgement {
@@ -32,6 +42,10 @@ struct Judgement {
   Reply reply;
   gate::Verdict verdict;
   Subject subject{};
+  Redaction redaction;
+  Redaction::Place secret;         // the first one that was found in the call
+  std::uint32_t secrets = 0;       // how many
+  std::uint32_t secret_field = 0;  // where the first one stands; past the last field: in a name
   bool has_subject = false;
   bool approved = false;
   char reason[kReasonBytes];
@@ -57,7 +71,7 @@ class Run {
     if (file_ < 0) return;
     struct stat about;
     if (::fstat(file_, &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != ::geteuid()) return close();
-    if (::flock(file_, LOCK_EX) != 0) return close();
+    lock();
     gate::FlowState kept;
     if (::pread(file_, &kept, sizeof kept, 0) == static_cast<ssize_t>(sizeof kept) && kept.valid()) {
       flow = kept;
@@ -75,6 +89,17 @@ class Run {
   }
 
  private:
+  // Never waits for long: whoever holds the file may hang. Then two calls may write at once, and the later one stays.
+  void lock() noexcept {
+    for (int i = 0; i < kTries && ::flock(file_, LOCK_EX | LOCK_NB) != 0; ++i) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return;
+      const timespec pause{0, 500'000};
+      ::nanosleep(&pause, nullptr);
+    }
+  }
+
+  static constexpr int kTries = 40;  // 20 ms
+
   void close() noexcept {
     ::close(file_);
     file_ = -1;
@@ -108,7 +133,20 @@ inline void quote(std::string_view text, Writer& out) noexcept {
   out.raw(cut ? " ...`" : "`");
 }
 
-inline void say_finding(const HookEvent& event, const gate::Image& image, const gate::Finding& finding, Writer& out) noexcept {
+inline void say_secret(const HookEvent& event, const Judgement& judgement, Writer& out) noexcept {
+  out.raw(judgement.secrets == 1 ? "A secret (" : "Secrets (").raw(judgement.secret.rule);
+  out.raw(judgement.secrets == 1 ? ") stands in " : ") stand in ");
+  if (judgement.secret_field < event.field_count) {
+    out.raw("the call's ");
+    quote(event.fields[judgement.secret_field].name, out);
+  } else {
+    out.raw("the name of a field");
+  }
+  out.raw(". Safer: keep it in the environment or a secret store, and name it there.");
+}
+
+inline void say_finding(const HookEvent& event, const gate::Image& image, const gate::Finding& finding,
+                        const Judgement& judgement, Writer& out) noexcept {
   if (finding.rule != gate::kNothing) {
     const gate::record::Rule& rule = image.rules[finding.rule];
     out.raw(image.text(rule.reason));
@@ -136,7 +174,7 @@ inline void say_finding(const HookEvent& event, const gate::Image& image, const 
                                 : "This call changes ");
       out.number(finding.classes).raw(" lines. Safer: smaller steps, each with its tests.");
       return;
-    case gate::Gate::secrets: out.raw("A secret stands in the call. Safer: read it from the environment or a vault."); return;
+    case gate::Gate::secrets: say_secret(event, judgement, out); return;
     default: out.raw("Something in this call is only known when it runs."); return;
   }
 }
@@ -146,16 +184,18 @@ inline void say(const HookEvent& event, const Situation& situation, Judgement* j
   Reply& reply = judgement->reply;
   const gate::Verdict& verdict = judgement->verdict;
   if (situation.fault != PolicyFault::none && reply.decision != Decision::allow) {
-    out.raw("tipstaff: ").raw(name_of(situation.fault)).raw(situation.fault == PolicyFault::stale
+    const bool own = situation.fault == PolicyFault::stale || situation.fault == PolicyFault::uncompiled;
+    out.raw("tipstaff: ").raw(name_of(situation.fault)).raw(own
         ? "; a person should run `tipstaff compile`. "
         : ", so its built-in rules judged; a person should run `tipstaff install`. ");
   }
+  if (!event.readable) out.raw("Not all that this call would do can be read. ");
   std::uint32_t said = 0;
   for (Decision level : {Decision::block, Decision::confirm, Decision::warn}) {
     for (std::uint32_t i = 0; i < verdict.count && said < Judgement::kSaid; ++i) {
       if (verdict.findings[i].decision != level) continue;
       if (said++ != 0) out.raw(" ");
-      say_finding(event, *situation.image, verdict.findings[i], out);
+      say_finding(event, *situation.image, verdict.findings[i], *judgement, out);
     }
   }
   if (reply.decision == Decision::confirm && judgement->has_subject && !out.full()) {
@@ -194,12 +234,49 @@ inline void leave_for_a_person(const HookEvent& event, const Situation& situatio
   approvals::leave(*situation.state, judgement.subject, out.view());
 }
 
+// What an edit takes away is no new secret: taking it away is what is wanted.
+inline bool is_former(std::string_view name) noexcept {
+  return gate::ascii::one_of(name, "old_string old_str oldstring");
+}
+
+// Looks for secrets and masks them: all that is shown or kept of the call is shown and kept so.
+inline void mask_secrets(const HookEvent& event, const Situation& situation, bool counts, Judgement* judgement) noexcept {
+  Redaction& redaction = judgement->redaction;
+  for (std::uint32_t i = 0; i < event.field_count; ++i) {
+    const gate::Field& field = event.fields[i];
+    Redaction::Place place;
+    std::uint32_t found = redaction.mask(field.text, true, &place);
+    if (found == 0) found = redaction.mask_named(field.name, field.text, true, &place);
+    if (found == 0 || is_former(field.name)) continue;
+    if (judgement->secrets == 0) {
+      judgement->secret = place;
+      judgement->secret_field = i;
+    }
+    judgement->secrets += found;
+  }
+  if (event.input != kNoNode) {
+    Redaction::Place place;
+    const std::uint32_t found = redaction.mask_names(*situation.json, event.input, &place);
+    if (found != 0 && judgement->secrets == 0) {
+      judgement->secret = place;
+      judgement->secret_field = event.field_count;
+    }
+    judgement->secrets += found;
+  }
+  if (judgement->secrets == 0 || !counts) return;
+  gate::Finding finding;
+  finding.gate = gate::Gate::secrets;
+  finding.decision = Decision::block;
+  finding.field = judgement->secret_field;
+  judgement->verdict.add(finding);
+}
+
 inline void before_tool(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
   gate::Settings settings;
   settings.config = situation.image->config;
   settings.unattended = event.unattended;
   gate::Surroundings around;
-  around.cwd = situation.cwd;
+  around.cwd = situation.folder;
   around.repository = situation.repository;
   around.home = environment("HOME");
   around.temporary = environment("TMPDIR");
@@ -215,23 +292,87 @@ inline void before_tool(const HookEvent& event, const Situation& situation, gate
   run.save();
 
   Reply& reply = judgement->reply;
-  reply.decision = judgement->verdict.decision;
-  reply.unattended = event.unattended;
   const auto on_error = static_cast<Decision>(situation.image->config.on_error);
-  if (situation.fault != PolicyFault::none || event.fields_left_out) reply.decision = worse(reply.decision, on_error);
-  if (reply.decision == Decision::confirm && situation.state->ok()) {
-    judgement->subject = subject_of(event, situation.cwd);
+  const bool scans = judgement->redaction.open(situation.secrets, situation.own_secrets);
+  const bool wants_scan = settings.on(gate::Gate::secrets);
+  Decision decision = judgement->verdict.decision;
+  if (situation.fault != PolicyFault::none || !event.readable || (wants_scan && !scans)) decision = worse(decision, on_error);
+  reply.unattended = event.unattended;
+  // Before anything is masked: an approval is for the call as it is.
+  if (decision == Decision::confirm && situation.state->ok()) {
+    judgement->subject = subject_of(*situation.json, event, situation.cwd);
     judgement->has_subject = true;
-    judgement->approved = approvals::take(*situation.state, judgement->subject, situation.now_s);
-    if (judgement->approved) {
+  }
+  if (wants_scan || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
+  reply.decision = worse(decision, judgement->verdict.decision);
+  if (reply.decision == Decision::confirm && judgement->has_subject) {
+    const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, situation.now_s);
+    if (answer == approvals::Answer::allowed) {
+      judgement->approved = true;
       reply.decision = Decision::warn;
       reply.reason = "A person allowed exactly this call, once.";
+      return;
+    }
+    if (answer == approvals::Answer::refused) {
+      reply.decision = Decision::block;
+      reply.reason = "A person has refused exactly this call. Ask them what they want instead.";
       return;
     }
   }
   say(event, situation, judgement);
   if (reply.decision == Decision::confirm && judgement->has_subject && event.phase == Phase::before_tool)
     leave_for_a_person(event, situation, *judgement);
+}
+
+// Every text below a value, one after the other.
+inline void gather(const Json& json, std::uint32_t index, Writer& out) noexcept {
+  const JsonNode& node = json[index];
+  if (node.kind == JsonKind::string && !node.text.empty()) out.raw(node.text).raw("\n");
+  for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next) gather(json, i, out);
+}
+
+// Masks the secrets of what a tool gave, in the words of each host: as the tool's own output where it takes one, else as
+// the text that stands in its place, else as a note beside it.
+inline void after_tool(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
+  gate::Settings settings;
+  settings.config = situation.image->config;
+  if (event.output == kNoNode || !settings.on(gate::Gate::secrets)) return;
+  if (!judgement->redaction.open(situation.secrets, situation.own_secrets)) return;
+  const Json& json = *situation.json;
+  judgement->secrets = judgement->redaction.mask_all(json, event.output, {}, false);
+  if (judgement->secrets == 0) return;
+  Reply& reply = judgement->reply;
+  Writer reason(judgement->reason, Judgement::kReasonBytes);
+  const bool masks = event.host != Host::cursor || gate::ascii::starts_with(event.tool, "mcp:");
+  reason.raw("tipstaff found ").number(judgement->secrets).raw(judgement->secrets == 1 ? " secret" : " secrets");
+  reason.raw(masks ? " in the tool's output and masked it: asterisks stand in its place."
+                   : " in the tool's output, which this host does not let it mask. Do not repeat it anywhere.");
+  reply.decision = Decision::warn;
+  reply.reason = reason.view();
+  if (!masks) {
+    reply.context = reply.reason;
+    return;
+  }
+  const std::size_t room = 6 * situation.input_bytes + 4096;  // every byte may need an escape of six
+  void* memory = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  Writer out(static_cast<char*>(memory), room);
+  if (event.host == Host::gemini || event.host == Host::codex) {
+    out.raw(reply.reason).raw("\n\n");
+    const std::uint32_t shown = json.find(event.output, "llmContent");
+    gather(json, shown != kNoNode ? shown : event.output, out);
+    reply.replacement = out.view();
+    return;
+  }
+  const std::uint32_t text = json.find(event.output, "textResultForLlm");
+  if (event.host == Host::copilot && text != kNoNode) {
+    out.raw("{\"resultType\":\"success\",\"textResultForLlm\":");
+    write_json(json, text, out);
+    out.raw("}");
+  } else {
+    write_json(json, event.output, out);
+  }
+  if (!out.full()) reply.output = out.view();
 }
 
 }  // namespace judging
@@ -247,6 +388,7 @@ inline void judge(const HookEvent& event, const Situation& situation, gate::Tree
       judgement->reply.context = out.view();
       return;
     }
+    case Phase::after_tool: return judging::after_tool(event, situation, judgement);
     default: return;
   }
 }
@@ -255,7 +397,7 @@ inline void judge(const HookEvent& event, const Situation& situation, gate::Tree
 // decided, by which rules, and the hash of the call.
 inline void record(const HookEvent& event, const Situation& situation, const Judgement& judgement, std::uint64_t us) noexcept {
   if (!situation.state->ok() || event.phase == Phase::other) return;
-  char memory[4096];
+  char memory[16 * 1024];
   Writer out(memory, sizeof memory - 2);
   out.raw("{\"v\":1,\"at\":").number(situation.now_s).raw(",\"us\":").number(us);
   out.raw(",\"host\":").string(name_of(event.host)).raw(",\"event\":").string(event.name.substr(0, 64));
@@ -264,6 +406,7 @@ inline void record(const HookEvent& event, const Situation& situation, const Jud
   out.raw(",\"decision\":").string(gate::engine::name_of(judgement.reply.decision));
   if (judgement.approved) out.raw(",\"approved\":").string(judgement.subject.code_view());
   if (judgement.has_subject) out.raw(",\"subject\":").string(judgement.subject.hex_view());
+  if (judgement.secrets != 0) out.raw(",\"secrets\":").number(judgement.secrets);
   if (situation.fault != PolicyFault::none) out.raw(",\"policy\":").string(name_of(situation.fault));
   out.raw(",\"rules\":[");
   bool first = true;

@@ -15,7 +15,8 @@ struct Reply {
   bool unattended = false;
   std::string_view reason;   // for people and the model; not empty where the decision is not allow
   std::string_view context;  // text for the model's window; empty for none
-  std::string_view output;   // a tool's output with its secrets removed, as JSON; empty where it stays as it is
+  std::string_view output;   // a tool's output with its secrets masked, as JSON; empty where it stays as it is
+  std::string_view replacement;  // the same as text, for hosts that put a reason in the output's place
 };
 
 namespace replies {
@@ -49,27 +50,26 @@ inline void claude_like(const HookEvent& event, const Reply& reply, Writer& out)
     out.string(reply.reason).raw("}}}");
     return;
   }
+  const bool decides = event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply));
   bool first = true;
   out.raw("{");
   if (warns) member(out, "systemMessage", reply.reason, &first);
-  const bool speaks = stops(event, reply) || asks(event, reply) || !reply.context.empty() || !reply.output.empty();
-  if (speaks) {
+  if (!reply.replacement.empty()) {
+    // Codex, whose reader of replaced outputs is newer than its reader of blocks.
+    member(out, "decision", "block", &first);
+    member(out, "reason", reply.replacement, &first);
+  }
+  if (decides || !reply.context.empty() || (!reply.output.empty() && !codex)) {
     if (!first) out.raw(",");
     first = false;
     out.raw("\"hookSpecificOutput\":{\"hookEventName\":").string(event.name);
-    if (event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply))) {
+    if (decides) {
       out.raw(",\"permissionDecision\":\"").raw(stops(event, reply) ? "deny" : "ask").raw("\",\"permissionDecisionReason\":");
       out.string(reply.reason);
     }
     if (!reply.context.empty()) out.raw(",\"additionalContext\":").string(reply.context);
     if (!reply.output.empty() && !codex) out.raw(",\"updatedToolOutput\":").raw(reply.output);
     out.raw("}");
-  }
-  if (!reply.output.empty() && codex) {
-    // Whose reader of replaced outputs is newer than its reader of blocks.
-    if (!first) out.raw(",");
-    out.raw("\"decision\":\"block\",\"reason\":").string(reply.reason);
-    first = false;
   }
   out.raw("}");
   if (out.view() == "{}") out.clear();  // nothing to say is said by saying nothing
@@ -78,15 +78,14 @@ inline void claude_like(const HookEvent& event, const Reply& reply, Writer& out)
 inline void gemini(const HookEvent& event, const Reply& reply, Writer& out) noexcept {
   bool first = true;
   out.raw("{");
-  if (stops(event, reply) || asks(event, reply)) {
+  if (event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply))) {
     member(out, "decision", stops(event, reply) ? "deny" : "ask", &first);
     member(out, "reason", reply.reason, &first);
+  } else if (!reply.replacement.empty()) {  // a denied output gives way to the reason
+    member(out, "decision", "deny", &first);
+    member(out, "reason", reply.replacement, &first);
   } else if (reply.decision == Decision::warn && !reply.reason.empty()) {
     member(out, "systemMessage", reply.reason, &first);
-  }
-  if (!reply.output.empty()) {  // its only way to replace an output is to deny it, the reason standing in its place
-    member(out, "decision", "deny", &first);
-    member(out, "reason", reply.reason, &first);
   }
   if (!reply.context.empty()) {
     if (!first) out.raw(",");
@@ -106,9 +105,10 @@ inline void cursor(const HookEvent& event, const Reply& reply, Writer& out) noex
       member(out, event.camel ? "agentMessage" : "agent_message", reply.reason, &first);
     }
   } else if (event.phase == Phase::prompt) {
-    if (!first) out.raw(",");
     out.raw("\"continue\":true");
     first = false;
+  } else if (event.name == "subagentStart") {
+    member(out, "permission", "allow", &first);
   }
   if (!reply.context.empty() && (event.phase == Phase::session_start || event.phase == Phase::after_tool))
     member(out, event.camel ? "additionalContext" : "additional_context", reply.context, &first);
@@ -127,13 +127,19 @@ inline void copilot(const HookEvent& event, const Reply& reply, Writer& out) noe
       member(out, "behavior", "deny", &first);
       member(out, "message", reply.reason, &first);
     }
-  } else if (stops(event, reply) || asks(event, reply)) {
-    member(out, "permissionDecision", stops(event, reply) ? "deny" : "ask", &first);
+  } else if (event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply))) {
+    const std::string_view decision = stops(event, reply) ? "deny" : "ask";
+    member(out, "permissionDecision", decision, &first);
     member(out, "permissionDecisionReason", reply.reason, &first);
+    if (!event.camel) {  // Visual Studio Code sends the same event and reads the answer where Claude Code does
+      out.raw(",\"hookSpecificOutput\":{\"hookEventName\":").string(event.name);
+      out.raw(",\"permissionDecision\":").string(decision).raw(",\"permissionDecisionReason\":").string(reply.reason).raw("}");
+    }
   }
   if (!reply.context.empty()) member(out, "additionalContext", reply.context, &first);
   if (!reply.output.empty()) {
     if (!first) out.raw(",");
+    first = false;
     out.raw("\"modifiedResult\":").raw(reply.output);
   }
   out.raw("}");

@@ -161,7 +161,7 @@ inline std::uint64_t fast_sum(const unsigned char* data, std::size_t bytes) noex
   return sum ^ sum >> 32;
 }
 
-enum class PolicyFault : std::uint8_t { none, missing, unsafe, damaged, stale };
+enum class PolicyFault : std::uint8_t { none, missing, unsafe, damaged, stale, uncompiled };
 
 inline std::string_view name_of(PolicyFault fault) noexcept {
   switch (fault) {
@@ -169,6 +169,7 @@ inline std::string_view name_of(PolicyFault fault) noexcept {
     case PolicyFault::unsafe: return "the compiled policy is not the owner's alone";
     case PolicyFault::damaged: return "the compiled policy is damaged";
     case PolicyFault::stale: return "the compiled policy is older than its packs";
+    case PolicyFault::uncompiled: return "the repository's own packs and settings are not compiled";
     default: return "";
   }
 }
@@ -177,6 +178,7 @@ inline std::string_view name_of(PolicyFault fault) noexcept {
 // name, changes it; so most calls need not read a third of a megabyte to know that it is whole.
 struct Stamp {
   char magic[8] = {'T', 'I', 'P', 'S', 'S', 'E', 'E', 'N'};
+  std::uint64_t layout = std::uint64_t{gate::kImageVersion} << 32 | kPolicyVersion;  // what this program can read
   std::uint64_t device, inode, bytes, written_ns, changed_ns;
 
   explicit Stamp(const struct stat& about) noexcept
@@ -251,9 +253,25 @@ class Policy {
     Path path = state;
     path.add("/policy/default.policy");
     map(path, {});
+    // The default policy knows nothing of what a repository says for itself.
+    if (fault == PolicyFault::none && has_own(repository)) fault = PolicyFault::uncompiled;
+  }
+
+  // Whether its rules can be judged by; those of a fault otherwise only say less than they should.
+  bool usable() const noexcept {
+    return fault == PolicyFault::none || fault == PolicyFault::stale || fault == PolicyFault::uncompiled;
   }
 
  private:
+  static bool has_own(std::string_view repository) noexcept {
+    if (repository.empty()) return false;
+    for (std::string_view name : {"/.tipstaff/gates.toml", "/.tipstaff/packs"}) {
+      Path path;
+      if (path.add(repository).add(name).ok() && ::access(path.c_str(), F_OK) == 0) return true;
+    }
+    return false;
+  }
+
   static bool private_to_owner(const struct stat& about) noexcept {
     return (about.st_uid == ::geteuid() || about.st_uid == 0) && (about.st_mode & 022) == 0;
   }

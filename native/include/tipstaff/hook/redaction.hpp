@@ -1,0 +1,124 @@
+// Secrets in an event's texts: found, told of, and masked where they stand, before anything of it is shown or kept.
+//
+// Masking writes into the event's own bytes, the buffer that it was read into. A mask is as long as what it covers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "tipstaff/hook/event.hpp"
+#include "tipstaff/hook/json.hpp"
+#include "tipstaff/secrets.hpp"
+
+namespace tipstaff::hook {
+
+class Redaction {
+ public:
+  struct Place {
+    std::size_t start = 0, end = 0;  // bytes of the text
+    std::string_view rule;
+  };
+
+  // Lays the table over bytes; false where they are none. `known`: they are the program's own.
+  bool open(std::string_view bytes, bool known) noexcept {
+    usable_ = secrets::Table::open(reinterpret_cast<const secrets::Byte*>(bytes.data()), bytes.size(), &table_, known) ==
+              secrets::Fault::none;
+    return usable_;
+  }
+  bool usable() const noexcept { return usable_; }
+
+  // Masks the secrets of a text and returns their number; `first` is the first of them. `wary` as in
+  // tipstaff.gates.scan_secrets: whether to speak where a value may well be no secret.
+  std::uint32_t mask(std::string_view text, bool wary, Place* first) noexcept {
+    if (!usable_ || text.size() < 3) return 0;
+    auto* const bytes = reinterpret_cast<secrets::Byte*>(const_cast<char*>(text.data()));
+    std::uint32_t masked = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      const std::size_t found = secrets::scan(table_, bytes, text.size(), find_literals_portable, wary, found_, kRoom);
+      if (found == 0) return masked;
+      const std::size_t kept = secrets::resolve(found_, found < kRoom ? found : kRoom);
+      if (masked == 0 && first != nullptr) *first = {found_[0].start, found_[0].end, rule_name(found_[0].rule)};
+      secrets::mask(table_, bytes, found_, kept);
+      masked += static_cast<std::uint32_t>(kept);
+      if (found <= kRoom) return masked;  // else there are more than there was room for
+    }
+    std::memset(bytes, '*', text.size());
+    return masked;
+  }
+
+  // The same for a short text that may only be a secret by its field's name: `password` and what it holds.
+  std::uint32_t mask_named(std::string_view name, std::string_view text, bool wary, Place* first) noexcept {
+    if (!usable_ || name.empty() || name.size() > 128 || text.empty() || text.size() > kPair) return 0;
+    char memory[6 * kPair + 1024];
+    Writer pair(memory, sizeof memory);
+    pair.string(name).raw(": ");
+    const std::size_t head = pair.size();
+    pair.string(text);
+    if (pair.full()) return 0;
+    const bool plain = pair.size() - head == text.size() + 2;
+    const std::size_t found = secrets::scan(table_, reinterpret_cast<const secrets::Byte*>(memory), pair.size(),
+                                            find_literals_portable, wary, found_, kRoom);
+    const std::size_t kept = secrets::resolve(found_, found < kRoom ? found : kRoom);
+    char* const bytes = const_cast<char*>(text.data());
+    std::uint32_t masked = 0;
+    for (std::size_t i = 0; i < kept; ++i) {
+      if (found_[i].end <= head + 1) continue;  // of the name alone
+      std::size_t start = 0, end = text.size();
+      if (plain && found_[i].start > head) {
+        start = found_[i].start - head - 1;
+        end = found_[i].end - head - 1 < text.size() ? found_[i].end - head - 1 : text.size();
+      }
+      if (start >= end) continue;
+      if (masked++ == 0 && first != nullptr) *first = {start, end, rule_name(found_[i].rule)};
+      std::memset(bytes + start, '*', end - start);
+    }
+    return masked;
+  }
+
+  // Masks every text below a value, names of members included.
+  std::uint32_t mask_all(const Json& json, std::uint32_t index, std::string_view name, bool wary) noexcept {
+    const JsonNode& node = json[index];
+    std::uint32_t masked = 0;
+    if (node.kind == JsonKind::string) {
+      masked = mask(node.text, wary, nullptr);
+      return masked != 0 ? masked : mask_named(name, node.text, wary, nullptr);
+    }
+    for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next) {
+      const bool object = node.kind == JsonKind::object;
+      if (object && json[i].key.size() >= kLeastName) masked += mask(json[i].key, wary, nullptr);
+      masked += mask_all(json, i, object ? json[i].key : name, wary);
+    }
+    return masked;
+  }
+
+  std::uint32_t mask_names(const Json& json, std::uint32_t index, Place* first) noexcept {
+    const JsonNode& node = json[index];
+    std::uint32_t masked = 0;
+    if (node.kind != JsonKind::object && node.kind != JsonKind::array) return 0;
+    for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next) {
+      if (node.kind == JsonKind::object && json[i].key.size() >= kLeastName)
+        masked += mask(json[i].key, true, masked == 0 ? first : nullptr);
+      masked += mask_names(json, i, masked == 0 ? first : nullptr);
+    }
+    return masked;
+  }
+
+ private:
+  static constexpr std::size_t kRoom = 512;
+  static constexpr std::size_t kPair = 512;
+  static constexpr std::size_t kLeastName = 8;
+  static constexpr int kRounds = 64;
+
+  std::string_view rule_name(std::uint32_t number) const noexcept {
+    const secrets::Bytes name = table_.rule_name(number);
+    return {reinterpret_cast<const char*>(name.data), name.size};
+  }
+
+  secrets::Table table_;
+  secrets::Finding found_[kRoom];
+  bool usable_ = false;
+};
+
+}  // namespace tipstaff::hook

@@ -1,0 +1,331 @@
+"""What must never happen: silence where nothing could be judged, and a wait without an end."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import resource
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.hook.running import Bench, program
+from tipstaff.gates.policy_file import policy_path, write_policy
+from tipstaff.gates.policy_image import DEFAULT_IMAGE
+
+HOSTS = ("claude", "codex", "gemini", "cursor", "copilot")
+STOPS = {"deny", "ask"}
+
+
+def reason(answer: bytes) -> str:
+    return json.dumps(json.loads(answer))
+
+
+def test_without_a_policy_the_built_in_one_judges_and_says_so(bare: Bench) -> None:
+    answer = bare.run(bare.claude("git status"), "--host", "claude")
+    assert answer.decision() == "ask"
+    assert "there is no compiled policy" in reason(answer.stdout)
+    assert bare.run(bare.claude("rm -rf /"), "--host", "claude").decision() == "deny"
+    assert bare.spool()[-1]["policy"] == "there is no compiled policy"
+
+
+@pytest.mark.parametrize("how", ["cut", "altered", "empty", "magic"])
+def test_a_damaged_policy_is_told(bench: Bench, how: str) -> None:
+    data = bytearray(bench.policy.read_bytes())
+    if how == "altered":
+        data[len(data) // 2] ^= 1
+    elif how == "magic":
+        data[0] ^= 1
+    else:
+        data = data[:1000] if how == "cut" else bytearray()
+    bench.policy.write_bytes(data)
+    answer = bench.run(bench.claude("git status"), "--host", "claude")
+    assert answer.decision() == "ask"
+    assert "damaged" in reason(answer.stdout)
+    assert bench.run(bench.claude("rm -rf /"), "--host", "claude").decision() == "deny"
+
+
+def test_damage_behind_a_policy_that_was_found_whole_is_seen(bench: Bench) -> None:
+    for _ in range(2):
+        assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
+    data = bytearray(bench.policy.read_bytes())
+    data[len(data) // 2] ^= 1
+    bench.policy.write_bytes(data)
+    assert "damaged" in reason(bench.run(bench.claude("git status"), "--host", "claude").stdout)
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_policy_that_others_may_write_is_not_taken(bench: Bench, mode: int) -> None:
+    bench.policy.chmod(mode)
+    answer = bench.run(bench.claude("git status"), "--host", "claude")
+    assert answer.decision() == "ask"
+    assert "not the owner's alone" in reason(answer.stdout)
+
+
+def test_a_policy_in_a_folder_that_others_may_write_is_not_taken(bench: Bench) -> None:
+    bench.policy.parent.chmod(0o777)
+    assert "not the owner's alone" in reason(bench.run(bench.claude("git status"), "--host", "claude").stdout)
+
+
+def test_a_linked_policy_is_not_taken(bench: Bench, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.policy"
+    bench.policy.rename(elsewhere)
+    bench.policy.symlink_to(elsewhere)
+    assert "not the owner's alone" in reason(bench.run(bench.claude("git status"), "--host", "claude").stdout)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
+def test_a_policy_of_somebody_else_is_not_taken(bench: Bench, tmp_path: Path) -> None:
+    if not hasattr(os, "setresuid"):
+        pytest.skip("no such call here")
+    os.chown(bench.policy, 12345, -1)
+    assert "not the owner's alone" in reason(bench.run(bench.claude("git status"), "--host", "claude").stdout)
+
+
+def test_a_stale_policy_is_told(bench: Bench) -> None:
+    packs = bench.repository / ".tipstaff" / "packs"
+    packs.mkdir(parents=True)
+    (packs / "own.toml").write_text('[pack]\nid = "own"\ntitle = "own"\n')
+    write_policy(DEFAULT_IMAGE.read_bytes(), bench.repository, state=bench.state)
+    assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
+    (packs / "own.toml").write_text('[pack]\nid = "own"\ntitle = "changed"\n')
+    answer = bench.run(bench.claude("git status"), "--host", "claude")
+    assert answer.decision() == "ask"
+    assert "older than its packs" in reason(answer.stdout)
+
+
+def test_a_repositorys_own_packs_that_were_never_compiled_are_told(bench: Bench) -> None:
+    (bench.repository / ".tipstaff" / "packs").mkdir(parents=True)
+    answer = bench.run(bench.claude("git status"), "--host", "claude")
+    assert answer.decision() == "ask"
+    assert "not compiled" in reason(answer.stdout)
+
+
+def test_the_policy_is_the_projects_wherever_a_call_stands(bench: Bench, tmp_path: Path) -> None:
+    (bench.repository / ".tipstaff" / "packs").mkdir(parents=True)
+    away = bench.claude("git status", cwd=str(tmp_path))
+    assert bench.run(away, "--host", "claude").stdout == b""
+    inside = bench.run(away, "--host", "claude", environment={"CLAUDE_PROJECT_DIR": str(bench.repository)})
+    assert "not compiled" in reason(inside.stdout)
+
+
+def test_a_policy_of_another_repository_is_damaged_here(bench: Bench, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    written = write_policy(DEFAULT_IMAGE.read_bytes(), other, state=bench.state)
+    written.rename(policy_path(bench.repository, bench.state))
+    assert "damaged" in reason(bench.run(bench.claude("git status"), "--host", "claude").stdout)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(
+    "event", [b"", b"{", b"[]", b"nothing", b"\xff\xfe{}", b'{"a":1}{"a":1}', b'{"a":"\x01"}', b"[" * 100_000]
+)
+def test_what_cannot_be_read_is_not_let_through(bench: Bench, host: str, event: bytes) -> None:
+    answer = bench.run(event, "--host", host)
+    assert answer.status == 0
+    assert answer.stderr.strip()
+    assert answer.decision() in STOPS
+    if host in {"codex", "cursor"}:
+        assert answer.decision() == "deny"
+
+
+def test_an_unreadable_event_of_no_known_host_is_refused_by_status(bench: Bench) -> None:
+    for event in (b"{", b'{"some": "thing"}'):
+        answer = bench.run(event)
+        assert answer.status == 2
+        assert answer.stdout == b""
+        assert answer.stderr.strip()
+
+
+def test_an_unreadable_event_after_a_tool_stops_nothing(bench: Bench) -> None:
+    for host, name in (
+        ("claude", "PostToolUse"),
+        ("gemini", "AfterTool"),
+        ("cursor", "postToolUse"),
+        ("copilot", "postToolUse"),
+    ):
+        answer = bench.run(b"{", "--host", host, "--event", name)
+        assert answer.status == 0
+        assert answer.stdout in {b"", b"{}"}
+
+
+@pytest.mark.parametrize("arguments", [["--host", "nobody"], ["--host"], ["--what"], ["claude"]])
+def test_a_wrong_registration_shows_at_once(bench: Bench, arguments: list[str]) -> None:
+    answer = bench.run(b"{}", *arguments)
+    assert answer.status == 2
+    assert b"usage:" in answer.stderr
+    assert answer.stdout == b""
+
+
+def test_without_a_home_the_decision_still_comes(bench: Bench) -> None:
+    event = json.dumps(bench.claude("rm -rf /")).encode()
+    done = subprocess.run(
+        [program(), "--host", "claude"], input=event, capture_output=True, env={}, cwd="/", check=False
+    )
+    assert done.returncode == 0
+    assert b'"deny"' in done.stdout
+    assert b"there is no compiled policy" in done.stdout
+
+
+def test_a_state_folder_that_cannot_be_written_costs_no_decision(bench: Bench) -> None:
+    (bench.state / "spool.jsonl").mkdir()
+    for name in ("pending", "runs", "approvals"):
+        (bench.state / name).write_text("a file where a folder should be")
+    assert bench.run(bench.claude("rm -rf /"), "--host", "claude").decision() == "deny"
+    assert bench.run(bench.claude("git reset --hard"), "--host", "claude").decision() == "ask"
+    assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
+
+
+def test_a_full_disk_costs_no_decision(bench: Bench) -> None:
+    def no_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    for command, expected in (("rm -rf /", b'"deny"'), ("git reset --hard", b'"ask"')):
+        done = subprocess.run(
+            [program(), "--host", "claude"],
+            input=json.dumps(bench.claude(command)).encode(), capture_output=True, check=False, env=bench.environment(),
+            preexec_fn=no_room,
+        )  # fmt: skip
+        assert done.returncode == 0
+        assert expected in done.stdout
+
+
+def test_links_and_pipes_in_the_state_folder_are_not_followed(bench: Bench, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_text("mine")
+    (bench.state / "spool.jsonl").symlink_to(target)
+    (bench.state / "runs").mkdir()
+    for name in ("approvals", "pending"):
+        (bench.state / name).mkdir()
+    os.mkfifo(bench.state / "key")
+    assert bench.run(bench.claude("git reset --hard"), "--host", "claude").decision() == "ask"
+    assert target.read_text() == "mine"
+
+
+def test_a_run_file_that_somebody_holds_is_not_waited_for(bench: Bench) -> None:
+    bench.run(bench.claude("git status"), "--host", "claude")
+    (flow,) = (bench.state / "runs").glob("*.flow")
+    with flow.open("r+b") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert bench.run(bench.claude("rm -rf /"), "--host", "claude").decision() == "deny"
+        assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
+
+
+def test_a_run_file_of_another_kind_is_none(bench: Bench) -> None:
+    bench.run(bench.claude("git status"), "--host", "claude")
+    (flow,) = (bench.state / "runs").glob("*.flow")
+    for data in (b"", b"x" * 100, b"TIPSFLOW" + b"\xff" * 5000):
+        flow.write_bytes(data)
+        assert bench.run(bench.claude("rm -rf /"), "--host", "claude").decision() == "deny"
+
+
+@pytest.mark.parametrize("sent", [signal.SIGALRM, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE])
+@pytest.mark.parametrize("host", [*HOSTS, ""])
+def test_time_up_and_crashes_answer_before_the_program_ends(bench: Bench, host: str, sent: signal.Signals) -> None:
+    running = bench.start(*(["--host", host] if host else []))
+    assert running.stdin is not None
+    running.stdin.write(b'{"hook_event_name": "PreToolUse", ')
+    running.stdin.flush()
+    _wait_until_it_reads(running.pid)
+    running.send_signal(sent)
+    stdout, stderr = running.communicate(timeout=30)
+    if not host:
+        assert running.returncode == 2
+        assert stdout == b""
+        assert stderr.strip()
+        return
+    assert running.returncode == 0
+    assert json.loads(stdout)
+    assert b"could not judge this call" in stdout
+    assert b'"deny"' in stdout or (host in {"claude", "gemini", "copilot"} and b'"ask"' in stdout)
+
+
+def test_an_event_that_never_comes_is_not_waited_for_without_an_end(bench: Bench) -> None:
+    running = bench.start("--host", "claude")
+    try:
+        running.wait(timeout=60)  # standard input stays open all the while
+        assert running.stdout is not None
+        assert b'"ask"' in running.stdout.read()
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def test_a_killed_program_leaves_a_state_that_the_next_one_can_use(bench: Bench) -> None:
+    event = json.dumps(bench.claude("git reset --hard")).encode()
+    for round_ in range(40):
+        running = bench.start("--host", "claude")
+        assert running.stdin is not None
+        running.stdin.write(event)
+        running.stdin.close()
+        time.sleep(round_ * 0.0001)
+        running.kill()
+        running.wait()
+        for stream in (running.stdout, running.stderr):
+            if stream is not None:
+                stream.close()
+    assert bench.run(bench.claude("git reset --hard"), "--host", "claude").decision() == "ask"
+    assert all(call["code"] for call in bench.pending())
+    assert bench.spool()
+
+
+def test_a_reader_that_went_away_costs_no_record(bench: Bench) -> None:
+    running = bench.start("--host", "claude")
+    assert running.stdin is not None
+    assert running.stdout is not None
+    running.stdout.close()
+    running.stdin.write(json.dumps(bench.claude("rm -rf /")).encode())
+    running.stdin.close()
+    running.wait(timeout=30)
+    assert running.stderr is not None
+    running.stderr.close()
+    assert bench.spool()[-1]["decision"] == "block"
+
+
+def test_huge_events_are_judged(bench: Bench) -> None:
+    text = "x = 1\n" * 200_000
+    event = bench.claude(
+        "", tool_name="Write", tool_input={"file_path": str(bench.repository / "a.txt"), "content": text}
+    )
+    assert bench.run(event, "--host", "claude").decision() != "deny"
+    many = bench.claude(
+        "", tool_name="mcp__x__y", tool_input={"items": [str(i) for i in range(20_000)], "command": "rm -rf /"}
+    )
+    assert bench.run(many, "--host", "claude").decision() == "deny"
+
+
+def test_two_hundred_at_once_leave_two_hundred_whole_lines(bench: Bench) -> None:
+    commands = [f"echo {i}; git reset --hard" for i in range(200)]
+    answers: list[str] = []
+
+    def some(part: list[str]) -> None:
+        answers.extend(bench.run(bench.claude(command), "--host", "claude").decision() for command in part)
+
+    threads = [threading.Thread(target=some, args=(commands[at::16],)) for at in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == ["ask"] * 200
+    spool = bench.spool()
+    assert len(spool) == 200
+    assert len({line["subject"] for line in spool}) == 200
+    assert len(bench.pending()) == 200
+
+
+def _wait_until_it_reads(pid: int) -> None:
+    """Wait until the program sleeps in a read, its handlers in place."""
+    for _ in range(10_000):
+        caught = next(
+            line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("SigCgt")
+        )
+        if int(caught.split()[1], 16) & (1 << (signal.SIGALRM - 1)):
+            return
+        time.sleep(0.001)
+    raise AssertionError("the program did not come to read")

@@ -1,0 +1,264 @@
+"""Settings files: what stands in them stays, and taking the hook away brings them back byte for byte."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tipstaff.errors import SourceError
+from tipstaff.hosts import HOST_NAMES, host_named, hosts_named
+from tipstaff.hosts.host import AgentHost, Scope
+from tipstaff.hosts.installation import (
+    COPY_SUFFIX,
+    Change,
+    apply_install,
+    apply_uninstall,
+    plan_install,
+    plan_uninstall,
+    read_settings,
+)
+
+PROGRAM = Path("/opt/tip staff/bin/tipstaff-hook")
+FOREIGN = {
+    "claude": '{\n    "zeta": [1,2,   3],\n    "hooks": {\n        "PreToolUse": [\n            {"matcher": "Bash", "hooks": [{"type": "command", "command": "guard"}]}\n        ],\n        "Stop": []\n    },\n    "alpha": "\\u00e9"\n}\n',
+    "codex": '{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"guard"}]}]}}',
+    "gemini": '{\r\n\t"theme": "x",\r\n\t"hooks": {\r\n\t\t"BeforeTool": []\r\n\t}\r\n}',
+    "cursor": '{\n  "version": 1,\n  "hooks": {\n    "beforeShellExecution": [{"command": "guard"}]\n  }\n}\n',
+    "copilot": '{"version": 1, "hooks": {}}\n',
+}
+
+
+def place(host: AgentHost, root: Path, text: str | bytes | None = None) -> Path:
+    path = host.settings_file("project", root, root / "home")
+    if text is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def install(host: AgentHost, root: Path, program: Path = PROGRAM, scope: Scope = "project") -> Change:
+    change = plan_install(host, scope, root, root / "home", program)
+    apply_install(change)
+    return change
+
+
+def uninstall(host: AgentHost, root: Path) -> Change:
+    change = plan_uninstall(host, "project", root, root / "home")
+    apply_uninstall(change)
+    return change
+
+
+@pytest.fixture(params=HOST_NAMES)
+def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AgentHost:
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return host_named(str(request.param))
+
+
+def test_where_nothing_was_everything_is_made_and_taken_away(host: AgentHost, tmp_path: Path) -> None:
+    change = install(host, tmp_path)
+    assert change.before is None
+    assert change.difference().startswith("--- /dev/null\n+++ ")
+    settings = read_settings(place(host, tmp_path))
+    assert settings is not None
+    found = list(host.registered(settings))
+    assert tuple(one.event for one in found) == host.events
+    assert all(one.words[0] == str(PROGRAM) for one in found)
+    assert all(one.words[1:3] == ("--host", host.name) for one in found)
+    uninstall(host, tmp_path)
+    assert not place(host, tmp_path).exists()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n"])
+def test_foreign_entries_stay_and_come_back_byte_for_byte(host: AgentHost, tmp_path: Path, ending: str) -> None:
+    text = FOREIGN[host.name].rstrip("\n") + ending
+    path = place(host, tmp_path, text)
+    former = json.loads(text)
+    install(host, tmp_path)
+    now = json.loads(path.read_bytes())
+    assert [key for key in now if key in former] == list(former)
+    for event, entries in former["hooks"].items():
+        assert now["hooks"][event][: len(entries)] == entries
+    # Each line that stood there stands there still, but for what was added at its end.
+    lines = path.read_bytes().decode().splitlines()
+    for line in text.splitlines() if "\n" in text.strip() else []:
+        assert any(new.startswith(line.rstrip(",]")) for new in lines), line
+    assert Path(str(path) + COPY_SUFFIX).read_bytes() == text.encode()
+    uninstall(host, tmp_path)
+    assert path.read_bytes() == text.encode()
+    assert not Path(str(path) + COPY_SUFFIX).exists()
+
+
+def test_installing_twice_changes_nothing(host: AgentHost, tmp_path: Path) -> None:
+    path = place(host, tmp_path, FOREIGN[host.name])
+    install(host, tmp_path)
+    data, about = path.read_bytes(), path.stat()
+    change = install(host, tmp_path)
+    assert not change.changes
+    assert change.difference() == ""
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (data, about.st_mtime_ns)
+
+
+def test_a_moved_program_replaces_the_entries_and_the_copy_stays(host: AgentHost, tmp_path: Path) -> None:
+    path = place(host, tmp_path, FOREIGN[host.name])
+    install(host, tmp_path, Path("/old/tipstaff-hook"))
+    install(host, tmp_path)
+    settings = read_settings(path)
+    assert settings is not None
+    assert {one.words[0] for one in host.registered(settings)} == {str(PROGRAM)}
+    assert len(list(host.registered(settings))) == len(host.events)
+    uninstall(host, tmp_path)
+    assert path.read_bytes() == FOREIGN[host.name].encode()
+
+
+def test_what_others_changed_since_stays(host: AgentHost, tmp_path: Path) -> None:
+    path = place(host, tmp_path, FOREIGN[host.name])
+    install(host, tmp_path)
+    settings = json.loads(path.read_bytes())
+    settings["mine"] = {"later": True}
+    settings["hooks"][host.events[0]].append({"command": "later", "hooks": [{"type": "command", "command": "later"}]})
+    path.write_text(json.dumps(settings, indent=1))
+    uninstall(host, tmp_path)
+    rest = json.loads(path.read_bytes())
+    assert rest["mine"] == {"later": True}
+    assert "later" in json.dumps(rest["hooks"][host.events[0]])
+    assert "tipstaff" not in path.read_text()
+
+
+def test_a_handler_that_somebody_moved_into_a_group_goes_alone(tmp_path: Path) -> None:
+    claude = host_named("claude")
+    install(claude, tmp_path)
+    path = place(claude, tmp_path)
+    settings = json.loads(path.read_bytes())
+    settings["hooks"]["PreToolUse"][0]["hooks"].insert(0, {"type": "command", "command": "guard"})
+    path.write_text(json.dumps(settings))
+    uninstall(claude, tmp_path)
+    assert json.loads(path.read_bytes()) == {
+        "hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "guard"}]}]}
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'{\n  // mine\n  "a": 1\n}', "comments are no JSON"),
+        (b'{"a": 1,}', "no JSON"),
+        (b'{"a": ', "no JSON"),
+        (b"[1]", "one JSON object"),
+        (b'{"hooks": []}', "not what the host documents"),
+        (b'{"hooks": {"PreToolUse": {}, "BeforeTool": {}, "preToolUse": {}}}', "not what the host documents"),
+        (b"\xff\xfe{}", "no UTF-8"),
+        (b"[" * 200_000, "nested too deeply"),
+    ],
+)
+def test_what_cannot_be_read_is_left_alone(host: AgentHost, tmp_path: Path, data: bytes, said: str) -> None:
+    path = place(host, tmp_path, data)
+    with pytest.raises(SourceError, match=said) as caught:
+        install(host, tmp_path)
+    assert str(path) in str(caught.value)
+    assert path.read_bytes() == data
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_folder_in_the_files_place_is_told(host: AgentHost, tmp_path: Path) -> None:
+    place(host, tmp_path).mkdir(parents=True)
+    with pytest.raises(SourceError, match="no file"):
+        install(host, tmp_path)
+
+
+@pytest.mark.parametrize("data", [b"", b"  \n", b"{}", b"{ }\n", b"\xef\xbb\xbf{}\n"])
+def test_empty_files_are_filled_and_come_back(host: AgentHost, tmp_path: Path, data: bytes) -> None:
+    path = place(host, tmp_path, data)
+    install(host, tmp_path)
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf") == data.startswith(b"\xef\xbb\xbf")
+    assert read_settings(path)
+    if data.strip():
+        uninstall(host, tmp_path)
+        assert path.read_bytes() == data
+
+
+def test_line_ends_and_tabs_are_kept(tmp_path: Path) -> None:
+    gemini = host_named("gemini")
+    path = place(gemini, tmp_path, FOREIGN["gemini"])
+    install(gemini, tmp_path)
+    data = path.read_bytes()
+    assert data.count(b"\n") == data.count(b"\r\n")
+    assert b"\r\n\t\t\t{" in data
+
+
+def test_links_stay_links_and_modes_stay_modes(host: AgentHost, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles" / "settings.json"
+    real.parent.mkdir()
+    real.write_text("{}")
+    real.chmod(0o640)
+    path = place(host, tmp_path)
+    path.parent.mkdir(parents=True)
+    path.symlink_to(real)
+    install(host, tmp_path)
+    assert path.is_symlink()
+    assert "tipstaff" in real.read_text()
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_change_in_between_is_not_written_over(host: AgentHost, tmp_path: Path) -> None:
+    path = place(host, tmp_path, "{}")
+    change = plan_install(host, "project", tmp_path, tmp_path / "home", PROGRAM)
+    path.write_text('{"mine": 1}')
+    with pytest.raises(SourceError, match="changed by somebody else"):
+        apply_install(change)
+    assert path.read_text() == '{"mine": 1}'
+
+
+def test_uninstalling_what_is_not_there_does_nothing(host: AgentHost, tmp_path: Path) -> None:
+    assert not uninstall(host, tmp_path).changes
+    path = place(host, tmp_path, FOREIGN[host.name])
+    assert not uninstall(host, tmp_path).changes
+    assert path.read_bytes() == FOREIGN[host.name].encode()
+
+
+def test_a_copy_that_was_tampered_with_is_not_brought_back(tmp_path: Path) -> None:
+    claude = host_named("claude")
+    path = place(claude, tmp_path, FOREIGN["claude"])
+    install(claude, tmp_path)
+    Path(str(path) + COPY_SUFFIX).write_text(
+        '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "evil"}]}]}}'
+    )
+    uninstall(claude, tmp_path)
+    assert "evil" not in path.read_text()
+    assert json.loads(path.read_bytes())["alpha"] == "é"
+
+
+def test_user_settings_lie_where_the_host_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    places = {one.name: one.settings_file("user", Path("/p"), Path("/h")) for one in hosts_named("all")}
+    assert places == {
+        "claude": Path("/h/.claude/settings.json"),
+        "codex": Path("/h/.codex/hooks.json"),
+        "gemini": Path("/h/.gemini/settings.json"),
+        "cursor": Path("/h/.cursor/hooks.json"),
+        "copilot": Path("/h/.copilot/hooks/tipstaff.json"),
+    }
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/elsewhere")
+    assert host_named("claude").settings_file("user", Path("/p"), Path("/h")) == Path("/elsewhere/settings.json")
+
+
+def test_entries_are_what_each_host_documents() -> None:
+    entries = {one.name: one.entry(one.tool_event, PROGRAM) for one in hosts_named("all")}
+    # Exec form: no shell reads the path.
+    assert entries["claude"]["hooks"][0] == {
+        "type": "command", "command": str(PROGRAM), "args": ["--host", "claude"], "timeout": 10,
+    }  # fmt: skip
+    assert entries["codex"]["hooks"][0]["command"] == f"'{PROGRAM}' --host codex"
+    assert entries["gemini"]["hooks"][0]["timeout"] == 10_000  # milliseconds
+    assert entries["cursor"]["failClosed"] is True
+    assert host_named("cursor").entry("postToolUse", PROGRAM).get("failClosed") is None
+    assert entries["copilot"]["bash"] == f"'{PROGRAM}' --host copilot --event preToolUse"
+    assert {"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile"} < set(
+        host_named("cursor").events
+    )
+    for entry in entries.values():
+        assert "python" not in json.dumps(entry)
