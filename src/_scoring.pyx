@@ -4,6 +4,7 @@
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t
+from libc.string cimport memcpy
 
 include "isa.pxi"
 
@@ -396,7 +397,7 @@ def score_topk_f32_batch(
     return [lists.slice(q * width, counts[q]) for q in range(asked.m)]
 
 
-def quantize_rows(rows, Py_ssize_t dimensions):
+def quantize_rows(rows, Py_ssize_t dimensions, mean=None):
     """Return int8 rows for :func:`score_topk_i8`.
 
     A row is ``mean + scale * codes + e``; its error bound is |e| and all rounding of the scan and of the float32 sums.
@@ -407,6 +408,9 @@ def quantize_rows(rows, Py_ssize_t dimensions):
         float32, shape (n, dimensions).
     dimensions
         1 to 65536.
+    mean
+        float32, shape (dimensions,): what the rows are centred on instead of their own mean. Any row will do; one that
+        is far from them makes the bounds wide and the scan slow.
 
     Returns
     -------
@@ -416,9 +420,10 @@ def quantize_rows(rows, Py_ssize_t dimensions):
     Raises
     ------
     ValueError
-        If a row is not finite or its norm is above 1e15.
+        If a row or `mean` is not finite or its norm is above 1e15.
     """
     cdef Borrowed row_view
+    cdef Borrowed mean_view
     cdef Scratch scratch
     row_view.take(rows, "rows", "f", "float32", 4, 0)
     cdef int64_t n = count_rows(row_view, dimensions)
@@ -427,15 +432,26 @@ def quantize_rows(rows, Py_ssize_t dimensions):
     cdef Py_ssize_t start = -<Py_ssize_t> PyByteArray_AS_STRING(codes) & 63
     scales = PyByteArray_FromStringAndSize(NULL, n * 4)
     errors = PyByteArray_FromStringAndSize(NULL, n * 4)
-    mean = PyByteArray_FromStringAndSize(NULL, dimensions * 4)
+    centre = PyByteArray_FromStringAndSize(NULL, dimensions * 4)
     cdef int8_t* code_data = <int8_t*> PyByteArray_AS_STRING(codes) + start
     cdef float* scale_data = <float*> PyByteArray_AS_STRING(scales)
     cdef float* error_data = <float*> PyByteArray_AS_STRING(errors)
-    cdef float* mean_data = <float*> PyByteArray_AS_STRING(mean)
+    cdef float* mean_data = <float*> PyByteArray_AS_STRING(centre)
     cdef double* sums = <double*> scratch.make(dimensions * sizeof(double))
     if sums == NULL:
         raise MemoryError
     cdef int64_t bad
+    cdef Py_ssize_t i
+    cdef double squares = 0
+    if mean is not None:
+        mean_view.take(mean, "mean", "f", "float32", 4, 0)
+        check_size("mean", mean_view, dimensions * 4)
+        memcpy(mean_data, mean_view.data(), dimensions * 4)
+        for i in range(dimensions):
+            squares += <double> mean_data[i] * mean_data[i]
+        if not squares < 1e30:
+            raise ValueError("mean: it is not finite, or its norm is above 1e15")
+        sums = NULL
     with nogil:
         bad = make_int8_rows(
             row_view.data(), n, dimensions, code_data, scale_data, error_data, mean_data, sums
@@ -444,5 +460,5 @@ def quantize_rows(rows, Py_ssize_t dimensions):
         raise ValueError(f"rows: row {bad} is not finite, or its norm is above 1e15")
     return (
         memoryview(codes)[start:start + n * dimensions].cast("b"), memoryview(scales).cast("f"),
-        memoryview(errors).cast("f"), memoryview(mean).cast("f"),
+        memoryview(errors).cast("f"), memoryview(centre).cast("f"),
     )

@@ -19,17 +19,19 @@ std::int64_t quantize_rows(const unsigned char* rows, std::int64_t n, std::int64
                            std::int8_t* codes, float* scales, float* errors, float* mean,
                            double* sums) noexcept {
   const std::int64_t d = dimensions;
-  for (std::int64_t i = 0; i < d; ++i) sums[i] = 0;
+  if (sums != nullptr) {
+    for (std::int64_t i = 0; i < d; ++i) sums[i] = 0;
+  }
   for (std::int64_t row = 0; row < n; ++row) {
     double squares = 0;
     for (std::int64_t i = 0; i < d; ++i) {
       const double x = load_as<float>(rows + (row * d + i) * 4);
       squares += x * x;
-      sums[i] += x;
+      if (sums != nullptr) sums[i] += x;
     }
     if (!(squares < max_norm * max_norm)) return row;
   }
-  for (std::int64_t i = 0; i < d; ++i) {
+  for (std::int64_t i = 0; sums != nullptr && i < d; ++i) {
     mean[i] = static_cast<float>(n > 0 ? sums[i] / static_cast<double>(n) : 0.0);
   }
   // Of a query's rounding to integers, and of the scan's own arithmetic: both grow with |scale code|.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tipstaff.guidance.project import compile_repository, open_project
     from tipstaff.guidance.retriever import ShardRetriever
     from tipstaff.guidance.static_embedding import StaticEmbedding
+    from tipstaff.guidance.tenants import join_bundles
     from tipstaff.model import (
         Constitution,
         Diagnostic,
@@ -53,6 +54,7 @@ _HOMES = {
     "OnnxEmbedding": "tipstaff.guidance.onnx_embedding",
     "ShardRetriever": "tipstaff.guidance.retriever",
     "StaticEmbedding": "tipstaff.guidance.static_embedding",
+    "join_bundles": "tipstaff.guidance.tenants",
     "Constitution": "tipstaff.model",
     "Diagnostic": "tipstaff.model",
     "GuidanceRule": "tipstaff.model",
@@ -88,6 +90,7 @@ __all__ = [
     "classify_intent",
     "compile_guidance",
     "compile_repository",
+    "join_bundles",
     "lint_repository",
     "open_project",
     "redact",

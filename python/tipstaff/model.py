@@ -128,6 +128,8 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
         Number of folders between the repository's root and the file's: of two rules the nearer wins in its folder.
     verifiers
         All verifiers in order; `verifier` is the first.
+    tenant
+        Whose rule it is in a store that serves several; None is everybody's.
     """
 
     id: str
@@ -155,6 +157,7 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
     overrides: str | None = None
     depth: int = 0
     verifiers: tuple[str, ...] = ()
+    tenant: str | None = None
 
     @property
     def is_generated_id(self) -> bool:
@@ -229,13 +232,18 @@ class Relation(Record, frozen=True, kw_only=True, gc=False):
 
 
 class PolicyBundle(Record, frozen=True, kw_only=True):
-    """A compiled set of rule files."""
+    """A compiled set of rule files.
+
+    `tenant_constitutions` has for each tenant what it always loads, the common rules included; `constitution` has the
+    common rules alone. See `tipstaff.join_bundles`.
+    """
 
     constitution: Constitution
     shards: tuple[RuleShard, ...]
     manifest: RuleManifest
     diagnostics: tuple[Diagnostic, ...] = ()
     relations: tuple[Relation, ...] = ()
+    tenant_constitutions: dict[str, Constitution] = {}
 
     def rule(self, rule_id: str) -> GuidanceRule | None:
         """Return the rule with this id (any letter case), or None."""
@@ -244,8 +252,11 @@ class PolicyBundle(Record, frozen=True, kw_only=True):
 
     def rules(self) -> tuple[GuidanceRule, ...]:
         """Return every rule once: the constitution's, then the shards' that are not among them."""
-        known = {rule.id for rule in self.constitution.rules}
-        return (*self.constitution.rules, *(shard.rule for shard in self.shards if shard.rule.id not in known))
+        laws = [*self.constitution.rules]
+        for own in self.tenant_constitutions.values():
+            laws += [rule for rule in own.rules if rule.tenant is not None]
+        known = {(rule.tenant, rule.id) for rule in laws}
+        return (*laws, *(shard.rule for shard in self.shards if (shard.rule.tenant, shard.rule.id) not in known))
 
 
 class IntentMatch(Record, frozen=True):

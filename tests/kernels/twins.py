@@ -67,8 +67,15 @@ def plain_twin(name: str) -> Callable[..., Any]:
     twin: Callable[..., Any] = next(
         getattr(module, name)
         for module in (
-            plain, plain_focus, plain_pieces, plain_signs, plain_similarity, plain_text, plain_tokens, plain_wordpiece,
-        )  # fmt: skip
+            plain,
+            plain_focus,
+            plain_pieces,
+            plain_signs,
+            plain_similarity,
+            plain_text,
+            plain_tokens,
+            plain_wordpiece,
+        )
         if hasattr(module, name)
     )
     return twin

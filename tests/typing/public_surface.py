@@ -31,6 +31,7 @@ from tipstaff import (
     classify_intent,
     compile_guidance,
     compile_repository,
+    join_bundles,
     open_project,
     redact,
     scan_secrets,
@@ -68,6 +69,8 @@ result = retriever.retrieve(
 assert_type(result, RetrievalResult)
 assert_type(result.shards, tuple[RetrievedShard, ...])
 assert_type(result.shards[0].similarity, float)
+assert_type(join_bundles({None: bundle, "acme": bundle}), PolicyBundle)
+assert_type(retriever.retrieve("Fix", tenant="acme"), RetrievalResult)
 assert_type(retriever.retrieve_batch(["a", "b"], threads=2), list[RetrievalResult])
 assert_type(ShardRetriever.rank("Fix", ["a"], 1, headings=["b"]), list[int])
 

@@ -28,7 +28,8 @@ constexpr double dot_rounding(std::int64_t dimensions) noexcept {
 }
 
 // Writes codes[n][d], scales[n], errors[n] and mean[d]. Returns -1, or the first row that is not
-// finite or whose norm passes max_norm. `sums` has room for d doubles.
+// finite or whose norm passes max_norm. `sums` has room for d doubles; where it is null, `mean` is
+// read: any row will do, one near the rows gives tight bounds.
 std::int64_t quantize_rows(const unsigned char* rows, std::int64_t n, std::int64_t dimensions,
                            std::int8_t* codes, float* scales, float* errors, float* mean,
                            double* sums) noexcept;

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError
 from tipstaff.globs import scope_applies
@@ -40,6 +40,7 @@ from tipstaff.model import (
     INTENT_BITS,
     RISK_CLASSES,
     RISK_CODES,
+    Constitution,
     DroppedShard,
     IntentMatch,
     PolicyBundle,
@@ -54,7 +55,18 @@ _ALL_RISKS: Final = (1 << len(RISK_CLASSES)) - 1
 _BATCH_PER_THREAD: Final = 16
 _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
+_MAX_VIEWS: Final = 256
+"""Tenants whose rules' cards are remembered at a time."""
 _SECTION: Final = "## Task-Specific Rules"
+
+
+class _View(NamedTuple):
+    """What one tenant's answers are made of."""
+
+    constitution: Constitution
+    head: str
+    cards: Cards
+    floors: tuple[float, float]
 
 
 class ShardRetriever:
@@ -110,11 +122,10 @@ class ShardRetriever:
         else:
             self._index = index_of_bundle(bundle, self.embedding)
         self.constitution = self._index.constitution
-        self._head = self.constitution.text.rstrip("\n")
-        self._cards = Cards(self._index.shard, self.constitution, self._index.overriding)
+        self._views: dict[str | None, _View] = {}
+        self._view_of(None)
         # An embedding derived from HashEmbedding may do anything; only this one is known.
         self._hashes = type(self.embedding) is HashEmbedding
-        self._floors = floors_of(self.embedding, self._index.n_shards)
         self._least_share = least_share_of(self.embedding)
         self._place_boost = place_boost_of(self.embedding)
         self._risk_reasons = {
@@ -142,6 +153,7 @@ class ShardRetriever:
         repo_scope: str | None = None,
         max_shards: int = 5,
         today: str | None = None,
+        tenant: str | None = None,
     ) -> RetrievalResult:
         """Return the rules for a task.
 
@@ -160,6 +172,9 @@ class ShardRetriever:
         today
             ISO date against which the rules' dates are held; the retriever's where None. The constitution is as it
             was compiled.
+        tenant
+            Who asks, where several share the rules (`join_bundles`): the tenant's rules and the common ones are
+            considered, never those of another. None, or a tenant that is not known, has the common ones.
 
         Raises
         ------
@@ -176,7 +191,7 @@ class ShardRetriever:
         risks = _risk_bits(risk_filter)
         query = task_vector(task, self.embedding)
         day = self._today or current_day() if today is None else iso_day(today)
-        return self._answer(task, query, match, risks, repo_scope, max_shards, day, started)
+        return self._answer(task, query, match, risks, repo_scope, max_shards, day, tenant, started)
 
     def retrieve_batch(
         self,
@@ -187,6 +202,7 @@ class ShardRetriever:
         repo_scope: str | None = None,
         max_shards: int = 5,
         today: str | None = None,
+        tenant: str | None = None,
         threads: int | None = None,
     ) -> list[RetrievalResult]:
         """Return the rules for each of many tasks, as `retrieve` would one by one.
@@ -195,7 +211,7 @@ class ShardRetriever:
         ----------
         tasks
             Any number of texts.
-        intent, risk_filter, repo_scope, max_shards, today
+        intent, risk_filter, repo_scope, max_shards, today, tenant
             As for `retrieve`, for all tasks.
         threads
             How many threads work, at most one per sixteen tasks. Where None, as many as processors if there are many
@@ -210,8 +226,9 @@ class ShardRetriever:
 
         def one(task: str) -> RetrievalResult:
             return self.retrieve(
-                task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=max_shards, today=day
-            )
+                task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=max_shards, today=day,
+                tenant=tenant,
+            )  # fmt: skip
 
         if threads is None:
             threads = (os.cpu_count() or 1) if self.shard_count >= _THREADS_FROM_ROWS else 1
@@ -286,16 +303,18 @@ class ShardRetriever:
         repo_scope: str | None,
         max_shards: int,
         today: str,
+        tenant: str | None,
         started: int,
     ) -> RetrievalResult:
         index = self._index
+        view = self._views.get(tenant) or self._view_of(tenant)
         taken: list[Taken] = []
         dropped: tuple[DroppedShard, ...] = ()
         places = places_in(task) if self._place_boost else ()
         if max_shards > 0 and index.n_shards:
-            mask = index.mask(repo_scope, today)
+            mask = index.mask(repo_scope, today, tenant)
             bit = INTENT_BITS[match.intent]
-            selection = Selection(self._cards, max_shards, within=repo_scope or None, today=today)
+            selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
             wanted = min(index.n_shards, max_shards + _SLACK)
             while True:
                 rows, scores, cosines = index.best(
@@ -303,19 +322,19 @@ class ShardRetriever:
                     places=places, place_boost=self._place_boost,
                 )  # fmt: skip
                 if self._least_share:
-                    rows, scores, cosines = self._relevant(rows, scores, cosines, task, max_shards)
+                    rows, scores, cosines = self._relevant(rows, scores, cosines, task, max_shards, view)
                 taken, dropped, exhausted = selection.choose(rows, scores, cosines)
                 if not exhausted or len(rows) < wanted or wanted == index.n_shards:
                     break
                 wanted = min(index.n_shards, wanted * 4)
         shards = self._retrieved(taken, task, match.intent, repo_scope, places) if taken else ()
-        text = self._head
+        text = view.head
         if shards:
             lines = [text, "", _SECTION, ""] if text else [_SECTION, ""]
             lines.extend([f"- {one.shard.compact_text}" for one in shards])
             text = "\n".join(lines)
         return RetrievalResult(
-            constitution=self.constitution,
+            constitution=view.constitution,
             shards=shards,
             detected_intent=match.intent,
             contradictions_resolved=len(dropped),
@@ -325,17 +344,37 @@ class ShardRetriever:
             dropped=dropped,
         )
 
+    def _view_of(self, tenant: str | None) -> _View:
+        """Return what a tenant's answers are made of, kept for the next time."""
+        index = self._index
+        if not index.knows(tenant):
+            # Whoever has nothing of their own is answered as everybody, and takes no room here.
+            tenant = None
+        view = self._views.get(tenant)
+        if view is None:
+            constitution = index.constitution_of(tenant)
+            view = _View(
+                constitution,
+                constitution.text.rstrip("\n"),
+                Cards(index.shard, constitution, index.overriding_of(tenant)),
+                floors_of(self.embedding, index.n_visible(tenant)),
+            )
+            if len(self._views) >= _MAX_VIEWS:
+                self._views.clear()
+            self._views[tenant] = view
+        return view
+
     def _relevant(
-        self, rows: Any, scores: Any, cosines: Any, task: str, max_shards: int
+        self, rows: Any, scores: Any, cosines: Any, task: str, max_shards: int, view: _View
     ) -> tuple[Sequence[int], Sequence[float], Sequence[float]]:
         """Keep the shards that have to do with a task: none where even the best is below the floor."""
         best = max(cosines, default=0.0)
-        with_words, without = self._floors
+        with_words, without = view.floors
         if best < with_words or best <= 0.0:
             return (), (), ()
         if best < without:
             stems = task_words(task).keys()
-            if all(self._cards.card(row).topic.isdisjoint(stems) for row in rows[:max_shards]):
+            if all(view.cards.card(row).topic.isdisjoint(stems) for row in rows[:max_shards]):
                 return (), (), ()
         least = self._least_share * best
         kept = [place for place, cosine in enumerate(cosines) if cosine >= least]

@@ -119,7 +119,7 @@ class Cards:
                 topic=topic_words(rule.text),
                 place="" if everywhere else f"holds in {', '.join(rule.repo_scopes)}",
                 law=self._law(rule, said),
-                replaced_by=tuple(self._overriding.get(rule.overrides or rule.id, ())) if self._overriding else (),
+                replaced_by=self._replacing(rule) if self._overriding else (),
             )
             if len(self._cards) >= _MAX_CARDS:
                 self._cards.clear()
@@ -138,6 +138,11 @@ class Cards:
                 self._pairs.clear()
             self._pairs[key] = known
         return known
+
+    def _replacing(self, rule: GuidanceRule) -> tuple[int, ...]:
+        """Return the shards that replace a rule in their folders: tenants may use one id for different rules."""
+        rows = self._overriding.get(rule.overrides or rule.id, ())
+        return tuple(row for row in rows if self._shard(row).rule.tenant == rule.tenant)
 
     def _law(self, rule: GuidanceRule, said: tuple[Claim, ...]) -> str | None:
         """Return the id of the constitution rule that a rule contradicts."""

@@ -6,17 +6,20 @@ import datetime as dt
 import os
 import time
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from tipstaff.budgets import MAX_SIGN_DIMENSIONS, SIGNS_FROM_SHARDS
 from tipstaff.errors import ConfigError
 from tipstaff.globs import scope_applies
 from tipstaff.guidance.compiler import in_force
 from tipstaff.guidance.embeddings import Embedding
+from tipstaff.guidance.sign_parts import MAX_BY_SIGNS, SignParts, pool
 from tipstaff.guidance.vectors import shard_rows
-from tipstaff.kernels import quantize_rows, score_topk_f32, score_topk_i8
+from tipstaff.kernels import quantize_rows, score_topk_f32, score_topk_i8, sign_rows
 from tipstaff.model import (
     EVERYWHERE,
     INTENT_BITS,
@@ -29,14 +32,13 @@ from tipstaff.model import (
 )
 from tipstaff.store.shards import ShardStore
 
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
 INT8_FROM_ROWS: Final = 256
 """Number of shards from which int8 rows with an exact re-rank beat float32 rows."""
 _MAX_PARTS: Final = 4
+"""As many as `sign_parts.pool` has threads."""
 _ROWS_PER_PART: Final = 20_000
 """Rows from which a further thread saves more than it costs: a hand-over takes about 0.1 ms, reading them 0.8 ms."""
+_NUMPY_FROM_ROWS: Final = 5_000
 _MAX_MASKS: Final = 64
 _DAY_S: Final = 86_400
 
@@ -52,14 +54,6 @@ class _Part(NamedTuple):
     errors: memoryview
     intents: memoryview
     risks: memoryview
-
-
-@lru_cache(maxsize=2)
-def _pool(_process: int) -> ThreadPoolExecutor:
-    """Return the scoring threads of a process; a process made by fork has none of its parent's."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(_MAX_PARTS, thread_name_prefix="tipstaff-scoring")
 
 
 def _merged(found: Sequence[tuple[Any, Any, Any]], k: int) -> tuple[list[int], list[float], list[float]]:
@@ -93,6 +87,12 @@ class ShardIndex:
         For the id of a rule in an outer folder, the numbers of the shards that replace it in theirs.
     quantized
         int8 rows, scales, error bounds and mean, or None.
+    tenant_codes, tenant_values
+        For each shard the place of its tenant among the distinct ones; None is everybody's.
+    tenant_constitutions
+        For each tenant that has one of its own, what it always loads.
+    signs
+        Sign bits and factors about the mean of `quantized`, or None.
     """
 
     def __init__(
@@ -110,6 +110,10 @@ class ShardIndex:
         dated: tuple[int, ...],
         overriding: dict[str, list[int]],
         quantized: tuple[Any, Any, Any, Any] | None,
+        tenant_codes: Any = b"",
+        tenant_values: tuple[str | None, ...] = (),
+        tenant_constitutions: dict[str, Constitution] | None = None,
+        signs: tuple[Any, Any] | None = None,
     ) -> None:
         self.rows = rows
         self.dimensions = dimensions
@@ -123,9 +127,19 @@ class ShardIndex:
         self._scope_values = scope_values
         self._dated = dated
         self._quantized = quantized
-        self._masks: dict[tuple[str | None, str], tuple[bytes | None]] = {}
+        self._tenant_codes = tenant_codes
+        self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
+        self._tenant_constitutions = tenant_constitutions or {}
+        self._has_tenants = any(tenant is not None for tenant in tenant_values)
+        self._tenant_sizes: list[int] | None = None
+        self._masks: dict[tuple[str | None, str, str | None], tuple[bytes | None]] = {}
         self._holds: dict[str, tuple[bytes | None]] = {}
         self._parts = self._split() if quantized is not None else []
+        self._sign_parts = (
+            SignParts.cut(rows, dimensions, n_shards, intents, risks, (*signs, quantized[3]))
+            if signs is not None and quantized is not None
+            else None
+        )
 
     def _split(self) -> list[_Part]:
         """Cut the rows into parts for the processors, one part where there are few of either."""
@@ -193,15 +207,12 @@ class ShardIndex:
         held = known[0]
         if held is None or mask is None:
             return held
-        both = (int.from_bytes(held, "little") & int.from_bytes(mask, "little")).to_bytes(len(held), "little")
+        both = _both(held, mask)
         return both if 1 in both else None
 
     def _spread(self, by_scope: bytes) -> bytes:
         """Return for each shard what is said of its scopes."""
-        codes = self._scope_codes
-        if len(by_scope) <= 256:
-            return bytes(codes).translate(by_scope.ljust(256, b"\0"))
-        return bytes(map(by_scope.__getitem__, codes))
+        return _spread(self._scope_codes, by_scope)
 
     def _best(
         self,
@@ -213,12 +224,19 @@ class ShardIndex:
         boosts: tuple[float, float, float],
         k: int,
     ) -> tuple[Any, Any, Any]:
+        if self._sign_parts is not None and k <= MAX_BY_SIGNS:
+            return _merged(
+                self._sign_parts.best(
+                    query, mask, query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k
+                ),
+                k,
+            )
         if self._quantized is not None:
             options = {"query_intents": intent_bit, "risk_filter": risk_filter, "boosts": boosts, "k": k}
             if len(self._parts) == 1:
                 return self._part(self._parts[0], query, mask, options)
             first, *others = self._parts
-            waiting = [_pool(os.getpid()).submit(self._part, part, query, mask, options) for part in others]
+            waiting = [pool(os.getpid()).submit(self._part, part, query, mask, options) for part in others]
             return _merged([self._part(first, query, mask, options), *(one.result() for one in waiting)], k)
         return score_topk_f32(
             self.rows, query, self.intents, self.risks, mask,
@@ -234,7 +252,34 @@ class ShardIndex:
         )  # fmt: skip
         return ([row + part.start for row in rows] if part.start else rows), scores, cosines
 
-    def mask(self, repo_scope: str | None, today: str) -> bytes | None:
+    def constitution_of(self, tenant: str | None) -> Constitution:
+        """Return what a tenant always loads."""
+        return self._tenant_constitutions.get(tenant, self.constitution) if tenant is not None else self.constitution
+
+    def overriding_of(self, tenant: str | None) -> dict[str, list[int]]:
+        """Return `overriding` with the shards that a tenant may see."""
+        if not self._has_tenants or not self.overriding:
+            return self.overriding
+        codes = self._tenant_codes
+        seen = {self._tenant_places.get(None), self._tenant_places.get(tenant)}
+        found = {rule_id: [row for row in rows if codes[row] in seen] for rule_id, rows in self.overriding.items()}
+        return {rule_id: rows for rule_id, rows in found.items() if rows}
+
+    def knows(self, tenant: str | None) -> bool:
+        """Whether a tenant has anything of its own here."""
+        return tenant is not None and (tenant in self._tenant_places or tenant in self._tenant_constitutions)
+
+    def n_visible(self, tenant: str | None) -> int:
+        """Return how many shards a tenant may see: its own and the common ones."""
+        if not self._has_tenants:
+            return self.n_shards
+        if self._tenant_sizes is None:
+            counts = Counter(self._tenant_codes)
+            self._tenant_sizes = [counts[place] for place in range(len(self._tenant_places))]
+        places = {self._tenant_places[one] for one in {None, tenant} if one in self._tenant_places}
+        return sum(self._tenant_sizes[place] for place in places)
+
+    def mask(self, repo_scope: str | None, today: str, tenant: str | None = None) -> bytes | None:
         """Return which shards a task may be given, uint8 (n_shards,), None for all.
 
         Parameters
@@ -243,10 +288,12 @@ class ShardIndex:
             Path or glob that the caller works on, None for anywhere.
         today
             ISO date against which the rules' dates are held.
+        tenant
+            Who asks: sees its own shards and the common ones; None sees the common ones.
         """
-        if not repo_scope and not self._dated:
+        if not repo_scope and not self._dated and not self._has_tenants:
             return None
-        key = (repo_scope or None, today if self._dated else "")
+        key = (repo_scope or None, today if self._dated else "", tenant if tenant in self._tenant_places else None)
         known = self._masks.get(key)  # one look only: another thread may empty the table
         if known is not None:
             return known[0]
@@ -255,6 +302,11 @@ class ShardIndex:
             applies = bytes(scope_applies(scopes, repo_scope) for scopes in self._scope_values)
             if 0 in applies:
                 mask = bytearray(self._spread(applies))
+        if self._has_tenants:
+            places = self._tenant_places
+            seen = bytes(one is None or one == tenant for one in places)
+            visible = _spread(self._tenant_codes, seen)
+            mask = bytearray(visible if mask is None else _both(visible, bytes(mask)))
         for index in self._dated:
             if not in_force(self.shard(index).rule, today):
                 mask = mask if mask is not None else bytearray(b"\1") * self.n_shards
@@ -272,9 +324,15 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
     rows = shard_rows(shards, embedding)
     intents = array("H", (mask_of(shard.rule.intents) for shard in shards))
     risks = array("B", (_risk_code(shard.rule) for shard in shards))
+    tenants: dict[str | None, int] = {}
+    owners = [tenants.setdefault(shard.rule.tenant, len(tenants)) for shard in shards]
     distinct: dict[tuple[str, ...], int] = {}
     codes = [distinct.setdefault(shard.rule.repo_scopes, len(distinct)) for shard in shards]
     dated = tuple(i for i, s in enumerate(shards) if s.rule.active_from is not None or s.rule.active_until is not None)
+    quantized = quantize_rows(rows, embedding.dimensions) if len(shards) >= INT8_FROM_ROWS else None
+    signs: tuple[Any, Any] | None = None
+    if quantized is not None and len(shards) >= SIGNS_FROM_SHARDS and embedding.dimensions <= MAX_SIGN_DIMENSIONS:
+        signs = sign_rows(rows, quantized[3], embedding.dimensions)
     return ShardIndex(
         rows=rows,
         dimensions=embedding.dimensions,
@@ -287,7 +345,11 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
         scope_values=tuple(distinct),
         dated=dated,
         overriding=_overriding((index, shard.rule.overrides) for index, shard in enumerate(shards)),
-        quantized=quantize_rows(rows, embedding.dimensions) if len(shards) >= INT8_FROM_ROWS else None,
+        quantized=quantized,
+        tenant_codes=bytes(owners) if len(tenants) <= 256 else array("i", owners),
+        tenant_values=tuple(tenants),
+        tenant_constitutions=bundle.tenant_constitutions,
+        signs=signs,
     )
 
 
@@ -295,6 +357,8 @@ def index_of_store(store: ShardStore) -> ShardIndex:
     """Lay the columns of a mapped store before the kernels, without a copy."""
     values = store.values("repo_scopes")
     codes = store.codes("repo_scopes")
+    tenants: tuple[str | None, ...] = store.values("tenant")
+    owners = store.codes("tenant")
     dated = sorted({*_filled(store, "active_from"), *_filled(store, "active_until")})
     overrides = _filled(store, "overrides")
     quantized = (store.rows_i8, store.scales, store.error_bounds, store.mean)
@@ -311,7 +375,27 @@ def index_of_store(store: ShardStore) -> ShardIndex:
         dated=tuple(dated),
         overriding=_overriding(overrides.items()),
         quantized=quantized if store.n_shards >= INT8_FROM_ROWS else None,
+        tenant_codes=bytes(owners.tolist()) if len(tenants) <= 256 else owners,
+        tenant_values=tenants,
+        tenant_constitutions=store.tenant_constitutions,
+        signs=store.signs if store.n_shards >= INT8_FROM_ROWS else None,
     )
+
+
+def _both(left: bytes, right: bytes) -> bytes:
+    """Return where both masks let a shard through."""
+    return (int.from_bytes(left, "little") & int.from_bytes(right, "little")).to_bytes(len(left), "little")
+
+
+def _spread(codes: Any, by_code: bytes) -> bytes:
+    """Return for each shard what is said of its code."""
+    if len(by_code) <= 256:
+        return bytes(codes).translate(by_code.ljust(256, b"\0"))
+    if len(codes) < _NUMPY_FROM_ROWS:
+        return bytes(map(by_code.__getitem__, codes))
+    import numpy as np
+
+    return np.frombuffer(by_code, np.uint8)[np.asarray(codes)].tobytes()
 
 
 def _filled(store: ShardStore, column: str) -> dict[int, str]:

@@ -34,7 +34,7 @@ def score_topk_f32_batch(
     isa: str | None = None,
 ) -> list[_Entries]: ...
 def quantize_rows(
-    rows: Buffer, dimensions: int
+    rows: Buffer, dimensions: int, mean: Buffer | None = None
 ) -> tuple[memoryview[int], memoryview[float], memoryview[float], memoryview[float]]: ...
 def score_topk_i8(
     rows: Buffer,

@@ -308,7 +308,9 @@ def score_topk_f32_batch(
     ]
 
 
-def quantize_rows(rows: Buffer, dimensions: int) -> tuple[memoryview[int], Floats, Floats, Floats]:
+def quantize_rows(
+    rows: Buffer, dimensions: int, mean: Buffer | None = None
+) -> tuple[memoryview[int], Floats, Floats, Floats]:
     """Return int8 codes, scales, error bounds and the mean row; documented in ``src/_scoring.pyx``."""
     columns = _Columns(
         rows, dimensions, bytes(2 * _row_count(rows, dimensions)), bytes(_row_count(rows, dimensions)), None
@@ -318,17 +320,23 @@ def quantize_rows(rows: Buffer, dimensions: int) -> tuple[memoryview[int], Float
         if not math.hypot(*vectors[row * dimensions : (row + 1) * dimensions]) < MAX_NORM:
             message = f"rows: row {row} is not finite, or its norm is above 1e15"
             raise ValueError(message)
-    mean = array("f", (sum(vectors[i::dimensions]) / n if n else 0.0 for i in range(dimensions)))
+    if mean is None:
+        centre = array("f", (sum(vectors[i::dimensions]) / n if n else 0.0 for i in range(dimensions)))
+    else:
+        centre = array("f", _sized("mean", _floats(mean, "mean"), dimensions))
+        if not math.hypot(*centre) < MAX_NORM:
+            message = "mean: it is not finite, or its norm is above 1e15"
+            raise ValueError(message)
     codes, scales, errors = array("b"), array("f"), array("f")
     for row in range(n):
-        centred = [x - m for x, m in zip(vectors[row * dimensions : (row + 1) * dimensions], mean, strict=True)]
+        centred = [x - m for x, m in zip(vectors[row * dimensions : (row + 1) * dimensions], centre, strict=True)]
         scale = _to_f32(max(map(abs, centred)) / 127)
         kept = [max(-127, min(127, round(x / scale))) if scale else 0 for x in centred]
         codes.extend(kept)
         scales.append(scale)
         # A little more than |e|: the exact pass rounds its sums to float32.
         errors.append(1.000001 * math.dist(centred, [scale * code for code in kept]) + 1e-6)
-    return memoryview(codes), memoryview(scales), memoryview(errors), memoryview(mean)
+    return memoryview(codes), memoryview(scales), memoryview(errors), memoryview(centre)
 
 
 def _row_count(rows: Buffer, dimensions: int) -> int:

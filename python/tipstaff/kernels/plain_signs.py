@@ -1,5 +1,6 @@
-"""Sign rows in plain Python; documented in ``src/_signs.pyx``. It computes in double precision where native code does
-not, so a bit or a place among the candidates may differ, never a score beyond rounding.
+"""Sign rows in plain Python; documented in ``src/_signs.pyx``.
+
+It computes in double precision where native code does not, so a bit or a place among the candidates may differ, never a score beyond rounding.
 """
 
 from __future__ import annotations

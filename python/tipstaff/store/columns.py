@@ -31,6 +31,7 @@ CODED_TEXTS: Final = (
     "active_until",
     "former_id",
     "overrides",
+    "tenant",
 )
 """Columns of dictionary-encoded strings; null is None. Dates are ISO strings, as in the rule."""
 
@@ -42,10 +43,12 @@ INTEGERS: Final = ("priority", "line", "end_line", "span_start", "span_end", "de
 
 FLAG: Final = "is_constitution"
 
-KERNEL_SEGMENTS: Final = ("intent_mask.1", "risk.1", "priority.1", "scale.1", "error_bound.1", "mean")
+KERNEL_SEGMENTS: Final = (
+    "intent_mask.1", "risk.1", "priority.1", "scale.1", "error_bound.1", "mean", "sign_factors",
+)  # fmt: skip
 """What retrieval reads for every shard, beside the vectors; small enough to be checked whenever a store is opened."""
 
-BULK_SEGMENTS: Final = ("embedding.2", "embedding_i8.2", "text.2", "compact_text.2")
+BULK_SEGMENTS: Final = ("embedding.2", "embedding_i8.2", "text.2", "compact_text.2", "sign_bits")
 """The large buffers. None of them holds an offset or a code: what is wrong in them cannot lead anywhere else."""
 
 # Places of the buffers in the order in which Arrow lays out nested arrays.

@@ -38,6 +38,7 @@ __all__ = ["CHECK_ALL_BYTES", "ShardStore", "open_store", "write_store"]
 
 _Part = TypeVar("_Part")
 _constitution_decoder: Final = msgspec.msgpack.Decoder(Constitution)
+_constitutions_decoder: Final = msgspec.msgpack.Decoder(dict[str, Constitution])
 _manifest_decoder: Final = msgspec.msgpack.Decoder(RuleManifest)
 _diagnostics_decoder: Final = msgspec.msgpack.Decoder(tuple[Diagnostic, ...])
 _relations_decoder: Final = msgspec.msgpack.Decoder(tuple[Relation, ...])
@@ -119,7 +120,13 @@ class ShardStore:
             "risks": numbers(container, "risk.1", "B", 1),
             "priorities": numbers(container, "priority.1", "i", 4),
             "mean": container.segment("mean", dims * 4).cast("f"),
+            "sign_bits": container.segment("sign_bits"),
+            "sign_factors": container.segment("sign_factors").cast("f"),
         }
+        bits, factors = self._views["sign_bits"], self._views["sign_factors"]
+        padded = 1 << max(dims - 1, 7).bit_length()
+        if len(bits) and (len(bits) != -(-n_shards // 64) * 8 * padded or len(factors) != n_shards):
+            raise container.damaged("its sign rows are not those of so many shards")
 
     @property
     def vectors(self) -> memoryview:
@@ -147,6 +154,12 @@ class ShardStore:
         return self._view("mean")
 
     @property
+    def signs(self) -> tuple[memoryview, memoryview] | None:
+        """Sign bits uint8 and factors float32 (n_shards,), from `sign_rows`; None where all shards are scanned."""
+        bits, factors = self._view("sign_bits"), self._view("sign_factors")
+        return (bits, factors) if len(bits) else None
+
+    @property
     def intent_masks(self) -> memoryview:
         """uint16 (n_shards,): bits of `tipstaff.model.INTENT_BITS`."""
         return self._view("intent_masks")
@@ -170,6 +183,11 @@ class ShardStore:
     def constitution(self) -> Constitution:
         """The rules that are always loaded."""
         return self._decoded("constitution", _constitution_decoder.decode)
+
+    @cached_property
+    def tenant_constitutions(self) -> dict[str, Constitution]:
+        """For each tenant that has rules which are always loaded, those and the common ones."""
+        return self._decoded("tenant_constitutions", _constitutions_decoder.decode)
 
     @cached_property
     def manifest(self) -> RuleManifest:
@@ -228,6 +246,7 @@ class ShardStore:
             manifest=self.manifest,
             diagnostics=self.diagnostics,
             relations=self.relations,
+            tenant_constitutions=self.tenant_constitutions,
         )
 
     def to_arrow(self) -> Any:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import io
 import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 import msgspec
 
+from tipstaff.budgets import MAX_SIGN_DIMENSIONS, SIGNS_FROM_SHARDS
 from tipstaff.errors import ConfigError
 from tipstaff.model import PolicyBundle
 from tipstaff.store.columns import arrow, buffer_places, record_batch, schema
 from tipstaff.store.container import HEADER_BYTES, SCHEMA_VERSION, Directory, finish_container
 from tipstaff.store.replacing import replaced_file, write_error
 
-PARTS: Final = ("mean", "fingerprint", "constitution", "manifest", "diagnostics", "relations")
+PARTS: Final = (
+    "mean", "sign_factors", "sign_bits", "fingerprint", "constitution", "tenant_constitutions", "manifest",
+    "diagnostics", "relations",
+)  # fmt: skip
 """Segments that lie behind the Arrow part."""
 
 _ALIGNMENT: Final = 64
@@ -33,6 +37,8 @@ def write_store(
     fingerprint: bytes | str = b"",
     metadata: Mapping[str, str] | None = None,
     dims: int | None = None,
+    quantized: Sequence[object] | None = None,
+    signs: Sequence[object] | None = None,
 ) -> None:
     """Write a compiled bundle and the vectors of its shards, replacing what is at `path` in one step.
 
@@ -52,6 +58,11 @@ def write_store(
         Further short facts to keep.
     dims
         Numbers in a vector; needed only where `vectors` is flat and there is no shard.
+    quantized
+        int8 rows, scales, error bounds and mean of these vectors, where they are known; made here where None.
+    signs
+        Sign bits and factors of these vectors about that mean, where they are known. Where None they are made here for
+        a store of `tipstaff.budgets.SIGNS_FROM_SHARDS` shards or more.
 
     Raises
     ------
@@ -66,15 +77,21 @@ def write_store(
     pa = arrow()
     facts = {"schema_version": str(SCHEMA_VERSION), "embedding": embedding_identity, "dims": str(dims)}
     try:
-        columns = _quantized(rows, dims)
+        columns = _quantized(rows, dims, quantized)
         mean = columns.pop("mean")
+        if signs is None:
+            signs = _signs(rows, mean, len(bundle.shards), dims)
+        bits, factors = signs
         arrow_schema = schema(dims, {f"tipstaff.{name}": value for name, value in facts.items()})
         batch = record_batch(bundle.shards, {"embedding": rows, **columns}, dims, arrow_schema)
         encode = msgspec.msgpack.encode
-        parts = {
+        parts: dict[str, bytes | memoryview] = {
             "mean": bytes(memoryview(cast("bytes", mean)).cast("B")),
+            "sign_factors": memoryview(cast("bytes", factors)).cast("B"),
+            "sign_bits": memoryview(cast("bytes", bits)).cast("B"),
             "fingerprint": fingerprint.encode() if isinstance(fingerprint, str) else bytes(fingerprint),
             "constitution": encode(bundle.constitution),
+            "tenant_constitutions": encode(bundle.tenant_constitutions),
             "manifest": encode(bundle.manifest),
             "diagnostics": encode(bundle.diagnostics),
             "relations": encode(bundle.relations),
@@ -119,15 +136,24 @@ def _checked_vectors(vectors: object, n_shards: int, dims: int | None) -> tuple[
     return view.cast("B"), found
 
 
-def _quantized(rows: memoryview, dims: int) -> dict[str, object]:
+def _quantized(rows: memoryview, dims: int, known: Sequence[object] | None) -> dict[str, object]:
     """Return buffers ``embedding_i8``, ``scale``, ``error_bound`` and ``mean`` of float32 rows."""
     from tipstaff.kernels import quantize_rows
 
-    codes, scales, errors, mean = quantize_rows(rows, dims)
+    codes, scales, errors, mean = quantize_rows(rows, dims) if known is None else known
     return {"embedding_i8": codes, "scale": scales, "error_bound": errors, "mean": mean}
 
 
-def _write_content(file: BinaryIO, batch: Any, parts: Mapping[str, bytes], directory: Directory) -> None:
+def _signs(rows: memoryview, mean: object, n_shards: int, dims: int) -> tuple[object, object]:
+    """Return sign bits and factors of float32 rows, both empty for a store that is scanned whole."""
+    if n_shards < SIGNS_FROM_SHARDS or dims > MAX_SIGN_DIMENSIONS:
+        return b"", b""
+    from tipstaff.kernels import sign_rows
+
+    return sign_rows(rows, cast("bytes", mean), dims)
+
+
+def _write_content(file: BinaryIO, batch: Any, parts: Mapping[str, bytes | memoryview], directory: Directory) -> None:
     """Write all into a fresh file: room for the header, the Arrow part, our parts, the directory, then the header."""
     pa = arrow()
     start = HEADER_BYTES + -_first_buffer_offset(pa, batch) % _ALIGNMENT
