@@ -28,7 +28,8 @@ COMMANDS: Final = (
 )
 EXPRESSIONS: Final = (
     r"\brm\s+-[a-z]*r[a-z]*\b", r"\bgit\s+push\b.*--force\b", r"\bgit\s+reset\s+--hard\b", r"\bgit\s+clean\s+-[a-z]*f",
-    r"\bdrop\s+(table|database|schema|index)\b", r"\btruncate\s+table\b", r"\bdelete\s+from\s+\w+\s*$", r"\balter\s+table\s+\w+\s+drop\b",
+    r"\bdrop\s+(table|database|schema|index)\b", r"\btruncate\s+table\b", r"\bdelete\s+from\s+\w+\s*$",
+    r"\balter\s+table\s+\w+\s+drop\b",
     r"\bformat\s+[a-z]:", r"\bdel\s+/[sf]\b", r"\b(kubectl|helm)\s+delete\b.*--all\b", r"\bmkfs(\.\w+)?\s+/dev/",
 )  # fmt: skip
 TIMES: Final = 2_000

@@ -339,10 +339,10 @@ class _Compiler:
 
     def _globs(self, globs: tuple[str, ...]) -> tuple[int, int]:
         if globs not in self._glob_ids:
-            first = len(self._sections["globs"]) // 2
+            first = len(self._sections["globs"]) // 4
             for glob in globs:
                 kind, text = _glob_parts(glob.lower())
-                self._sections["globs"].extend((_GLOB_KINDS[kind], self._text(text)))
+                self._sections["globs"].extend((_GLOB_KINDS[kind], self._text(text), *_glob_edge(kind, text)))
             self._glob_ids[globs] = (first, len(globs))
         return self._glob_ids[globs]
 
@@ -436,6 +436,20 @@ def _glob_parts(glob: str) -> tuple[str, str]:
     if glob.startswith("*"):
         return ("contains" if glob.endswith("*") else "suffix"), inner
     return ("prefix" if glob.endswith("*") else "literal"), inner
+
+
+def _glob_edge(kind: str, text: str) -> tuple[int, int]:
+    """Return the shortest length in bytes that can match, and the letter that a match begins (or ends) with."""
+    data = text.encode()
+    if kind in {"literal", "prefix"}:
+        return len(data), data[0] if data else 0
+    if kind == "suffix":
+        return len(data), data[-1] if data else 0
+    if kind == "contains":
+        return len(data), 0
+    letters = len(data.replace(b"\\", b"").replace(b"*", b""))
+    edge = data[:1] if kind == "general" and data[:1] not in {b"", b"*", b"?", b"\\"} else b""
+    return (0, 0) if kind == "anything" or "\\" in text else (letters, edge[0] if edge else 0)
 
 
 def _hashed(entries: Sequence[tuple[str, _Values]]) -> list[tuple[int, _Values] | None]:

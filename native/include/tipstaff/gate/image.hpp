@@ -71,7 +71,8 @@ struct Bucket { std::uint32_t hash, name, rules, rule_count, values, harmless; }
 struct Instance { std::uint32_t rule, base, any, any_count, unless, unless_count, table, selectors, selector_count, missing; };
 struct Group { std::uint32_t first, count; };
 struct Condition { std::uint32_t kind, a, b, c; };
-struct Glob { std::uint32_t kind, text; };
+// least: the shortest text that can match; edge: its first letter (last, of a suffix), 0 for any.
+struct Glob { std::uint32_t kind, text, least, edge; };
 struct Mask { std::uint32_t bits[4]; };
 struct Sequence { std::uint32_t first, count; };
 struct Rule { std::uint32_t id, pack, reason, safer, severity, decision, marks, because, former; };

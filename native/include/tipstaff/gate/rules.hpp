@@ -117,8 +117,15 @@ inline bool matches(const Image& image, const record::Glob& glob, std::string_vi
 }
 
 inline bool matches_any(const Image& image, std::uint32_t first, std::uint32_t count, std::string_view text) noexcept {
-  for (std::uint32_t i = first; i < first + count; ++i)
-    if (matches(image, image.globs[i], text)) return true;
+  const std::uint32_t begins = text.empty() ? 0 : static_cast<unsigned char>(lower(text.front()));
+  const std::uint32_t ends = text.empty() ? 0 : static_cast<unsigned char>(lower(text.back()));
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    const record::Glob& glob = image.globs[i];
+    // Most are told apart by length and one letter.
+    if (text.size() < glob.least) continue;
+    if (glob.edge != 0 && glob.edge != (glob.kind == static_cast<std::uint32_t>(GlobKind::suffix) ? ends : begins)) continue;
+    if (matches(image, glob, text)) return true;
+  }
   return false;
 }
 
