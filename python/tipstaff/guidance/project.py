@@ -25,10 +25,11 @@ from tipstaff.guidance.compiler import CompilerConfig, compile_documents
 from tipstaff.guidance.documents import Repository
 from tipstaff.guidance.embeddings import Embedding
 from tipstaff.guidance.retriever import ShardRetriever
+from tipstaff.guidance.reuse import shard_columns
 from tipstaff.guidance.rule_files import relevant_entry
 from tipstaff.guidance.shard_index import current_day
 from tipstaff.guidance.sources import read_repository
-from tipstaff.guidance.vectors import default_embedding, shard_rows
+from tipstaff.guidance.vectors import default_embedding
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
 from tipstaff.store.shards import ShardStore, open_store
@@ -234,8 +235,12 @@ def open_project(
         msg = f"{root}: not a folder; give the root of a repository"
         raise SourceNotFoundError(errno.ENOENT, msg)
     previous, damage = _former_rules(former)
-    builder = _Builder(root, path, settings, chosen, salt, today, previous)
-    return builder.build(damage or reason, write=write)
+    builder = _Builder(root, path, settings, chosen, salt, today, previous, former if previous is not None else None)
+    try:
+        return builder.build(damage or reason, write=write)
+    finally:
+        if former is not None:
+            former.close()
 
 
 def _stale(store: ShardStore, root: Path, salt: str, today: str) -> str | None:
@@ -262,11 +267,10 @@ def _former_rules(former: ShardStore | None) -> tuple[PolicyBundle | None, str]:
     """Return the rules of the store that is replaced, whose ids are to live on, and what is wrong with it."""
     if former is None:
         return None, ""
-    with former:
-        try:
-            return former.bundle(), ""
-        except StoreError as error:
-            return None, str(error)
+    try:
+        return former.bundle(), ""
+    except StoreError as error:
+        return None, str(error)
 
 
 class _Builder(NamedTuple):
@@ -279,6 +283,7 @@ class _Builder(NamedTuple):
     salt: str
     today: str
     previous: PolicyBundle | None
+    former: ShardStore | None
 
     def build(self, reason: str, *, write: bool) -> Project:
         """Compile the repository's rules, and write them if that is wanted and can be done."""
@@ -323,15 +328,18 @@ class _Builder(NamedTuple):
 
     def _store(self, bundle: PolicyBundle, fingerprint: Fingerprint) -> ShardStore:
         identity, dimensions = self.embedding.identity, self.embedding.dimensions
-        vectors = shard_rows(bundle.shards, self.embedding)
+        known = self.previous.shards if self.previous is not None else ()
+        columns = shard_columns(bundle.shards, self.embedding, self.former, known)
         write_store(
             self.path,
             bundle,
-            memoryview(vectors).cast("B").cast("f") if bundle.shards else memoryview(b"").cast("f"),
+            memoryview(columns.vectors).cast("B").cast("f") if bundle.shards else memoryview(b"").cast("f"),
             embedding_identity=identity,
             fingerprint=fingerprint.to_bytes(),
             metadata={"compiled_on": self.today, "valid_until": _last_day_valid(bundle, self.today)},
             dims=dimensions,
+            quantized=columns.quantized,
+            signs=columns.signs,
         )
         return open_store(self.path, embedding_identity=identity, dims=dimensions)
 

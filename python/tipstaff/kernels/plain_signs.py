@@ -1,6 +1,7 @@
 """Sign rows in plain Python; documented in ``src/_signs.pyx``.
 
-It computes in double precision where native code does not, so a bit or a place among the candidates may differ, never a score beyond rounding.
+It computes in double precision where native code does not: a bit or a place among the candidates may differ, never a
+score beyond rounding.
 """
 
 from __future__ import annotations
