@@ -120,3 +120,13 @@ GATE_60_CHARS_VS_NODE: Final = 1.0
 GATE_60_CHARS_VS_TREE_SITTER: Final = 40.0
 GATE_60_CHARS_VS_PYTHON_RE: Final = 50.0
 GATE_TWO_THREADS: Final = 1.5
+
+# Bars of scale, with the static embedding, in one run.
+EMBED_100_CHARS_US: Final = 5.0
+EMBED_VS_ONNX: Final = 1_000.0
+RETRIEVE_500_US: Final = 60.0
+HUGE_RECALL: Final = 0.99
+"""Of the five best of a million shards, boosts included, that are found where signs choose."""
+
+UPDATE_VS_BUILD: Final = 1.5
+"""Vectors and int8 rows of a store in which one rule of a thousand changed, against making all of them."""

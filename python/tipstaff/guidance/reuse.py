@@ -81,7 +81,7 @@ def shard_columns(
     from tipstaff.kernels import quantize_rows, sign_rows
 
     mean = former.mean
-    some = np.ascontiguousarray(vectors[new])
+    some = memoryview(np.ascontiguousarray(vectors[new]).tobytes()).cast("f")
     codes, scales, errors, _ = quantize_rows(some, dims, mean)
     kept = (np.asarray(former.rows_i8).reshape(-1, dims), np.asarray(former.scales), np.asarray(former.error_bounds))
     added = (np.asarray(codes).reshape(-1, dims), np.asarray(scales), np.asarray(errors))

@@ -395,7 +395,8 @@ def _spread(codes: Any, by_code: bytes) -> bytes:
         return bytes(map(by_code.__getitem__, codes))
     import numpy as np
 
-    return np.frombuffer(by_code, np.uint8)[np.asarray(codes)].tobytes()
+    spread: bytes = np.frombuffer(by_code, np.uint8)[np.asarray(codes)].tobytes()
+    return spread
 
 
 def _filled(store: ShardStore, column: str) -> dict[int, str]:

@@ -1,0 +1,246 @@
+"""The bars of scale, in one run: ``python -m benchmarks.bars_scale [--only embedding|small|large|huge|updates]``.
+
+Embedding against a sentence transformer, retrieval over 500, 100,000 and 1,000,000 shards, the recall of the last, and
+an update of 100,000 shards against a full build. Times are from the task's text to the policy text, in Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import math
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.judging import Row, measured_rows, table
+from benchmarks.varied_rules import tasks, varied_bundle, varied_texts
+
+from benchmarks import inputs, machine
+
+MODEL: Final = Path(__file__).resolve().parent.parent / "build" / "models" / "all-MiniLM-L6-v2"
+EMBED_CHARS: Final = 100
+LARGE: Final = 100_000
+HUGE: Final = 1_000_000
+RECALL_TASKS: Final = 400
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def _share(values: Sequence[float], share: float) -> float:
+    return sorted(values)[math.ceil(len(values) * share) - 1]
+
+
+def _walls(retriever: Any, asked: Sequence[str]) -> tuple[list[float], list[float]]:
+    """Return wall and processor milliseconds of each task."""
+    walls: list[float] = []
+    worked: list[float] = []
+    for task in asked:
+        started, processor = time.perf_counter(), time.process_time()
+        retriever.retrieve(task)
+        walls.append((time.perf_counter() - started) * 1e3)
+        worked.append((time.process_time() - processor) * 1e3)
+    return walls, worked
+
+
+def embedding() -> list[Row]:
+    """Embed texts of 100 characters in a batch, and one by one with MiniLM under onnxruntime on one thread."""
+    from tipstaff.guidance.onnx_embedding import OnnxEmbedding
+    from tipstaff.guidance.static_embedding import StaticEmbedding
+
+    texts = [text.ljust(EMBED_CHARS)[:EMBED_CHARS] for text in varied_texts(20_000) if len(text) >= EMBED_CHARS]
+    names = ("embed a task of 100 characters, batch, us", "the same, times faster than MiniLM in ONNX, one thread")
+    static = StaticEmbedding()
+    batch = texts[:1000]
+    static.embed_rows(batch)
+    if not (MODEL / "model.onnx").is_file():
+        ours = statistics.median(_seconds(lambda: static.embed_rows(batch)) / len(batch) for _ in range(15))
+        absent = f"no model in {MODEL}; `make eval` makes it"
+        return [
+            Row(names[0], "EMBED_100_CHARS_US", [ours * 1e6], True),
+            Row(names[1], "EMBED_VS_ONNX", [], False, absent),
+        ]
+    model = OnnxEmbedding(MODEL, threads=1)
+    model.embed_batch(texts[:16])
+    left: list[float] = []
+    right: list[float] = []
+    for number in range(9):
+        few = texts[number * 16 : number * 16 + 16]
+        left.append(statistics.median(_seconds(lambda: static.embed_rows(batch)) / len(batch) for _ in range(5)))
+        right.append(_seconds(lambda few=few: model.embed_batch(few)) / len(few))
+    ours, theirs = statistics.median(left), statistics.median(right)
+    remark = f"MiniLM {theirs * 1e3:.1f} ms a text in batches of 16"
+    return [
+        Row(names[0], "EMBED_100_CHARS_US", [ours * 1e6], True),
+        Row(names[1], "EMBED_VS_ONNX", [theirs / ours], False, remark),
+    ]
+
+
+def small() -> list[Row]:
+    """Retrieve over 500 shards, each time for a task that is new."""
+    from tipstaff import ShardRetriever, StaticEmbedding
+
+    retriever = ShardRetriever(inputs.bundle(500), StaticEmbedding())
+    asked = inputs.tasks(1_500)
+    _walls(retriever, asked[:500])
+    walls, worked = _walls(retriever, asked[500:])
+    remark = f"{statistics.median(worked) * 1e3:.0f} us of processor time, p99 {_share(walls, 0.99) * 1e3:.0f} us"
+    return [
+        Row("retrieve over 500 shards, median, us", "RETRIEVE_500_US", [statistics.median(walls) * 1e3], True, remark)
+    ]
+
+
+@contextlib.contextmanager
+def _stored(count: int) -> Iterator[Path]:
+    from tipstaff.guidance.reuse import shard_columns
+    from tipstaff.guidance.static_embedding import StaticEmbedding
+    from tipstaff.store.writing import write_store
+
+    bundle, chosen = varied_bundle(count), StaticEmbedding()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rules.store"
+        vectors = memoryview(shard_columns(bundle.shards, chosen).vectors).cast("B").cast("f")
+        write_store(path, bundle, vectors, embedding_identity=chosen.identity, dims=chosen.dimensions)
+        del bundle, vectors
+        gc.collect()
+        yield path
+
+
+def large() -> list[Row]:
+    """Retrieve over 100,000 shards of a mapped store; all are scanned."""
+    from tipstaff import ShardRetriever, StaticEmbedding
+    from tipstaff.store.shards import open_store
+
+    with _stored(LARGE) as path, open_store(path) as store:
+        retriever = ShardRetriever(store, StaticEmbedding())
+        asked = tasks(1_200)
+        _walls(retriever, asked[:200])
+        walls, worked = _walls(retriever, asked[200:])
+    remark = f"median {statistics.median(walls):.2f}, processor p99 {_share(worked, 0.99):.2f} ms"
+    name = f"retrieve over {LARGE:,} shards, 99th percentile, ms"
+    return [Row(name, "RETRIEVE_BUDGET_MS", [_share(walls, 0.99)], True, remark)]
+
+
+def huge() -> list[Row]:
+    """Retrieve over 1,000,000 shards, chosen by signs; rankings against those of the whole scan, boosts included."""
+    from tipstaff import ShardRetriever, StaticEmbedding
+
+    bundle = varied_bundle(HUGE)
+    started = time.perf_counter()
+    retriever = ShardRetriever(bundle, StaticEmbedding())
+    built = time.perf_counter() - started
+    index = retriever._index
+    parts = index._sign_parts
+    if parts is None:
+        msg = f"{HUGE} shards are scanned whole"
+        raise RuntimeError(msg)
+    asked = tasks(RECALL_TASKS + 100)
+    _walls(retriever, asked[:100])
+    walls, worked = _walls(retriever, asked[100:])
+    shares = [_recall(retriever, task) for task in asked[100:]]
+    index._sign_parts = None
+    exact, _ = _walls(retriever, asked[100:140])
+    index._sign_parts = parts
+    found = statistics.fmean(shares)
+    # Of 5 * tasks rows so many were found: the lower end of Wilson's interval, 95 %.
+    n, z = 5 * len(shares), 1.96
+    centre = (found + z * z / (2 * n)) / (1 + z * z / n)
+    radius = z * math.sqrt(found * (1 - found) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    speed = (
+        f"median {statistics.median(walls):.2f}, p99 {_share(walls, 0.99):.2f}, "
+        f"processor median {statistics.median(worked):.2f} ms; whole scan {statistics.median(exact):.1f} ms"
+    )
+    print(f"  index of {HUGE:,} shards in {built:.1f} s, embedding included", file=sys.stderr)
+    return [
+        Row(
+            f"retrieve over {HUGE:,} shards, median, ms", "RETRIEVE_BUDGET_MS", [statistics.median(walls)], True, speed
+        ),
+        Row(f"retrieve over {HUGE:,} shards, 99th percentile, ms", "RETRIEVE_BUDGET_MS", [_share(walls, 0.99)], True),
+        Row(
+            f"recall@5 over {HUGE:,} shards",
+            "HUGE_RECALL",
+            [found],
+            False,
+            f"95 %: {centre - radius:.4f} to {min(1.0, centre + radius):.4f}, {len(shares)} tasks",
+        ),
+    ]
+
+
+def _recall(retriever: Any, task: str) -> float:
+    """Return the share of the exact five best that signs find."""
+    from tipstaff.guidance.intents import classify_intent
+    from tipstaff.guidance.vectors import task_vector
+    from tipstaff.model import INTENT_BITS
+
+    index = retriever._index
+    bit = INTENT_BITS[classify_intent(task).intent]
+    query = task_vector(task, retriever.embedding)
+    found: list[set[int]] = []
+    parts = index._sign_parts
+    for chosen in (parts, None):
+        index._sign_parts = chosen
+        rows, _, _ = index.best(query, None, intent_bit=bit, risk_filter=255, boosts=retriever.boosts, k=5)
+        found.append(set(rows))
+    index._sign_parts = parts
+    return len(found[0] & found[1]) / 5
+
+
+def updates() -> list[Row]:
+    """Update a store of 100,000 shards of which 100 changed, against building it anew; compiling is part of neither."""
+    from tipstaff.guidance.reuse import shard_columns
+    from tipstaff.guidance.static_embedding import StaticEmbedding
+    from tipstaff.model import RuleShard
+    from tipstaff.store.shards import open_store
+
+    chosen, bundle = StaticEmbedding(), varied_bundle(LARGE)
+    changed = [*bundle.shards]
+    for place, text in zip(range(0, LARGE, LARGE // 100), tasks(100), strict=True):
+        changed[place] = RuleShard(changed[place].rule.replace(text=text), text)
+    with _stored(LARGE) as path, open_store(path) as store:
+        from tipstaff.kernels import quantize_rows
+
+        def anew() -> None:
+            quantize_rows(shard_columns(changed, chosen).vectors, chosen.dimensions)
+
+        def updated() -> None:
+            columns = shard_columns(changed, chosen, store, bundle.shards)
+            if columns.n_embedded != 100:
+                msg = f"{columns.n_embedded} shards were embedded, 100 changed"
+                raise RuntimeError(msg)
+
+        pairs = [(_seconds(anew), _seconds(updated)) for _ in range(5)]
+    full, part = (statistics.median(column) for column in zip(*pairs, strict=True))
+    remark = f"{part * 1e3:.0f} ms, anew {full * 1e3:.0f} ms"
+    name = f"vectors and int8 rows of {LARGE:,} shards, 100 new, times faster"
+    return [Row(name, "UPDATE_VS_BUILD", [full / part], False, remark)]
+
+
+MEASURES: Final = (embedding, small, large, huge, updates)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure, print the table, and return 1 if a measured bar does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=[one.__name__ for one in MEASURES], action="append")
+    options = parser.parse_args(argv)
+    print("\n".join(machine.header(machine.describe())), flush=True)
+    rows: list[Row] = []
+    for measure in MEASURES:
+        if options.only is None or measure.__name__ in options.only:
+            print(f"measuring {measure.__name__} ...", file=sys.stderr, flush=True)
+            rows += measured_rows(measure)
+    print("\n".join(table(rows)))
+    return 1 if any(row.measured and not row.holds for row in rows) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,65 @@
+"""Sign rows and tenants in the store's file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.store.bundles import plain_bundle
+from tipstaff.errors import StoreDamagedError
+from tipstaff.kernels import sign_rows
+from tipstaff.store import shards as shards_module
+from tipstaff.store import writing
+from tipstaff.store.shards import open_store, write_store
+
+
+def written(path: Path, n_shards: int, dims: int) -> np.ndarray:
+    vectors = np.random.default_rng(n_shards).standard_normal((n_shards, dims), dtype=np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    write_store(path, plain_bundle(n_shards), vectors, embedding_identity="test")
+    return vectors
+
+
+@pytest.mark.parametrize("n_shards", [100, 127, 128, 130])
+@pytest.mark.parametrize("dims", [1, 9, 64, 100])
+def test_signs_are_those_of_the_vectors(
+    n_shards: int, dims: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "SIGNS_FROM_SHARDS", 100)
+    vectors = written(tmp_path / "s", n_shards, dims)
+    with open_store(tmp_path / "s") as store:
+        assert store.signs is not None
+        expected = sign_rows(vectors, store.mean, dims)
+        assert [bytes(part) for part in store.signs] == [bytes(part) for part in expected]
+        store.verify()
+
+
+def test_a_store_that_is_scanned_whole_has_none(tmp_path: Path) -> None:
+    written(tmp_path / "s", 300, 8)
+    with open_store(tmp_path / "s") as store:
+        assert store.signs is None
+
+
+@pytest.mark.parametrize("part", ["sign_factors", "sign_bits"])
+def test_damaged_signs_are_found(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "SIGNS_FROM_SHARDS", 100)
+    monkeypatch.setattr(shards_module, "CHECK_ALL_BYTES", 0)
+    written(tmp_path / "s", 200, 16)
+    with open_store(tmp_path / "s") as store:
+        offset = store._container.directory.segments[part][0]  # type: ignore[union-attr]
+    content = bytearray((tmp_path / "s").read_bytes())
+    content[offset + 3] ^= 1
+    (tmp_path / "s").write_bytes(content)
+    with pytest.raises(StoreDamagedError, match=part):  # noqa: PT012 - bits are looked at when asked for
+        with open_store(tmp_path / "s") as store:
+            store.verify()
+
+
+def test_signs_of_another_number_of_shards_are_damage(tmp_path: Path) -> None:
+    vectors = np.eye(128, 16, dtype=np.float32)
+    bits, factors = sign_rows(vectors[:64], np.zeros(16, np.float32), 16)
+    write_store(tmp_path / "s", plain_bundle(128), vectors, embedding_identity="test", signs=(bits, factors))
+    with pytest.raises(StoreDamagedError, match="sign rows"):
+        open_store(tmp_path / "s")
