@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tipstaff.context.estimator import TokenEstimator
     from tipstaff.context.facts import Facts, extract_facts
     from tipstaff.context.focus import RequestFocus
+    from tipstaff.context.git_state import GitState
     from tipstaff.context.inspection import context_methods, inspect_document
     from tipstaff.context.json_rpc import Dispatcher, Method, RpcError
     from tipstaff.context.memory_tiers import MemoryTier, MemoryTiers, TierSource
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from tipstaff.context.openai_responses import from_openai_responses, to_openai_responses
     from tipstaff.context.path_rules import PathRule, PathRules
     from tipstaff.context.pruning import CompactionConfig, PrunedPart, Pruner, PruneResult, prune_for_request
+    from tipstaff.context.request import AssembledRequest, RequestAssembler
     from tipstaff.context.sections import SectionReport
     from tipstaff.context.snapshot import ContextSnapshot, SnapshotFolder, take_snapshot
     from tipstaff.context.socket_server import SocketServer
@@ -92,6 +94,7 @@ _HOMES = {
     "Facts": "tipstaff.context.facts",
     "extract_facts": "tipstaff.context.facts",
     "RequestFocus": "tipstaff.context.focus",
+    "GitState": "tipstaff.context.git_state",
     "context_methods": "tipstaff.context.inspection",
     "inspect_document": "tipstaff.context.inspection",
     "Dispatcher": "tipstaff.context.json_rpc",
@@ -117,6 +120,8 @@ _HOMES = {
     "PrunedPart": "tipstaff.context.pruning",
     "Pruner": "tipstaff.context.pruning",
     "prune_for_request": "tipstaff.context.pruning",
+    "AssembledRequest": "tipstaff.context.request",
+    "RequestAssembler": "tipstaff.context.request",
     "SectionReport": "tipstaff.context.sections",
     "ContextSnapshot": "tipstaff.context.snapshot",
     "SnapshotFolder": "tipstaff.context.snapshot",
@@ -146,6 +151,7 @@ _HOMES = {
 __all__ = [
     "AnthropicSummarizer",
     "AssembledPrompt",
+    "AssembledRequest",
     "BudgetCheck",
     "Candidate",
     "CandidateConfig",
@@ -166,6 +172,7 @@ __all__ = [
     "Dispatcher",
     "ExtractiveSummarizer",
     "Facts",
+    "GitState",
     "Incident",
     "MemoryTier",
     "MemoryTiers",
@@ -180,6 +187,7 @@ __all__ = [
     "PruneResult",
     "PrunedPart",
     "Pruner",
+    "RequestAssembler",
     "RequestFocus",
     "RpcError",
     "SectionReport",

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 import msgspec
 
 from tipstaff.context.boosts import PriorityBoost
 from tipstaff.context.budget import SystemPromptBudget
+from tipstaff.context.relevance import Paragraph, condense, paragraphs, relevant_chars
 from tipstaff.context.sections import SectionCut, SectionReport, kind_of, tokens_of
 from tipstaff.context.truncation import Piece, cut
 from tipstaff.errors import ConfigError, TipstaffError
 from tipstaff.kernels import join_pieces
 from tipstaff.model import Record
+
+if TYPE_CHECKING:
+    from tipstaff.context.focus import RequestFocus
 
 VOLATILE_SHARE: Final = 0.25
 """What part of the total is kept for sections that depend on the request, where some are marked as stable."""
@@ -110,6 +114,7 @@ class _Section(NamedTuple):
     scope_type: str | None
     inclusion_reason: str | None
     evidence: tuple[str, ...]
+    focus: RequestFocus | None
 
 
 class ContextAssemblyPlan:
@@ -142,6 +147,7 @@ class ContextAssemblyPlan:
         scope_type: str | None = None,
         inclusion_reason: str | None = None,
         evidence: Iterable[str] = (),
+        focus: RequestFocus | None = None,
     ) -> Self:
         """Add a section after those already there, and return the plan.
 
@@ -162,12 +168,20 @@ class ContextAssemblyPlan:
             For the report: the priority before boosts (default: `priority`), and the boosts.
         source_type, scope_type, inclusion_reason, evidence
             For the report; the defaults are told from `key`.
+        focus
+            What the request is about. Where the section is too long, paragraphs that have nothing to do with it go
+            first; what is relevant in one section stays longer than what is not in another. Without it, or where no
+            paragraph is relevant, its middle goes.
 
         Raises
         ------
         ConfigError
-            If a stable section follows one that is neither stable nor protected.
+            If a stable section follows one that is neither stable nor protected, or has a focus: what is cut from it
+            must not depend on the request.
         """
+        if stable and focus is not None:
+            msg = f"section {key!r} is stable: it cannot depend on the request's focus"
+            raise ConfigError(msg)
         if stable and any(not section.stable and not section.protected for section in self._sections):
             msg = f"section {key!r} is stable, but comes after one that is not: add stable sections first"
             raise ConfigError(msg)
@@ -184,6 +198,7 @@ class ContextAssemblyPlan:
                 scope_type,
                 inclusion_reason,
                 tuple(evidence),
+                focus,
             )
         )
         return self
@@ -224,7 +239,8 @@ class ContextAssemblyPlan:
         -----
         First, every unprotected section longer than ``max_per_tier_chars`` is allowed that much. Then, as long as all
         together are too long, the lowest in priority yields, down to nothing where need be. Each is cut once, from
-        its original. One of which too little would be left to mean anything is left out whole.
+        its original. One of which too little would be left to mean anything is left out whole. Sections with a focus
+        first yield only what has nothing to do with the request, each in its turn.
         """
         if budget is None:
             budget = SystemPromptBudget()
@@ -239,12 +255,13 @@ class ContextAssemblyPlan:
         overflow = _overflow(sections, blank, budget)
         if overflow is not None and on_overflow == "raise":
             raise PromptOverflowError(overflow)
-        allowed, reasons = _allowances(sections, blank, budget, volatile_share)
+        valued = _valued(sections, blank, budget)
+        allowed, reasons = _allowances(sections, blank, budget, volatile_share, valued)
         reports: list[SectionReport] = []
         pieces: list[Piece] = []
         stable_chars, still_stable = 0, True
         for index, section in enumerate(sections):
-            report = _report(section, blank[index], allowed[index], reasons[index])
+            report = _report(section, blank[index], allowed[index], reasons[index], valued.get(index))
             reports.append(report)
             pieces.extend(report.pieces)
             still_stable = still_stable and (section.stable or section.protected)
@@ -281,7 +298,11 @@ def _overflow(sections: list[_Section], blank: list[bool], budget: SystemPromptB
 
 
 def _allowances(
-    sections: list[_Section], blank: list[bool], budget: SystemPromptBudget, volatile_share: float
+    sections: list[_Section],
+    blank: list[bool],
+    budget: SystemPromptBudget,
+    volatile_share: float,
+    valued: dict[int, list[Paragraph]],
 ) -> tuple[list[int], list[str]]:
     """Return what each section may take, and why it is less than it would."""
     allowed: list[int] = []
@@ -292,33 +313,64 @@ def _allowances(
         allowed.append(budget.max_per_tier_chars if capped else size)
         reasons.append("section-cap" if capped else "")
     total = budget.max_total_chars
+    floors = {index: relevant_chars(parts) for index, parts in valued.items()}
     stable = [index for index, section in enumerate(sections) if section.stable]
     others = [index for index, section in enumerate(sections) if not section.stable]
     if stable:
         protected = sum(allowed[index] for index in others if sections[index].protected)
-        _share_out(sections, allowed, reasons, stable, total - max(int(total * volatile_share), protected))
+        _share_out(sections, allowed, reasons, stable, total - max(int(total * volatile_share), protected), floors)
         total -= sum(allowed[index] for index in stable)
-    _share_out(sections, allowed, reasons, others, total)
+    _share_out(sections, allowed, reasons, others, total, floors)
     return allowed, reasons
 
 
-def _share_out(sections: list[_Section], allowed: list[int], reasons: list[str], group: list[int], total: int) -> None:
+def _valued(sections: list[_Section], blank: list[bool], budget: SystemPromptBudget) -> dict[int, list[Paragraph]]:
+    """Return the paragraphs of sections that have a focus, where anything may have to be cut at all."""
+    asking = [index for index, section in enumerate(sections) if section.focus is not None and not blank[index]]
+    sizes = [0 if empty else len(section.content) for section, empty in zip(sections, blank, strict=True)]
+    total = sum(
+        size if section.protected else min(size, budget.max_per_tier_chars)
+        for size, section in zip(sizes, sections, strict=True)
+    )
+    found: dict[int, list[Paragraph]] = {}
+    for index in asking:
+        section = sections[index]
+        if section.focus is None or section.protected:
+            continue
+        if sizes[index] > budget.max_per_tier_chars or total > budget.max_total_chars:
+            found[index] = paragraphs(section.content, section.focus)
+    return found
+
+
+def _share_out(
+    sections: list[_Section],
+    allowed: list[int],
+    reasons: list[str],
+    group: list[int],
+    total: int,
+    floors: dict[int, int],
+) -> None:
     """Lower the allowances of a group until they fit, those of the lowest priority first."""
     excess = sum(allowed[index] for index in group) - total
-    if excess <= 0:
-        return
-    for index in sorted(group, key=lambda number: sections[number].priority):
-        if excess <= 0:
-            return
-        if sections[index].protected or not allowed[index]:
-            continue
-        left = max(0, allowed[index] - excess)
-        excess -= allowed[index] - left
-        allowed[index] = left
-        reasons[index] = "total" if left else "no-room"
+    order = sorted(group, key=lambda number: sections[number].priority)
+    # What is relevant somewhere goes only after what is not, wherever that stands.
+    rounds = (True, False) if any(floors.get(index) for index in group) else (False,)
+    for spare in rounds:
+        for index in order:
+            if excess <= 0:
+                return
+            if sections[index].protected or not allowed[index]:
+                continue
+            floor = min(floors.get(index, 0), allowed[index]) if spare else 0
+            left = max(floor, allowed[index] - excess)
+            if left == allowed[index]:
+                continue
+            excess -= allowed[index] - left
+            allowed[index] = left
+            reasons[index] = "total" if left else "no-room"
 
 
-def _report(section: _Section, blank: bool, allowed: int, reason: str) -> SectionReport:
+def _report(section: _Section, blank: bool, allowed: int, reason: str, parts: list[Paragraph] | None) -> SectionReport:
     content = section.content
     size = len(content)
     removed: SectionCut | None = None
@@ -328,6 +380,17 @@ def _report(section: _Section, blank: bool, allowed: int, reason: str) -> Sectio
     if blank:
         pieces, chars, tokens = (), 0, 0
         removed = SectionCut(reason="empty", allowed_chars=0, removed_chars=0, start=0, end=0)
+    elif allowed < size and parts and (kept := condense(content, parts, allowed)) is not None:
+        pieces, chars = kept.pieces, kept.chars
+        tokens = tokens_of(join_pieces(list(pieces)))
+        removed = SectionCut(
+            reason="low-value",
+            allowed_chars=allowed,
+            removed_chars=sum(end - start for start, end in kept.omitted),
+            start=kept.omitted[0][0],
+            end=kept.omitted[-1][1],
+            ranges=kept.omitted,
+        )
     elif allowed < size:
         done = cut(content, allowed)
         if not done.head_chars and not done.tail_chars:

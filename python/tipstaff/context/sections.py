@@ -43,13 +43,17 @@ class SectionCut(Record, frozen=True, kw_only=True, gc=False):
     reason
         ``section-cap`` (it was longer than one section may be), ``total`` (all together were too long), ``too-small``
         (what was left for it would have been a fragment, so it was left out whole), ``no-room`` (nothing was left for
-        it), ``empty`` (it had no text).
+        it), ``low-value`` (paragraphs that have nothing to do with the request were left out), ``empty`` (it had no
+        text).
     allowed_chars
         What it could have taken.
     removed_chars
         How many characters of the original are not shown.
     start, end
-        The half-open range of the original, in code points, that is not shown.
+        The half-open range of the original, in code points, that is not shown; with `ranges`, from the first of them
+        to the last.
+    ranges
+        Where several are not shown, each of them.
     """
 
     reason: str
@@ -57,6 +61,7 @@ class SectionCut(Record, frozen=True, kw_only=True, gc=False):
     removed_chars: int
     start: int
     end: int
+    ranges: tuple[tuple[int, int], ...] = ()
 
 
 class SectionReport(Record, frozen=True):

@@ -1,0 +1,262 @@
+"""A whole request: order and stable beginning, relevance, the repository's state, candidates, pruning, the snapshot."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tipstaff.context import (
+    CandidateStore,
+    CompactionConfig,
+    ContextAssemblyPlan,
+    GitState,
+    MemoryTiers,
+    PromptOverflowError,
+    RequestAssembler,
+    RequestFocus,
+    SnapshotFolder,
+    SystemPromptBudget,
+)
+from tipstaff.context.relevance import condense, paragraphs, relevant_chars
+from tipstaff.errors import ConfigError
+
+FILES = {
+    ".tipstaff/SOUL.md": "Careful.",
+    "AGENTS.md": "Times are UTC.",
+    "CLAUDE.local.md": "Use the local database.",
+    ".tipstaff/rules/shop.md": "---\npaths: ['shop/*.py']\n---\nCents are integers.",
+    ".tipstaff/memory/MEMORY.md": "shop/orders.py was rewritten.",
+    ".tipstaff/auto-memory.md": "The build is slow.",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / "p" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path / "p"
+
+
+def assembler(project: Path, **more: Any) -> RequestAssembler:
+    tiers = MemoryTiers(project, home=project / "home")
+    return RequestAssembler(project, base="You are an agent.", tiers=tiers, **{"git": None, **more})
+
+
+def test_the_order_and_the_boosts(project: Path) -> None:
+    request = assembler(project).assemble(
+        "fix the sum in shop/orders.py", tool_guidance="Read first.", skills="- mend", environment="Linux"
+    )
+    keys = [section.key for section in request.prompt.sections]
+    assert keys == [
+        "base", "memory:Soul", "memory:Workspace Memory", "memory:Local Memory", "tool-guidance", "skills",
+        "memory:Auto-Memory", "memory:Markdown Memory", "environment", "rules", "task-focus",
+    ]  # fmt: skip
+    boosted = {section.key: [boost.reason for boost in section.boosts] for section in request.prompt.sections}
+    assert boosted["memory:Markdown Memory"] == ["file"]
+    assert boosted["memory:Auto-Memory"] == ["learned"]
+    assert boosted["rules"] == ["glob"]
+    assert request.problems == ()
+    assert request.snapshot.request_number == 1
+    assert SnapshotFolder.of_project(project).load("session").total_chars == request.prompt.total_chars
+
+
+def test_the_beginning_is_the_same_for_every_request(project: Path) -> None:
+    (project / "AGENTS.md").write_text("Orders and prices.\n\n" * 900, encoding="utf-8")
+    requests = assembler(project, budget=SystemPromptBudget(2_000, 6_000))
+    made = [
+        requests.assemble(query).prompt
+        for query in ("fix shop/orders.py", "continue", "what is `Orders` about?", "Prices and orders, next steps")
+    ]
+    stable = {prompt.prompt[: prompt.stable_chars] for prompt in made}
+    assert len(stable) == 1
+    assert len(stable.pop()) > 2_000
+    assert len({prompt.prompt for prompt in made}) == len(made)
+
+
+def test_protected_sections_that_do_not_fit_are_told(project: Path) -> None:
+    requests = assembler(project, budget=SystemPromptBudget(100, 20))
+    with pytest.raises(PromptOverflowError, match="base 17, memory:Soul"):
+        requests.assemble("x")
+    assert requests.assemble("x", on_overflow="report").prompt.overflow is not None
+
+
+def test_candidates_are_in_use_once_they_were_sent(project: Path) -> None:
+    with CandidateStore(project / "memory", sync=False) as store:
+        for source in "ab":
+            store.upsert({"content": "Test one part first", "score": 0.9, "success_delta": 1, "source_ref": source})
+        store.evaluate_all()
+        requests = assembler(project, candidates=store)
+        first = requests.assemble("fix shop/orders.py")
+        assert "Test one part first" in first.system_prompt
+        assert [store.candidate(one).state for one in first.candidate_ids] == ["IN_USE"]  # type: ignore[union-attr]
+        assert requests.assemble("fix shop/orders.py").candidate_ids == first.candidate_ids
+
+
+def test_messages_are_pruned_and_stay_so(project: Path) -> None:
+    messages: list[dict[str, Any]] = []
+    for number in range(9):
+        call = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"path": "a.py"}}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "line\n" * 600}
+        messages += [
+            {"role": "user", "content": f"task {number}"},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+            {"role": "assistant", "content": "done"},
+        ]
+    messages.append({"role": "user", "content": "fix shop/orders.py"})
+    config = CompactionConfig(context_window_tokens=6_000, max_output_tokens=1_000, protected_turns=2)
+    requests = assembler(project, config=config)
+    first = requests.assemble("fix shop/orders.py", messages)
+    assert first.pruned.applied
+    assert first.pruned.fits
+    assert first.pruned.pruned_tokens < first.pruned.original_tokens
+    messages += [{"role": "assistant", "content": "yes"}, {"role": "user", "content": "go on"}]
+    second = requests.assemble("go on", messages)
+    assert list(second.messages[: len(first.messages)]) == list(first.messages)
+
+
+def test_what_cannot_be_read_is_told(project: Path) -> None:
+    (project / "AGENTS.md").write_bytes(b"\xff\xfe\xff")
+    (project / ".tipstaff/rules/bad.md").write_text("---\npaths: ['a[']\n---\nx", encoding="utf-8")
+    problems = assembler(project).assemble("fix shop/orders.py").problems
+    assert any("AGENTS.md: It is not UTF-8" in problem for problem in problems)
+    assert any("bad.md" in problem for problem in problems)
+    with pytest.raises(ConfigError, match="git: expected 'project'"):
+        assembler(project, git="no")
+
+
+# -- low-value paragraphs ----------------------------------------------------------------------------------------------
+
+FOCUS = RequestFocus.extract("fix `OrderBook` in shop/orders.py so that rounding of totals is right")
+NOTES = "\n\n".join(
+    [
+        "The kitchen has a new kettle, and nobody knows whose it is.",
+        "# Orders\n\nOrderBook keeps totals in cents; rounding happens once, at the end.",
+        "Lunch is at noon on most days, except when it is not at noon.",
+        "```py\n# shop/orders.py\n\nbook = OrderBook()\n```",
+        "The lift is out of order again, please take the stairs instead.",
+    ]
+)
+
+
+def test_d19_paragraphs_that_say_nothing_about_the_request_go_first() -> None:
+    plan = ContextAssemblyPlan().add_section("memory:Markdown Memory", NOTES, 55, focus=FOCUS)
+    prompt = plan.build(SystemPromptBudget(250, 250))
+    section = prompt.sections[0]
+    assert "OrderBook keeps totals" in prompt.prompt
+    assert "# Orders\n\nOrderBook" in prompt.prompt
+    assert "```py\n# shop/orders.py\n\nbook = OrderBook()\n```" in prompt.prompt
+    assert "Lunch" not in prompt.prompt
+    assert section.truncated
+    assert section.cut is not None
+    assert section.cut.reason == "low-value"
+    hidden = "".join(NOTES[start:end] for start, end in section.cut.ranges)
+    assert len(hidden) == section.cut.removed_chars
+    assert "kettle" in hidden
+    assert "OrderBook" not in hidden
+    assert len(prompt.prompt) == section.final_chars <= 250
+
+
+def test_d19_what_is_relevant_stays_longer_than_what_is_not_in_a_section_above() -> None:
+    other = "\n\n".join(["Nothing here has to do with it."] * 20)
+    plan = ContextAssemblyPlan()
+    plan.add_section("memory:Workspace", other, 80, focus=FOCUS)
+    plan.add_section("memory:Markdown Memory", NOTES, 55, focus=FOCUS)
+    prompt = plan.build(SystemPromptBudget(2_000, 500))
+    assert "OrderBook keeps totals" in prompt.prompt
+    assert len(prompt.prompt) <= 500
+    plain = ContextAssemblyPlan().add_section("a", other, 80).add_section("b", NOTES, 55)
+    assert "OrderBook" not in plain.build(SystemPromptBudget(2_000, 500)).prompt
+
+
+def test_without_a_relevant_paragraph_the_middle_goes() -> None:
+    text = "\n\n".join(f"Paragraph {number} is about the weather." for number in range(40))
+    with_focus = ContextAssemblyPlan().add_section("a", text, 1, focus=FOCUS).build(SystemPromptBudget(600, 600))
+    without = ContextAssemblyPlan().add_section("a", text, 1).build(SystemPromptBudget(600, 600))
+    assert with_focus.prompt == without.prompt
+
+
+def test_a_stable_section_has_no_focus() -> None:
+    with pytest.raises(ConfigError, match="cannot depend on the request"):
+        ContextAssemblyPlan().add_section("a", "x", 1, stable=True, focus=FOCUS)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["OrderBook is it.", "# Head", "```\ncode\n", "```", "other words", "", "  ", "\u2028", "漢字 rounding"]
+        ),
+        max_size=30,
+    ).map("\n".join),
+    st.integers(0, 300),
+)
+def test_condensing_keeps_whole_paragraphs_within_the_room(text: str, room: int) -> None:
+    parts = paragraphs(text, FOCUS)
+    assert "".join(text[part.start : part.end] for part in parts) == text
+    found = condense(text, parts, room) if parts else None
+    if relevant_chars(parts) and room >= relevant_chars(parts):
+        assert found is not None
+        shown = "".join(piece[start:end] for piece, start, end in found.pieces)
+        assert all(text[part.start : part.end] in shown for part in parts if part.points and room >= len(text))
+    if found is not None:
+        shown = "".join(piece[start:end] for piece, start, end in found.pieces)
+        assert len(shown) == found.chars
+        assert found.chars <= max(room, len(text))
+        kept = [(start, end) for piece, start, end in found.pieces if piece is text]
+        assert sorted([*kept, *found.omitted]) == sorted({*kept, *found.omitted})
+        assert sum(end - start for start, end in [*kept, *found.omitted]) == len(text)
+
+
+# -- the repository ----------------------------------------------------------------------------------------------------
+
+
+def git(folder: Path, *words: str) -> None:
+    settings_ = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=trunk"]
+    subprocess.run(["git", *settings_, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_d21_the_state_of_the_repository(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "Begin \u202eplainly")
+    (tmp_path / "new file.py").write_text("x", encoding="utf-8")
+    (tmp_path / "sub").mkdir()
+    state = GitState(tmp_path / "sub", max_age=60)
+    section = state.section()
+    assert section.startswith("\n\n# Repository\n\nBranch: trunk\n\nChanged:\n?? ")
+    assert "new file.py" in section
+    assert "Begin plainly" in section
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "Later")
+    assert state.section() is section
+    assert "Later" in GitState(tmp_path).section()
+    assert state.problem == ""
+
+
+def test_d21_no_repository_no_section(tmp_path: Path) -> None:
+    if any((folder / ".git").exists() for folder in tmp_path.parents):
+        pytest.fail("the tests' folder is in a repository")
+    assert GitState(tmp_path).section() == ""
+
+
+def test_d21_a_git_that_hangs_is_left_out_in_time(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    slow = tmp_path / "slow"
+    slow.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(60)\n", encoding="utf-8")
+    slow.chmod(0o755)
+    state = GitState(tmp_path, timeout=0.2, git=str(slow))
+    start = time.monotonic()
+    assert state.section() == ""
+    assert time.monotonic() - start < 30
+    assert "no answer within 0.2 s" in state.problem
+    assert GitState(tmp_path, git=str(tmp_path / "none")).section() == ""
