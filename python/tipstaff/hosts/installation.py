@@ -46,8 +46,8 @@ class Change(Record, frozen=True):
     def difference(self) -> str:
         """Return the change as a unified difference, empty for none."""
         old, new = [(data or b"").decode("utf-8", "replace") for data in (self.before, self.after)]
-        names = ["/dev/null" if data is None else self.path for data in (self.before, self.after)]
-        parts = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), *names)
+        first, second = ["/dev/null" if data is None else self.path for data in (self.before, self.after)]
+        parts = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), first, second)
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in parts)
 
 

@@ -1,0 +1,282 @@
+"""``install``, ``uninstall``, ``doctor`` and ``approve``, as people run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.hook.running import Bench, program
+
+TIPSTAFF = [sys.executable, "-c", "import sys; from tipstaff.cli import main; sys.exit(main())"]
+HOSTS = ("claude", "codex", "gemini", "cursor", "copilot")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path, policy=False)
+
+
+def tipstaff(bench: Bench, *arguments: str, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*TIPSTAFF, *arguments], input=stdin, capture_output=True, text=True, check=False, cwd=bench.repository,
+        env=bench.environment(more), timeout=120,
+    )  # fmt: skip
+
+
+def settings(bench: Bench) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for folder, _, names in os.walk(bench.repository):
+        for name in names:
+            path = Path(folder, name)
+            found[str(path.relative_to(bench.repository))] = path.read_bytes()
+    return found
+
+
+def test_a_dry_run_shows_the_difference_and_changes_nothing(bench: Bench) -> None:
+    done = tipstaff(bench, "install", "--host", "all", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("+++ ") == len(HOSTS)
+    assert settings(bench) == {}
+    assert not bench.state.exists()
+
+
+def test_install_twice_and_uninstall(bench: Bench) -> None:
+    foreign = '{\n  "mine": 1\n}\n'
+    (bench.repository / ".gemini").mkdir()
+    (bench.repository / ".gemini" / "settings.json").write_text(foreign)
+    before = settings(bench)
+    first = json.loads(tipstaff(bench, "install", "--host", "all", "--json").stdout)
+    assert Path(first["program"]).is_absolute()
+    assert [one["changed"] for one in first["settings"]] == [True] * 5
+    assert len(first["policies"]) == 2
+    for policy in first["policies"]:
+        assert Path(policy).stat().st_mode & 0o077 == 0
+    installed = settings(bench)
+    second = json.loads(tipstaff(bench, "install", "--host", "all", "--json").stdout)
+    assert [one["changed"] for one in second["settings"]] == [False] * 5
+    assert settings(bench) == installed
+    done = tipstaff(bench, "uninstall", "--host", "all")
+    assert done.returncode == 0
+    assert settings(bench) == before
+
+
+def test_one_file_that_cannot_be_read_stops_the_whole(bench: Bench) -> None:
+    (bench.repository / ".cursor").mkdir()
+    (bench.repository / ".cursor" / "hooks.json").write_text("{ // mine\n}")
+    before = settings(bench)
+    done = tipstaff(bench, "install", "--host", "all")
+    assert done.returncode == 3
+    assert "hooks.json: line 1" in done.stderr
+    assert settings(bench) == before
+
+
+def test_user_settings(bench: Bench) -> None:
+    assert tipstaff(bench, "install", "--host", "claude", "--user").returncode == 0
+    assert "tipstaff-hook" in (bench.home / ".claude" / "settings.json").read_text()
+    assert settings(bench) == {}
+    assert tipstaff(bench, "uninstall", "--host", "claude", "--user").returncode == 0
+    assert not (bench.home / ".claude").exists()
+
+
+def test_doctor_without_anything(bench: Bench) -> None:
+    done = tipstaff(bench, "doctor", "--json")
+    assert done.returncode == 1
+    report = json.loads(done.stdout)
+    assert report["well"] is False
+    assert report["findings"][0]["problem"] == "there is no state folder"
+    assert "registered nowhere" in tipstaff(bench, "doctor").stdout
+
+
+def register(bench: Bench, host: str = "all") -> None:
+    """Install, with the program that these tests are about."""
+    assert tipstaff(bench, "install", "--host", host).returncode == 0
+    for path in bench.repository.rglob("*.json"):
+        text = path.read_text()
+        for word in json.loads(tipstaff(bench, "install", "--host", host, "--dry-run", "--json").stdout)[
+            "program"
+        ].split("\n"):
+            text = text.replace(word, str(program()))
+        path.write_text(text)
+
+
+def test_doctor_finds_all_well(bench: Bench) -> None:
+    register(bench)
+    done = tipstaff(bench, "doctor", "--json")
+    report = json.loads(done.stdout)
+    assert report["well"], report
+    assert done.returncode == 0
+    outcomes = {one["host"]: {probe["kind"]: probe["outcome"] for probe in one["probes"]} for one in report["hosts"]}
+    for host in HOSTS:
+        assert outcomes[host]["harmless"] == "runs"
+        assert outcomes[host]["destructive"] == "stopped"
+        assert outcomes[host]["secret"] == "stopped"
+        assert outcomes[host]["malformed"] in {"asks", "stopped"}
+    assert outcomes["codex"]["confirm"] == "stopped"
+    assert outcomes["claude"]["confirm"] == "asks"
+    without = {one["host"]: one["without_program"] for one in report["hosts"]}
+    assert without == {"claude": "runs", "codex": "runs", "gemini": "runs", "cursor": "stopped", "copilot": "stopped"}
+    # What was tried leaves no call that waits.
+    assert not list((bench.state / "pending").iterdir())
+
+
+def test_doctor_finds_a_missing_program(bench: Bench) -> None:
+    register(bench, "claude")
+    path = bench.repository / ".claude" / "settings.json"
+    path.write_text(path.read_text().replace(str(program()), "/nowhere/tipstaff-hook"))
+    report = json.loads(tipstaff(bench, "doctor", "--host", "claude", "--json").stdout)["hosts"][0]
+    assert any("there is no program" in problem for problem in report["problems"])
+    assert {probe["outcome"] for probe in report["probes"]} == {"runs"}
+
+
+def test_doctor_finds_two_registrations(bench: Bench) -> None:
+    register(bench, "claude")
+    assert tipstaff(bench, "install", "--host", "claude", "--user").returncode == 0
+    done = tipstaff(bench, "doctor", "--host", "claude")
+    assert done.returncode == 1
+    assert "more than once" in done.stdout
+
+
+@pytest.mark.parametrize("how", ["stale", "damaged", "mode", "gone", "settings", "disabled", "event"])
+def test_doctor_finds_what_is_wrong(bench: Bench, how: str) -> None:
+    packs = bench.repository / ".tipstaff" / "packs"
+    packs.mkdir(parents=True)
+    register(bench, "claude")
+    default, path = bench.state / "policy" / "default.policy", bench.repository / ".claude" / "settings.json"
+    if how == "stale":
+        (packs / "new.toml").write_text('[pack]\nid = "new"\ntitle = "new"\n')
+    elif how == "damaged":
+        default.write_bytes(default.read_bytes()[:-1] + b"x")
+    elif how == "mode":
+        default.chmod(0o666)
+    elif how == "gone":
+        default.unlink()
+    elif how == "settings":
+        path.write_text("{,}")
+    elif how == "disabled":
+        path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
+    else:
+        data = json.loads(path.read_text())
+        del data["hooks"]["PostToolUse"]
+        path.write_text(json.dumps(data))
+    done = tipstaff(bench, "doctor", "--host", "claude")
+    assert done.returncode == 1
+    said = {"stale": "older than", "damaged": "damaged", "mode": "not the owner's alone", "gone": "no compiled policy",
+            "settings": "no JSON", "disabled": "disableAllHooks", "event": "not registered for PostToolUse"}  # fmt: skip
+    assert said[how] in done.stdout
+
+
+def test_compile_compiles_the_policy_where_a_repository_has_its_own(bench: Bench) -> None:
+    (bench.repository / "CLAUDE.md").write_text("# Rules\n- Never push to main.\n")
+    assert json.loads(tipstaff(bench, "compile", "--json").stdout)["policy"] is None
+    (bench.repository / ".tipstaff").mkdir(exist_ok=True)
+    (bench.repository / ".tipstaff" / "gates.toml").write_text('secrets = false\nuncertain = "warn"\n')
+    policy = json.loads(tipstaff(bench, "compile", "--json").stdout)["policy"]
+    assert Path(policy).is_file()
+    assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
+    (bench.repository / ".tipstaff" / "gates.toml").write_text("secret = false\n")
+    done = tipstaff(bench, "compile")
+    assert done.returncode == 2
+    assert "'secret' is no setting" in done.stderr
+
+
+# -- approve -------------------------------------------------------------------------------------------------------------
+
+
+def waiting(bench: Bench) -> str:
+    assert tipstaff(bench, "install", "--host", "claude").returncode == 0
+    assert bench.run(bench.claude("git reset --hard"), "--host", "claude").decision() == "ask"
+    return str(bench.pending()[0]["code"])
+
+
+def in_terminal(bench: Bench, *arguments: str, typed: str) -> tuple[int, str]:
+    """Run a command in a terminal of its own, and type."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(bench.repository)
+        os.execve(sys.executable, [*TIPSTAFF, *arguments], {**bench.environment(), "TERM": "dumb"})
+    said = b""
+    asked = False
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([terminal], [], [], 1)
+        if not ready:
+            continue
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        said += part
+        if not asked and b"last four letters" in said:
+            asked = True
+            os.write(terminal, typed.encode() + b"\n")
+    os.close(terminal)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status), said.decode()
+
+
+def test_a_person_approves_in_a_terminal(bench: Bench) -> None:
+    code = waiting(bench)
+    status, said = in_terminal(bench, "approve", code, typed=code[-4:].lower())
+    assert status == 0, said
+    assert "git reset --hard" in said
+    assert str(bench.repository) in said
+    assert "git.reset-hard" in said
+    assert b"A person allowed" in bench.run(bench.claude("git reset --hard"), "--host", "claude").stdout
+    assert (bench.state / "key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_person_refuses(bench: Bench) -> None:
+    code = waiting(bench)
+    assert in_terminal(bench, "approve", code, "--deny", typed=code[-4:])[0] == 0
+    assert b"A person has refused" in bench.run(bench.claude("git reset --hard"), "--host", "claude").stdout
+
+
+@pytest.mark.parametrize("typed", ["", "no", "AAAA", "yes"])
+def test_other_letters_do_nothing(bench: Bench, typed: str) -> None:
+    code = waiting(bench)
+    status, said = in_terminal(bench, "approve", code, typed=typed)
+    assert status == 1
+    assert "nothing was done" in said
+    assert not (bench.state / "approvals").exists()
+
+
+def test_nobody_approves_without_a_terminal(bench: Bench) -> None:
+    code = waiting(bench)
+    done = tipstaff(bench, "approve", code, stdin=f"{code[-4:]}\n")
+    assert done.returncode == 2
+    assert "in a terminal" in done.stderr
+    assert not (bench.state / "approvals").exists()
+
+
+@pytest.mark.parametrize("mark", ["CLAUDECODE", "GEMINI_CLI", "CURSOR_AGENT", "CODEX_SANDBOX"])
+def test_no_agent_approves(bench: Bench, mark: str) -> None:
+    done = tipstaff(bench, "approve", waiting(bench), **{mark: "1"})
+    assert done.returncode == 2
+    assert "terminal of an agent" in done.stderr
+
+
+def test_without_a_code_what_waits_is_listed(bench: Bench) -> None:
+    assert "no call waits" in tipstaff(bench, "approve").stdout
+    code = waiting(bench)
+    done = tipstaff(bench, "approve")
+    assert done.returncode == 0
+    assert code in done.stdout
+    assert "git reset --hard" in done.stdout
+
+
+@pytest.mark.parametrize("for_", ["0s", "1d", "10", "x", "25h", "-1m"])
+def test_times_that_are_none(bench: Bench, for_: str) -> None:
+    code = waiting(bench)
+    status, said = in_terminal(bench, "approve", code, "--for", for_, typed=code[-4:])
+    assert status == 2, said
+    assert not (bench.state / "approvals" / code).exists()
