@@ -22,7 +22,7 @@ MAX_PRIORITY: Final = 9_999
 SIGNS_FROM_SHARDS: Final = 300_000
 """From so many shards on, the signs of their vectors choose which ones are scored; up to there every one is."""
 
-SIGN_CANDIDATES: Final = 4_096
+SIGN_CANDIDATES: Final = 1_024
 """How many shards are scored where signs choose them."""
 
 MAX_SIGN_DIMENSIONS: Final = 2_048

@@ -30,6 +30,7 @@ namespace tipstaff {
 // Sums of table entries must fit into 16 bits.
 inline constexpr std::int64_t max_sign_dimensions = 2048;
 inline constexpr int sign_block = 64;   // rows whose bytes lie side by side
+inline constexpr int sign_sample = 16;  // of so many blocks one is looked at beforehand
 inline constexpr int sign_level = 63;   // table entries are 0 to twice this
 
 // Dimensions after the rotation: the next power of two, 8 or more.
@@ -151,57 +152,74 @@ static std::int64_t topk_signs(const Rows& rows, const SignRows& signs, const Qu
   const auto middle = static_cast<std::int32_t>(2 * bytes * sign_level);
   std::int64_t n_found = 0;
   float threshold = -std::numeric_limits<float>::infinity();
-  for (std::int64_t start = 0; start < rows.n; start += sign_block) {
-    const std::int64_t left = rows.n - start;
-    if (rows.mask != nullptr) {
-      std::uint8_t any = 0;
-      const std::int64_t count = left < sign_block ? left : sign_block;
-      for (std::int64_t i = 0; i < count; ++i) any |= rows.mask[start + i];
-      if (any == 0) continue;
+  const auto scan = [&](std::int64_t step, std::int64_t wanted) noexcept {
+    for (std::int64_t start = 0; start < rows.n; start += step) {
+      const std::int64_t left = rows.n - start;
+      if (rows.mask != nullptr) {
+        std::uint8_t any = 0;
+        const std::int64_t count = left < sign_block ? left : sign_block;
+        for (std::int64_t i = 0; i < count; ++i) any |= rows.mask[start + i];
+        if (any == 0) continue;
+      }
+      std::uint16_t sums[sign_block];
+      S::sign_sums(signs.bits + start * bytes, tables, bytes, sums);
+      for (std::int64_t part = 0; part < sign_block && part < left; part += block_rows) {
+        const std::int64_t first = start + part;
+        const int count = left - part < block_rows ? static_cast<int>(left - part) : block_rows;
+        float factors[block_rows] = {};
+        std::memcpy(factors, signs.factors + first * 4, static_cast<std::size_t>(count) * 4);
+        float scores[block_rows];
+#pragma GCC unroll 1
+        for (int i = 0; i < block_rows; ++i) {
+          const auto sum = static_cast<std::int32_t>(sums[part + i]) - middle;
+          scores[i] = clamp_cosine(asked.base + factors[i] * (asked.step * static_cast<float>(sum)));
+        }
+        int hopeful = 0;
+#pragma GCC unroll 1
+        for (int i = 0; i < block_rows; ++i) {
+          hopeful |= scores[i] + most_intent + most_risk > threshold ? 1 : 0;
+        }
+        if (hopeful == 0) continue;
+        BlockColumns block;
+        read_columns(rows, first, count, query.intents, query.risk_filter, boosts, &block);
+        if (block.allowed == 0) continue;
+#pragma GCC unroll 1
+        for (int i = 0; i < block_rows; ++i) {
+          scores[i] = scores[i] + block.boost_intent[i] + block.boost_risk[i] + block.gate[i];
+        }
+        int any = 0;
+#pragma GCC unroll 1
+        for (int i = 0; i < block_rows; ++i) any |= scores[i] > threshold ? 1 : 0;
+        if (any == 0) continue;
+        for (int i = 0; i < count; ++i) {
+          if (!(scores[i] > threshold)) continue;
+          found[n_found++] = Estimate<S>{scores[i], static_cast<std::int32_t>(first + i)};
+        }
+        if (n_found >= 2 * wanted) {
+          threshold = keep_best<S>(found, n_found, wanted);
+          n_found = wanted;
+        }
+      }
     }
-    std::uint16_t sums[sign_block];
-    S::sign_sums(signs.bits + start * bytes, tables, bytes, sums);
-    for (std::int64_t part = 0; part < sign_block && part < left; part += block_rows) {
-      const std::int64_t first = start + part;
-      const int count = left - part < block_rows ? static_cast<int>(left - part) : block_rows;
-      float factors[block_rows] = {};
-      std::memcpy(factors, signs.factors + first * 4, static_cast<std::size_t>(count) * 4);
-      float scores[block_rows];
-#pragma GCC unroll 1
-      for (int i = 0; i < block_rows; ++i) {
-        const auto sum = static_cast<std::int32_t>(sums[part + i]) - middle;
-        scores[i] = clamp_cosine(asked.base + factors[i] * (asked.step * static_cast<float>(sum)));
-      }
-      int hopeful = 0;
-#pragma GCC unroll 1
-      for (int i = 0; i < block_rows; ++i) {
-        hopeful |= scores[i] + most_intent + most_risk > threshold ? 1 : 0;
-      }
-      if (hopeful == 0) continue;
-      BlockColumns block;
-      read_columns(rows, first, count, query.intents, query.risk_filter, boosts, &block);
-      if (block.allowed == 0) continue;
-#pragma GCC unroll 1
-      for (int i = 0; i < block_rows; ++i) {
-        scores[i] = scores[i] + block.boost_intent[i] + block.boost_risk[i] + block.gate[i];
-      }
-      int any = 0;
-#pragma GCC unroll 1
-      for (int i = 0; i < block_rows; ++i) any |= scores[i] > threshold ? 1 : 0;
-      if (any == 0) continue;
-      for (int i = 0; i < count; ++i) {
-        if (!(scores[i] > threshold)) continue;
-        found[n_found++] = Estimate<S>{scores[i], static_cast<std::int32_t>(first + i)};
-      }
-      if (n_found >= 2 * candidates) {
-        threshold = keep_best<S>(found, n_found, candidates);
-        n_found = candidates;
-      }
+    if (n_found > wanted) {
+      threshold = keep_best<S>(found, n_found, wanted);
+      n_found = wanted;
     }
+  };
+  // A sample says about where the candidates begin, so that few rows are put aside for nothing. What
+  // lies above is complete; only if that is too little must the rows be looked at once more.
+  const std::int64_t sampled = candidates / (sign_sample / 2);
+  if (sampled > 0 && rows.n >= sign_block * sign_sample * 4) {
+    scan(sign_block * sign_sample, sampled);
+    if (n_found < sampled) threshold = -std::numeric_limits<float>::infinity();
+    n_found = 0;
   }
-  if (n_found > candidates) {
-    keep_best<S>(found, n_found, candidates);
-    n_found = candidates;
+  const float start_threshold = threshold;
+  scan(sign_block, candidates);
+  if (n_found < candidates && start_threshold > -std::numeric_limits<float>::infinity()) {
+    threshold = -std::numeric_limits<float>::infinity();
+    n_found = 0;
+    scan(sign_block, candidates);
   }
   TopK<S> top(best.k, best.rows, best.scores, best.cosines);
   constexpr std::int64_t ahead = 6;
