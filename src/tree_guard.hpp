@@ -5,6 +5,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <vector>
 
@@ -44,7 +45,8 @@ class TreeGuard {
     if (!open(sequence, &items, &count)) return -1;
     Py_ssize_t same = 0;
     const Py_ssize_t most = count < size() ? count : size();
-    while (same < most && items[same] == messages_[static_cast<std::size_t>(same)].object) ++same;
+    if (most > 0 && std::memcmp(items, objects_.data(), static_cast<std::size_t>(most) * sizeof *items) == 0) same = most;
+    while (same < most && items[same] == objects_[static_cast<std::size_t>(same)]) ++same;
     // Objects are compared before any is looked into: what the checks below read is then what was recorded.
     same = first_changed(same);
     return same;
@@ -58,7 +60,10 @@ class TreeGuard {
     try {
       for (Py_ssize_t i = start; i < count; ++i) {
         PyObject* message = items[i];
-        messages_.push_back(Message{message, dicts_.size(), lists_.size(), items_.size()});
+        // Both have room before either grows: they must stay of one size.
+        if (objects_.size() == objects_.capacity()) objects_.reserve(2 * objects_.size() + 8);
+        messages_.push_back(Message{dicts_.size(), lists_.size(), items_.size()});
+        objects_.push_back(message);
         Py_INCREF(message);
         if (!add(message, 0) && messages_.size() <= first_unguarded_) first_unguarded_ = messages_.size() - 1;
       }
@@ -74,7 +79,6 @@ class TreeGuard {
   static constexpr int max_depth = 64;
 
   struct Message {
-    PyObject* object;
     // Where its dictionaries, lists and items begin.
     std::size_t dicts;
     std::size_t lists;
@@ -96,6 +100,7 @@ class TreeGuard {
   };
 
   std::vector<Message> messages_;
+  std::vector<PyObject*> objects_;  // the messages themselves
   std::vector<Dict> dicts_;
   std::vector<List> lists_;
   std::vector<PyObject*> items_;
@@ -111,6 +116,12 @@ class TreeGuard {
     *count = PySequence_Fast_GET_SIZE(sequence);
     return true;
   }
+
+#if TIPSTAFF_DICT_VERSIONS
+  static std::uint64_t version(PyObject* dict) noexcept {
+    return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
+  }
+#endif
 
   void keep(PyObject* object) {
     items_.push_back(object);
@@ -148,7 +159,7 @@ class TreeGuard {
     const std::size_t first = items_.size();
     const Py_ssize_t size = PyDict_GET_SIZE(object);
 #if TIPSTAFF_DICT_VERSIONS
-    const Dict dict{object, reinterpret_cast<PyDictObject*>(object)->ma_version_tag};
+    const Dict dict{object, version(object)};
 #else
     const Dict dict{object, first, size};
 #endif
@@ -169,7 +180,7 @@ class TreeGuard {
 
   bool same(const Dict& dict) const noexcept {
 #if TIPSTAFF_DICT_VERSIONS
-    return reinterpret_cast<PyDictObject*>(dict.object)->ma_version_tag == dict.version;
+    return version(dict.object) == dict.version;
 #else
     if (PyDict_GET_SIZE(dict.object) != dict.size) return false;
     PyObject* key;
@@ -185,14 +196,39 @@ class TreeGuard {
   }
 
   bool same(const List& list) const noexcept {
-    if (PyList_GET_SIZE(list.object) != list.size) return false;
+    const Py_ssize_t size = list.size;
+    if (PyList_GET_SIZE(list.object) != size) return false;
+    if (size == 0) return true;
     PyObject* const* now = reinterpret_cast<PyListObject*>(list.object)->ob_item;
     PyObject* const* then = items_.data() + list.first;
-    for (Py_ssize_t i = 0; i < list.size; ++i) {
+    // Most lists have one block or two: the first and the last are all of them, without a loop to foretell.
+    if (now[0] != then[0] || now[size - 1] != then[size - 1]) return false;
+    for (Py_ssize_t i = 1; i < size - 1; ++i) {
       if (now[i] != then[i]) return false;
     }
     return true;
   }
+
+#if TIPSTAFF_DICT_VERSIONS
+  // The first of `n` dictionaries that changed, else `n`. Eight are compared between two branches.
+  std::size_t first_changed_dict(std::size_t n) const noexcept {
+    const Dict* dicts = dicts_.data();
+    std::size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+      std::uint64_t difference = 0;
+      for (std::size_t j = i; j < i + 8; ++j) difference |= version(dicts[j].object) ^ dicts[j].version;
+      if (difference != 0) break;
+    }
+    while (i < n && same(dicts[i])) ++i;
+    return i;
+  }
+#else
+  std::size_t first_changed_dict(std::size_t n) const noexcept {
+    std::size_t i = 0;
+    while (i < n && same(dicts_[i])) ++i;
+    return i;
+  }
+#endif
 
   // The first of `count` messages that changed, else `count`. All dictionaries, then all lists: each check reads memory
   // that does not depend on the one before it.
@@ -201,12 +237,8 @@ class TreeGuard {
     const std::size_t n_dicts = n < messages_.size() ? messages_[n].dicts : dicts_.size();
     const std::size_t n_lists = n < messages_.size() ? messages_[n].lists : lists_.size();
     std::size_t first = n;
-    for (std::size_t i = 0; i < n_dicts; ++i) {
-      if (!same(dicts_[i])) {
-        first = owner(&Message::dicts, i);
-        break;
-      }
-    }
+    const std::size_t changed = first_changed_dict(n_dicts);
+    if (changed < n_dicts) first = owner(&Message::dicts, changed);
     for (std::size_t i = 0; i < n_lists; ++i) {
       if (!same(lists_[i])) {
         const std::size_t found = owner(&Message::lists, i);
@@ -246,7 +278,7 @@ class TreeGuard {
     for (std::size_t i = first.dicts; i < dicts_.size(); ++i) dropped.push_back(dicts_[i].object);
     for (std::size_t i = first.lists; i < lists_.size(); ++i) dropped.push_back(lists_[i].object);
     for (std::size_t i = first.items; i < items_.size(); ++i) dropped.push_back(items_[i]);
-    for (std::size_t i = n; i < messages_.size(); ++i) dropped.push_back(messages_[i].object);
+    for (std::size_t i = n; i < objects_.size(); ++i) dropped.push_back(objects_[i]);
     leak(n, first);
     for (PyObject* object : dropped) Py_DECREF(object);
   }
@@ -256,6 +288,7 @@ class TreeGuard {
     lists_.resize(first.lists, List{});
     items_.resize(first.items, nullptr);
     messages_.resize(n, Message{});
+    objects_.resize(n, nullptr);
     if (first_unguarded_ >= n) first_unguarded_ = PY_SSIZE_T_MAX;
   }
 };

@@ -81,6 +81,8 @@ const WordPieceKernels* wordpiece_kernels(Isa isa) noexcept {
 const TokenKernels* token_kernels(Isa isa) noexcept {
 #if defined(TIPSTAFF_X86_64)
   if (isa == Isa::avx2) return &avx2_token;
+  // Nearly every processor with VNNI counts bits in vectors too; those that do not have AVX-512's table.
+  if (isa == Isa::avx512_vnni && __builtin_cpu_supports("avx512vpopcntdq")) return &avx512_popcnt_token;
   if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_token;
 #endif
   (void)isa;

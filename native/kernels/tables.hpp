@@ -29,6 +29,7 @@ extern const SignKernels avx512_sign;
 extern const LimitKernels avx512_limit;
 extern const WordPieceKernels avx512_wordpiece;
 extern const TokenKernels avx512_token;
+extern const TokenKernels avx512_popcnt_token;
 extern const ScoreKernels avx512_vnni_score;
 #endif
 }  // namespace tipstaff

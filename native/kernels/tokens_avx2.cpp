@@ -72,12 +72,12 @@ struct Avx2Bytes {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(masks + 4), x.high);
   }
   template <int distance>
-  static Vector shifted(const std::uint64_t* masks) noexcept {
+  static Vector shifted(const token_detail::MaskRow& row) noexcept {
     const auto move = [](const std::uint64_t* from) noexcept {
       return _mm256_or_si256(_mm256_slli_epi64(at_masks(from), distance),
                              _mm256_srli_epi64(at_masks(from - 1), 64 - distance));
     };
-    return {move(masks), move(masks + 4)};
+    return {move(row.masks), move(row.masks + 4)};
   }
   static Vector both(const Vector& a, const Vector& b) noexcept {
     return {_mm256_and_si256(a.low, b.low), _mm256_and_si256(a.high, b.high)};

@@ -87,7 +87,8 @@ struct PortableBytes {
     for (int j = 0; j < 8; ++j) masks[j] = x.lanes[j];
   }
   template <int distance>
-  static Vector shifted(const std::uint64_t* masks) noexcept {
+  static Vector shifted(const token_detail::MaskRow& row) noexcept {
+    const std::uint64_t* masks = row.masks;
     return lanewise([=](int j) noexcept { return masks[j] << distance | masks[j - 1] >> (64 - distance); });
   }
   static Vector both(const Vector& a, const Vector& b) noexcept {

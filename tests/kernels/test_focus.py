@@ -46,6 +46,20 @@ def test_the_window_over_plain_words_changes_nothing(text: str, at: int) -> None
     both(PROSE[:at] + text + PROSE * 2)
 
 
+@given(TEXTS, TEXTS, st.integers(0, 16), st.integers(0, 16))
+@settings(max_examples=300)
+def test_the_rest_is_read_as_far_as_it_can_matter(text: str, rest: str, paths: int, symbols: int) -> None:
+    full = " ".join([*(f"src/f{n}.py" for n in range(paths)), *(f"`name_{n}`" for n in range(symbols))])
+    for options in ({"max_paths": paths, "max_symbols": symbols}, {}):
+        both(f"{text} {full} {rest} continue the plan, fix and test {rest}", f"{rest} {full} {text}", **options)
+
+
+def test_signals_are_found_behind_the_last_name_that_counts() -> None:
+    names = " ".join([*(f"src/f{n}.py" for n in range(6)), *(f"`name_{n}`" for n in range(8))])
+    assert both(f"{names} {PROSE * 9} resume `other` then plan, fix and review")[4] == 15
+    assert both(f"{PROSE * 9} load_config {names} src/late.py `late`")[3] == tuple(f"name_{n}" for n in range(8))
+
+
 @given(st.text(max_size=300), st.lists(TEXTS, max_size=3))
 def test_any_text_and_any_history(text: str, history: list[str]) -> None:
     both(text, *history)

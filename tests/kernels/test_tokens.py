@@ -128,6 +128,27 @@ EDITS: dict[str, tuple[Callable[[list[dict[str, Any]]], object], int]] = {
 
 
 @pytest.mark.parametrize("kind", GUARDS)
+def test_a_guard_sees_an_edit_at_any_place_of_a_long_conversation(kind: Any) -> None:
+    messages = [message for _ in range(12) for message in conversation()]
+    guard = kind()
+    guard.record(messages, 0)
+    for index, message in enumerate(messages):
+        message["note"] = index
+        assert guard.unchanged(messages) == index
+        guard.record(messages, index)
+        if isinstance(message["content"], list):
+            message["content"][-1] = dict(message["content"][-1])
+            assert guard.unchanged(messages) == index
+            message["content"].insert(1, {"type": "text", "text": "between"})
+            assert guard.unchanged(messages) == index
+            guard.record(messages, index)
+            message["content"][1] = {"type": "text", "text": "between"}
+            assert guard.unchanged(messages) == index
+            guard.record(messages, index)
+    assert guard.unchanged(messages) == len(messages)
+
+
+@pytest.mark.parametrize("kind", GUARDS)
 @pytest.mark.parametrize("name", EDITS)
 def test_a_guard_sees_every_edit_in_place(kind: Any, name: str) -> None:
     edit, first = EDITS[name]

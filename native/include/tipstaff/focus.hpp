@@ -452,9 +452,21 @@ static inline bool marked_symbol(Focus* found, Bytes s, Bytes e) noexcept {
 
 enum Wanted : unsigned { want_symbols = 1, want_signals = 2, within_code = 4 };
 
+// Whether no further name can change what was found: what is written as code goes before the rest.
+static inline bool has_names(const Focus& found, unsigned wanted) noexcept {
+  return found.n_paths == found.path_limit &&
+         ((wanted & want_symbols) == 0 || found.n_marked == found.symbol_limit);
+}
+
+static inline bool has_all(const Focus& found, unsigned wanted) noexcept {
+  constexpr unsigned every = focus_continues | focus_plans | focus_changes | focus_verifies;
+  return has_names(found, wanted) && ((wanted & want_signals) == 0 || found.signals == every);
+}
+
 // One token that is not a plain word.
 static inline void take_token(Focus* found, int owner, Bytes s, Bytes e, Around around,
                               unsigned wanted) noexcept {
+  if (has_names(*found, wanted)) return;
   if (*s == '-' || e - s > longest_path) return;
   while (s < e && is_one_of(*s, "*+$%&#")) ++s;
   while (s < e && *s == '~' && !(e - s > 1 && s[1] == '/')) ++s;
@@ -492,6 +504,7 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
 
 // What stands between backticks: a path, a symbol, or a piece of code.
 static inline void take_code(Focus* found, int owner, Bytes s, Bytes e, unsigned wanted) noexcept {
+  if (has_names(*found, wanted)) return;
   while (s < e && classes.of[*s] == space) ++s;
   while (e > s && classes.of[e[-1]] == space) --e;
   if (s >= e) return;
@@ -593,13 +606,32 @@ static inline Masks masks_of(Bytes x) noexcept {
 }
 #endif
 
+// The 64 bytes that were looked at last: where words and others take turns, each is asked for again.
+struct Window {
+#if defined(__SSE2__)
+  static constexpr std::int64_t oldest = 44;  // with fewer bytes left, looking anew is the cheaper
+  Bytes base = nullptr;
+  Masks masks = {};
+
+  Masks from(Bytes x) noexcept {
+    if (base == nullptr || x - base > oldest) {
+      base = x;
+      masks = masks_of(x);
+    }
+    const auto at = static_cast<unsigned>(x - base);
+    return {masks.small >> at, masks.capital >> at, masks.blank >> at, masks.stop >> at, masks.file >> at};
+  }
+#endif
+};
+
 // Passes over plain words, which most words are, 64 bytes at a time and without a branch for each
 // letter: `x` must be where a token may begin. Stops before the first token that is more than letters
 // with a capital at most in front and a mark at most behind, and where fewer than 64 bytes are left.
-static inline Bytes pass_words(Focus* found, Bytes x, Bytes end, unsigned wanted, Told* last) noexcept {
+static inline Bytes pass_words(Focus* found, Bytes x, Bytes end, unsigned wanted, Told* last,
+                               Window* window) noexcept {
 #if defined(__SSE2__)
   while (end - x > 64) {
-    const Masks masks = masks_of(x);
+    const Masks masks = window->from(x);
     if (masks.blank == 0) return x;
     const int limit = 63 - __builtin_clzll(masks.blank);
     if (limit == 0) return x + 1;
@@ -637,6 +669,7 @@ static inline Bytes pass_words(Focus* found, Bytes x, Bytes end, unsigned wanted
   (void)end;
   (void)wanted;
   (void)last;
+  (void)window;
 #endif
   return x;
 }
@@ -647,11 +680,12 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
   Bytes x = text.data;
   const Bytes end = x + text.size;
   Told last = {plain, x};
+  Window window;
   while (x < end) {
     unsigned char c = *x;
     Class is = classes.of[c];
     if (end - x > 64 && (is <= upper || c == ' ' || c == '\n') && told_before(last, x) != defines) {
-      x = pass_words(found, x, end, wanted, &last);
+      x = pass_words(found, x, end, wanted, &last, &window);
       c = *x;
       is = classes.of[c];
     }
@@ -772,7 +806,7 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
     if (kind != plain) take_word(found, x, y, kind, wanted, &last);
     take_token(found, owner, x, y, around, wanted);
     x = around.call ? y + 2 : y;
-    if (wanted == 0 && found->n_paths == found->path_limit) return;
+    if (has_all(*found, wanted)) return;
   }
 }
 

@@ -92,8 +92,10 @@ inline Beyond classify(const unsigned char* bytes, unsigned char preceding, Mask
     rows.marks.masks[j] = marks;
     rows.repeats.masks[j] = S::same_as_before(block, at, j == 0 ? preceding : at[-1]) & marks;
     rows.closing.masks[j] = S::equal(block, ')');
-    two_bytes |= S::within(block, 0xC2, 0xDF - 0xC2);
-    wide |= S::within(block, 0xE0, 0x1F);
+    if (high != 0) {
+      two_bytes |= S::within(block, 0xC2, 0xDF - 0xC2);
+      wide |= S::within(block, 0xE0, 0x1F);
+    }
   }
   return {two_bytes != 0, wide != 0};
 }
@@ -157,46 +159,46 @@ inline void count_ascii(MaskRows& rows, Counts& counts) noexcept {
   const V newlines = S::at(rows.newlines.masks);
   const V tabs = S::at(rows.tabs.masks);
   const V consonants = S::at(rows.consonants.masks);
-  const V after_letter = S::template shifted<1>(rows.letters.masks);
-  const V after_space = S::template shifted<1>(rows.spaces.masks);
-  const V after_mark = S::template shifted<1>(rows.marks.masks);
+  const V after_letter = S::template shifted<1>(rows.letters);
+  const V after_space = S::template shifted<1>(rows.spaces);
+  const V after_mark = S::template shifted<1>(rows.marks);
   add(F::letters, letters);
   const V letters2 = keep(rows.letters2, S::both(letters, after_letter));
   add(F::letters2, letters2);
-  add(F::letters3, S::both(letters2, S::template shifted<1>(rows.letters2.masks)));
+  add(F::letters3, S::both(letters2, S::template shifted<1>(rows.letters2)));
   const V letters4 =
-      keep(rows.letters4, S::both(letters2, S::template shifted<2>(rows.letters2.masks)));
+      keep(rows.letters4, S::both(letters2, S::template shifted<2>(rows.letters2)));
   add(F::letters4, letters4);
-  add(F::letters8, S::both(letters4, S::template shifted<4>(rows.letters4.masks)));
+  add(F::letters8, S::both(letters4, S::template shifted<4>(rows.letters4)));
   add(F::letter_after_space, S::both(letters, after_space));
   add(F::letter_after_mark, S::both(letters, after_mark));
   add(F::capitals, upper);
-  add(F::capitals2, S::both(upper, S::template shifted<1>(rows.upper.masks)));
-  add(F::camel, S::both(upper, S::template shifted<1>(rows.lower.masks)));
+  add(F::capitals2, S::both(upper, S::template shifted<1>(rows.upper)));
+  add(F::camel, S::both(upper, S::template shifted<1>(rows.lower)));
   add(F::digits, digits);
-  const V digits2 = keep(rows.digits2, S::both(digits, S::template shifted<1>(rows.digits.masks)));
+  const V digits2 = keep(rows.digits2, S::both(digits, S::template shifted<1>(rows.digits)));
   add(F::digits2, digits2);
-  add(F::digits4, S::both(digits2, S::template shifted<2>(rows.digits2.masks)));
+  add(F::digits4, S::both(digits2, S::template shifted<2>(rows.digits2)));
   add(F::spaces, spaces);
   const V spaces2 = keep(rows.spaces2, S::both(spaces, after_space));
   add(F::spaces2, spaces2);
-  add(F::spaces3, S::both(spaces2, S::template shifted<1>(rows.spaces2.masks)));
+  add(F::spaces3, S::both(spaces2, S::template shifted<1>(rows.spaces2)));
   add(F::mark_after_space, S::both(marks, after_space));
   add(F::space_after_letter, S::both(spaces, after_letter));
   add(F::newlines, newlines);
-  add(F::newlines2, S::both(newlines, S::template shifted<1>(rows.newlines.masks)));
+  add(F::newlines2, S::both(newlines, S::template shifted<1>(rows.newlines)));
   add(F::newline_after_mark, S::both(newlines, after_mark));
   add(F::tabs, tabs);
-  add(F::tabs2, S::both(tabs, S::template shifted<1>(rows.tabs.masks)));
+  add(F::tabs2, S::both(tabs, S::template shifted<1>(rows.tabs)));
   add(F::marks, marks);
   const V marks2 = keep(rows.marks2, S::both(marks, after_mark));
   add(F::marks2, marks2);
-  add(F::marks3, S::both(marks2, S::template shifted<1>(rows.marks2.masks)));
-  add(F::repeats3, S::both(S::at(rows.repeats.masks), S::template shifted<1>(rows.repeats.masks)));
+  add(F::marks3, S::both(marks2, S::template shifted<1>(rows.marks2)));
+  add(F::repeats3, S::both(S::at(rows.repeats.masks), S::template shifted<1>(rows.repeats)));
   add(F::closing, S::at(rows.closing.masks));
   const V consonants2 =
-      keep(rows.consonants2, S::both(consonants, S::template shifted<1>(rows.consonants.masks)));
-  add(F::consonants4, S::both(consonants2, S::template shifted<2>(rows.consonants2.masks)));
+      keep(rows.consonants2, S::both(consonants, S::template shifted<1>(rows.consonants)));
+  add(F::consonants4, S::both(consonants2, S::template shifted<2>(rows.consonants2)));
 }
 
 template <class S>
@@ -205,29 +207,29 @@ inline void count_two_bytes(MaskRows& rows, Counts& counts) noexcept {
   using V = typename S::Vector;
   const auto add = [&counts](F feature, V masks) noexcept { S::count(counts[feature], masks); };
   const auto keep = [](MaskRow& row, V masks) noexcept { S::put(row.masks, masks); return masks; };
-  const V after_space = S::template shifted<1>(rows.spaces.masks);
+  const V after_space = S::template shifted<1>(rows.spaces);
   const V cyrillic = S::at(rows.cyrillic.masks);
   add(F::latin, S::at(rows.latin.masks));
   add(F::other2, S::at(rows.other2.masks));
   // A letter is two bytes: its neighbour's lead stands two before.
   add(F::cyrillic, cyrillic);
   const V cyrillic2 =
-      keep(rows.cyrillic2, S::both(cyrillic, S::template shifted<2>(rows.cyrillic.masks)));
+      keep(rows.cyrillic2, S::both(cyrillic, S::template shifted<2>(rows.cyrillic)));
   const V cyrillic3 =
-      keep(rows.cyrillic3, S::both(cyrillic2, S::template shifted<2>(rows.cyrillic2.masks)));
+      keep(rows.cyrillic3, S::both(cyrillic2, S::template shifted<2>(rows.cyrillic2)));
   const V cyrillic5 =
-      keep(rows.cyrillic5, S::both(cyrillic3, S::template shifted<4>(rows.cyrillic3.masks)));
+      keep(rows.cyrillic5, S::both(cyrillic3, S::template shifted<4>(rows.cyrillic3)));
   const V cyrillic7 =
-      keep(rows.cyrillic7, S::both(cyrillic5, S::template shifted<4>(rows.cyrillic5.masks)));
+      keep(rows.cyrillic7, S::both(cyrillic5, S::template shifted<4>(rows.cyrillic5)));
   add(F::cyrillic3, cyrillic3);
   add(F::cyrillic5, cyrillic5);
   add(F::cyrillic7, cyrillic7);
-  add(F::cyrillic9, S::both(cyrillic7, S::template shifted<4>(rows.cyrillic7.masks)));
+  add(F::cyrillic9, S::both(cyrillic7, S::template shifted<4>(rows.cyrillic7)));
   add(F::cyrillic_after_space, S::both(cyrillic, after_space));
   add(F::cyrillic_capital,
-      S::both(S::at(rows.after_d0.masks), S::template shifted<1>(rows.lead_d0.masks)));
+      S::both(S::at(rows.after_d0.masks), S::template shifted<1>(rows.lead_d0)));
   add(F::cyrillic_rare,
-      S::either(S::both(S::at(rows.after_d1.masks), S::template shifted<1>(rows.lead_d1.masks)),
+      S::either(S::both(S::at(rows.after_d1.masks), S::template shifted<1>(rows.lead_d1)),
                 S::without(cyrillic, S::either(S::at(rows.lead_d0.masks), S::at(rows.lead_d1.masks)))));
 }
 
@@ -236,7 +238,7 @@ inline void count_wide(MaskRows& rows, Counts& counts) noexcept {
   using F = TokenFeature;
   using V = typename S::Vector;
   const auto add = [&counts](F feature, V masks) noexcept { S::count(counts[feature], masks); };
-  const V after_e3 = S::template shifted<1>(rows.lead_e3.masks);
+  const V after_e3 = S::template shifted<1>(rows.lead_e3);
   const V lead_e3 = S::at(rows.lead_e3.masks);
   const V han = S::at(rows.han.masks);
   const V hangul = S::at(rows.hangul.masks);
@@ -252,10 +254,10 @@ inline void count_wide(MaskRows& rows, Counts& counts) noexcept {
   add(F::han, han);
   add(F::hangul_ea, S::at(rows.hangul_ea.masks));
   add(F::hangul, hangul);
-  add(F::han_pairs, S::both(han, S::template shifted<3>(rows.han.masks)));
-  add(F::hangul_pairs, S::both(hangul, S::template shifted<3>(rows.hangul.masks)));
-  add(F::hangul_after_space, S::both(hangul, S::template shifted<1>(rows.spaces.masks)));
-  add(F::kana_pairs, S::both(lead_e3, S::template shifted<3>(rows.lead_e3.masks)));
+  add(F::han_pairs, S::both(han, S::template shifted<3>(rows.han)));
+  add(F::hangul_pairs, S::both(hangul, S::template shifted<3>(rows.hangul)));
+  add(F::hangul_after_space, S::both(hangul, S::template shifted<1>(rows.spaces)));
+  add(F::kana_pairs, S::both(lead_e3, S::template shifted<3>(rows.lead_e3)));
 }
 
 inline void pass_on(std::initializer_list<MaskRow*> rows, bool found) noexcept {
