@@ -292,7 +292,8 @@ int main(int count, char** arguments) {
   const Path state = state_folder();
   char here[kPathBytes], folder_memory[kPathBytes];
   const std::string_view cwd = event.cwd.empty() || event.cwd[0] != '/' ? std::string_view{} : event.cwd;
-  const std::string_view project = repository_of(project_folder(event.host, cwd, here, sizeof here));
+  const std::string_view work = project_folder(event.host, cwd, here, sizeof here);
+  const std::string_view project = repository_of(work);
   Policy policy;
   policy.open(state, project);
   if (!policy.usable() && gate::open_image(tipstaff_default_policy, built_in_bytes, &built_in, true) != gate::ImageFault::none)
@@ -330,7 +331,7 @@ int main(int count, char** arguments) {
                          static_cast<std::size_t>(tipstaff_default_secrets_end - tipstaff_default_secrets)};
   situation.cwd = cwd;
   situation.folder = folder_of_call(cwd, event.folder, folder_memory, sizeof folder_memory);
-  situation.repository = repository_of(cwd);
+  if (work != cwd) situation.repository = repository_of(cwd);
   if (situation.repository.empty()) situation.repository = project;
   situation.now_s = now_ns(CLOCK_REALTIME) / 1000000000u;
   situation.input_bytes = bytes;
