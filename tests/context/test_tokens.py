@@ -10,6 +10,8 @@ from collections import OrderedDict
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.shared_data import shared_path
 from tipstaff.context import (
@@ -25,6 +27,7 @@ from tipstaff.context import (
     usage_tokens,
 )
 from tipstaff.context.media import image_size, pdf_pages
+from tipstaff.context.messages import compact_json
 from tipstaff.context.tokens import messages_total
 
 VECTORS = shared_path("vectors", "context", "tokens.json")
@@ -57,6 +60,14 @@ def test_labelled_cases(case: dict[str, Any]) -> None:
             max_output=given["max_output_tokens"],
         )
         assert {key: getattr(found, key) for key in expected} == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.text(max_size=9), st.text(max_size=60) | st.floats() | st.booleans(), max_size=4))
+def test_compact_json_is_what_the_standard_encoder_writes(value: dict[str, Any]) -> None:
+    plain = {**value, '\x00\x1f\x7f\u2028/\\"<&': '\x00\b\t\n\x7f\u2028/\\"<&😀'}
+    for one in (value, plain, {**plain, "\ud800": "\udfff"}):
+        assert compact_json(one) == json.dumps(one, ensure_ascii=False, separators=(",", ":"))
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,12 @@ as they are. Nothing in this room changes a message that it was given: what diff
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
+
+import msgspec
 
 from tipstaff.errors import TipstaffError
 
@@ -20,6 +23,7 @@ Block: TypeAlias = Mapping[str, Any]
 EXTENSION: Final = "x_tipstaff"
 """Key under which adapters keep what a shape has no place for; providers do not know it: see `without_extensions`."""
 
+_TEXTS: Final = msgspec.json.Encoder()
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 
 THINKING: Final = frozenset({"thinking", "redacted_thinking"})
@@ -38,7 +42,8 @@ def check_message(message: object, where: str = "message") -> Message:
     MessageError
         If it is no mapping, or its content is neither a text, None, nor a list of mappings.
     """
-    if not isinstance(message, Mapping):
+    # Plain dictionaries are what nearly all are, and asking whether something is a mapping takes long.
+    if type(message) is not dict and not isinstance(message, Mapping):
         msg = f"{where}: expected a dictionary with role and content, got {type(message).__name__}"
         raise MessageError(msg)
     found = cast("Message", message)
@@ -49,7 +54,7 @@ def check_message(message: object, where: str = "message") -> Message:
         msg = f"{where}: content: expected a text or a list of blocks, got {type(content).__name__}"
         raise MessageError(msg)
     for index, block in enumerate(cast("Sequence[object]", content)):
-        if not isinstance(block, Mapping):
+        if type(block) is not dict and not isinstance(block, Mapping):
             msg = f"{where}: content[{index}]: expected a dictionary with a type, got {type(block).__name__}"
             raise MessageError(msg)
     return found
@@ -108,6 +113,12 @@ def text_of(content: object) -> str:
 
 def compact_json(value: object) -> str:
     """Return JSON without spaces, keys in their order, other scripts as they are: the form whose length is counted."""
+    if type(value) is dict:
+        fields = cast("dict[object, object]", value)
+        # Most inputs are texts by name. For those the fast encoder writes the same; numbers it may write otherwise.
+        if all(type(name) is str and type(field) is str for name, field in fields.items()):
+            with contextlib.suppress(UnicodeEncodeError):  # a lone surrogate
+                return _TEXTS.encode(fields).decode()
     return _ENCODER.encode(value)
 
 

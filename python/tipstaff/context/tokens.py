@@ -44,6 +44,7 @@ from tipstaff.model import Record
 TextCounter: TypeAlias = Callable[[str], int]
 SystemPrompt: TypeAlias = str | Sequence[Block] | None
 
+_PLAIN: Final = frozenset({list, tuple})
 _REMEMBERED: Final = 4
 _FEW: Final = 32
 
@@ -271,7 +272,7 @@ _TOOL_METERS: OrderedDict[int, ConversationMeter] = OrderedDict()
 
 def messages_total(messages: Sequence[Message], *, count: TextCounter = estimate_tokens) -> int:
     """Return the tokens of a conversation, remembering what it counted where that pays."""
-    if count is not estimate_tokens or len(messages) < _FEW or type(messages) not in {list, tuple}:
+    if count is not estimate_tokens or len(messages) < _FEW or type(messages) not in _PLAIN:
         return sum(estimate_message(message, count=count) for message in messages)
     with _LOCK:
         return _meter(_METERS, messages, None).total(messages)
@@ -285,7 +286,7 @@ def forget_conversations() -> None:
 
 
 def _tools_total(tools: Sequence[Mapping[str, Any]], count: TextCounter) -> int:
-    if count is not estimate_tokens or type(tools) not in {list, tuple}:
+    if count is not estimate_tokens or type(tools) not in _PLAIN:
         return estimate_tools(tools, count=count)
     with _LOCK:
         return _meter(_TOOL_METERS, tools, _tool_tokens).total(tools)
@@ -322,7 +323,7 @@ def _content_tokens(content: object, count: TextCounter) -> int:
     if isinstance(content, list | tuple):
         total = 0
         for part in cast("Sequence[object]", content):
-            if isinstance(part, Mapping):
+            if type(part) is dict or isinstance(part, Mapping):
                 total += estimate_block(cast("Block", part), count=count)
             else:
                 total += _counted(part, count)
@@ -331,10 +332,10 @@ def _content_tokens(content: object, count: TextCounter) -> int:
 
 
 def _counted(value: object, count: TextCounter) -> int:
-    if value is None or value == "":
-        return 0
     if isinstance(value, str):
-        return count(value)
+        return count(value) if value else 0
+    if value is None:
+        return 0
     msg = f"expected a text, got {type(value).__name__}: {str(value)[:60]!r}"
     raise MessageError(msg)
 
