@@ -12,6 +12,7 @@ from tipstaff.context.assembly import ContextAssemblyPlan, PromptOverflowError
 from tipstaff.context.boosts import boost_priority
 from tipstaff.context.budget import SystemPromptBudget
 from tipstaff.context.focus import RequestFocus
+from tipstaff.context.pruning import CompactionConfig
 from tipstaff.context.truncation import truncate
 
 FOLDER = shared_path("vectors", "context")
@@ -36,6 +37,22 @@ def test_budget(case: dict[str, Any]) -> None:
     given = case["input"]
     found = SystemPromptBudget.for_context_window(given["context_tokens"], given["max_output"]).to_dict()
     assert found == {name: expected[name] for name in found}
+
+
+@pytest.mark.parametrize("case", cases("budget", kind="compaction_config"))
+def test_compaction_config(case: dict[str, Any]) -> None:
+    given = {name: value for name, value in case["input"].items() if name != "kind"}
+    found = CompactionConfig(**given)
+    assert {name: getattr(found, name) for name in case["expected"]} == case["expected"]
+
+
+def test_every_binding_case_is_of_a_kind_that_is_run() -> None:
+    assert FOLDER is not None
+    run = {("budget", "for_context_window"), ("budget", "compaction_config"), ("jaccard", "text"), ("jaccard", "score")}
+    run |= {("tokens", kind) for kind in ("text", "messages", "tools", "check_budget")}
+    for path in sorted(FOLDER.glob("*.json")):
+        for case in json.loads(path.read_text(encoding="utf-8"))["cases"]:
+            assert not case.get("binding") or (path.stem, case["input"].get("kind")) in run, case["id"]
 
 
 @pytest.mark.parametrize("case", cases("truncation", kind="content"))
