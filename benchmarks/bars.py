@@ -330,6 +330,16 @@ GROUPS: Final = (
         ("HOOK_VS_EMPTY", "HOOK_VS_PYTHON", "HOOK_VS_NODE", "HOOK_PROMPT_VS_EMPTY"),
         _of("bars_hook", "hook"),
     ),
+    Group(
+        "gates",
+        ("GATE_60_CHARS_VS_NODE", "GATE_60_CHARS_VS_TREE_SITTER", "GATE_60_CHARS_VS_PYTHON_RE"),
+        _of("bars_gates", "gates"),
+    ),
+    Group(
+        "scale",
+        ("EMBED_100_CHARS_US", "EMBED_VS_ONNX", "RETRIEVE_500_US", "UPDATE_VS_BUILD"),
+        _of("bars_scale", "embedding", "small", "large", "huge", "updates"),
+    ),
     Group("focus", ("FOCUS_150_CHARS_US", "FOCUS_14_KB_US"), _of("bars_context_assembly", "focusing")),
     Group("assembly", ("ASSEMBLE_BEYOND_COPY_US",), _of("bars_context_assembly", "assembling")),
     Group(

@@ -98,3 +98,19 @@ def test_a_rule_file_that_cannot_be_read_is_an_error_and_the_others_are_compiled
         captured = capsys.readouterr()
         assert "1 rule" in captured.out
         assert "tipstaff: error: CLAUDE.md: Byte 0xe9 in line 1 is not UTF-8." in captured.err
+
+
+def test_the_rules_are_compiled_for_the_hook_where_it_is_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository, state = tmp_path / "repository", tmp_path / "state"
+    (repository / ".git").mkdir(parents=True)
+    (repository / "CLAUDE.md").write_text("- [R-001] Keep images small\n", encoding="utf-8")
+    monkeypatch.setenv("TIPSTAFF_STATE", str(state))
+    assert main(["compile", str(repository), "--json"]) == exits.OK
+    assert json.loads(capsys.readouterr().out)["hook"] is None
+    (state / "policy").mkdir(parents=True)
+    assert main(["compile", str(repository), "--json"]) == exits.OK
+    written = Path(json.loads(capsys.readouterr().out)["hook"])
+    assert written.parent == state / "guidance"
+    assert b"Keep images small" in written.read_bytes()

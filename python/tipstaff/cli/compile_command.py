@@ -41,6 +41,7 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
     if not stored:
         raise StoreWriteError(reason)
     policy = _compile_policy(directory)
+    hook = _compile_for_hook(directory, bundle)
     if as_json:
         write_json(
             {
@@ -49,6 +50,7 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
                 "rebuilt": rebuilt,
                 "reason": reason,
                 "policy": None if policy is None else str(policy),
+                "hook": None if hook is None else str(hook),
                 "constitution": bundle.constitution.to_dict(),
                 "manifest": bundle.manifest.to_dict(),
                 "diagnostics": [found.to_dict() for found in bundle.diagnostics],
@@ -57,6 +59,7 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
     else:
         write(*_lines(bundle, str(path), reason if rebuilt else "", Painter()))
         write(*([] if policy is None else [f"policy: {plain(str(policy))}"]))
+        write(*([] if hook is None else [f"rules for the hook: {plain(str(hook))}"]))
     unread = [found for found in bundle.diagnostics if found.code in UNREAD]
     for found in unread:
         click.echo(f"tipstaff: error: {plain(found.source)}: {plain(found.message)} {found.fix}", err=True)
@@ -73,6 +76,17 @@ def _compile_policy(directory: Path) -> Path | None:
     if repository is None or not has_own_policy(repository, state):
         return None
     return compile_policy(repository, state)
+
+
+def _compile_for_hook(directory: Path, bundle: PolicyBundle) -> Path | None:
+    """Compile the rules for the hook where it is in use: where a policy was compiled before."""
+    from tipstaff.guidance.hook_image import write_hook_image
+    from tipstaff.store.state import repository_of, state_folder
+
+    root, state = directory.absolute(), state_folder()
+    if repository_of(root) != root or not (state / "policy").is_dir():
+        return None
+    return write_hook_image(bundle, root, state=state)
 
 
 def _check(directory: Path, store: Path | None, embedding: str, *, as_json: bool) -> int:

@@ -53,7 +53,8 @@ def explanation_lines(explanation: Explanation, paint: Painter) -> Iterator[str]
         kind = paint(node.kind, "green" if node.is_code else "yellow")
         tongue = "" if node.dialect == "shell" else f" ({node.dialect})"
         data = "" if node.is_code else paint(" data", dim=True)
-        yield f"  {'  ' * node.depth}{kind}{tongue}{data} {node.start}-{node.end}: {_short(text[node.start : node.end])}"
+        what = _short(text[node.start : node.end])
+        yield f"  {'  ' * node.depth}{kind}{tongue}{data} {node.start}-{node.end}: {what}"
     yield ""
     yield paint("What it would run", bold=True)
     for number, command in enumerate(explanation.commands):

@@ -21,6 +21,8 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
 
     Whatever else stands in the settings stays; a copy of the file is kept beside it. Installing again changes nothing.
     """
+    from tipstaff.guidance.hook_image import write_hook_image
+    from tipstaff.guidance.project import compile_repository
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.installation import apply_install, plan_install
     from tipstaff.hosts.policies import compile_policy
@@ -32,9 +34,12 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
     # All are planned before any is written: a file that cannot be read stops the whole.
     plans = [plan_install(one, scope, root, home, program) for one in hosts_named(host)]
     policies: list[Path] = []
+    rules: Path | None = None
     if not dry_run:
         repository = repository_of(root)
         policies = [compile_policy(one, state) for one in dict.fromkeys((None, repository))]
+        if repository is not None:
+            rules = write_hook_image(compile_repository(repository), repository, state=state)
         for plan in plans:
             apply_install(plan)
     if as_json:
@@ -54,6 +59,7 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
                 "dry_run": dry_run,
                 "settings": changed,
                 "policies": [str(one) for one in policies],
+                "rules": None if rules is None else str(rules),
             }
         )
         return
@@ -61,6 +67,7 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
     for plan in plans:
         write(*difference_lines(plan.host, plan.path, plan.difference(), paint, dry_run=dry_run))
     write(*(f"policy: {plain(str(path))}" for path in policies))
+    write(*([] if rules is None else [f"rules: {plain(str(rules))}"]))
     if not dry_run:
         write("Try it: tipstaff doctor")
 
