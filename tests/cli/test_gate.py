@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-
-import pytest
+from typing import TYPE_CHECKING
 
 from tipstaff.cli import main
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_says_what_is_decided(capsys: pytest.CaptureFixture[str]) -> None:

@@ -264,7 +264,10 @@ def test_ids_live_on_when_words_change(repo: Path) -> None:
             assert generated(project) == first
 
 
-@pytest.mark.parametrize("options", [{"embedding": HashEmbedding(64)}, {"embedding": HashEmbedding(), "config": CompilerConfig(default_priority=51)}])
+@pytest.mark.parametrize(
+    "options",
+    [{"embedding": HashEmbedding(64)}, {"embedding": HashEmbedding(), "config": CompilerConfig(default_priority=51)}],
+)
 def test_ids_live_on_when_the_store_is_of_another_kind(repo: Path, options: dict[str, Any]) -> None:
     with open_project(repo, embedding=HashEmbedding()) as project:
         first = generated(project)

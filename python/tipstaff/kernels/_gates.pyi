@@ -1,14 +1,14 @@
-from typing import Any
+from typing import Any, TypeAlias
 
-_Text = str | bytes
-_Finding = tuple[int, int, int, int, int, int, int, int, int, bool]
-_Settings = tuple[int, int, int, int, int, int, bool]
-_Field = tuple[_Text, _Text, int]
-_Node = tuple[int, int, bool, int, int, int, int]
-_Word = tuple[str, int, int, int, int]
-_Command = tuple[str, list[_Word], int, int, str, int, int, int, int, str | None]
-_Uncertainty = tuple[int, int, int, int]
-_Tree = tuple[list[_Node], list[_Command], list[_Uncertainty]]
+_Text: TypeAlias = str | bytes
+_Finding: TypeAlias = tuple[int, int, int, int, int, int, int, int, int, bool]
+_Settings: TypeAlias = tuple[int, int, int, int, int, int, bool]
+_Field: TypeAlias = tuple[_Text, _Text, int]
+_Node: TypeAlias = tuple[int, int, bool, int, int, int, int]
+_Word: TypeAlias = tuple[str, int, int, int, int]
+_Command: TypeAlias = tuple[str, list[_Word], int, int, str, int, int, int, int, str | None]
+_Uncertainty: TypeAlias = tuple[int, int, int, int]
+_Tree: TypeAlias = tuple[list[_Node], list[_Command], list[_Uncertainty]]
 
 def image_checksum(data: Any) -> int: ...
 def glob_allows(glob: _Text, tool: _Text) -> bool: ...

@@ -1,7 +1,7 @@
 """The owner's state folder: what lies outside every repository, and how the hook program knows it again.
 
-The hook program (``native/include/tipstaff/hook/state.hpp``) finds and checks the same files; hashes and checksums here are
-the twins of its own.
+The hook program (``native/include/tipstaff/hook/state.hpp``) finds and checks the same files; hashes and checksums
+here are the twins of its own.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 
 
 def state_folder() -> Path:
-    """Return the folder where the hook keeps its state: ``$TIPSTAFF_STATE``, ``$XDG_STATE_HOME/tipstaff``, or
-    ``~/.local/state/tipstaff``. Relative values of the variables count for nothing, as in the hook.
+    """Return the folder where the hook keeps its state.
+
+    ``$TIPSTAFF_STATE``, ``$XDG_STATE_HOME/tipstaff``, or ``~/.local/state/tipstaff``; relative values of the variables
+    count for nothing, as in the hook.
     """
     for name, below in (("TIPSTAFF_STATE", ""), ("XDG_STATE_HOME", "tipstaff")):
         value = os.environ.get(name, "")
