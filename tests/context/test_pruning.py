@@ -53,7 +53,7 @@ def test_ten_thousand_conversations_stay_valid(chunk: int) -> None:
         assert result.original_tokens == tokens
         assert result.pruned_tokens == estimate_full_context("", (), found) <= tokens, seed
         assert result.applied == (result.pruned_tokens < tokens) == bool(result.parts), seed
-        if seed % 3:
+        if seed % 5:  # stability is looked at in 2,000 of them
             continue
         again = prune_for_request(found, config=config)
         assert list(again.messages) == found, seed

@@ -91,7 +91,10 @@ def estimate_message(message: Message, *, count: TextCounter = estimate_tokens) 
     if isinstance(content, str):
         return MESSAGE_OVERHEAD_TOKENS + count(content)
     total = MESSAGE_OVERHEAD_TOKENS
-    for block in check_message(message)["content"]:
+    blocks = cast("Sequence[Block]", content) if type(content) is list else check_message(message)["content"]
+    for block in blocks:
+        if type(block) is not dict:
+            check_message(message)  # which says where, unless it is another kind of mapping
         total += estimate_block(block, count=count)
     return total
 

@@ -14,6 +14,7 @@ import secrets
 import stat
 from collections.abc import Generator, Iterable
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -31,6 +32,12 @@ from tipstaff.context.candidates.signing import (
 )
 from tipstaff.errors import StoreDamagedError
 from tipstaff.store.replacing import replaced_file, write_error
+
+_NO_INCIDENT: Final = Incident(kind="", detail="")
+
+
+def _problem(offset: int, kind: str, detail: str) -> tuple[None, str, Incident]:
+    return None, "", Incident(kind=kind, detail=f"byte {offset}: {detail}", offset=offset)
 
 
 class CandidateLog:
@@ -209,14 +216,11 @@ class CandidateLog:
         return entries
 
     def _entry_of(self, line: bytes, offset: int) -> tuple[AnyEntry | None, str, Incident]:
-        def problem(kind: str, detail: str) -> tuple[None, str, Incident]:
-            return None, "", Incident(kind=kind, detail=f"byte {offset}: {detail}", offset=offset)
-
         checked = checked_entry(self._key, line)
         if checked is None:
             if not line.endswith(b"}}"):
-                return problem("torn", "an entry was cut off or garbled; it is skipped")
-            return problem("tampered", "an entry does not verify; it is skipped")
+                return _problem(offset, "torn", "an entry was cut off or garbled; it is skipped")
+            return _problem(offset, "tampered", "an entry does not verify; it is skipped")
         entry: AnyEntry
         try:
             entry = DECODER.decode(checked[0])
@@ -224,10 +228,10 @@ class CandidateLog:
             link = LINK_DECODER.decode(checked[0])
             entry = Unknown(log=link.log, number=link.number, previous=link.previous)
         if self.head.log and entry.log != self.head.log:
-            return problem("repeated", f"an entry of another log, {entry.log}, stands here; it is skipped")
+            return _problem(offset, "repeated", f"an entry of another log, {entry.log}, stands here; it is skipped")
         if entry.number <= self.head.number:
-            return problem("repeated", f"entry {entry.number} stands after {self.head.number}; it is skipped")
-        return entry, checked[1], Incident(kind="", detail="")
+            return _problem(offset, "repeated", f"entry {entry.number} stands after {self.head.number}; it is skipped")
+        return entry, checked[1], _NO_INCIDENT
 
     def _link(self, entry: AnyEntry, unread: int, offset: int) -> None:
         if self.entries_in_file == 0:
