@@ -11,7 +11,8 @@ cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
-    ctypedef size_t (*LiteralFinder)() noexcept
+    cdef cppclass LiteralFinder:
+        pass
     LiteralFinder literal_finder(Isa) noexcept
 
 cdef extern from "tipstaff/secrets.hpp" namespace "tipstaff::secrets" nogil:
@@ -49,7 +50,7 @@ cdef tuple FAULTS = (
     "",
     "it ends within the header",
     "it does not begin as one",
-    "its version is not 1",
+    "its version is not 2",
     "its size is not the one in its header",
     "a section lies outside it",
     "a rule leads outside it",
@@ -128,7 +129,7 @@ cdef class SecretTable:
         ValueError
             If the machine does not run ``isa``.
         """
-        cdef LiteralFinder finder = FINDER if isa is None else literal_finder(find_isa(isa))
+        cdef LiteralFinder finder = FINDER
         cdef Finding few[FEW]
         cdef Finding* found = few
         cdef Py_ssize_t size = 0
@@ -138,6 +139,8 @@ cdef class SecretTable:
         cdef Bytes span
         cdef bytes encoded
         cdef bint ascii_only
+        if isa is not None:
+            finder = literal_finder(find_isa(isa))
         try:
             span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
             span.size = size

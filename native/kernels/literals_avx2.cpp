@@ -1,50 +1,79 @@
-// Literals by vectors of 32 bytes: each byte's halves say which of thirty-two buckets take it.
+// Literals by vectors of 32 bytes: four bytes of eight places are hashed at once.
 #include <immintrin.h>
 
 #include "literals_kernels.hpp"
 
 namespace tipstaff {
 
-std::size_t find_literals_avx2(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
-                               std::size_t end, std::size_t size, std::uint16_t* out) noexcept {
-  __m256i low[literal_groups][literal_window];
-  __m256i high[literal_groups][literal_window];
-  for (std::size_t group = 0; group < literal_groups; ++group) {
-    for (std::size_t place = 0; place < literal_window; ++place) {
-      const unsigned char* x = windows.nibbles + (group * literal_window + place) * 32;
-      low[group][place] = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
-      high[group][place] = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + 16)));
-    }
-  }
-  const __m256i nibble = _mm256_set1_epi8(15);
+static std::size_t search_literals(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
+                                   std::size_t end, std::size_t size, std::uint16_t* out) noexcept {
+  // Places 0 to 3 of a half, and 4 to 7 of the other.
+  const __m256i spread = _mm256_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 4, 5, 6, 7, 5, 6, 7, 8, 6, 7,
+                                          8, 9, 7, 8, 9, 10);
+  const __m256i factor = _mm256_set1_epi32(static_cast<int>(2654435761u));
+  const auto* const sieve = reinterpret_cast<const int*>(windows.sieve);
   std::size_t at = begin;
   std::size_t count = 0;
-  for (; at + 32 <= end && at + 32 + literal_window - 1 <= size; at += 32) {
-    __m256i taken[literal_groups];
-    for (__m256i& group : taken) group = _mm256_set1_epi8(-1);
-#pragma GCC unroll 6
-    for (std::size_t place = 0; place < literal_window; ++place) {
-      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at + place));
-      const __m256i lows = _mm256_and_si256(bytes, nibble);
-      const __m256i highs = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble);
+  for (; at + 32 <= end && at + 48 <= size; at += 32) {
+    std::uint32_t hits = 0;
 #pragma GCC unroll 4
-      for (std::size_t group = 0; group < literal_groups; ++group) {
-        taken[group] = _mm256_and_si256(taken[group],
-                                        _mm256_and_si256(_mm256_shuffle_epi8(low[group][place], lows),
-                                                         _mm256_shuffle_epi8(high[group][place], highs)));
-      }
+    for (int eight = 0; eight < 4; ++eight) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + at + 8 * eight));
+      const __m256i four = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(bytes), spread);
+      const __m256i hash = _mm256_srli_epi32(_mm256_mullo_epi32(four, factor), 14);
+      const __m256i words = _mm256_i32gather_epi32(sieve, _mm256_srli_epi32(hash, 5), 4);
+      // The bit of the hash goes to the sign.
+      const __m256i bit = _mm256_sllv_epi32(words, _mm256_andnot_si256(hash, _mm256_set1_epi32(31)));
+      hits |= static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(bit))) << (8 * eight);
     }
-    const __m256i any =
-        _mm256_or_si256(_mm256_or_si256(taken[0], taken[1]), _mm256_or_si256(taken[2], taken[3]));
-    const __m256i none = _mm256_cmpeq_epi8(any, _mm256_setzero_si256());
-    std::uint32_t hits = ~static_cast<std::uint32_t>(_mm256_movemask_epi8(none));
     const auto offset = static_cast<std::uint32_t>(at - begin);
     for (; hits != 0; hits &= hits - 1) {
       out[count++] = static_cast<std::uint16_t>(offset + static_cast<std::uint32_t>(__builtin_ctz(hits)));
     }
   }
-  count = keep_hashed(windows, text, begin, size, out, count);
+  count = keep_long(windows, text, begin, size, out, count);
   return finish_literals(windows, text, begin, at, end, size, out, count);
 }
+
+static inline __m256i within(__m256i bytes, char least, char most) noexcept {
+  const __m256i moved = _mm256_sub_epi8(bytes, _mm256_set1_epi8(least));
+  return _mm256_cmpeq_epi8(_mm256_min_epu8(moved, _mm256_set1_epi8(static_cast<char>(most - least))), moved);
+}
+
+static inline __m256i is_byte(__m256i bytes, char byte) noexcept {
+  return _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte));
+}
+
+static std::size_t search_escapes(const unsigned char* text, std::size_t begin, std::size_t end, std::size_t size,
+                                  std::uint16_t* out) noexcept {
+  BlobRuns runs(text, begin);
+  std::size_t at = begin;
+  std::size_t count = 0;
+  for (; at + 64 <= end && at + 65 <= size; at += 64) {
+    std::uint64_t signs = 0;
+    std::uint64_t escapes = 0;
+    for (int half = 0; half < 2; ++half) {
+      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at + 32 * half));
+      const __m256i next = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at + 1 + 32 * half));
+      const __m256i letter = within(_mm256_or_si256(bytes, _mm256_set1_epi8(0x20)), 'a', 'z');
+      const __m256i other = _mm256_or_si256(within(bytes, '/', '9'), is_byte(bytes, '+'));
+      const __m256i percent = _mm256_and_si256(is_byte(bytes, '%'), within(next, '2', '7'));
+      const __m256i slash = _mm256_and_si256(is_byte(bytes, '\\'), _mm256_or_si256(is_byte(next, '/'), is_byte(next, 'u')));
+      const auto mask = [half](__m256i x) noexcept {
+        return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(x))} << (32 * half);
+      };
+      signs |= mask(_mm256_or_si256(letter, other));
+      escapes |= mask(_mm256_or_si256(percent, slash));
+    }
+    const std::uint64_t found = escapes | runs.next(signs);
+    if (found != 0) count = write_places(found, at - begin, out, count);
+  }
+  if (at == end) return count;
+  const std::size_t more = search_escapes_portable(text, at, end, size, out + count);
+  for (std::size_t i = 0; i < more; ++i) out[count + i] = static_cast<std::uint16_t>(out[count + i] + (at - begin));
+  return count + more;
+}
+
+const LiteralFinder find_literals_avx2 = {search_literals, search_escapes};
 
 }  // namespace tipstaff

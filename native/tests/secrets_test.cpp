@@ -108,6 +108,7 @@ int main() {
   const std::vector<std::string> signs = {
       "password", "token", "api_key", "secret", "\"", "'", "\\\"", "=", ":", " ", "\n", "value", "://", "@", "&", "%3D",
       "\\u0022", "-----BEGIN RSA PRIVATE KEY-----", "-----END ", "!!", "|", ">", "<", "(", "{", "$", "login ", "--",
+      "%2F", "%4", "\\/", "\\u002f", "cGFzc3dvcmQ9YTFiMmMzZDRlNWY2", "==", "cGFzc3dvcmQ9YTFiMmMzZDRlNWY2cGFzc3dvcmQ9YTFiMmMzZDRl",
       "\xc3\xa9", "\xf0\x9f", "\\n", "A1b2C3d4E5", "eyJ", ".", "ghp_", "sk-", "Basic ", "\r\n", "\t", "&quot;"};
   for (int i = 0; i < 4000; ++i) {
     std::string text;
@@ -122,7 +123,8 @@ int main() {
                                    std::string("a"), std::string("eyJ"), std::string("://a:"), std::string("password: \\\""),
                                    std::string("ghp_"), std::string("sk-ant-api03-"), std::string("Basic "),
                                    std::string("token:!!"), std::string("&token=a"), std::string("LS0tLS1CRUdJTi"),
-                                   std::string("+fm2_"), std::string("\\\\")}) {
+                                   std::string("+fm2_"), std::string("%41"), std::string("\\/"), std::string("a%2Fpassword%3D"),
+                                   std::string("Z2hwX2s3"), std::string("\\\\")}) {
     std::string text;
     while (text.size() < 300000) text += piece;
     find(table, text, literal_finder(Isa::portable), false);

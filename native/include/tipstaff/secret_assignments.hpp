@@ -20,6 +20,12 @@ inline bool ends_value(Byte c) noexcept {
   return (signs[c >> 6] >> (c & 63) & 1) != 0;
 }
 
+// The same, and what ends a value in a query: & and #.
+inline bool may_end_value(Byte c) noexcept {
+  static constexpr std::uint64_t signs[4] = {0x580012CD00002600u, 0x2000000130000000u, 0, 0};
+  return (signs[c >> 6] >> (c & 63) & 1) != 0;
+}
+
 // The byte at `at`, or `other` behind the end.
 inline Byte byte_at(Bytes text, std::size_t at, Byte other = 0) noexcept {
   return at < text.size ? text[at] : other;
@@ -271,7 +277,9 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
     return at < end && end < size && text[end] == '<';
   }
   std::size_t limit = least_of(size, at + value_reach);
-  while (end < limit && !ends_value(text[end])) {
+  while (true) {
+    while (end < limit && !may_end_value(text[end])) ++end;
+    if (end == limit || ends_value(text[end])) break;
     if (text[end] == '&' && (manner.query || next_field(text, end + 1))) break;
     if (manner.query && text[end] == '#') break;
     ++end;
@@ -376,6 +384,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     at += byte_at(text, at + 1) == '=' ? 2 : 3;
   } else if ((found = encoded_sign(text, at)) != 0) {
     at += found;
+    for (int i = 0; i < 4 && stands_at(text, at, "%20"); ++i) at += 3;
   } else if (byte == '>' && (before == '<' || key_quote)) {
     ++at;
     manner.markup = true;

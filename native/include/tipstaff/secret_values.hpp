@@ -268,8 +268,36 @@ inline bool is_uuid(Bytes data) noexcept {
 
 inline bool holds(Bytes data, const char* what) noexcept {
   const std::size_t size = std::strlen(what);
-  for (std::size_t i = 0; i + size <= data.size; ++i) {
-    if (std::memcmp(data.data + i, what, size) == 0) return true;
+  for (std::size_t at = 0; at + size <= data.size; ++at) {
+    const void* const found = std::memchr(data.data + at, what[0], data.size - size + 1 - at);
+    if (found == nullptr) return false;
+    at = static_cast<std::size_t>(static_cast<const Byte*>(found) - data.data);
+    if (std::memcmp(data.data + at, what, size) == 0) return true;
+  }
+  return false;
+}
+
+// Whether a sign stands within that something is to be put in the place of: one of ${ $( {{ }} <% %> #{ %s ... *** ://
+// and an ellipsis.
+inline bool holds_template_sign(Bytes data) noexcept {
+  static constexpr std::uint64_t first[4] = {0x1400443800000000u, 0x2800000000000000u, 0, 0x0000000400000000u};
+  for (std::size_t i = 0; i + 1 < data.size; ++i) {
+    const Byte c = data[i];
+    if ((first[c >> 6] >> (c & 63) & 1) == 0) continue;
+    const Byte next = data[i + 1];
+    const Byte third = i + 2 < data.size ? data[i + 2] : Byte{0};
+    switch (c) {
+      case '$': if (next == '{' || next == '(') return true; break;
+      case '{':
+      case '}': if (next == c) return true; break;
+      case '<': if (next == '%') return true; break;
+      case '%': if (next == '>' || next == 's') return true; break;
+      case '#': if (next == '{') return true; break;
+      case '.':
+      case '*': if (next == c && third == c) return true; break;
+      case ':': if (next == '/' && third == '/') return true; break;
+      default: if (next == 0x80 && third == 0xA6) return true;
+    }
   }
   return false;
 }
@@ -282,10 +310,7 @@ inline bool is_template(Bytes data) noexcept {
       (first == '[' && last == ']') || (first == '(' && last == ')')) {
     return true;
   }
-  static constexpr const char* signs[] = {"${", "$(", "{{", "}}", "<%", "%>", "#{", "...", "***", "\xe2\x80\xa6", "%s", "://"};
-  for (const char* sign : signs) {
-    if (holds(data, sign)) return true;
-  }
+  if (holds_template_sign(data)) return true;
   std::size_t opened = 0;
   while (opened < data.size && data[opened] != '{') ++opened;
   std::size_t closed = opened;
@@ -356,7 +381,8 @@ inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte 
 // Whether an assigned value is a secret.
 inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& known) noexcept {
   const bool wary = mode == judge_quoted || mode == judge_unquoted;
-  if (data.size < 4 || data.size > 4096 || is_template(data) || is_reference(data, known)) return false;
+  if (data.size < 4 || data.size > (mode == judge_password ? 256u : 4096u)) return false;
+  if (is_template(data) || is_reference(data, known)) return false;
   if (!value.quoted) {
     if (one_of(data[0], "!*&@") || holds(data, "=>") || holds(data, "->")) return false;
     for (std::size_t i = 0; i < data.size; ++i) {

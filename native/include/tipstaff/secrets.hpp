@@ -18,6 +18,7 @@
 
 #include "tipstaff/literals.hpp"
 #include "tipstaff/secret_assignments.hpp"
+#include "tipstaff/secret_encodings.hpp"
 #include "tipstaff/secret_values.hpp"
 
 namespace tipstaff::secrets {
@@ -59,12 +60,12 @@ class Table {
     static constexpr Byte magic[8] = {0x89, 'T', 'S', 'S', '\r', '\n', 0x1A, '\n'};
     if (size < header_bytes) return Fault::too_short;
     if (std::memcmp(data, magic, sizeof magic) != 0) return Fault::magic;
-    if (load32(data + 8) != 1) return Fault::version;
+    if (load32(data + 8) != 2) return Fault::version;
     if (load32(data + 12) != size) return Fault::size;
     static constexpr std::uint32_t widths[7] = {rule_bytes, anchor_bytes, 32, 1, 1, 8, 514};
     std::uint64_t counts[7];
-    const Byte* sections[12];
-    for (int i = 0; i < 12; ++i) {
+    const Byte* sections[11];
+    for (int i = 0; i < 11; ++i) {
       std::uint64_t bytes = 0;
       std::uint64_t offset = 0;
       if (i < 7) {
@@ -72,11 +73,9 @@ class Table {
         offset = load32(data + 20 + 8 * i);
         bytes = counts[i] * widths[i];
       } else {
-        static constexpr std::uint32_t fixed[5] = {2 * literal_heads, literal_groups * literal_window * 128,
-                                                   literal_groups * literal_window * 32, 4 * log_count,
-                                                   sieve_bytes};
-        // The checksum stands between the last two.
-        offset = load32(data + (i < 11 ? 72 + 4 * (i - 7) : 92));
+        static constexpr std::uint32_t fixed[4] = {2 * literal_heads, literal_groups * literal_window * 64,
+                                                   4 * log_count, sieve_bytes};
+        offset = load32(data + 72 + 4 * (i - 7));
         bytes = fixed[i - 7];
       }
       if (offset < header_bytes || offset > size || bytes > size - offset) return Fault::section;
@@ -86,8 +85,8 @@ class Table {
     out->anchors_ = sections[1];
     out->classes_ = sections[2];
     out->codes_ = sections[3];
-    out->known_ = {sections[6], sections[5], sections[4], sections[10]};
-    out->windows_ = {sections[7], sections[8], sections[9], sections[11]};
+    out->known_ = {sections[6], sections[5], sections[4], sections[9]};
+    out->windows_ = {sections[7], sections[8], sections[10]};
     out->n_rules_ = static_cast<std::uint32_t>(counts[0]);
     out->n_anchors_ = static_cast<std::uint32_t>(counts[1]);
     out->n_classes_ = static_cast<std::uint32_t>(counts[2]);
@@ -226,11 +225,18 @@ struct Match {
   std::size_t close;
 };
 
+// The stretch of bytes of a class that was walked over last: of many that overlap, each byte is looked at once.
+struct Run {
+  std::uint32_t members;
+  std::size_t start;
+  std::size_t end;
+};
+
 inline constexpr std::size_t nowhere = ~std::size_t{0};
 
 // Walks the codes from match->end, up to `limit`; false where they do not fit.
 inline bool match_code(const Table& table, const Byte* code, std::size_t code_size, Bytes text, std::size_t limit,
-                       Match* match) noexcept {
+                       Run* run, Match* match) noexcept {
   std::size_t at = 0;
   std::size_t place = match->end;
   while (at < code_size) {
@@ -258,7 +264,14 @@ inline bool match_code(const Table& table, const Byte* code, std::size_t code_si
         const std::size_t most = load16(code + at + 4);
         const std::size_t end = most < limit - place ? place + most : limit;
         const std::size_t start = place;
+        const bool walked = run->members == members && run->start <= place && place < run->end;
+        if (walked) place = run->end < end ? run->end : end;
         while (place < end && table.in_class(members, text[place])) ++place;
+        if (walked) {
+          if (place > run->end) run->end = place;
+        } else if (place - start > 64) {
+          *run = {members, start, place};
+        }
         if (place - start < least) return false;
         at += 6;
         break;
@@ -274,7 +287,7 @@ inline bool match_code(const Table& table, const Byte* code, std::size_t code_si
       case code_option: {
         const std::size_t size = load16(code + at + 1);
         Match inner = {place, nowhere, nowhere};
-        if (match_code(table, code + at + 3, size, text, limit, &inner)) place = inner.end;
+        if (match_code(table, code + at + 3, size, text, limit, run, &inner)) place = inner.end;
         at += 3 + size;
         break;
       }
@@ -285,7 +298,7 @@ inline bool match_code(const Table& table, const Byte* code, std::size_t code_si
         while (at < end && !fits) {
           const std::size_t size = load16(code + at);
           Match inner = {place, nowhere, nowhere};
-          if (match_code(table, code + at + 2, size, text, limit, &inner)) {
+          if (match_code(table, code + at + 2, size, text, limit, run, &inner)) {
             place = inner.end;
             fits = true;
           }
@@ -447,8 +460,16 @@ struct Findings {
   Finding* out;
   std::size_t capacity;
   std::size_t count;
+  // Where what is scanned was decoded from.
+  const Stretch* source = nullptr;
+  Run run = {no_class, 0, 0};
 
   void add(std::size_t start, std::size_t end, std::uint32_t rule, const Rule& record) noexcept {
+    if (source != nullptr) {
+      const bool placed = source->places != nullptr;
+      end = placed ? source->start + source->places[end] : source->end;
+      start = placed ? source->start + source->places[start] : source->start;
+    }
     if (count < capacity) out[count] = {start, end, rule, record.priority};
     ++count;
   }
@@ -468,7 +489,7 @@ inline void try_shape(const Table& table, std::uint32_t number, const Rule& rule
     return;
   }
   Match match = {start, nowhere, nowhere};
-  if (!match_code(table, rule.code, rule.code_size, text, text.size, &match)) return;
+  if (!match_code(table, rule.code, rule.code_size, text, text.size, &findings->run, &match)) return;
   if (rule.right != no_class && match.end < text.size && table.in_class(rule.right, text[match.end])) return;
   const bool marked = match.open != nowhere && match.close != nowhere;
   const std::size_t from = marked ? match.open : start;
@@ -486,7 +507,7 @@ inline void try_assignment(const Table& table, std::uint32_t number, const Rule&
   std::size_t stop = value.end;
   if (rule.code_size != 0) {
     Match match = {value.start, nowhere, nowhere};
-    if (!match_code(table, rule.code, rule.code_size, text, value.end, &match)) return;
+    if (!match_code(table, rule.code, rule.code_size, text, value.end, &findings->run, &match)) return;
     if (rule.judge != judge_none) {
       if (match.end != value.end) return;
     } else {
@@ -600,7 +621,8 @@ inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, 
     // In a JSON string, the line end that is written before the quote belongs to the value.
     if (stands_at(text, end, "\\n\"") || stands_at(text, end, "\\n'")) end += 2;
     findings->add(place, end, number, rule);
-  } else if (blank && stop == text.size) {
+  } else if (blank && stop == text.size && (findings->source == nullptr || findings->source->places == nullptr)) {
+    // A line with escapes ends before its text does.
     findings->add(place, begin, number, rule);
   }
 }
@@ -611,48 +633,111 @@ inline std::uint64_t load64(const Byte* x) noexcept {
   return value;
 }
 
-inline void try_place(const Table& table, Bytes text, std::size_t place, bool wary, Findings* findings) noexcept {
-  std::uint32_t at = literal_head(table.windows(), literal_hash(text.data + place));
-  const std::size_t left = text.size - place;
-  Byte window[8] = {};
-  std::memcpy(window, text.data + place, left < 8 ? left : 8);
-  const std::uint64_t here = load64(window);
-  while (at != no_anchor) {
-    const Byte* anchor = table.anchor(at);
-    at = load16(anchor + 28);
-    if ((here & load64(anchor + 8)) != load64(anchor)) continue;
-    const std::uint32_t number = load16(anchor + 26);
-    const Byte kind = table.rule_kind(number);
-    const std::size_t size = anchor[20];
-    if (kind != kind_shape) {
-      const Byte* literal = table.known().names + load32(anchor + 16);
-      if (size > left) continue;
-      std::size_t i = 0;
-      while (i < size && lower(text[place + i]) == literal[i]) ++i;
-      if (i < size) continue;
-    }
-    const Rule rule = table.rule(number);
-    if ((rule.flags & flag_wary) != 0 && !wary) continue;
-    switch (kind) {
-      case kind_shape: try_shape(table, number, rule, anchor, text, place, wary, findings); break;
-      case kind_assign: try_assignment(table, number, rule, text, place, place + size, wary, findings); break;
-      case kind_url: try_address(table, number, rule, text, place, findings); break;
-      default: try_private_key(number, rule, text, place, findings);
-    }
+// Tries the rule of an anchor whose first bytes stand at `place`. Never inline: the walk to it is the hot one.
+[[gnu::noinline]] inline void try_anchor(const Table& table, const Byte* anchor, Bytes text, std::size_t place,
+                                         bool wary, Findings* findings) noexcept {
+  const std::uint32_t number = load16(anchor + 26);
+  const Byte kind = table.rule_kind(number);
+  const std::size_t size = anchor[20];
+  if (kind != kind_shape) {
+    const Byte* literal = table.known().names + load32(anchor + 16);
+    if (place < anchor[21]) return;
+    place -= anchor[21];
+    if (size > text.size - place) return;
+    std::size_t i = 0;
+    while (i < size && lower(text[place + i]) == literal[i]) ++i;
+    if (i < size) return;
+  }
+  const Rule rule = table.rule(number);
+  if ((rule.flags & flag_wary) != 0 && !wary) return;
+  switch (kind) {
+    case kind_shape: try_shape(table, number, rule, anchor, text, place, wary, findings); break;
+    case kind_assign: try_assignment(table, number, rule, text, place, place + size, wary, findings); break;
+    case kind_url: try_address(table, number, rule, text, place, findings); break;
+    default: try_private_key(number, rule, text, place, findings);
   }
 }
 
-// Finds what each rule finds for itself, overlaps and all. Writes at most `capacity` findings and
-// returns how many there are.
+inline void try_place(const Table& table, Bytes text, std::size_t place, bool wary, Findings* findings) noexcept {
+  std::uint32_t at = literal_head(table.windows(), literal_hash(text.data + place));
+  if (at == no_anchor) return;
+  std::uint64_t here = 0;
+  if (text.size - place >= 8) {
+    here = load64(text.data + place);
+  } else {
+    std::memcpy(&here, text.data + place, text.size - place);
+  }
+  do {
+    const Byte* anchor = table.anchor(at);
+    at = load16(anchor + 28);
+    if ((here & load64(anchor + 8)) == load64(anchor)) try_anchor(table, anchor, text, place, wary, findings);
+  } while (at != no_anchor);
+}
+
+// Finds what stands in a text as it is, and begins among [begin, end).
+inline void scan_block(const Table& table, Bytes text, std::size_t begin, std::size_t end, LiteralFinder finder,
+                       bool wary, Findings* findings) noexcept {
+  std::uint16_t places[literal_block + literal_slack];
+  const std::size_t count = finder.literals(table.windows(), text.data, begin, end, text.size, places);
+  for (std::size_t i = 0; i < count; ++i) try_place(table, text, begin + places[i], wary, findings);
+}
+
+// Finds what stands in a text that was decoded from a stretch.
+inline void scan_decoded(const Table& table, Bytes text, const Stretch& source, LiteralFinder finder, bool wary,
+                         Findings* findings) noexcept {
+  findings->source = &source;
+  findings->run.members = no_class;
+  for (std::size_t begin = 0; begin < text.size; begin += literal_block) {
+    scan_block(table, text, begin, least_of(text.size, begin + literal_block), finder, wary, findings);
+  }
+  findings->source = nullptr;
+  findings->run.members = no_class;
+}
+
+// Finds what stands in the line around an escape; returns up to where it looked.
+[[gnu::noinline]] inline std::size_t scan_escaped(const Table& table, Bytes text, std::size_t mark, std::size_t done,
+                                                  LiteralFinder finder, bool wary, Findings* findings) noexcept {
+  Byte room[escaped_room];
+  std::uint16_t places[escaped_room + 1];
+  Stretch stretch;
+  const std::size_t size = decode_escapes(text, mark, done, room, places, &stretch);
+  if (size == 0) return done;
+  scan_decoded(table, {room, size}, stretch, finder, wary, findings);
+  return stretch.end;
+}
+
+// Finds what stands in base64; returns up to where it reaches.
+[[gnu::noinline]] inline std::size_t scan_blob(const Table& table, Bytes text, std::size_t mark, LiteralFinder finder,
+                                               bool wary, Findings* findings) noexcept {
+  Byte room[blob_room];
+  Stretch stretch;
+  const std::size_t size = decode_blob(text, mark, room, &stretch);
+  if (size == 0) return stretch.end;
+  scan_decoded(table, {room, size}, stretch, finder, wary, findings);
+  return stretch.end;
+}
+
+// Finds what each rule finds for itself, in the text and in what is encoded there, overlaps and all. Writes at most
+// `capacity` findings and returns how many there are. Needs about 80 KB of stack.
 inline std::size_t scan(const Table& table, const Byte* data, std::size_t size, LiteralFinder finder, bool wary,
                         Finding* out, std::size_t capacity) noexcept {
-  Findings findings = {out, capacity, 0};
+  Findings findings = {out, capacity, 0, nullptr, {no_class, 0, 0}};
   const Bytes text = {data, size};
-  std::uint16_t places[literal_block + literal_slack];
+  std::uint16_t marks[literal_block + literal_slack];
+  std::size_t escapes_done = 0;
+  std::size_t blobs_done = 0;
   for (std::size_t begin = 0; begin < size; begin += literal_block) {
     const std::size_t end = least_of(size, begin + literal_block);
-    const std::size_t count = finder(table.windows(), data, begin, end, size, places);
-    for (std::size_t i = 0; i < count; ++i) try_place(table, text, begin + places[i], wary, &findings);
+    scan_block(table, text, begin, end, finder, wary, &findings);
+    const std::size_t count = finder.escapes(data, begin, end, size, marks);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t mark = begin + marks[i];
+      if (!is_base64_sign(text[mark])) {
+        if (mark >= escapes_done) escapes_done = scan_escaped(table, text, mark, escapes_done, finder, wary, &findings);
+      } else if (mark + 1 - least_blob >= blobs_done) {
+        blobs_done = scan_blob(table, text, mark, finder, wary, &findings);
+      }
+    }
   }
   return findings.count;
 }

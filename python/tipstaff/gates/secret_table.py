@@ -203,11 +203,15 @@ class _Compiler:
                 if len(data) < _FEWEST:
                     raise SecretPackError(f"rule {rule.id}: key {key!r} has fewer than {_FEWEST} letters")
                 sets = tuple(map(_folded, data))
-                self.anchors.append((data, sets, 0, None, number))
+                # Where the rarest part of the name stands: many begin as other words do.
+                back = _best(sets) or 0
+                self.anchors.append((data, sets[back:], back, None, number))
         if rule.kind == "url":
             self.anchors.append((b"://", tuple(frozenset({byte}) for byte in b"://"), 0, None, number))
         if rule.kind == "pem":
-            self.anchors.append((b"-----begin ", tuple(frozenset({byte}) for byte in b"-----BEGIN "), 0, None, number))
+            # Rows of hyphens are common: what ends them is looked for.
+            sets = tuple(frozenset({byte}) for byte in b"-BEGIN ")
+            self.anchors.append((b"-----begin ", sets, 4, None, number))
         context = 0
         if rule.context:
             self.lists.append(rule.context)
@@ -292,7 +296,7 @@ class _Compiler:
                 words += struct.pack("<IHH", len(self.names), len(word), number)
                 self.names += word
                 count += 1
-        wide, nibbles = self.windows()
+        wide = self.windows()
         sieve = self.sieve()
         logs = struct.pack(
             f"<{layout.LOGS}I", *(round(math.log2(number) * 65536) if number else 0 for number in range(layout.LOGS))
@@ -308,7 +312,6 @@ class _Compiler:
             bytes(lists),
             heads,
             wide,
-            nibbles,
             logs,
             sieve,
         )
@@ -321,7 +324,7 @@ class _Compiler:
             places.append(offset + len(body))
             body += section
         header = layout.MAGIC + struct.pack(
-            "<II20I",
+            "<II19I",
             layout.VERSION,
             offset + len(body),
             len(self.rules),
@@ -343,19 +346,26 @@ class _Compiler:
             places[9],
             places[10],
             zlib.crc32(body),
-            places[11],
         )
         return header + bytes(layout.HEADER_BYTES - len(header)) + bytes(body)
+
+    @staticmethod
+    def key_of(sets: Sequence[frozenset[int]]) -> int:
+        """Return the hash that a window is looked up by."""
+        first, second, third = (min(members) | 0x20 for members in sets[:_FEWEST])
+        return layout.hash_of(first, second, third)
 
     def chained(self) -> tuple[bytes, bytes]:
         """Return the anchors, those of one hash in a chain, and where each chain begins."""
         heads = [layout.NONE] * layout.HEADS
         records: list[bytes] = []
+        # Those of one chain lie together: a walk over it stays in one place.
+        self.anchors.sort(key=lambda anchor: self.key_of(anchor[1]))
         for number in reversed(range(len(self.anchors))):
             data, sets, back, head, rule = self.anchors[number]
             at = len(self.names)
             self.names += data
-            key = layout.hash_of(data[0], data[1], data[2])
+            key = self.key_of(sets)
             value, mask = _compared(sets)
             records.append(
                 struct.pack(
@@ -376,23 +386,31 @@ class _Compiler:
         return b"".join(records), struct.pack(f"<{layout.HEADS}H", *heads)
 
     def sieve(self) -> bytes:
-        """Return the bits of the hashes that four bytes at the beginning of a literal may have."""
-        bits = bytearray(layout.SIEVE_BITS // 8)
+        """Return three sieves: of four bytes of all literals, of four bytes of the short ones, of six of the others."""
+        bits = bytearray(3 * layout.SIEVE_BITS // 8)
         seen: set[tuple[frozenset[int], ...]] = set()
         for _, sets, _, _, _ in self.anchors:
-            four = (*sets, _BEHIND_NAME)[:4]
-            if four in seen:
+            if sets[:_WINDOW] in seen:
                 continue
-            seen.add(four)
-            for first, second, third, fourth in itertools.product(*four):
-                place = layout.sieve_of(first, second, third, fourth)
+            seen.add(sets[:_WINDOW])
+            folded = [{byte | 0x20 for byte in members} for members in sets[:_WINDOW]]
+            known = len(folded) == _WINDOW and all(len(members) == 1 for members in folded)
+            for four in itertools.product(*(*sets, _BEHIND_NAME)[:4]):
+                for part in (0,) if known else (0, 1):
+                    place = layout.sieve_of(*four) + part * layout.SIEVE_BITS
+                    bits[place >> 3] |= 1 << (place & 7)
+            if known:
+                place = layout.long_sieve_of(bytes(min(members) for members in folded)) + 2 * layout.SIEVE_BITS
                 bits[place >> 3] |= 1 << (place & 7)
         return bytes(bits)
 
-    def windows(self) -> tuple[bytes, bytes]:
-        """Return the tables of the prefilter: which buckets a byte may belong to at each place of a window."""
+    def windows(self) -> bytes:
+        """Return the tables of the prefilter: which buckets a class may belong to at each place of a window."""
         every = frozenset(range(256))
-        weights = [_COMMON.get(byte, 0.02) / 1000 for byte in range(256)]
+        # Those of a class come together.
+        weights = [0.0] * 256
+        for byte in range(128):
+            weights[layout.class_of(byte)] += _COMMON.get(byte, 0.02) / 1000
         distinct: dict[tuple[frozenset[int], ...], None] = {}
         for data, sets, _, _, _ in self.anchors:
             window = tuple(
@@ -406,7 +424,8 @@ class _Compiler:
         def weight(members: frozenset[int]) -> float:
             found = weight_of.get(members)
             if found is None:
-                found = weight_of[members] = min(1.0, sum(weights[byte] for byte in members))
+                classes = {layout.class_of(byte) for byte in members if byte < 128}
+                found = weight_of[members] = min(1.0, sum(weights[number] for number in classes))
             return found
 
         def cost(bucket: Sequence[frozenset[int]]) -> float:
@@ -420,17 +439,13 @@ class _Compiler:
             best = min(range(_BUCKETS), key=lambda at: (rises[at], at))
             buckets[best] = grown[best]
             costs[best] = cost(grown[best])
-        wide = bytearray(_BUCKETS // 8 * _WINDOW * 128)
-        nibbles = bytearray(_BUCKETS // 8 * _WINDOW * 2 * 16)
+        wide = bytearray(_BUCKETS // 8 * _WINDOW * 64)
         for number, bucket in enumerate(buckets):
             half, bit = divmod(number, 8)
             for place, members in enumerate(bucket):
                 for byte in members:
-                    wide[(half * _WINDOW + place) * 128 + (byte & 127)] |= 1 << bit
-                    low = ((half * _WINDOW + place) * 2) * 16
-                    nibbles[low + (byte & 15)] |= 1 << bit
-                    nibbles[low + 16 + (byte >> 4)] |= 1 << bit
-        return bytes(wide), bytes(nibbles)
+                    wide[(half * _WINDOW + place) * 64 + layout.class_of(byte & 127)] |= 1 << bit
+        return bytes(wide)
 
 
 def compile_table(rules: Iterable[SecretRule], words: Mapping[str, Sequence[str]]) -> bytes:

@@ -255,6 +255,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         at = text.index(b"=", at) + 1
     elif encoded is not None:
         at = encoded.end()
+        for _ in range(4):
+            at += 3 if text.startswith(b"%20", at) else 0
     elif byte == 0x3E and (before == 0x3C or key_quote):
         at += 1
         markup = True

@@ -5,9 +5,8 @@ What ``secrets.hpp`` does in one walk is said here rule by rule, with :mod:`re`.
     0  magic[8]          8  u32 version     12 u32 size in bytes
     16 u32 count, offset of each: rules (48 bytes), anchors (36), classes (32), codes (1), names (1), words (8),
        lists (514)
-    72 u32 offset of each: heads, wide windows, nibble windows, logarithms
+    72 u32 offset of each: heads, windows, logarithms, the three sieves
     88 u32 CRC-32 of all after the header of 128 bytes
-    92 u32 offset of the sieve
 
     rule    0 u32 name  4 u16 its length  6 u8 kind  7 u8 show  8 u32 codes  12 u16 their length  14 u8 left
             15 u8 right  16 u16 flags  18 u8 need  19 u8 severity  20 u32 entropy/65536  24 u8 checksum  25 u8 judge
@@ -31,12 +30,13 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from tipstaff.kernels import plain_encodings as encodings
 from tipstaff.kernels import plain_values as values
 from tipstaff.kernels.plain_assignments import assignment, fold_name
 from tipstaff.kernels.plain_shapes import class_regex, number_at, regex_of
 
 MAGIC: Final = b"\x89TSS\r\n\x1a\n"
-VERSION: Final = 1
+VERSION: Final = 2
 HEADER_BYTES: Final = 128
 RULE_BYTES: Final = 48
 ANCHOR_BYTES: Final = 36
@@ -102,6 +102,18 @@ def sieve_of(first: int, second: int, third: int, fourth: int) -> int:
     return (value * 2654435761 & 0xFFFFFFFF) >> 14
 
 
+def long_sieve_of(six: bytes) -> int:
+    """Return the bit of six bytes, in either case, in the sieve of literals that long."""
+    first = int.from_bytes(six[:4], "little") | 0x20202020
+    last = int.from_bytes(six[4:6], "little") | 0x2020
+    return (first * 2654435761 + last * 2246822519 & 0xFFFFFFFF) >> 14
+
+
+def class_of(byte: int) -> int:
+    """Return the class of an ASCII character in the wide windows: letters know no case, controls are as blanks."""
+    return byte & 0x1F if byte >= 0x40 else max(byte, 0x20)
+
+
 class Table:
     """A table's sections.
 
@@ -131,7 +143,7 @@ class Table:
         (self.n_rules, self.rules_at), (self.n_anchors, self.anchors_at) = pairs[0], pairs[1]
         self.classes_at, self.codes_at, self.names_at = pairs[2][1], pairs[3][1], pairs[4][1]
         self.words_at, self.lists_at = pairs[5][1], pairs[6][1]
-        self.logs: Sequence[int] = [number_at(data, number_at(data, 84, 4) + 4 * at, 4) for at in range(LOGS)]
+        self.logs: Sequence[int] = [number_at(data, number_at(data, 80, 4) + 4 * at, 4) for at in range(LOGS)]
         self.rules = [self._rule(number) for number in range(self.n_rules)]
         self.keys: list[list[bytes]] = [[] for _ in self.rules]
         for number in range(self.n_anchors):
@@ -389,7 +401,7 @@ _BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 _AROUND: Final = frozenset(b" \t\r\n\\\"'`,;+#*-:.()_nr")
 
 
-def _private_keys(text: bytes) -> Iterator[tuple[int, int]]:
+def _private_keys(text: bytes, *, whole: bool) -> Iterator[tuple[int, int]]:
     """Yield the private keys in PEM form, also those that are cut short."""
     size = len(text)
     for match in _LABEL.finditer(text):
@@ -418,7 +430,8 @@ def _private_keys(text: bytes) -> Iterator[tuple[int, int]]:
             else:
                 last = max(at for at in range(begin, body_end) if text[at] in _BASE64)
                 yield match.start(), last + 1
-        elif not body.strip(b" \t\r\n\"'\\") and begin + len(body) == size and not ended:
+        elif whole and not body.strip(b" \t\r\n\"'\\") and begin + len(body) == size and not ended:
+            # A line with escapes ends before its text does.
             yield match.start(), begin
 
 
@@ -445,8 +458,18 @@ def resolved(found: Sequence[Found]) -> list[Found]:
 
 
 def raw_findings(data: bytes, text: bytes, *, wary: bool = False) -> list[Found]:
-    """Return what each rule finds for itself."""
+    """Return what each rule finds for itself, in the text and in what is encoded there."""
     table = opened(data)
+    found = _plain_findings(table, text, wary=wary)
+    for stretch in (*encodings.escaped(text), *encodings.blobs(text)):
+        inner = _plain_findings(table, stretch.data, wary=wary, whole=stretch.places is None)
+        for one in inner:
+            start, end = stretch.span(one.start, one.end)
+            found.append(one._replace(start=start, end=end))
+    return found
+
+
+def _plain_findings(table: Table, text: bytes, *, wary: bool, whole: bool = True) -> list[Found]:
     found: list[Found] = []
     for number, rule in enumerate(table.rules):
         if rule.flags & WARY and not wary:
@@ -458,7 +481,7 @@ def raw_findings(data: bytes, text: bytes, *, wary: bool = False) -> list[Found]
         elif rule.kind == URL:
             spans = _addresses(table, text)
         else:
-            spans = _private_keys(text)
+            spans = _private_keys(text, whole=whole)
         found += [Found(number, start, end, rule.priority) for start, end in spans]
     return found
 
