@@ -58,9 +58,7 @@ def _place(word: str) -> str:
     if _MODULE.match(path):
         parts = _SEPARATOR.split(path)
         if len(parts) == 2 and _ENDING.search(path) and "::" not in path and "#" not in path:
-            return (
-                "" if parts[1].lower() in _DOMAINS or len(path) < 4 else path
-            )
+            return "" if parts[1].lower() in _DOMAINS or len(path) < 4 else path
         return "/".join(parts) if any(len(part) > 1 for part in parts) else ""  # "e.g" is no module
     return path if _ENDING.search(path) and not path[0].isdigit() else ""
 
