@@ -2,8 +2,8 @@
 
 Read bandwidth is the limit that the estimator's rate stands beside; the peer is a real vocabulary's encoder (cl100k of
 ``bpe-openai`` or of ``tiktoken``, whichever is installed). Times are the least of many short batches, of
-processor time of this thread: other work on the machine only adds. Exits with 1 if a measured bar does not hold. The bars are in
-`tipstaff.budgets`.
+processor time of this thread: other work on the machine only adds. Exits with 1 if a measured bar
+does not hold. The bars are in `tipstaff.budgets`.
 """
 
 from __future__ import annotations
