@@ -11,6 +11,14 @@ struct ShellCase {
 };
 
 inline constexpr ShellCase kShellCases[] = {
+    {R"~(lua -e 'os.execute("rm -rf /")')~", R"~(lua -e 'os.execute("rm -rf /")' ; rm -rf /)~"},
+    {R"~(elixir -e 'System.cmd("rm", ["-rf", "/"])')~", R"~(elixir -e 'System.cmd("rm", ["-rf", "/"])' ; rm -rf /)~"},
+    {R"~(Rscript -e 'unlink("/", recursive=TRUE)')~", R"~(rscript -e 'unlink("/", recursive=TRUE)' ; rm -r -f /)~"},
+    {R"~(osascript -e 'display notification "rm -rf /"')~", R"~(osascript -e 'display notification "rm -rf /"')~"},
+    {"git fetch --upload-pack='rm -rf /' host", "git fetch '--upload-pack=rm -rf /' host ; rm -rf /"},
+    {"git clone 'ext::sh -c rm% -rf% /' x", "git clone 'ext::sh -c rm% -rf% /' x ; sh -c 'rm -rf /' ; rm -rf /"},
+    {"concurrently 'rm -rf /' ls", "concurrently 'rm -rf /' ls ; rm -rf / ; ls"},
+    {"HUSKY=0 git commit", "@assign HUSKY=0 ; git commit"},
     {"x=1; y=2; x=3; echo $x $y",
      "echo 3 2"},
     {R"~(if [ -n "$A" ]; then D=/; else D=build; fi; rm -rf $D)~",

@@ -10,6 +10,7 @@
 //   @read PATH               a file is read: redirections, the Read tool, open(p)
 //   @delete PATH             a file is removed by an editing tool or a patch
 //   @send [PATH...]          data leave for the network by other means than a program (requests.post ...)
+//   @assign NAME=VALUE       a variable that switches checks off: HUSKY=0, LEFTHOOK=0 ...
 //   @fork-bomb NAME          a function that starts itself again and again
 //   sql VERB [OBJECT [NAME]] one statement: verb and object in lower case, then flags --where, --always-true
 //                            (a condition that is always true), --cascade, --if-exists, --temporary

@@ -569,7 +569,10 @@ class Matcher {
     return false;
   }
   bool fed_by(std::uint32_t table, const Command& other) const noexcept {
-    return (other.program == "@read" || (other.via & via::kSubstitution) != 0) && reads_path(table, other);
+    // The environment holds secrets too.
+    const bool substituted = (other.via & via::kSubstitution) != 0;
+    if (substituted && other.word_count == 0 && (other.program == "env" || other.program == "printenv")) return true;
+    return (other.program == "@read" || substituted) && reads_path(table, other);
   }
 
   bool group(const record::Group& conditions) noexcept {

@@ -1,7 +1,7 @@
 // Code in files: scripts named on the command line, make and just recipes, package.json's scripts, crontabs.
 #pragma once
 
-#include "tipstaff/gate/shell_clients.hpp"
+#include "tipstaff/gate/shell_inline.hpp"
 
 namespace tipstaff::gate::shell {
 

@@ -11,6 +11,7 @@
 // shell_builtins.hpp      cd, eval, export, bash -c          shell_outputs.hpp        what commands print
 // shell_wrappers.hpp      sudo, env, ssh, watch              shell_finders.hpp        xargs, find, parallel
 // shell_editors.hpp       vim, tar, sed, tee, curl           shell_carriers.hpp       git, docker, at
+// shell_inline.hpp        one-liners of seldom languages
 // shell_clients.hpp       interpreters, SQL clients          scripts.hpp, shell_make.hpp  code in files
 #pragma once
 

@@ -134,6 +134,16 @@ inline void ShellReader::read_index(string_view text) noexcept {
 
 // Variables whose text some program runs.
 inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
+  // Variables that switch checks off are said as a command, since rules look at nothing else.
+  if (one_of(name, "HUSKY HUSKY_SKIP_HOOKS LEFTHOOK LEFTHOOK_EXCLUDE SKIP PRE_COMMIT_ALLOW_NO_CONFIG OVERCOMMIT_DISABLE "
+                   "SKIP_SIMPLE_GIT_HOOKS GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS NODE_TLS_REJECT_UNAUTHORIZED")) {
+    Word word;
+    word.text = tree_.join(tree_.join(tree_.copy(name), "="), value.text);
+    word.span = span;
+    word.flags = word_flag::kPseudo;
+    emit_file("@assign", word, false, frame_.carrier, frame_.via, session_.cwd);
+    return;
+  }
   if (value.text.empty() ||
       !one_of(name, "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF PAGER "
                     "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER")) {

@@ -243,8 +243,43 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
     if (find_option(in, 'x', "--extcmd", &code) != kNone) code_word(in, code, options, Dialect::shell);
     return;
   }
+  if (one_of(verb, "clone fetch pull ls-remote archive push fetch-pack")) {
+    // Programs for the other side, which is this machine where the address says so.
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      Word code = argument(in, k);
+      const string_view text = code.text;
+      bool found = false;
+      for (const string_view name : {string_view("--upload-pack"), string_view("--receive-pack"), string_view("--exec"),
+                                     string_view("-u")}) {
+        if (name == "-u" && verb != "clone") continue;
+        if (text == name && k + 1 < in.count) code = argument(in, k + 1), found = true;
+        else if (name != "-u" && starts_with(text, name) && text.size() > name.size() && text[name.size()] == '=') {
+          code.text.remove_prefix(name.size() + 1), found = true;
+        }
+      }
+      if (starts_with(text, "ext::")) {
+        // git-remote-ext: a percent sign before a blank is what a backslash is to a shell.
+        std::size_t room = 0;
+        char* out = tree_.draft(&room);
+        if (room < text.size()) return tree_.set_full();
+        std::size_t kept = 0;
+        for (std::size_t c = 5; c < text.size(); ++c) {
+          out[kept++] = text[c] == '%' && c + 1 < text.size() && text[c + 1] == ' ' ? '\\' : text[c];
+        }
+        code.text = tree_.keep(kept);
+        found = true;
+      }
+      if (found && holds(code.text, ' ')) code_word(in, code, options, Dialect::shell);
+    }
+    return;
+  }
   if (verb == "grep") {
     for (std::uint32_t k = rest; k < in.count; ++k) {
+      if (starts_with(text_of(in, k), "--open-files-in-pager=")) {
+        Word code = argument(in, k);
+        code.text.remove_prefix(22);
+        code_word(in, code, options, Dialect::shell);
+      }
       if (starts_with(text_of(in, k), "-O") && text_of(in, k).size() > 2) {
         Word code = argument(in, k);
         code.text.remove_prefix(2);
@@ -403,7 +438,11 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
       {"nix", "run", "", "", 1},        {"nix", "develop", "", "", 0},    {"nix", "shell", "", "", 0},
       {"pipx", "run", "", "--spec --python", 0}, {"dotenvx", "run", "f", "", 0},
       {"distrobox", "enter", "n", "--name", 0}, {"toolbox", "run", "cd", "--container", 0}, {"wsl", "", "du", "", 0},
-      {"ip", "netns", "", "", 2},
+      {"ip", "netns", "", "", 2},       {"infisical", "run", "", "--env --path --projectId --token", 0},
+      {"foreman", "run", "ef", "--env --procfile", 0}, {"heroku", "local:run", "ep", "", 0},
+      {"nvm", "exec", "", "", 1},       {"volta", "run", "", "--node --npm --yarn", 0},
+      {"tsh", "ssh", "lLip", "--login --proxy --cluster", 1}, {"zellij", "run", "ndh", "--name --direction --cwd", 0},
+      {"devbox", "run", "c", "", 0},    {"teller", "run", "", "", 0},
   };
   const std::uint32_t at = after_options(in, 1, "CP", "--directory --project");
   if (at >= in.count) return;

@@ -168,6 +168,7 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::ruby: return run_interpreter(in, Dialect::ruby);
     case Handler::php: return run_interpreter(in, Dialect::php);
     case Handler::awk: return run_awk(in);
+    case Handler::inline_code: return run_inline(in);
     case Handler::sql: return run_sql(in, program);
     case Handler::redis: return run_redis(in);
     case Handler::mongo: return run_mongo(in);

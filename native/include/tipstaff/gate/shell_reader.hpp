@@ -245,6 +245,9 @@ class ShellReader {
   std::uint32_t split_words(string_view text, std::uint16_t flags, Span span, bool lines) noexcept;
   void push_roots(const Stream& stream, Span span, bool lines) noexcept;
 
+  // shell_inline.hpp
+  void run_inline(Invocation& in) noexcept;
+
   // shell_clients.hpp
   void run_interpreter(Invocation& in, Dialect dialect) noexcept;
   void run_awk(Invocation& in) noexcept;

@@ -70,6 +70,16 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
     if (at < in.count && text_of(in, at) == "--") ++at;
   }
   if (name == "bwrap") {
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      const string_view text = base_name(text_of(in, i));
+      bool feared = false;
+      for (const string_view other : kFeared) feared = feared || other == text;
+      if (!feared) continue;
+      at = i;
+      break;
+    }
+  }
+  if (name == "bwrap") {
     // Many options with one or two values each: the command begins behind --, or at the first known program.
     for (std::uint32_t i = 1; i < in.count; ++i) {
       if (text_of(in, i) == "--") at = i + 1;
@@ -128,7 +138,11 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
   string_view long_name = "--command";
   if (name == "nix-shell") long_name = "--run";
   if (name == "nodemon") long_name = "--exec";
-  const char letter = name == "nix-shell" ? '\0' : name == "nodemon" ? 'x' : 'c';
+  char letter = name == "nix-shell" ? '\0' : name == "nodemon" ? 'x' : 'c';
+  if (name == "ansible") letter = 'a', long_name = "--args";
+  if (name == "man") letter = 'P', long_name = "--pager";
+  if (name == "gcloud") letter = '\0';
+  if (name == "zip") letter = '\0', long_name = "--unzip-command";
   if (name == "expect") {
     // Tcl, of which only what it starts matters.
     if (find_option(in, 'c', "", &code) == kNone) return;
@@ -160,11 +174,11 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
 
 // watch, hyperfine: each operand, or all of them joined, is shell code.
 inline void ShellReader::run_joined(Invocation& in, const Program& program) noexcept {
-  const std::uint32_t at = after_options(in, 1, program.short_values, program.long_values);
+  const std::uint32_t at = after_options(in, 1, program.short_values, program.long_values) + program.operands;
   if (at >= in.count) return;
   Nested options;
-  options.via = via::kEvaluated;
-  if (program.name == "hyperfine") {
+  options.via = via::kEvaluated | program.via;
+  if (program.name == "hyperfine" || program.name == "concurrently") {
     for (std::uint32_t i = at; i < in.count; ++i) code_word(in, argument(in, i), options, Dialect::shell);
     Word code;
     if (find_option(in, 'p', "--prepare", &code) != kNone) code_word(in, code, options, Dialect::shell);

@@ -1,0 +1,71 @@
+// Inline code of languages that are too seldom for a reader of their own: Lua, R, Julia, Elixir, Erlang, Lisps,
+// AppleScript, Swift, Scala ... Only the texts in it are read, by the name that stands before each:
+// system("rm x"), os.execute("rm x"), do shell script "rm x", (shell-command "rm x"), run(`rm x`).
+#pragma once
+
+#include "tipstaff/gate/shell_clients.hpp"
+
+namespace tipstaff::gate::shell {
+
+// The letters of the name before `at`, with nothing but blanks, brackets and one label (atPath:) between.
+inline string_view name_before(string_view text, std::size_t at) noexcept {
+  while (at > 0 && (holds(" \t\n([{=", text[at - 1]) || text[at - 1] == ':')) --at;
+  std::size_t start = at;
+  while (start > 0 && (is_name_byte(text[start - 1]) || text[start - 1] == '-' || text[start - 1] == '!')) --start;
+  return text.substr(start, at - start);
+}
+
+inline void ShellReader::run_inline(Invocation& in) noexcept {
+  constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex";
+  constexpr string_view kRuns =
+      "system execute popen exec cmd run shell script call_process call-process shell-command callCommand readProcess spawnCommand "
+      "async-shell-command system2 spawn start_process Command shell-command-to-string sh";
+  constexpr string_view kDeletes =
+      "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
+      "deleteRecursively rmtree remove_all";
+  constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
+  for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+    if (!one_of(text_of(in, i), kOptions)) continue;
+    const Word code = argument(in, i + 1);
+    const string_view text = code.text;
+    Nested options;
+    options.via = via::kInterpreter | via::kEvaluated;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const char quote = text[at];
+      if (quote != '"' && quote != '\'' && quote != '`') continue;
+      std::size_t stop = at + 1;
+      while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
+      if (stop >= text.size()) break;
+      const string_view name = name_before(text, at);
+      const string_view tail = text.substr(stop + 1);
+      Word literal = code;
+      literal.text = text.substr(at + 1, stop - at - 1);
+      const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!");
+      const bool recursive = one_of(name, kDeletes) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
+      if (!name.empty() && runs) {
+        // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
+        std::size_t next = stop + 1;
+        string_view line = literal.text;
+        while (next < text.size() && holds(", \t\n[(", text[next])) {
+          while (next < text.size() && (holds(", \t\n[(", text[next]) || text[next] == 'c')) ++next;
+          if (next >= text.size() || (text[next] != '"' && text[next] != '\'')) break;
+          const std::size_t end = text.find(text[next], next + 1);
+          if (end == string_view::npos) break;
+          line = tree_.join(tree_.join(line, " "), text.substr(next + 1, end - next - 1));
+          next = stop = end + 1;
+        }
+        literal.text = line;
+        code_word(in, literal, options, Dialect::shell);
+      } else if (runs) {
+        code_word(in, literal, options, Dialect::shell);
+      } else if (recursive || one_of(name, kDeletesOne)) {
+        literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");
+        code_word(in, literal, options, Dialect::shell);
+      }
+      at = stop > at ? stop : at;
+    }
+    ++i;
+  }
+}
+
+}  // namespace tipstaff::gate::shell
