@@ -46,16 +46,32 @@ void seal(std::vector<std::uint64_t>* memory, std::size_t bytes) {
 
 }  // namespace
 
-#ifdef TIPSTAFF_LIBFUZZER
+// The input is read as changes, four bytes of place and one of value each, to the image that TIPSTAFF_IMAGE names.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 32) return 0;
-  std::vector<std::uint64_t> memory((size + 7) / 8);
-  std::memcpy(memory.data(), data, size);
-  seal(&memory, size);
-  judge(memory, size);
+  static const std::vector<unsigned char> image = [] {
+    std::vector<unsigned char> bytes;
+    const char* path = std::getenv("TIPSTAFF_IMAGE");
+    std::FILE* file = path != nullptr ? std::fopen(path, "rb") : nullptr;
+    if (file == nullptr) std::abort();
+    bytes.resize(8 << 20);
+    bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
+    std::fclose(file);
+    return bytes;
+  }();
+  std::vector<std::uint64_t> memory((image.size() + 7) / 8);
+  auto* bytes = reinterpret_cast<unsigned char*>(memory.data());
+  std::memcpy(bytes, image.data(), image.size());
+  for (std::size_t i = 0; i + 5 <= size && i < 5 * 64; i += 5) {
+    std::uint32_t place = 0;
+    std::memcpy(&place, data + i, 4);
+    bytes[place % image.size()] = data[i + 4];
+  }
+  seal(&memory, image.size());
+  judge(memory, image.size());
   return 0;
 }
-#else
+
+#ifdef TIPSTAFF_FUZZ_MAIN
 int main(int count, char** arguments) {
   if (count < 2) return 2;
   std::FILE* file = std::fopen(arguments[1], "rb");

@@ -13,7 +13,18 @@ import pytest
 
 from tests.kernels.twins import ISAS, plain_twin, unit_rows
 from tipstaff import kernels
-from tipstaff.kernels import _embedding, _focus, _pieces, _scoring, _signs, _similarity, _text, _tokens, _wordpiece
+from tipstaff.kernels import (
+    _embedding,
+    _focus,
+    _pieces,
+    _scoring,
+    _secrets,
+    _signs,
+    _similarity,
+    _text,
+    _tokens,
+    _wordpiece,
+)
 
 SHOW = "import tipstaff.kernels as k; print(k.implementation(), k.isa(), k.hash_embed('x', 4).tobytes().hex())"
 
@@ -76,7 +87,9 @@ def test_portable_is_always_there() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(kernels.__all__) - {"implementation"}))
 def test_twins_have_the_same_signature(name: str) -> None:
-    modules = (_embedding, _focus, _pieces, _scoring, _signs, _similarity, _text, _tokens, _wordpiece)
+    modules = (
+        _embedding, _focus, _pieces, _scoring, _secrets, _signs, _similarity, _text, _tokens, _wordpiece,
+    )  # fmt: skip
     native = next(getattr(module, name) for module in modules if hasattr(module, name))
     twin = inspect.signature(plain_twin(name))
     assert [(p.name, p.kind, p.default) for p in inspect.signature(native).parameters.values()] == [
