@@ -201,7 +201,7 @@ def parse_shape(text: str) -> tuple[Node, ...]:
     if reader.at != len(reader.text):
         raise reader.fail(f"unexpected {reader.peek()!r}")
     marks = [node.opens for node in nodes if isinstance(node, Mark)]
-    if marks not in ([], [True, False]) or sum(_marks_within(node) for node in nodes):
+    if marks not in ([], [True, False]) or any(_marks_within(node) for node in nodes):
         raise reader.fail("marks the secret with one < and one >, outside groups")
     if not nodes:
         raise reader.fail("is empty")
