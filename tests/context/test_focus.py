@@ -100,7 +100,7 @@ def test_what_is_written_as_code_comes_first_and_nothing_twice() -> None:
         ("open src/app/main.py and lib/util/io.rs", ("src/app/main.py", "lib/util/io.rs")),
         ("check /home/p/src/a/b.py and /etc/passwd", ("/home/p/src/a/b.py", "/etc/passwd")),
         ("~/notes/today.md ../other/x.py ./here.py", ("~/notes/today.md", "../other/x.py", "here.py")),
-        ("C:\\dir\\x.cs and D:/work/y.cs and src\\app\\z.py", ("C:\\dir\\x.cs", "D:/work/y.cs", "src\\app\\z.py")),
+        ("C:\\dir\\x.cs and D:/code/y.cs and src\\app\\z.py", ("C:\\dir\\x.cs", "D:/code/y.cs", "src\\app\\z.py")),
         ("docs/ünïcode/файл.md，docs/漢字.txt。", ("docs/ünïcode/файл.md", "docs/漢字.txt")),
         ('see "docs/design notes.md" and `my docs/a b.txt`', ("docs/design notes.md", "my docs/a b.txt")),
         ("(src/a.py:42) [src/b.py#L10] src/c.py:3:7.", ("src/a.py", "src/b.py", "src/c.py")),
