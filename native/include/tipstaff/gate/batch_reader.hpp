@@ -5,6 +5,7 @@
 // shell would start them.
 #pragma once
 
+#include "tipstaff/gate/known_texts.hpp"
 #include "tipstaff/gate/quoting.hpp"
 
 namespace tipstaff::gate::cmd {
@@ -53,137 +54,11 @@ class Batch {
 
   // --- words ---
 
-  const Known* find(std::string_view name) const noexcept {
-    for (std::uint32_t i = 0; i < variable_count_; ++i) {
-      const std::string_view other = variables_[i].name;
-      bool same = other.size() == name.size();
-      for (std::size_t k = 0; same && k < name.size(); ++k) same = ascii::lower(other[k]) == ascii::lower(name[k]);
-      if (same) return &variables_[i].value;
-    }
-    return nullptr;
-  }
-  void bind(std::string_view name, const Known& value) noexcept {
-    if (const Known* known = find(name)) {
-      *const_cast<Known*>(known) = value;
-    } else if (variable_count_ < kVariables) {
-      variables_[variable_count_++] = Variable{name, value};
-    }
-  }
-  static bool is_place(std::string_view name) noexcept {
-    return ascii::one_of(name, "userprofile homedrive homepath home appdata localappdata temp tmp systemroot windir systemdrive programfiles "
-                               "programfiles(x86) programdata allusersprofile public cd");
-  }
-
-  // One word: quotes, carets and variables undone. False at the end of the command.
-  bool word(Known* out) noexcept {
-    skip_blanks();
-    const std::size_t start = at_;
-    if (at_ >= text_.size() || ends_command()) return false;
-    // A plain word is taken as it stands.
-    std::size_t i = at_;
-    bool plain = true, in_quotes = false;
-    while (i < text_.size()) {
-      const char c = text_[i];
-      if (c == '"') {
-        in_quotes = !in_quotes;
-        plain = false;
-      } else if (c == '\n') {
-        break;
-      } else if (!in_quotes) {
-        if (ascii::is_space(c) || c == '&' || c == '|' || c == '<' || c == '>' || (c == ')' && depth_ > 0) || c == ',' || c == ';') break;
-        if (c == '^') {
-          plain = false;
-          ++i;
-        }
-      }
-      if (c == '%' || c == '!') plain = false;
-      ++i;
-    }
-    if (i > text_.size()) i = text_.size();
-    if (plain) {
-      out->text = text_.substr(start, i - start);
-      out->span = code_.at(start, i);
-      out->verbatim = code_.verbatim;
-      out->flags = flags_of(out->text);
-      at_ = i > start ? i : start + 1;
-      return true;
-    }
-    std::size_t room = 0;
-    char* draft = tree_.draft(&room);
-    std::size_t n = 0;
-    bool quoted = false;
-    const auto put = [&](std::string_view text) noexcept {
-      if (room < n + text.size()) return tree_.set_full();
-      if (!text.empty()) std::memcpy(draft + n, text.data(), text.size());
-      n += text.size();
-    };
-    std::uint16_t flags = 0;
-    for (std::size_t k = start; k < i;) {
-      const char c = text_[k];
-      if (c == '"') {
-        quoted = !quoted;
-        ++k;
-      } else if (c == '^' && !quoted && k + 1 < i) {
-        put(text_.substr(k + 1, 1));
-        k += 2;
-      } else if (c == '%' || c == '!') {
-        k += variable(k, i, c, put, &flags);
-      } else {
-        put(text_.substr(k, 1));
-        ++k;
-      }
-    }
-    out->text = tree_.keep(n);
-    out->span = code_.at(start, i);
-    out->verbatim = false;
-    out->flags = static_cast<std::uint16_t>(flags_of(out->text) | flags | word_flag::kQuoted);
-    at_ = i > start ? i : start + 1;
-    return true;
-  }
   static std::uint16_t flags_of(std::string_view text) noexcept {
     std::uint16_t flags = 0;
     if (text.find_first_of("*?") != std::string_view::npos) flags |= word_flag::kGlob;
     if (text.find(kUnknownPart) != std::string_view::npos) flags |= word_flag::kUnknown;
     return flags;
-  }
-  // What begins with a percent sign at `k`: puts its text, returns its length.
-  template <typename Put>
-  std::size_t variable(std::size_t k, std::size_t end, char mark, const Put& put, std::uint16_t* flags) noexcept {
-    std::size_t i = k + 1;
-    if (mark == '%' && i < end && text_[i] == '%') ++i;  // %%i in a batch file
-    if (mark == '%' && i < end && (text_[i] == '~' || text_[i] == '*' || ascii::is_digit(text_[i]))) {
-      while (i < end && (text_[i] == '~' || ascii::is_name(text_[i]) || text_[i] == '*')) ++i;
-      put(std::string_view("\x01", 1));
-      *flags |= word_flag::kMayBeEmpty;
-      return i - k;
-    }
-    std::size_t stop = i;
-    while (stop < end && stop < i + 64 && text_[stop] != mark && !ascii::is_space(text_[stop])) ++stop;
-    if (stop < end && text_[stop] == mark && stop > i) {
-      std::string_view name = text_.substr(i, stop - i);
-      const std::size_t colon = name.find(':');
-      const bool cut = colon != std::string_view::npos;
-      if (cut) name = name.substr(0, colon);
-      if (const Known* known = find(name); known != nullptr && !cut) {
-        put(known->text);
-      } else if (is_place(name) && !cut) {
-        put("%");
-        put(name);
-        put("%");
-      } else {
-        put(std::string_view("\x01", 1));
-        *flags |= word_flag::kMayBeEmpty | word_flag::kEnvironment;
-      }
-      return stop + 1 - k;
-    }
-    if (i < end && ascii::is_letter(text_[i])) {  // %i of a loop
-      if (const Known* known = find(text_.substr(i, 1))) {
-        put(known->text);
-        return i + 1 - k;
-      }
-    }
-    put(text_.substr(k, 1));
-    return 1;
   }
   bool ends_command() const noexcept {
     const char c = peek();
@@ -359,81 +234,22 @@ class Batch {
     if (level < 32) statement(level + 1);
   }
 
-  void run(const Known& name, std::string_view base, std::size_t start) noexcept {
-    Known words[kWords];
-    std::uint32_t n = 0;
-    for (;;) {
-      redirections(start);
-      Known next;
-      if (!word(&next)) break;
-      if (n < kWords) words[n++] = next;
-    }
-    const Span span = code_.at(start, at_ > start ? at_ : start);
-    if (name.is_blank()) {
-      tree_.add_uncertainty(Unresolved::program, span, frame_.carrier);
-      return;
-    }
-    if (ascii::one_of(base, "del erase rd rmdir")) return remove(base, words, n, span);
-    if (ascii::one_of(base, "move ren rename")) return files("mv", words, n, span);
-    if (ascii::one_of(base, "copy")) return files("cp", words, n, span);
-    if (ascii::one_of(base, "type more")) return files("@read", words, n, span);
-    if (ascii::one_of(base, "dir md mkdir cls path vol tree find findstr where whoami hostname ver help assoc date time popd sort fc comp")) return;
-    if (ascii::one_of(base, "cd chdir pushd")) {
-      frame_.cwd = {};
-      for (std::uint32_t i = 0; i < n; ++i) {
-        if (words[i].text.size() > 2 && words[i].text[1] == ':') frame_.cwd = words[i].text;
-      }
-      return;
-    }
-    if (base == "start") {
-      std::uint32_t first = 0;
-      while (first < n && (words[first].text.empty() || words[first].text[0] == '/' || (first == 0 && (words[first].flags & word_flag::kQuoted) != 0 && n > 1))) ++first;
-      if (first < n) read_words(reader_, frame_, words + first, n - first, span);
-      return;
-    }
-    if (ascii::one_of(base, kTools)) {
-      CommandWriter writer(reader_, frame_, Dialect::cmd, base, span, false);
-      for (std::uint32_t i = 0; i < n; ++i) writer.known(words[i]);
-      writer.end();
-      return;
-    }
-    Known all[kWords + 1];
-    all[0] = name;
-    for (std::uint32_t i = 0; i < n; ++i) all[i + 1] = words[i];
-    read_words(reader_, frame_, all, n + 1, span);
-  }
-
   static bool is_switch(std::string_view text) noexcept {
     if (text.size() < 2 || text[0] != '/') return false;
     return text.size() == 2 || text[2] == '/' || text[2] == ':' || (text.size() == 3 && text[1] == 'a');
   }
-  void remove(std::string_view base, const Known* words, std::uint32_t n, Span span) noexcept {
-    bool recursive = false, quiet = false;
-    const bool folder = ascii::one_of(base, "rd rmdir");
-    for (std::uint32_t i = 0; i < n; ++i) {
-      if (!is_switch(words[i].text)) continue;
-      for (std::size_t k = 0; k + 1 < words[i].text.size(); ++k) {
-        if (words[i].text[k] != '/') continue;
-        const char letter = ascii::lower(words[i].text[k + 1]);
-        if (letter == 's') recursive = true;
-        if (letter == 'q' || letter == 'f') quiet = true;
-      }
-    }
-    CommandWriter writer(reader_, frame_, Dialect::cmd, folder && !recursive ? "rmdir" : "rm", span);
-    if (recursive) writer.flag("-r");
-    if (quiet && (recursive || !folder)) writer.flag("-f");
-    for (std::uint32_t i = 0; i < n; ++i) {
-      if (!is_switch(words[i].text)) writer.known(words[i]);
-    }
-    writer.end();
-  }
-  void files(std::string_view program, const Known* words, std::uint32_t n, Span span) noexcept {
-    CommandWriter writer(reader_, frame_, Dialect::cmd, program, span);
-    for (std::uint32_t i = 0; i < n; ++i) {
-      if (!is_switch(words[i].text)) writer.known(words[i]);
-    }
-    writer.end();
-  }
+
+  // Words and variables: batch_words.hpp.
+  const Known* find(std::string_view name) const noexcept;
+  void bind(std::string_view name, const Known& value) noexcept;
+  static bool is_place(std::string_view name) noexcept;
+  bool word(Known* out) noexcept;
+  std::size_t variable(std::size_t k, std::size_t end, char mark, Draft* draft, std::uint16_t* flags) noexcept;
+
+  // Commands: batch_commands.hpp.
+  void run(const Known& name, std::string_view base, std::size_t start) noexcept;
+  void remove(std::string_view base, const Known* words, std::uint32_t n, Span span) noexcept;
+  void files(std::string_view program, const Known* words, std::uint32_t n, Span span) noexcept;
 
   Reader& reader_;
   Tree& tree_;

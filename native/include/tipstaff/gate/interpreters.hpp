@@ -2,7 +2,14 @@
 #pragma once
 
 #include "tipstaff/gate/awk.hpp"
-#include "tipstaff/gate/program_reader.hpp"
+#include "tipstaff/gate/program_expressions.hpp"
+#include "tipstaff/gate/program_files.hpp"
+#include "tipstaff/gate/program_methods.hpp"
+#include "tipstaff/gate/program_names.hpp"
+#include "tipstaff/gate/program_processes.hpp"
+#include "tipstaff/gate/program_quotes.hpp"
+#include "tipstaff/gate/program_statements.hpp"
+#include "tipstaff/gate/program_strings.hpp"
 
 namespace tipstaff::gate {
 

@@ -1,8 +1,13 @@
 // Reads PowerShell and cmd.exe.
 #pragma once
 
-#include "tipstaff/gate/batch_reader.hpp"
+#include "tipstaff/gate/batch_commands.hpp"
+#include "tipstaff/gate/batch_words.hpp"
+#include "tipstaff/gate/powershell_cmdlets.hpp"
 #include "tipstaff/gate/powershell_commands.hpp"
+#include "tipstaff/gate/powershell_expressions.hpp"
+#include "tipstaff/gate/powershell_statements.hpp"
+#include "tipstaff/gate/powershell_words.hpp"
 
 namespace tipstaff::gate {
 

@@ -1,6 +1,7 @@
 // Walks through SQL token by token, and knows names, texts and where parentheses open and close.
 #pragma once
 
+#include "tipstaff/gate/known_texts.hpp"
 #include "tipstaff/gate/sql_lexer.hpp"
 
 namespace tipstaff::gate::sql {
@@ -78,20 +79,16 @@ class Cursor {
   Known contents(const Token& token) noexcept {
     Known known{token.text, span(token.inner, token.inner + token.text.size()), code_.verbatim, flags_of(token.text)};
     if (!token.escaped) return known;
-    std::size_t room = 0;
-    char* out = tree_.draft(&room);
-    if (room < token.text.size()) {
-      tree_.set_full();
-      return unknown_text(known.span);
-    }
-    std::size_t n = 0;
+    Draft draft(tree_);
     for (std::size_t i = 0; i < token.text.size(); ++i) {
       const char c = token.text[i];
       const bool skips = i + 1 < token.text.size() && (c == '\\' || (c == token.quote && token.text[i + 1] == c));
       if (skips) ++i;
-      out[n++] = skips && c == '\\' && token.text[i] == 'n' ? '\n' : token.text[i];
+      if (!draft.put(skips && c == '\\' && token.text[i] == 'n' ? std::string_view("\n") : token.text.substr(i, 1))) {
+        return unknown_text(known.span);
+      }
     }
-    known.text = tree_.keep(n);
+    known.text = draft.keep();
     known.verbatim = false;
     return known;
   }
@@ -106,29 +103,23 @@ class Cursor {
     const bool plain = token_.kind == Kind::word;
     advance();
     if (!token_.is_mark('.')) return name;
-    std::size_t room = 0;
-    char* out = tree_.draft(&room);
-    std::size_t n = 0, stop = token_.stop;
+    Draft draft(tree_);
+    std::size_t stop = token_.stop;
     bool all_plain = plain;
-    const auto put = [&](std::string_view text) noexcept {
-      if (text.size() > room - n) return tree_.set_full();
-      if (!text.empty()) std::memcpy(out + n, text.data(), text.size());
-      n += text.size();
-    };
-    put(name.text);
+    draft.put(name.text);
     while (token_.is_mark('.')) {
-      put(".");
+      draft.put(".");
       stop = token_.stop;
       advance();
       if (token_.kind != Kind::word && token_.kind != Kind::name && !token_.is_mark('*')) continue;
       all_plain = all_plain && token_.kind != Kind::name;
-      put(token_.text);
+      draft.put(token_.text);
       stop = token_.stop;
       advance();
     }
     name.span = span(start, stop);
-    name.verbatim = code_.verbatim && all_plain && n == stop - start;
-    name.text = name.verbatim ? lexer_.text().substr(start, n) : tree_.keep(n);
+    name.verbatim = code_.verbatim && all_plain && draft.size() == stop - start;
+    name.text = name.verbatim ? lexer_.text().substr(start, stop - start) : draft.keep();
     name.flags = flags_of(name.text);
     return name;
   }

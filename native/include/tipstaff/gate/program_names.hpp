@@ -1,0 +1,402 @@
+// Names of programs, what their dots reach, and what is called with which arguments.
+#pragma once
+
+#include "tipstaff/gate/program_reader.hpp"
+
+namespace tipstaff::gate::program {
+
+// A module's member by its dotted name, as the tables have it.
+inline Value Program::member(const Value& whole, std::string_view name) noexcept {
+  if (whole.kind != Value::object) return Value{};
+  const std::string_view left = whole.known.text;
+  if (language_ == Language::node) {
+    if (name == "promises" || name == "default") return whole;
+    if (name.size() > 4 && ascii::ends_with(name, "sync") && name[name.size() - 4] == 'S') name.remove_suffix(4);
+    if (left == "globalThis" || left == "window" || left == "global") return object(name);
+  }
+  if (left == "Kernel" || left == "CORE" || left == "builtins" || left == "__builtins__" || left == "self") return object(name);
+  if (left.size() + name.size() > 95) return Value{};
+  std::size_t room = 0;
+  char* out = tree_.draft(&room);
+  if (room < left.size() + name.size() + 1) {
+    tree_.set_full();
+    return Value{};
+  }
+  std::memcpy(out, left.data(), left.size());
+  out[left.size()] = '.';
+  std::memcpy(out + left.size() + 1, name.data(), name.size());
+  return object(tree_.keep(left.size() + name.size() + 1));
+}
+
+inline Value Program::named() noexcept {
+  const Token name = token_;
+  advance();
+  Value value;
+  const Value* found = memory_.find(name.text);
+  if (found != nullptr && (name.sigil != 0 || language_ != Language::perl)) {
+    value = *found;
+  } else if (name.sigil == 0 || name.sigil == ':') {
+    value = special(name);
+  }
+  if (language_ == Language::node && value.kind == Value::object && found == nullptr) {
+    std::string_view text = value.known.text;
+    if (text.size() > 4 && ascii::ends_with(text, "sync") && text[text.size() - 4] == 'S') value.known.text.remove_suffix(4);
+  }
+  if (value.kind == Value::object && value.known.text.empty()) value.known.text = name.text;
+  value.simple = true;
+  const std::string_view variable = name.text;
+  if (name.sigil != 0 && name.sigil != ':' && token_.is("{") && language_ == Language::perl && name.text == "ENV") {
+    advance();
+    const Value key = token_.kind == Kind::name ? fixed(token_.text, span(token_.start, token_.stop)) : expression();
+    if (token_.kind == Kind::name) advance();
+    skip("}");
+    return trailers(environment(key, from(name.start)), name.start);
+  }
+  const std::size_t before = token_.start;
+  Value result = trailers(value, name.start);
+  if (token_.start != before) {
+    result.simple = false;
+  } else {
+    assigned_ = variable;
+  }
+  return result;
+}
+
+inline Value Program::special(const Token& name) noexcept {
+  const Span at = span(name.start, name.stop);
+  if (language_ == Language::node && ascii::one_of(name.text, "__dirname")) return working(at);
+  if (language_ == Language::php && name.text == "__DIR__") return working(at);
+  return object(name.text);
+}
+
+inline Value Program::trailers(Value value, std::size_t start) noexcept {
+  for (std::uint32_t i = 0; i < 4096; ++i) {
+    if (token_.kind == Kind::text && token_.quote == '`' && language_ == Language::node) {
+      value = tagged(value);
+      continue;
+    }
+    if (token_.kind == Kind::name || token_.kind == Kind::text || token_.kind == Kind::words || token_.kind == Kind::shell ||
+        token_.kind == Kind::number) {
+      if (!takes_bare_arguments(value)) return value;
+      value = bare_call(value, start);
+      continue;
+    }
+    if (token_.kind != Kind::mark) return value;
+    const bool concatenates = language_ == Language::perl || language_ == Language::php;
+    if ((token_.is(".") && !concatenates) || token_.is("?.") || token_.is("->") || token_.is("::") || token_.is("&.")) {
+      if (token_.is(".") && token_.line && brackets_ == 0 && is_python()) return value;
+      advance();
+      if (token_.kind == Kind::mark && (token_.is("(") || token_.is("["))) continue;
+      if (token_.is("{") || token_.is("@") || token_.is("$")) {  // ->{key}, ->@*
+        if (token_.is("{")) {
+          mapping();
+        } else {
+          advance();
+        }
+        value = Value{};
+        continue;
+      }
+      if (token_.kind != Kind::name) return value;
+      const Token name = token_;
+      advance();
+      if (value.kind == Value::object) {
+        value = special_member(member(value, name.text), from(start));
+        if (value.kind == Value::unknown) method_ = name.text;
+        last_name_ = name.text;
+        if (!token_.is("(") && language_ == Language::ruby && !takes_bare_arguments(value)) value = no_arguments(value, start);
+        continue;
+      }
+      if (token_.is("(")) {
+        value = method(value, name.text, start);
+      } else {
+        value = attribute(value, name.text, start);
+      }
+      continue;
+    }
+    if (token_.is("(")) {
+      if (token_.line && lines_end() && brackets_ == 0) return value;
+      value = call(value, start);
+      continue;
+    }
+    if (token_.is("[")) {
+      if (token_.line && brackets_ == 0) return value;
+      value = index(value, start);
+      continue;
+    }
+    if (language_ == Language::ruby && token_.is("{") && block_value_.kind == Value::any) {
+      mapping();
+      return Value{};
+    }
+    if (language_ == Language::perl && token_.is("{") && value.simple && value.kind != Value::object) {
+      mapping();
+      value = Value{};
+      continue;
+    }
+    return value;
+  }
+  return value;
+}
+
+inline Value Program::special_member(const Value& value, Span at) noexcept {
+  if (value.kind != Value::object) return value;
+  const std::string_view name = value.known.text;
+  if (ascii::one_of(name, "process.env.home process.env.userprofile")) return home(at);
+  if (ascii::one_of(name, "process.env.pwd")) return working(at);
+  if (ascii::one_of(name, "process.env.tmpdir process.env.temp process.env.tmp")) return temporary(at);
+  if (ascii::equals(name, "os.curdir")) return fixed(".", at);
+  if (ascii::equals(name, "os.sep") || ascii::equals(name, "path.sep")) return fixed("/", at);
+  if (ascii::starts_with(name, "process.env.")) return environment(fixed(name.substr(12), at), at);
+  if (ascii::equals(name, "os.dup2")) return value;
+  return value;
+}
+
+// Ruby and Perl call without parentheses.
+inline bool Program::takes_bare_arguments(const Value& value) const noexcept {
+  if (language_ != Language::perl && language_ != Language::ruby) return false;
+  if (value.kind != Value::object || token_.line) return false;
+  if (token_.kind == Kind::mark || token_.kind == Kind::end || token_.kind == Kind::pattern) return false;
+  if (token_.kind == Kind::name && token_.sigil == 0 &&
+      token_.is_one_of("if unless and or while until for foreach do then x eq ne lt gt cmp rescue in end")) {
+    return false;
+  }
+  return bare_action(value) != Action::none;
+}
+
+inline Value Program::bare_call(const Value& value, std::size_t start) noexcept {
+  const Action action = bare_action(value);
+  Arguments arguments;
+  const std::string_view name = value.known.text;
+  if (language_ == Language::perl && token_.kind == Kind::name && token_.sigil == 0 && action == Action::open) {
+    arguments.count = arguments.written = 1;  // a bareword for the file
+    advance();
+    skip(",");
+  }
+  while (token_.kind != Kind::end && !token_.is(";") && !token_.is("}") && !token_.is(")") && !token_.is("]")) {
+    if (token_.line && lines_end() && brackets_ == 0) break;
+    if (token_.is_one_of("if unless and or while until for foreach do rescue")) break;
+    const std::size_t before = token_.start;
+    argument(&arguments);
+    if (!skip(",") && !skip("=>")) break;
+    if (token_.start == before) break;
+  }
+  for_each_after(&arguments);
+  return act(action, arguments, from(start), name);
+}
+
+// Perl: unlink for ("a", "b"); unlink $_ for glob("*")
+inline void Program::for_each_after(Arguments* arguments) noexcept {
+  if (language_ != Language::perl || !token_.is_one_of("for foreach")) return;
+  advance();
+  const Value list = items_of(expression());
+  for (std::uint32_t i = 0; i < arguments->count; ++i) {
+    if (arguments->value[i].kind == Value::unknown) arguments->value[i] = list;
+  }
+  if (arguments->count == 0) {
+    arguments->value[0] = list;
+    arguments->count = arguments->written = 1;
+  }
+}
+
+inline Value Program::no_arguments(const Value& value, std::size_t start) noexcept {
+  const Action action = find_call(language_, value.known.text);
+  if (action == Action::home || action == Action::working || action == Action::temporary) {
+    return act(action, Arguments(), from(start), value.known.text);
+  }
+  return value;
+}
+
+inline void Program::argument(Arguments* arguments) noexcept {
+  std::string_view key;
+  if (token_.kind == Kind::name && (is_python() || language_ == Language::ruby || language_ == Language::php || language_ == Language::perl)) {
+    const Token next = peek();
+    const bool named = (is_python() && next.is("=")) || (language_ == Language::ruby && next.is(":")) ||
+                       (token_.sigil != '$' && next.is("=>"));
+    if (named) {
+      key = token_.text;
+      advance();
+      advance();
+    }
+  }
+  has_file_seen_ = false;
+  const std::size_t start = token_.start;
+  const Value value = expression();
+  if (token_.start == start && token_.kind != Kind::end) advance();
+  if (has_file_seen_ || value.kind == Value::content) {
+    arguments->file = value.kind == Value::content ? value.known : file_seen_;
+    arguments->has_file = true;
+    has_file_seen_ = false;
+  }
+  if (value.kind == Value::remote) arguments->remote = true;
+  if (!key.empty()) {
+    Value options;
+    option_value(&options, key, value);
+    arguments->bits |= options.bits;
+    if (options.count > 0) {
+      arguments->named = options;
+      arguments->named.kind = Value::list;
+    }
+    if (ascii::one_of(key, "mode") && arguments->count == 1 && value.is_text()) {
+      arguments->value[arguments->count++] = value;
+    }
+    if (ascii::one_of(key, "path args file filename query sql statement") && arguments->count == 0) {
+      arguments->value[arguments->count++] = value;
+      ++arguments->written;
+    }
+    has_file_seen_ = false;
+    return;
+  }
+  ++arguments->written;
+  if (value.kind == Value::options) {
+    arguments->bits |= value.bits;
+    if (value.count > 0) {
+      arguments->named = value;
+      arguments->named.kind = Value::list;
+    }
+  }
+  if (arguments->count < Arguments::kMost) arguments->value[arguments->count++] = value;
+}
+
+inline void Program::arguments_of(Arguments* arguments) noexcept {  // at the opening parenthesis
+  advance();
+  ++brackets_;
+  while (token_.kind != Kind::end && !token_.is(")")) {
+    const std::size_t before = token_.start;
+    if (token_.is("]") || (token_.is("}") && level_ < 2)) break;
+    argument(arguments);
+    skip(",");
+    if (token_.start == before && token_.kind != Kind::end && !token_.is(")")) advance();
+  }
+  --brackets_;
+  skip(")");
+}
+
+inline Value Program::call(const Value& callee, std::size_t start) noexcept {
+  if (level_ >= kLevels) return too_deep();
+  const Level level(level_);
+  std::string_view name = callee.kind == Value::object ? callee.known.text : std::string_view();
+  const std::string_view own = method_;
+  method_ = {};
+  if (callee.kind != Value::object && callee.kind != Value::unknown && own.empty()) {
+    Arguments ignored;
+    arguments_of(&ignored);
+    return Value{};
+  }
+  Action action = name.empty() ? Action::none : find_call(language_, name);
+  if (action == Action::none && !star_module_.empty() && name.find('.') == std::string_view::npos && !name.empty()) {
+    const Value whole = member(object(star_module_), name);
+    if (whole.kind == Value::object) {
+      action = find_call(language_, whole.known.text);
+      if (action != Action::none) name = whole.known.text;
+    }
+  }
+  const std::size_t dot = name.rfind('.');
+  const std::string_view last = dot == std::string_view::npos ? name.empty() ? own : name : name.substr(dot + 1);
+  const bool is_method = dot != std::string_view::npos || name.empty();
+  const std::string_view base = dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+  if (action == Action::none && is_method) action = unknown_method(last, base);
+  Arguments arguments;
+  command_key_ = {};
+  arguments_of(&arguments);
+  const Span at = from(start);
+  if (ascii::equals(name, "os.dup2") || ascii::equals(last, "dup2")) duplicates_ = duplicates_ || connects_;
+  switch (action) {
+    case Action::import:
+      if (arguments.at(0).kind == Value::text) {
+        return language_ == Language::node ? object(module_name(arguments.at(0).known.text)) : object(arguments.at(0).known.text);
+      }
+      return Value{};
+    case Action::get_member:
+      if (arguments.at(1).kind == Value::text && arguments.at(0).kind == Value::object) {
+        return member(arguments.at(0), arguments.at(1).known.text);
+      }
+      return Value{};
+    default: break;
+  }
+  if (mongo_ || language_ == Language::python) {
+    if (const Value* done = store_method(base, last, arguments, at)) return *done;
+  }
+  if (action == Action::none) {
+    const Value result = plain_call(name, last, base, arguments, at);
+    if (callee.kind == Value::object && ascii::equals(name, "sh")) return Value{};
+    return result;
+  }
+  return act(action, arguments, at, name);
+}
+
+// Methods whose names alone tell, whatever they are called on.
+inline Action Program::unknown_method(std::string_view last, std::string_view base) const noexcept {
+  if (language_ == Language::node) {
+    if (ascii::one_of(last, "execfile spawn")) return Action::run;
+    if (ascii::one_of(last, "rmsync unlinksync rmdirsync")) return Action::remove_by_options;
+    if (ascii::equals(last, "exec") && ascii::one_of(base, "cp child_process childprocess proc shell sh require")) return Action::shell;
+    if (ascii::equals(last, "rm") && ascii::one_of(base, "promises fsp fsx")) return Action::remove_by_options;
+  }
+  if (language_ == Language::node && base == "shell") return Action::none;
+  return find_call(kMethods, last);
+}
+
+// What is neither in a table nor a method that tells.
+inline Value Program::plain_call(std::string_view name, std::string_view last, std::string_view base, const Arguments& arguments, Span at) noexcept {
+  if (language_ == Language::python && (base == "sh" || base == "plumbum.cmd" || base == "local.cmd")) {  // sh.rm("-rf", "/")
+    Known items[Arguments::kMost + 1];
+    std::uint32_t n = 0;
+    items[n++] = Known{last, at, false, 0};
+    for (std::uint32_t i = 0; i < arguments.count; ++i) items[n++] = known_or_blank(arguments.at(i), at);
+    run_words(items, n, at);
+    return Value{};
+  }
+  if (language_ == Language::node && (base == "shelljs" || base == "shell") && ascii::one_of(last, "rm mv cp chmod")) {
+    CommandWriter writer(reader_, frame_, dialect_, last == "rm" ? "rm" : last == "mv" ? "mv" : last == "cp" ? "cp" : "chmod", at);
+    for (std::uint32_t i = 0; i < arguments.count; ++i) words(&writer, arguments.at(i), at);
+    writer.end();
+    return Value{};
+  }
+  if (language_ == Language::node && ascii::equals(name, "buffer.from")) {
+    const Value& encoding = arguments.at(1);
+    if (encoding.kind == Value::text && ascii::one_of(encoding.known.text, "base64 base64url")) return decoded(arguments.at(0), false);
+    if (encoding.kind == Value::text && ascii::equals(encoding.known.text, "hex")) return decoded(arguments.at(0), true);
+    return arguments.at(0);
+  }
+  if (language_ == Language::php && ascii::one_of(name, "array_map array_walk call_user_func call_user_func_array")) {
+    const bool swapped = ascii::equals(name, "array_walk");
+    const Value& function = arguments.at(swapped ? 1 : 0);
+    if (function.kind == Value::text) {
+      Arguments inner;
+      inner.value[0] = arguments.at(swapped ? 0 : 1);
+      if (inner.value[0].kind == Value::list) inner.value[0].kind = Value::any;
+      inner.count = inner.written = 1;
+      const Action action = find_call(language_, function.known.text);
+      if (action != Action::none) return act(action, inner, at, function.known.text);
+    }
+    return Value{};
+  }
+  if (language_ == Language::python && ascii::equals(name, "map") && arguments.at(0).kind == Value::object) {
+    Arguments inner;
+    inner.value[0] = items_of(arguments.at(1));
+    inner.count = inner.written = 1;
+    const Action action = find_call(language_, arguments.at(0).known.text);
+    if (action != Action::none) return act(action, inner, at, arguments.at(0).known.text);
+    return Value{};
+  }
+  if (is_python() && ascii::one_of(name, "globals locals vars")) return object("builtins");
+  if (ascii::one_of(name, "sprintf format") && language_ != Language::python && arguments.at(0).kind == Value::text) {
+    return filled(arguments.at(0), arguments.at(1), at);
+  }
+  if (ascii::one_of(last, "post put patch") && (arguments.has_file || (arguments.bits & option::kSends) != 0)) {
+    return act(Action::send, arguments, at, name);
+  }
+  if (arguments.remote) {
+    Value value;
+    value.kind = Value::remote;
+    return value;
+  }
+  if (arguments.has_file && arguments.count == 1) {
+    Value value;
+    value.kind = Value::content;
+    value.known = arguments.file;
+    return value;
+  }
+  return Value{};
+}
+
+}  // namespace tipstaff::gate::program
