@@ -7,6 +7,10 @@
 #include <cstring>
 #include <limits>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace tipstaff {
 
 namespace {
@@ -43,18 +47,70 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
   return a ^ (a >> 32);
 }
 
-std::uint32_t hashed(const unsigned char* letters, std::uint32_t length, std::uint64_t seed) noexcept {
-  std::uint64_t state = seed ^ (length * 0xA24BAED4963EE407u);
-  while (length > 8) {
-    std::uint64_t chunk;
-    std::memcpy(&chunk, letters, 8);
+// The first 16 bytes of a word, 0 where it is shorter: 16 bytes must be readable there.
+struct Key {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+
+Key key_of(const unsigned char* letters, std::uint32_t length) noexcept {
+  Key key;
+  std::memcpy(&key.low, letters, 8);
+  std::memcpy(&key.high, letters + 8, 8);
+  constexpr std::uint64_t all = ~std::uint64_t{0};
+  const std::uint32_t upper = length <= 8 ? 0 : length - 8;
+  key.low &= length >= 8 ? all : all >> (64 - 8 * length);
+  key.high &= upper >= 8 ? all : upper == 0 ? 0 : all >> (64 - 8 * upper);
+  return key;
+}
+
+std::uint32_t hashed(Key key, const unsigned char* letters, std::uint32_t length, std::uint64_t seed) noexcept {
+  std::uint64_t state = mixed(mixed(seed ^ (length * 0xA24BAED4963EE407u), key.low), key.high);
+  for (std::uint32_t at = 16; at < length; at += 8) {
+    std::uint64_t chunk = 0;
+    std::memcpy(&chunk, letters + at, std::min(8u, length - at));
     state = mixed(state, chunk);
-    letters += 8;
-    length -= 8;
   }
-  std::uint64_t chunk = 0;
-  std::memcpy(&chunk, letters, length);
-  return static_cast<std::uint32_t>(mixed(state, chunk));
+  return static_cast<std::uint32_t>(state);
+}
+
+// Copies 64 bytes in lower case and gives, as bits, which of them are letters of words.
+std::uint64_t lower_block(const unsigned char* text, unsigned char* out) noexcept {
+  std::uint64_t letters = 0;
+#if defined(__SSE2__)
+  for (unsigned part = 0; part < 4; ++part) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + 16 * part));
+    const auto between = [bytes](char low, char high) noexcept {
+      return _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(static_cast<char>(low - 1))),
+                           _mm_cmplt_epi8(bytes, _mm_set1_epi8(static_cast<char>(high + 1))));
+    };
+    const __m128i capital = between('A', 'Z');
+    const __m128i plain = _mm_or_si128(_mm_or_si128(between('a', 'z'), between('0', '9')),
+                                       _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')),
+                                                    _mm_cmplt_epi8(bytes, _mm_setzero_si128())));
+    const __m128i lowered = _mm_or_si128(bytes, _mm_and_si128(capital, _mm_set1_epi8(32)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16 * part), lowered);
+    const auto bits = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(capital, plain)));
+    letters |= std::uint64_t{bits} << (16 * part);
+  }
+#else
+  for (unsigned i = 0; i < 64; ++i) {
+    const unsigned char lowered = letters_table.lower[text[i]];
+    out[i] = lowered;
+    letters |= std::uint64_t{lowered != 0} << i;
+  }
+#endif
+  return letters;
+}
+
+int lowest_bit(std::uint64_t bits) noexcept {
+#if defined(__GNUC__) || defined(__clang__)
+  return __builtin_ctzll(bits);
+#else
+  int at = 0;
+  for (; (bits & 1u) == 0; bits >>= 1) ++at;
+  return at;
+#endif
 }
 
 // Rounding may push a product over an integer: the margin keeps filters from refusing what fits.
@@ -85,26 +141,21 @@ void WordSetIndex::grow_table() {
   }
 }
 
-std::uint32_t WordSetIndex::word_id(const unsigned char* letters, std::uint32_t length,
-                                    std::uint32_t hash) {
+std::uint32_t WordSetIndex::word_id(const Piece& piece, const unsigned char* letters) {
   const std::size_t mask = table_.size() - 1;
-  std::size_t at = hash & mask;
+  std::size_t at = piece.hash & mask;
   for (; table_[at] != 0; at = (at + 1) & mask) {
     const Word& word = words_[table_[at] - 1];
-    if (word.hash != hash || word.length != length) continue;
-    const unsigned char* known = length <= short_word ? word.letters : letters_.data() + word.begin;
-    if (std::memcmp(known, letters, length) == 0) return table_[at] - 1;
+    if (word.hash != piece.hash || word.length != piece.length) continue;
+    if (word.low != piece.low || word.high != piece.high) continue;
+    if (piece.length <= short_word) return table_[at] - 1;
+    if (std::memcmp(letters_.data() + word.begin, letters, piece.length) == 0) return table_[at] - 1;
   }
   const auto id = static_cast<std::uint32_t>(words_.size());
   const auto order = first_ranked - 1 - (id - static_cast<std::uint32_t>(ranked_.size()));
   const auto begin = static_cast<std::uint32_t>(letters_.size());
-  words_.push_back({hash, length, order, begin, {}});
-  if (length <= short_word) {
-    std::memcpy(words_.back().letters, letters, length);
-  } else {
-    letters_.insert(letters_.end(), letters, letters + length);
-  }
-  if (postings_.size() <= id) postings_.emplace_back();
+  words_.push_back({piece.hash, piece.length, order, begin, piece.low, piece.high, 0, 0, {}});
+  if (piece.length > short_word) letters_.insert(letters_.end(), letters, letters + piece.length);
   table_[at] = id + 1;
   if (words_.size() * 2 > table_.size()) grow_table();
   return id;
@@ -124,42 +175,85 @@ void WordSetIndex::forget_words_since(std::uint32_t n_words) noexcept {
 }
 
 void WordSetIndex::read(Span text) {
-  pieces_.clear();
-  found_.clear();
-  query_.clear();
-  query_ids_.clear();
   const auto size = static_cast<std::size_t>(text.size);
-  if (lowered_.size() < size + 1) lowered_.resize(size + 1);
-  unsigned char* lowered = lowered_.data();
-  for (std::size_t i = 0; i < size; ++i) lowered[i] = letters_table.lower[text.data[i]];
-  lowered[size] = 0;
-  for (std::size_t i = 0; i < size;) {
-    if (lowered[i] == 0) {
-      ++i;
-      continue;
-    }
-    const std::size_t start = i;
-    while (lowered[i] != 0) ++i;
-    const auto length = static_cast<std::uint32_t>(i - start);
-    const std::uint32_t hash = hashed(lowered + start, length, seed_);
-    pieces_.push_back({static_cast<std::uint32_t>(start), length, hash});
-    fetch(&table_[hash & (table_.size() - 1)]);
+  // Blocks of 64 bytes, one of padding behind the last; of n bytes at most every second begins a word.
+  const std::size_t padded = (size + 63) / 64 * 64;
+  if (lowered_.size() < padded + 64) {
+    lowered_.resize(padded + 64);
+    pieces_.resize(padded / 2 + 1);
+    found_.resize(padded / 2 + 1);
   }
-  for (const Piece& piece : pieces_) {
-    const std::uint32_t id = table_[piece.hash & (table_.size() - 1)];
+  unsigned char* lowered = lowered_.data();
+  Piece* pieces = pieces_.data();
+  std::size_t n_begins = 0;
+  std::size_t n_ends = 0;
+  std::uint64_t before = 0;  // whether the last byte of the block before was a letter
+  for (std::size_t at = 0; at < padded; at += 64) {
+    unsigned char last[64] = {};
+    const unsigned char* block = text.data + at;
+    if (size - at < 64) {
+      std::memcpy(last, block, size - at);
+      block = last;
+    }
+    const std::uint64_t letters = lower_block(block, lowered + at);
+    const std::uint64_t shifted = letters << 1 | before;
+    for (std::uint64_t bits = letters & ~shifted; bits != 0; bits &= bits - 1) {
+      pieces[n_begins++].begin = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(lowest_bit(bits));
+    }
+    for (std::uint64_t bits = shifted & ~letters; bits != 0; bits &= bits - 1) {
+      Piece& piece = pieces[n_ends++];
+      piece.length = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(lowest_bit(bits)) - piece.begin;
+    }
+    before = letters >> 63;
+  }
+  if (n_ends < n_begins) pieces[n_ends].length = static_cast<std::uint32_t>(padded) - pieces[n_ends].begin;
+  for (std::size_t n = 0; n < n_begins; ++n) {
+    Piece& piece = pieces[n];
+    const Key key = key_of(lowered + piece.begin, piece.length);
+    piece.low = key.low;
+    piece.high = key.high;
+    piece.hash = hashed(key, lowered + piece.begin, piece.length, seed_);
+    fetch(&table_[piece.hash & (table_.size() - 1)]);
+  }
+  for (std::size_t n = 0; n < n_begins; ++n) {
+    const std::uint32_t id = table_[pieces[n].hash & (table_.size() - 1)];
     if (id != 0) fetch(&words_[id - 1]);
   }
-  for (const Piece& piece : pieces_) {
-    const std::uint32_t id = word_id(lowered + piece.begin, piece.length, piece.hash);
-    fetch(&postings_[id]);
-    found_.push_back(std::uint64_t{words_[id].order} << 32 | id);
+  std::uint64_t* found = found_.data();
+  for (std::size_t n = 0; n < n_begins; ++n) {
+    const std::uint32_t id = word_id(pieces[n], lowered + pieces[n].begin);
+    found[n] = std::uint64_t{words_[id].order} << 32 | id;
   }
-  std::sort(found_.begin(), found_.end());
-  found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
-  for (const std::uint64_t word : found_) {
-    query_.push_back(static_cast<std::uint32_t>(word >> 32));
-    query_ids_.push_back(static_cast<std::uint32_t>(word));
+  std::sort(found, found + n_begins);
+  const auto n_words = static_cast<std::size_t>(std::unique(found, found + n_begins) - found);
+  query_.resize(n_words);
+  query_ids_.resize(n_words);
+  for (std::size_t n = 0; n < n_words; ++n) {
+    query_[n] = static_cast<std::uint32_t>(found[n] >> 32);
+    query_ids_[n] = static_cast<std::uint32_t>(found[n]);
   }
+}
+
+const WordSetIndex::Posting* WordSetIndex::postings_of(const Word& word) const noexcept {
+  return word.count <= Word::few ? word.own : pool_.data() + word.pool_begin;
+}
+
+// Room doubles when it is used up; what a list leaves behind is taken back when the order is made anew.
+void WordSetIndex::post_word(std::uint32_t id, Posting posting) {
+  Word& word = words_[id];
+  if (word.count < Word::few) {
+    word.own[word.count++] = posting;
+    return;
+  }
+  const bool first = word.count == Word::few;
+  if (first || (word.count & (word.count - 1)) == 0) {
+    const std::size_t begin = pool_.size();
+    pool_.resize(begin + (first ? Word::few + 1 : 2 * std::size_t{word.count}));
+    const Posting* known = first ? word.own : pool_.data() + word.pool_begin;
+    std::copy(known, known + word.count, pool_.data() + begin);
+    word.pool_begin = static_cast<std::uint32_t>(begin);
+  }
+  pool_[word.pool_begin + word.count++] = posting;
 }
 
 WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexcept {
@@ -175,22 +269,33 @@ WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexc
   double smallest = wanted * static_cast<double>(size) - margin;
   double largest = static_cast<double>(size) / wanted + margin;
   for (std::int64_t i = 0; i < prefix_length(wanted, size); ++i) {
-    fetch(postings_[query_ids_[static_cast<std::size_t>(i)]].data());
+    const Word& word = words_[query_ids_[static_cast<std::size_t>(i)]];
+    if (word.count > Word::few) fetch(pool_.data() + word.pool_begin);
   }
-  for (std::int64_t i = 0; i < prefix_length(wanted, size); ++i) {
-    for (const Posting posting : postings_[query_ids_[static_cast<std::size_t>(i)]]) {
-      const std::int64_t other_size = posting.size;
-      if (static_cast<double>(other_size) < smallest || static_cast<double>(other_size) > largest) continue;
-      const double needed = share * static_cast<double>(size + other_size) - margin;
-      std::int64_t j = posting.position;
-      if (static_cast<double>(std::min(size - i, other_size - j)) < needed) continue;
-      Set& set = sets_[static_cast<std::size_t>(posting.slot)];
+  // Sets are looked at some at a time, so that one's fetch does not wait for another's.
+  constexpr std::size_t at_once = 4;
+  Sharing sharing[at_once];
+  std::size_t waiting = 0;
+  const auto look = [&]() noexcept {
+    std::size_t left = 0;
+    for (std::size_t n = 0; n < waiting; ++n) {
+      Set& set = sets_[static_cast<std::size_t>(sharing[n].posting.slot)];
       if (set.asked_by == questions_) continue;
       set.asked_by = questions_;
       if (set.mark < earliest || set.mark > latest) continue;
+      fetch(members_.data() + set.begin + sharing[n].posting.position);
+      sharing[left++] = sharing[n];
+    }
+    waiting = 0;
+    for (std::size_t n = 0; n < left; ++n) {
+      const Posting posting = sharing[n].posting;
+      const std::int64_t other_size = posting.size;
+      std::int64_t k = sharing[n].asked_at;
+      std::int64_t j = posting.position;
+      const double needed = share * static_cast<double>(size + other_size) - margin;
+      if (static_cast<double>(std::min(size - k, other_size - j)) < needed) continue;
       // This is the first word that the two share: nothing before it counts.
-      const std::uint32_t* other = members_.data() + set.begin;
-      std::int64_t k = i;
+      const std::uint32_t* other = members_.data() + sets_[static_cast<std::size_t>(posting.slot)].begin;
       std::int64_t shared = 0;
       while (k < size && j < other_size) {
         const std::uint32_t a = query_[static_cast<std::size_t>(k)];
@@ -211,7 +316,22 @@ WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexc
         largest = static_cast<double>(size) / wanted + margin;
       }
     }
+  };
+  for (std::int64_t i = 0; i < prefix_length(wanted, size); ++i) {
+    const Word& word = words_[query_ids_[static_cast<std::size_t>(i)]];
+    const Posting* list = postings_of(word);
+    for (std::uint32_t n = 0; n < word.count; ++n) {
+      const Posting posting = list[n];
+      const std::int64_t other_size = posting.size;
+      if (static_cast<double>(other_size) < smallest || static_cast<double>(other_size) > largest) continue;
+      const double needed = share * static_cast<double>(size + other_size) - margin;
+      if (static_cast<double>(std::min(size - i, other_size - posting.position)) < needed) continue;
+      fetch(&sets_[static_cast<std::size_t>(posting.slot)]);
+      sharing[waiting++] = {posting, static_cast<std::uint32_t>(i)};
+      if (waiting == at_once) look();
+    }
   }
+  look();
   return best;
 }
 
@@ -220,8 +340,7 @@ void WordSetIndex::post(std::int32_t slot) {
   const std::int64_t prefix = set.size == 0 ? 0 : prefix_length(threshold_, set.size);
   for (std::int64_t i = 0; i < prefix; ++i) {
     const std::uint32_t order = members_[set.begin + static_cast<std::uint64_t>(i)];
-    postings_[id_of(order)].push_back(
-        {slot, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(set.size)});
+    post_word(id_of(order), {slot, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(set.size)});
   }
 }
 
@@ -246,7 +365,8 @@ void WordSetIndex::reorder() {
   for (std::size_t rank = 0; rank < ranked_.size(); ++rank) {
     words_[ranked_[rank]].order = first_ranked + static_cast<std::uint32_t>(rank);
   }
-  for (std::vector<Posting>& list : postings_) list.clear();
+  for (Word& word : words_) word.count = 0;
+  pool_.clear();
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) {
     const Set& set = sets_[slot];
     std::uint32_t* first = members_.data() + set.begin;

@@ -46,18 +46,32 @@ class WordSetIndex {
  private:
   static constexpr std::uint32_t short_word = 16;
 
-  struct Word {
+  // Where a word stands in the prefix of a set.
+  struct Posting {
+    std::int32_t slot;
+    std::uint16_t position;
+    std::uint16_t size;
+  };
+  // All that a question needs of a word, in one cache line: most words are rare.
+  struct alignas(64) Word {
+    static constexpr std::uint32_t few = 3;
     std::uint32_t hash;
     std::uint32_t length;
     std::uint32_t order;
     std::uint32_t begin;  // in letters_, of a word that is not short
-    unsigned char letters[short_word];
+    std::uint64_t low;    // the first 16 letters
+    std::uint64_t high;
+    std::uint32_t count;       // of postings
+    std::uint32_t pool_begin;  // in pool_, of more than a few
+    Posting own[few];
   };
   // A word of the text that is asked for.
   struct Piece {
     std::uint32_t begin;
     std::uint32_t length;
     std::uint32_t hash;
+    std::uint64_t low;
+    std::uint64_t high;
   };
   struct Set {
     std::uint64_t begin;  // in members_
@@ -65,10 +79,10 @@ class WordSetIndex {
     std::uint32_t asked_by;  // the question that last looked at it
     std::int64_t mark;
   };
-  struct Posting {
-    std::int32_t slot;
-    std::uint16_t position;
-    std::uint16_t size;
+  // A set that shares a word with the question, and where the first of those stands in both.
+  struct Sharing {
+    Posting posting;
+    std::uint32_t asked_at;
   };
 
   // Orders below `first_ranked` are words that came since the order was made, the newest lowest.
@@ -76,10 +90,12 @@ class WordSetIndex {
 
   void read(Span text);
   void forget_words_since(std::uint32_t n_words) noexcept;
-  std::uint32_t word_id(const unsigned char* letters, std::uint32_t length, std::uint32_t hash);
+  std::uint32_t word_id(const Piece& piece, const unsigned char* letters);
   void grow_table();
   std::uint32_t id_of(std::uint32_t order) const noexcept;
   WordMatch search(std::int64_t earliest, std::int64_t latest) noexcept;
+  const Posting* postings_of(const Word& word) const noexcept;
+  void post_word(std::uint32_t id, Posting posting);
   std::int32_t insert(std::int64_t mark);
   void post(std::int32_t slot);
   void reorder();
@@ -89,7 +105,7 @@ class WordSetIndex {
   std::vector<Word> words_;
   std::vector<unsigned char> letters_;
   std::vector<std::uint32_t> table_;  // open addressing; a word's number plus one, 0 where free
-  std::vector<std::vector<Posting>> postings_;  // by word
+  std::vector<Posting> pool_;
   std::vector<std::uint32_t> ranked_;           // word by rank
   std::vector<std::uint32_t> members_;          // orders, ascending within a set
   std::vector<Set> sets_;
