@@ -154,16 +154,16 @@ def test_int8_rows_choose_what_float32_rows_do(
 ) -> None:
     rules, options, task = made
     index = index_of(rules)
-    assert index._quantized is not None
+    assert index._int8 is not None
     mask = bytes(i % 3 != 0 for i in range(len(rules))) if masked else None
     query = HashEmbedding(16).embed(task)
     small = [list(column) for column in index.best(query, mask, **options)]
-    index._quantized = None
+    index._int8 = None
     assert [list(column) for column in index.best(query, mask, **options)] == small
 
 
 def test_few_shards_are_scored_in_float32() -> None:
-    assert index_of([rule(f"R{i}", "same") for i in range(INT8_FROM_ROWS - 1)])._quantized is None
+    assert index_of([rule(f"R{i}", "same") for i in range(INT8_FROM_ROWS - 1)])._int8 is None
 
 
 def test_an_unknown_risk_class_is_named() -> None:
@@ -227,7 +227,7 @@ def test_many_rows_read_in_parts_give_the_same_answer(monkeypatch: pytest.Monkey
     bundle = bundle_of([rule(f"R-{number}", f"Rule {number % 97} of {number}") for number in range(1_100)])
     whole = index_of_bundle(bundle, HashEmbedding(64))
     monkeypatch.setattr(shard_index, "_ROWS_PER_PART", 300)
-    monkeypatch.setattr(shard_index.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
     parted = index_of_bundle(bundle, HashEmbedding(64))
     assert [len(index._parts) for index in (whole, parted)] == [1, 3]
     mask = bytes(number % 3 != 0 for number in range(1_100))

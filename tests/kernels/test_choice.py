@@ -16,6 +16,7 @@ from tipstaff import kernels
 from tipstaff.kernels import (
     _embedding,
     _focus,
+    _int8,
     _pieces,
     _scoring,
     _secrets,
@@ -88,7 +89,7 @@ def test_portable_is_always_there() -> None:
 @pytest.mark.parametrize("name", sorted(set(kernels.__all__) - {"implementation"}))
 def test_twins_have_the_same_signature(name: str) -> None:
     modules = (
-        _embedding, _focus, _pieces, _scoring, _secrets, _signs, _similarity, _text, _tokens, _wordpiece,
+        _embedding, _focus, _int8, _pieces, _scoring, _secrets, _signs, _similarity, _text, _tokens, _wordpiece,
     )  # fmt: skip
     native = next(getattr(module, name) for module in modules if hasattr(module, name))
     twin = plain_twin(name)
@@ -114,14 +115,14 @@ def test_many_threads_get_the_results_of_one() -> None:
     rows = unit_rows(rng, 600, 70)
     intents = rng.integers(0, 16, 600).astype(np.uint16)
     risks = rng.integers(0, 5, 600).astype(np.uint8)
-    small = _scoring.quantize_rows(rows, 70)
+    small = _int8.quantize_rows(rows, 70)
     filters = np.full(60, 31, dtype=np.uint8)
     texts = [f"Rule {i}: übung" if i % 3 else f"Rule {i}" for i in range(60)]
 
     def work(i: int) -> list[bytes]:
         isa = ISAS[i % len(ISAS)]
         one = _scoring.score_topk_f32(rows, rows[i], intents, risks, query_intents=i, k=6, isa=isa)
-        two = _scoring.score_topk_i8(rows, *small, rows[i], intents, risks, query_intents=i, k=6, isa=isa)
+        two = _int8.score_topk_i8(rows, *small, rows[i], intents, risks, query_intents=i, k=6, isa=isa)
         many = _scoring.score_topk_f32_batch(
             rows,
             rows[:60],

@@ -9,6 +9,7 @@ import numpy as np
 from tipstaff.kernels import (
     _embedding,
     _focus,
+    _int8,
     _pieces,
     _scoring,
     _signs,
@@ -18,6 +19,7 @@ from tipstaff.kernels import (
     _wordpiece,
     plain,
     plain_focus,
+    plain_int8,
     plain_pieces,
     plain_secrets,
     plain_signs,
@@ -38,7 +40,8 @@ NATIVE = {
         (_focus, ("focus_scan",)),
         (_pieces, ("join_pieces",)),
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
-        (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows")),
+        (_scoring, ("score_topk_f32", "score_topk_f32_batch")),
+        (_int8, ("score_topk_i8", "quantize_rows", "Int8Rows")),
         (_signs, ("sign_rows", "score_topk_signs")),
         (_similarity, ("jaccard_pairs", "WordSets")),
         (_text, TEXT),
@@ -48,6 +51,7 @@ NATIVE = {
     for name in names
 }
 WITHOUT_ISA = {
+    "Int8Rows",
     "MessageGuard",
     "WordSets",
     "blend_rows",
@@ -70,6 +74,7 @@ def plain_twin(name: str) -> Callable[..., Any]:
         for module in (
             plain,
             plain_focus,
+            plain_int8,
             plain_pieces,
             plain_secrets,
             plain_signs,

@@ -51,7 +51,8 @@ from tipstaff.store.shards import ShardStore
 
 _SLACK: Final = 8
 """Candidates beyond those asked for, in case contradictions drop some."""
-_ALL_RISKS: Final = (1 << len(RISK_CLASSES)) - 1
+_ALL_RISKS: Final = 0xFF
+"""Lets every risk class through, and the kernels need not look at them."""
 _BATCH_PER_THREAD: Final = 16
 _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""

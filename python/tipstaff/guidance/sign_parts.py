@@ -6,17 +6,13 @@ depend on how many processors there are.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tipstaff.budgets import SIGN_CANDIDATES
+from tipstaff.guidance.scoring_threads import by_turns
 from tipstaff.kernels import score_topk_signs
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
 
 MAX_BY_SIGNS: Final = 128
 """Where more shards than this are wanted, all are scanned: candidates should be many times those wanted."""
@@ -26,14 +22,6 @@ _BLOCK: Final = 64
 """Rows whose sign bits lie side by side."""
 
 Found = tuple[Any, Any, Any]
-
-
-@lru_cache(maxsize=2)
-def pool(_process: int) -> ThreadPoolExecutor:
-    """Return the scoring threads of a process; a process made by fork has none of its parent's."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(_PARTS, thread_name_prefix="tipstaff-scoring")
 
 
 class _Part(NamedTuple):
@@ -61,8 +49,7 @@ class SignParts:
 
     def __init__(self, parts: Sequence[_Part], mean: Any) -> None:
         self._mean = mean
-        workers = min(os.cpu_count() or 1, _PARTS)
-        self._shares = [parts[worker::workers] for worker in range(workers)]
+        self._parts = parts
 
     @classmethod
     def cut(
@@ -100,22 +87,13 @@ class SignParts:
             ``query_intents``, ``risk_filter``, ``boosts`` and ``k``, as the kernel takes them.
         """
         view = None if mask is None else memoryview(mask)
-        first, *others = self._shares
-        waiting = [pool(os.getpid()).submit(self._scan, share, query, view, options) for share in others]
-        found = self._scan(first, query, view, options)
-        for one in waiting:
-            found += one.result()
-        return found
 
-    def _scan(
-        self, parts: Sequence[_Part], query: Any, mask: memoryview | None, options: dict[str, Any]
-    ) -> list[Found]:
-        found: list[Found] = []
-        for part in parts:
+        def score(part: _Part) -> Found:
             rows, scores, cosines = score_topk_signs(
                 part.rows, part.bits, part.factors, self._mean, query, part.intents, part.risks,
-                None if mask is None else mask[part.start : part.stop],
+                None if view is None else view[part.start : part.stop],
                 candidates=SIGN_CANDIDATES // _PARTS, **options,
             )  # fmt: skip
-            found.append(([row + part.start for row in rows], scores, cosines))
-        return found
+            return [row + part.start for row in rows], scores, cosines
+
+        return by_turns(score, self._parts)

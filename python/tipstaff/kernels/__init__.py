@@ -49,13 +49,9 @@ if TYPE_CHECKING:
         isa,
     )
     from tipstaff.kernels._focus import focus_scan
+    from tipstaff.kernels._int8 import Int8Rows, quantize_rows, score_topk_i8
     from tipstaff.kernels._pieces import join_pieces
-    from tipstaff.kernels._scoring import (
-        quantize_rows,
-        score_topk_f32,
-        score_topk_f32_batch,
-        score_topk_i8,
-    )
+    from tipstaff.kernels._scoring import score_topk_f32, score_topk_f32_batch
     from tipstaff.kernels._secrets import SecretTable
     from tipstaff.kernels._signs import score_topk_signs, sign_rows
     from tipstaff.kernels._similarity import WordSets, jaccard_pairs
@@ -70,6 +66,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Int8Rows",
     "MessageGuard",
     "SecretTable",
     "WordSets",
@@ -103,6 +100,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "Int8Rows": "_int8",
     "MessageGuard": "_tokens",
     "SecretTable": "_secrets",
     "WordSets": "_similarity",
@@ -117,11 +115,11 @@ _HOMES: Final = {
     "jaccard_pairs": "_similarity",
     "join_pieces": "_pieces",
     "opposed_texts": "_text",
-    "quantize_rows": "_scoring",
+    "quantize_rows": "_int8",
     "read_words": "_text",
     "score_topk_f32": "_scoring",
     "score_topk_f32_batch": "_scoring",
-    "score_topk_i8": "_scoring",
+    "score_topk_i8": "_int8",
     "score_topk_signs": "_signs",
     "sign_rows": "_signs",
     "token_features": "_tokens",
@@ -134,7 +132,9 @@ _HOMES: Final = {
     "wordpiece_split": "_wordpiece",
 }
 _PLAIN_HOMES: Final = {
+    "Int8Rows": "_int8",
     "_focus": "plain_focus",
+    "_int8": "plain_int8",
     "_pieces": "plain_pieces",
     "_secrets": "plain_secrets",
     "_signs": "plain_signs",

@@ -45,13 +45,14 @@ def available_isas() -> tuple[str, ...]:
     return ("plain",)
 
 
-def _check_isa(name: str | None) -> None:
+def check_isa(name: str | None) -> None:
+    """Refuse instruction sets: there is none to choose."""
     if name not in {None, "plain"}:
         message = f"instruction set {name!r} is not one that this machine runs: plain"
         raise ValueError(message)
 
 
-def _bytes(data: Buffer, name: str, codes: str, type_name: str, size: int) -> memoryview:
+def typed_bytes(data: Buffer, name: str, codes: str, type_name: str, size: int) -> memoryview:
     """Return a buffer's bytes, refusing items that are neither ``type_name`` nor plain bytes."""
     view = memoryview(data)
     if not view.c_contiguous:
@@ -67,11 +68,12 @@ def _bytes(data: Buffer, name: str, codes: str, type_name: str, size: int) -> me
     return view.cast("B") if view.nbytes else memoryview(b"")
 
 
-def _floats(data: Buffer, name: str) -> Floats:
-    return _bytes(data, name, "f", "float32", 4).cast("f")
+def floats(data: Buffer, name: str) -> Floats:
+    """Return a buffer's float32 numbers."""
+    return typed_bytes(data, name, "f", "float32", 4).cast("f")
 
 
-def _to_f32(value: float) -> float:
+def to_f32(value: float) -> float:
     """Round to the nearest float32."""
     result: float = struct.unpack("f", struct.pack("f", value))[0]
     return result
@@ -106,13 +108,13 @@ def _hash_vector(text: str, dimensions: int) -> array[float]:
 def hash_embed(text: str, dimensions: int = 384, *, isa: str | None = None) -> Floats:
     """Embed one text; documented in ``src/_embedding.pyx``."""
     _check_dimensions(dimensions)
-    _check_isa(isa)
+    check_isa(isa)
     return memoryview(_hash_vector(text, dimensions))
 
 
 def hash_embed_into(text: str, out: Buffer, *, isa: str | None = None) -> None:
     """Embed one text into a caller's array; documented in ``src/_embedding.pyx``."""
-    _check_isa(isa)
+    check_isa(isa)
     place = _writable(out)
     _check_dimensions(len(place))
     place[:] = memoryview(_hash_vector(text, len(place)))
@@ -122,7 +124,7 @@ def _writable(out: Buffer) -> Floats:
     if memoryview(out).readonly:
         message = "out: the buffer is read-only"
         raise BufferError(message)
-    return _floats(out, "out")
+    return floats(out, "out")
 
 
 def hash_embed_batch(
@@ -137,18 +139,18 @@ def hash_embed_batch(
 ) -> None:
     """Embed the rows of a string column; documented in ``src/_embedding.pyx``."""
     _check_dimensions(dimensions)
-    _check_isa(isa)
+    check_isa(isa)
     if n_rows < 0:
         message = f"n_rows: expected 0 or more, got {n_rows}"
         raise ValueError(message)
     if large_offsets:
-        places = _bytes(offsets, "offsets", "lqLQ", "int64", 8).cast("q")
+        places = typed_bytes(offsets, "offsets", "lqLQ", "int64", 8).cast("q")
     else:
-        places = _bytes(offsets, "offsets", "iIlL", "int32", 4).cast("i")
+        places = typed_bytes(offsets, "offsets", "iIlL", "int32", 4).cast("i")
     if n_rows > 0 and len(places) < n_rows + 1:
         message = f"offsets: {n_rows} rows need {n_rows + 1} offsets, got {len(places)}"
         raise ValueError(message)
-    text = _bytes(data, "data", "B", "bytes", 1)
+    text = typed_bytes(data, "data", "B", "bytes", 1)
     vectors = _writable(out)
     if len(vectors) != n_rows * dimensions:
         message = f"out: {n_rows} rows of {dimensions} float32 are {n_rows * dimensions} items, got {len(vectors)}"
@@ -165,12 +167,12 @@ def hash_embed_batch(
 # --- scoring ----------------------------------------------------------------------------------------------------------
 
 
-class _Columns:
+class Columns:
     """Checked columns of n rows, and one row's score against a query."""
 
     def __init__(self, rows: Buffer, dimensions: int, intents: Buffer, risks: Buffer, row_mask: Buffer | None) -> None:
         self.dimensions = dimensions
-        self.vectors = _floats(rows, "rows")
+        self.vectors = floats(rows, "rows")
         if not 1 <= dimensions <= MAX_DIMENSIONS:
             message = f"query: expected 1 to {MAX_DIMENSIONS} dimensions, got {dimensions}"
             raise ValueError(message)
@@ -178,50 +180,56 @@ class _Columns:
         if rest:
             message = f"rows: {len(self.vectors) * 4} bytes are not whole rows of {dimensions} float32"
             raise ValueError(message)
-        self.intents = _sized("intents", _bytes(intents, "intents", "Hh", "uint16", 2).cast("H"), self.n)
-        self.risks = _sized("risks", _bytes(risks, "risks", "B", "uint8", 1), self.n)
+        self.intents = sized("intents", typed_bytes(intents, "intents", "Hh", "uint16", 2).cast("H"), self.n)
+        self.risks = sized("risks", typed_bytes(risks, "risks", "B", "uint8", 1), self.n)
         self.mask: memoryview | None = None
         if row_mask is not None:
-            self.mask = _sized("row_mask", _bytes(row_mask, "row_mask", "?B", "uint8", 1), self.n)
+            self.mask = sized("row_mask", typed_bytes(row_mask, "row_mask", "?B", "uint8", 1), self.n)
 
     def passing(self, risk_filter: int) -> Iterator[int]:
+        """Give the rows that risk filter and mask let through."""
         for row in range(self.n):
             risk = self.risks[row]
             if risk < 8 and risk_filter >> risk & 1 and (self.mask is None or self.mask[row]):
                 yield row
 
     def cosine(self, row: int, query: Sequence[float] | Floats) -> float:
+        """Return a row's cosine, 0..1."""
         start = row * self.dimensions
         vector = self.vectors[start : start + self.dimensions]
-        return _clamp(sum(x * y for x, y in zip(vector, query, strict=True)))
+        return clamp_cosine(sum(x * y for x, y in zip(vector, query, strict=True)))
 
     def score(self, row: int, cosine: float, query_intents: int, boosts: tuple[float, float, float]) -> float:
+        """Return a cosine with the boosts of its row."""
         intent, critical, high = boosts
-        score = _to_f32(cosine + (_to_f32(intent) if self.intents[row] & query_intents else 0.0))
+        score = to_f32(cosine + (to_f32(intent) if self.intents[row] & query_intents else 0.0))
         risk = self.risks[row]
         boost = critical if risk == _CRITICAL else high if risk == _HIGH else 0.0
-        return _to_f32(score + _to_f32(boost))
+        return to_f32(score + to_f32(boost))
 
 
-def _sized(name: str, column: memoryview[_T], expected: int) -> memoryview[_T]:
+def sized(name: str, column: memoryview[_T], expected: int) -> memoryview[_T]:
+    """Return a column if it has as many items as it should."""
     if len(column) != expected:
         message = f"{name}: expected {expected * column.itemsize} bytes, got {column.nbytes}"
         raise ValueError(message)
     return column
 
 
-def _clamp(dot: float) -> float:
+def clamp_cosine(dot: float) -> float:
     """Clamp to 0..1; what is not a number counts as 0."""
-    return _to_f32(min(dot, 1.0)) if dot > 0 else 0.0
+    return to_f32(min(dot, 1.0)) if dot > 0 else 0.0
 
 
-def _check_k(k: int) -> None:
+def check_k(k: int) -> None:
+    """Refuse a negative number of rows."""
     if k < 0:
         message = f"k: expected 0 or more, got {k}"
         raise ValueError(message)
 
 
-def _check_boosts(boosts: tuple[float, float, float]) -> None:
+def check_boosts(boosts: tuple[float, float, float]) -> None:
+    """Refuse boosts that are not three finite numbers."""
     if len(boosts) != 3 or not all(map(math.isfinite, boosts)):
         message = f"boosts: expected three finite numbers, got {boosts}"
         raise ValueError(message)
@@ -233,7 +241,7 @@ def _check_range(name: str, value: int, bits: int) -> None:
         raise OverflowError(message)
 
 
-def _entries(best: list[tuple[float, int, float]]) -> Entries:
+def entries(best: list[tuple[float, int, float]]) -> Entries:
     """Turn (-score, row, cosine) triples into the three result arrays."""
     return (
         memoryview(array("i", [row for _, row, _ in best])),
@@ -256,20 +264,20 @@ def score_topk_f32(
     isa: str | None = None,
 ) -> Entries:
     """Return the k best rows for a query; documented in ``src/_scoring.pyx``."""
-    _check_isa(isa)
-    _check_k(k)
-    _check_boosts(boosts)
+    check_isa(isa)
+    check_k(k)
+    check_boosts(boosts)
     _check_range("query_intents", query_intents, 16)
     _check_range("risk_filter", risk_filter, 8)
-    vector = _floats(query, "query")
-    columns = _Columns(rows, len(vector), intents, risks, row_mask)
+    vector = floats(query, "query")
+    columns = Columns(rows, len(vector), intents, risks, row_mask)
 
     def scored() -> Iterator[tuple[float, int, float]]:
         for row in columns.passing(risk_filter):
             cosine = columns.cosine(row, vector)
             yield -columns.score(row, cosine, query_intents, boosts), row, cosine
 
-    return _entries(heapq.nsmallest(k, scored()))
+    return entries(heapq.nsmallest(k, scored()))
 
 
 def score_topk_f32_batch(
@@ -287,10 +295,12 @@ def score_topk_f32_batch(
     isa: str | None = None,
 ) -> list[Entries]:
     """Return the k best rows for each query; documented in ``src/_scoring.pyx``."""
-    filters = _bytes(risk_filters, "risk_filters", "B", "uint8", 1)
-    _Columns(rows, dimensions, intents, risks, row_mask)  # its checks, even where there is no query
-    vectors = _sized("queries", _floats(queries, "queries"), len(filters) * dimensions)
-    masks = _sized("query_intents", _bytes(query_intents, "query_intents", "Hh", "uint16", 2).cast("H"), len(filters))
+    filters = typed_bytes(risk_filters, "risk_filters", "B", "uint8", 1)
+    Columns(rows, dimensions, intents, risks, row_mask)  # its checks, even where there is no query
+    vectors = sized("queries", floats(queries, "queries"), len(filters) * dimensions)
+    masks = sized(
+        "query_intents", typed_bytes(query_intents, "query_intents", "Hh", "uint16", 2).cast("H"), len(filters)
+    )
     return [
         score_topk_f32(
             rows,
@@ -306,93 +316,6 @@ def score_topk_f32_batch(
         )
         for i in range(len(filters))
     ]
-
-
-def quantize_rows(
-    rows: Buffer, dimensions: int, mean: Buffer | None = None
-) -> tuple[memoryview[int], Floats, Floats, Floats]:
-    """Return int8 codes, scales, error bounds and the mean row; documented in ``src/_scoring.pyx``."""
-    columns = _Columns(
-        rows, dimensions, bytes(2 * _row_count(rows, dimensions)), bytes(_row_count(rows, dimensions)), None
-    )
-    n, vectors = columns.n, columns.vectors
-    for row in range(n):
-        if not math.hypot(*vectors[row * dimensions : (row + 1) * dimensions]) < MAX_NORM:
-            message = f"rows: row {row} is not finite, or its norm is above 1e15"
-            raise ValueError(message)
-    if mean is None:
-        centre = array("f", (sum(vectors[i::dimensions]) / n if n else 0.0 for i in range(dimensions)))
-    else:
-        centre = array("f", _sized("mean", _floats(mean, "mean"), dimensions))
-        if not math.hypot(*centre) < MAX_NORM:
-            message = "mean: it is not finite, or its norm is above 1e15"
-            raise ValueError(message)
-    codes, scales, errors = array("b"), array("f"), array("f")
-    for row in range(n):
-        centred = [x - m for x, m in zip(vectors[row * dimensions : (row + 1) * dimensions], centre, strict=True)]
-        scale = _to_f32(max(map(abs, centred)) / 127)
-        kept = [max(-127, min(127, round(x / scale))) if scale else 0 for x in centred]
-        codes.extend(kept)
-        scales.append(scale)
-        # A little more than |e|: the exact pass rounds its sums to float32.
-        errors.append(1.000001 * math.dist(centred, [scale * code for code in kept]) + 1e-6)
-    return memoryview(codes), memoryview(scales), memoryview(errors), memoryview(centre)
-
-
-def _row_count(rows: Buffer, dimensions: int) -> int:
-    return memoryview(rows).nbytes // (4 * max(1, dimensions))
-
-
-def score_topk_i8(
-    rows: Buffer,
-    codes: Buffer,
-    scales: Buffer,
-    errors: Buffer,
-    mean: Buffer,
-    query: Buffer,
-    intents: Buffer,
-    risks: Buffer,
-    row_mask: Buffer | None = None,
-    *,
-    query_intents: int = 0,
-    risk_filter: int = 0xFF,
-    boosts: tuple[float, float, float] = DEFAULT_BOOSTS,
-    k: int = 5,
-    isa: str | None = None,
-) -> Entries:
-    """Return the entries of :func:`score_topk_f32`, reading few float32 rows; documented in ``src/_scoring.pyx``."""
-    _check_isa(isa)
-    _check_k(k)
-    _check_boosts(boosts)
-    vector = _floats(query, "query")
-    dimensions = len(vector)
-    columns = _Columns(rows, dimensions, intents, risks, row_mask)
-    code = _sized("codes", _bytes(codes, "codes", "b", "int8", 1).cast("b"), columns.n * dimensions)
-    scale = _sized("scales", _floats(scales, "scales"), columns.n)
-    error = _sized("errors", _floats(errors, "errors"), columns.n)
-    centre = _sized("mean", _floats(mean, "mean"), dimensions)
-    base = sum(m * q for m, q in zip(centre, vector, strict=True))
-    norm = math.hypot(*vector)
-    if not math.isfinite(norm):
-        # No bound holds: score every row.
-        return score_topk_f32(
-            rows, query, intents, risks, row_mask,
-            query_intents=query_intents, risk_filter=risk_filter, boosts=boosts, k=k,
-        )  # fmt: skip
-
-    def upper(row: int) -> float:
-        """Bound the row's score from above: |row . q - (mean + scale code) . q| <= error |q|."""
-        start = row * dimensions
-        near = base + scale[row] * sum(c * q for c, q in zip(code[start : start + dimensions], vector, strict=True))
-        return columns.score(row, _clamp(near + error[row] * norm + 1e-6), query_intents, boosts)
-
-    best: list[tuple[float, int, float]] = []
-    for bound, row in sorted(((upper(row), row) for row in columns.passing(risk_filter)), reverse=True):
-        if len(best) >= k and (not best or -best[-1][0] > bound):
-            break
-        cosine = columns.cosine(row, vector)
-        best = sorted([*best, (-columns.score(row, cosine, query_intents, boosts), row, cosine)])[:k]
-    return _entries(best)
 
 
 # --- similarity -------------------------------------------------------------------------------------------------------
@@ -413,8 +336,8 @@ def jaccard_pairs(
     if max_pairs < 0:
         message = f"max_pairs: expected 0 or more, got {max_pairs}"
         raise ValueError(message)
-    flat = _bytes(tokens, "tokens", "IL", "uint32", 4).cast("I")
-    places = _bytes(offsets, "offsets", "qlQL", "int64", 8).cast("q")
+    flat = typed_bytes(tokens, "tokens", "IL", "uint32", 4).cast("I")
+    places = typed_bytes(offsets, "offsets", "qlQL", "int64", 8).cast("q")
     if not places:
         message = "offsets: expected one more than there are sets, got none"
         raise ValueError(message)

@@ -1,0 +1,142 @@
+# What the scoring modules share: the kernels' types, and the checks of their arguments.
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
+from libc.math cimport isfinite
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t
+
+include "isa.pxi"
+
+cdef extern from "buffers.hpp" namespace "tipstaff":
+    cdef cppclass Borrowed:
+        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
+        unsigned char* data() nogil
+        Py_ssize_t size() nogil
+
+    cdef cppclass Scratch:
+        unsigned char* make(size_t) nogil
+
+cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
+    cdef cppclass Rows:
+        const unsigned char* vectors
+        const unsigned char* intents
+        const uint8_t* risks
+        const uint8_t* mask
+        int64_t n
+        int64_t dimensions
+
+    cdef cppclass Boosts:
+        float intent
+        float high
+        float critical
+
+    cdef cppclass Query:
+        const unsigned char* vector
+        uint16_t intents
+        uint8_t risk_filter
+
+    cdef cppclass QueryBatch:
+        const unsigned char* vectors
+        const unsigned char* intents
+        const uint8_t* risk_filters
+        int64_t m
+
+    cdef cppclass QuantizedRows:
+        const int8_t* codes
+        const unsigned char* scales
+        const unsigned char* errors
+        const unsigned char* mean
+
+    cdef cppclass Best:
+        int64_t k
+        int32_t* rows
+        float* scores
+        float* cosines
+
+    int64_t batch_scratch_bytes(int64_t) noexcept
+    int64_t i8_scratch_bytes(int64_t, int64_t) noexcept
+
+    cdef cppclass ScoreKernels:
+        int64_t topk_f32(const Rows&, const Query&, const Boosts&, const Best&) noexcept
+        int64_t topk_i8(
+            const Rows&, const QuantizedRows&, const Query&, const Boosts&, const Best&, unsigned char*, int64_t*
+        ) noexcept
+        void topk_f32_batch(
+            const Rows&, const QueryBatch&, const Boosts&, const Best&, int64_t*, unsigned char*
+        ) noexcept
+
+    const ScoreKernels* score_kernels(Isa) noexcept
+
+cdef const ScoreKernels* KERNELS = score_kernels(ISA)
+cdef int64_t MAX_DIMENSIONS = 65536
+cdef int64_t MAX_ROWS = (1 << 31) - 1
+DEFAULT_BOOSTS = (0.15, 0.10, 0.05)
+
+
+cdef const ScoreKernels* choose(object isa) except NULL:
+    return KERNELS if isa is None else score_kernels(find_isa(isa))
+
+
+cdef int64_t count_rows(Borrowed& rows, int64_t dimensions) except -1:
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise ValueError(f"query: expected 1 to {MAX_DIMENSIONS} dimensions, got {dimensions}")
+    cdef int64_t n = rows.size() // (dimensions * 4)
+    if n * dimensions * 4 != rows.size():
+        raise ValueError(
+            f"rows: {rows.size()} bytes are not whole rows of {dimensions} float32, which the query has"
+        )
+    if n > MAX_ROWS:
+        raise ValueError(f"rows: expected at most {MAX_ROWS}, got {n}")
+    return n
+
+
+cdef int check_size(const char* name, Borrowed& column, int64_t expected) except -1:
+    if column.size() != expected:
+        raise ValueError(f"{name.decode()}: expected {expected} bytes, got {column.size()}")
+    return 0
+
+
+cdef int set_boosts(object boosts, Boosts* out) except -1:
+    # `boosts` is (intent, critical, high).
+    if boosts is DEFAULT_BOOSTS:
+        out.intent = 0.15
+        out.critical = 0.10
+        out.high = 0.05
+        return 0
+    intent, critical, high = boosts
+    out.intent = intent
+    out.critical = critical
+    out.high = high
+    if not (isfinite(out.intent) and isfinite(out.critical) and isfinite(out.high)):
+        raise ValueError(f"boosts: expected three finite numbers, got {boosts}")
+    return 0
+
+
+cdef int check_k(Py_ssize_t k) except -1:
+    if k < 0:
+        raise ValueError(f"k: expected 0 or more, got {k}")
+    return 0
+
+
+cdef class _Lists:
+    """Output arrays of one call: row numbers, scores and cosines in one bytearray."""
+
+    cdef object memory
+    cdef int64_t room
+    cdef Best best
+
+    def __cinit__(self, int64_t k, int64_t lists):
+        self.room = k * lists
+        self.memory = PyByteArray_FromStringAndSize(NULL, self.room * 12)
+        cdef char* start = PyByteArray_AS_STRING(self.memory)
+        self.best.k = k
+        self.best.rows = <int32_t*> start
+        self.best.scores = <float*> (start + self.room * 4)
+        self.best.cosines = <float*> (start + self.room * 8)
+
+    cdef object slice(self, int64_t first, int64_t count):
+        cdef int64_t room = self.room
+        view = memoryview(self.memory)
+        return (
+            view[first * 4:(first + count) * 4].cast("i"),
+            view[(room + first) * 4:(room + first + count) * 4].cast("f"),
+            view[(2 * room + first) * 4:(2 * room + first + count) * 4].cast("f"),
+        )
