@@ -150,10 +150,6 @@ def topic_words(text: str) -> frozenset[str]:
 
 
 def task_words(task: str) -> dict[str, str]:
-    """Return a task's content words: stem to the first word that has it."""
-    found: dict[str, str] = {}
-    for word in split(task[:MAX_CHARS])[:MAX_TOPIC_WORDS]:
-        known = _STEM[word]
-        if known and len(word) > 1:
-            found.setdefault(known, word)
-    return found
+    """Return a task's content words in their order: stem to the last word that has it."""
+    words = split(task[:MAX_CHARS])[:MAX_TOPIC_WORDS]
+    return {stem: word for word in words if len(word) > 1 and (stem := _STEM[word])}

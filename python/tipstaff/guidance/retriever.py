@@ -22,7 +22,7 @@ from tipstaff.guidance.claims import task_words
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
 from tipstaff.guidance.intents import classify_intent
 from tipstaff.guidance.places import places_in
-from tipstaff.guidance.selection import Cards, Selection, Taken
+from tipstaff.guidance.selection import Card, Cards, Selection, Taken
 from tipstaff.guidance.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, iso_day, mask_of
 from tipstaff.guidance.vectors import (
     boosts_of,
@@ -58,6 +58,7 @@ _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
 _MAX_VIEWS: Final = 256
 """Tenants whose rules' cards are remembered at a time."""
+_MEANINGS: Final = tuple(f"; meaning {percent / 100:.2f}" for percent in range(102))
 _SECTION: Final = "## Task-Specific Rules"
 
 
@@ -130,7 +131,7 @@ class ShardRetriever:
         self._least_share = least_share_of(self.embedding)
         self._place_boost = place_boost_of(self.embedding)
         self._risk_reasons = {
-            name: f"{name} risk (+{boost:.2f})"
+            name: f"; {name} risk (+{boost:.2f})"
             for name, boost in (("critical", boosts[1]), ("high", boosts[2]))
             if boost
         }
@@ -387,29 +388,41 @@ class ShardRetriever:
         self, taken: list[Taken], task: str, intent: str, repo_scope: str | None, places: tuple[str, ...]
     ) -> tuple[RetrievedShard, ...]:
         """Say why each shard was chosen: only what did add to its rank, and the words that it shares with the task."""
-        words = task_words(task)
-        stems = words.keys()
-        intent_reason = f"intent match ({intent}, +{self.boosts[0]:.2f})" if self.boosts[0] else ""
+        words = task_words(task).items()
+        hashes = self._hashes
         found: list[RetrievedShard] = []
         for one in taken:
-            card = one.card
-            rule = card.rule
-            parts = [] if self._hashes else [f"meaning {one.cosine:.2f}"]
-            if intent_reason and intent in rule.intents:
-                parts.append(intent_reason)
-            if rule.risk_class in self._risk_reasons:
-                parts.append(self._risk_reasons[rule.risk_class])
-            if not card.topic.isdisjoint(stems):
-                shared = [word for stem, word in words.items() if stem in card.topic]
-                parts.append(f"shares {', '.join(map(repr, shared[:4]))}")
-            if card.place and repo_scope:
-                parts.append(card.place)
-            elif card.place and (place := next((one for one in places if scope_applies(rule.repo_scopes, one)), None)):
-                parts.append(f"{card.place}, where {place} is (+{self._place_boost:.2f})")
-            if not parts:
-                parts.append(f"nearest by hash ({one.cosine:.2f}), which carries no meaning; no word in common")
-            found.append(RetrievedShard(card.shard, one.score, "; ".join(parts), one.cosine))
+            card, cosine = one.card, one.cosine
+            topic = card.topic
+            boosted = card.boosted.get(intent)
+            if boosted is None:
+                boosted = self._boosted(card, intent)
+            reason = boosted if hashes else _MEANINGS[int(cosine * 100 + 0.5)] + boosted
+            if shared := [word for stem, word in words if stem in topic]:
+                reason += "; shares '" + "', '".join(shared[:4]) + "'"
+            if card.place:
+                reason += self._placed(card, repo_scope, places)
+            if not reason:
+                reason = f"; nearest by hash ({cosine:.2f}), which carries no meaning; no word in common"
+            found.append(RetrievedShard(card.shard, one.score, reason[2:], cosine))
         return tuple(found)
+
+    def _boosted(self, card: Card, intent: str) -> str:
+        """Say, and remember, what the boosts add for a task of an intent."""
+        rule = card.rule
+        reason = (
+            f"; intent match ({intent}, +{self.boosts[0]:.2f})" if self.boosts[0] and intent in rule.intents else ""
+        )
+        reason += self._risk_reasons.get(rule.risk_class, "")
+        card.boosted[intent] = reason
+        return reason
+
+    def _placed(self, card: Card, repo_scope: str | None, places: tuple[str, ...]) -> str:
+        """Say where a rule holds that does not hold everywhere, if that has to do with the task."""
+        if repo_scope:
+            return f"; {card.place}"
+        place = next((one for one in places if scope_applies(card.rule.repo_scopes, one)), None)
+        return "" if place is None else f"; {card.place}, where {place} is (+{self._place_boost:.2f})"
 
 
 def _given(intent: str) -> IntentMatch:

@@ -43,6 +43,10 @@ class Card(msgspec.Struct, gc=False):
         The id of the constitution rule that it contradicts.
     replaced_by
         The shards of inner folders that replace it there.
+    certain
+        Whether nothing outside the choice can refuse it: neither a law nor an inner folder speaks against it.
+    boosted
+        For an intent, why its boosts raise it; filled by who says so.
     """
 
     row: int
@@ -56,6 +60,8 @@ class Card(msgspec.Struct, gc=False):
     place: str
     law: str | None
     replaced_by: tuple[int, ...]
+    certain: bool
+    boosted: dict[str, str]
 
 
 class Taken(msgspec.Struct, gc=False):
@@ -79,6 +85,11 @@ class Cards:
         The rules that are always loaded.
     overriding
         For the id of a rule in an outer folder, the numbers of the shards that replace it in theirs.
+
+    Attributes
+    ----------
+    known
+        The cards that are remembered, by the shard's number.
     """
 
     def __init__(
@@ -95,18 +106,20 @@ class Cards:
         for place, (_, said) in enumerate(self._laws):
             for stem in {stem for claim in said for stem in claim.topic}:
                 self._by_stem.setdefault(stem, []).append(place)
-        self._cards: dict[int, Card] = {}
+        self.known: dict[int, Card] = {}
         self._pairs: dict[tuple[int, int], bool] = {}
 
     def card(self, row: int) -> Card:
         """Return the card of shard `row`."""
-        card = self._cards.get(row)
+        card = self.known.get(row)
         if card is None:
             shard = self._shard(row)
             rule = shard.rule
             said = claims(rule.text)
             told = [claim for claim in said if claim.directive]
             everywhere = EVERYWHERE in rule.repo_scopes
+            law = self._law(rule, said)
+            replaced_by = self._replacing(rule) if self._overriding else ()
             card = Card(
                 row=row,
                 shard=shard,
@@ -118,12 +131,14 @@ class Cards:
                 bans=any(claim.polarity in _BANS for claim in told),
                 topic=topic_words(rule.text),
                 place="" if everywhere else f"holds in {', '.join(rule.repo_scopes)}",
-                law=self._law(rule, said),
-                replaced_by=self._replacing(rule) if self._overriding else (),
+                law=law,
+                replaced_by=replaced_by,
+                certain=law is None and not replaced_by,
+                boosted={},
             )
-            if len(self._cards) >= _MAX_CARDS:
-                self._cards.clear()
-            self._cards[row] = card
+            if len(self.known) >= _MAX_CARDS:
+                self.known.clear()
+            self.known[row] = card
         return card
 
     def contradict(self, one: Card, other: Card) -> bool:
@@ -192,27 +207,32 @@ class Selection:
         tuple
             The shards taken, those dropped, and whether the candidates ran out before there were enough.
         """
-        card_of = self._cards.card
+        known, card_of = self._cards.known, self._cards.card
+        wanted = self._max_shards
         standing: list[Taken] = []  # all that are not refused outright
-        disputes = _Disputes(standing, self._exclude, self._rank)
-        lost, banning = disputes.lost, disputes.banning
+        disputes: _Disputes | None = None
+        lost: dict[int, int] = {}
         refused: list[DroppedShard] = []
         for row, score, cosine in zip(rows, scores, cosines, strict=True):
-            if len(standing) - len(lost) >= self._max_shards:
+            if len(standing) - len(lost) >= wanted:
                 break
-            card = card_of(row)
-            refusal = self._refusal(card) if card.law is not None or card.replaced_by else None
-            if refusal is not None:
+            card = known.get(row) or card_of(row)
+            if not card.certain and (refusal := self._refusal(card)) is not None:
                 refused.append(refusal)
                 continue
-            if banning or card.bans:  # one of two rules that contradict each other bans something
+            if disputes is not None:
+                disputes.add(card)
+            elif card.bans:  # one of two rules that contradict each other bans something
+                disputes = _Disputes(standing, self._exclude, self._rank)
+                lost = disputes.lost
                 disputes.add(card)
             standing.append(Taken(card, score, cosine))
-        taken = [one for place, one in enumerate(standing) if place not in lost] if lost else standing
-        for place in sorted(lost):
-            strong, weak = standing[lost[place]].card.rule, standing[place].card.rule
-            refused.append(DroppedShard(id=weak.id, kept=strong.id, reason=self._why(strong, weak)))
-        return taken, tuple(refused), len(taken) < self._max_shards and bool(refused)
+        if lost:
+            for place in sorted(lost):
+                strong, weak = standing[lost[place]].card.rule, standing[place].card.rule
+                refused.append(DroppedShard(id=weak.id, kept=strong.id, reason=self._why(strong, weak)))
+            standing = [one for place, one in enumerate(standing) if place not in lost]
+        return standing, tuple(refused), len(standing) < wanted and bool(refused)
 
     def _refusal(self, card: Card) -> DroppedShard | None:
         """Return why a rule cannot stay whatever else is chosen."""
@@ -289,11 +309,13 @@ class _Disputes:
         """Look for opponents of the shard that is going to stand next."""
         standing, stems, least = self._standing, card.stems, card.least_shared
         place = len(standing)
-        opponents: list[int] = []
-        for other in range(min(place, _MAX_COMPARED)) if card.bans else self.banning:
-            rival = standing[other].card
-            if len(stems & rival.stems) >= least and self._exclude(card, rival):
-                opponents.append(other)
+        opponents = [
+            other
+            for other in (range(min(place, _MAX_COMPARED)) if card.bans else self.banning)
+            if not stems.isdisjoint((rival := standing[other].card).stems)
+            and len(stems & rival.stems) >= least
+            and self._exclude(card, rival)
+        ]
         if card.bans and place < _MAX_COMPARED:
             self.banning.append(place)
         if opponents:
