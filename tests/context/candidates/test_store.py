@@ -268,7 +268,7 @@ def test_two_stores_see_each_other(tmp_path: Path, clock: Clock) -> None:
 
 
 def test_garbage_is_compacted_by_itself(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tipstaff.context.candidates.store._GARBAGE_FLOOR", 10)
+    monkeypatch.setattr("tipstaff.context.candidates.shared_rows._GARBAGE_FLOOR", 10)
     store = CandidateStore(tmp_path, clock=clock, sync=False)
     for _ in range(30):
         seen(store)

@@ -13,7 +13,7 @@ import msgspec
 from tipstaff.context.candidates.records import CandidateState, Evidence
 
 
-class Entry(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="what"):
+class Entry(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="what", gc=False):
     """Base of the entries: which log it belongs to, its number, and the beginning of the signature before it."""
 
     log: str = ""

@@ -14,11 +14,12 @@ import secrets
 import stat
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from tipstaff.context.candidates.entries import DECODER, ENCODER, LINK_DECODER, AnyEntry, Entry, Started, Unknown
+from tipstaff.context.candidates.image import VERSION, WORTH_ENTRIES, Image, digest_of, read_image, write_image
 from tipstaff.context.candidates.quarantine import set_aside
 from tipstaff.context.candidates.records import Incident
 from tipstaff.context.candidates.signing import (
@@ -40,25 +41,36 @@ def _problem(offset: int, kind: str, detail: str) -> tuple[None, str, Incident]:
     return None, "", Incident(kind=kind, detail=f"byte {offset}: {detail}", offset=offset)
 
 
+class News(NamedTuple):
+    """What came since the last look: whether to begin from nothing, then from which rows, and the entries."""
+
+    anew: bool
+    rows: bytes
+    entries: list[AnyEntry]
+
+
 class CandidateLog:
-    """One log with its key, head, lock and file of what was set aside.
+    """One log with its key, head, lock, image and file of what was set aside.
 
     Parameters
     ----------
     path
-        The log. Beside it lie ``.key``, ``.head``, ``.lock`` and ``.set-aside.jsonl``.
+        The log. Beside it lie ``.key``, ``.head``, ``.lock``, ``.image`` and ``.set-aside.jsonl``.
     key
         The key, where it is kept elsewhere; read from its file, or made, if None.
     sync
         Whether an append is flushed to the disk before it returns.
+    tag
+        Settings on which the rows depend: an image made under others does not count.
     """
 
-    def __init__(self, path: Path, *, key: bytes | None, sync: bool) -> None:
+    def __init__(self, path: Path, *, key: bytes | None, sync: bool, tag: str = "") -> None:
         self.path = path
         self.sync = sync
         self.incidents: list[Incident] = []
         self.entries_in_file = 0
         self.head = Head("", 0, "")
+        self._tag = tag
         self._given_key = key
         self._key = b""
         self._lock_descriptor = -1
@@ -68,6 +80,8 @@ class CandidateLog:
         self._open_line = False
         self._generation = 0
         self._loaded = False
+        self._takes_image = True
+        self._read_since_image = 0  # entries that the last load had to read from the log itself
         self._heads: HeadFile | None = None
         self._damage: list[tuple[bytes, Incident]] = []  # found and not yet copied out
         self._damage_is_safe = True
@@ -90,9 +104,10 @@ class CandidateLog:
         finally:
             fcntl.flock(self._lock_descriptor, fcntl.LOCK_UN)
 
-    def forget(self) -> None:
-        """Drop what is known of the file, so that the next look reads it from the beginning."""
+    def forget(self, *, image: bool = False) -> None:
+        """Drop what is known of the file, and of its image if asked to, so that the next look reads it anew."""
         self._loaded = False
+        self._takes_image = not image
 
     def close(self) -> None:
         """Close every file; the next use opens them again. Also for a child process, whose locks are its parent's."""
@@ -107,8 +122,8 @@ class CandidateLog:
 
     # -- reading, under the lock --------------------------------------------------------------------------------------
 
-    def news(self) -> tuple[bool, list[AnyEntry]]:
-        """Return (whether to begin from nothing, entries) that came since the last look.
+    def news(self) -> News:
+        """Return what came since the last look.
 
         Raises
         ------
@@ -122,12 +137,25 @@ class CandidateLog:
                 found = None
             if found is not None and (found.st_dev, found.st_ino) == self._identity:
                 if found.st_size == self._offset:
-                    return False, []
+                    return News(False, b"", [])
                 if found.st_size > self._offset:
-                    return False, self._read(found.st_size)
-        return True, self._load()
+                    return News(False, b"", self._read(found.st_size))
+        return self._load()
 
-    def _load(self) -> list[AnyEntry]:
+    @property
+    def wants_image(self) -> bool:
+        """Whether the last load read so much from the log that an image would spare the next one most of it."""
+        sound = not self._open_line and all(found.kind == "exposed" for found in self.incidents)
+        return sound and self._read_since_image >= max(WORTH_ENTRIES, self.entries_in_file // 4)
+
+    def write_image(self, rows: bytes) -> None:
+        """Keep what the log adds up to, for the next load."""
+        self._read_since_image = 0
+        digest = digest_of(self._pread(0, self._offset))
+        image = Image(VERSION, self._tag, self._offset, digest, self.head, self.entries_in_file, self._generation, rows)
+        write_image(self.beside(".image"), self._key, image)
+
+    def _load(self) -> News:
         self._loaded = False
         self._damage_is_safe = True
         self.incidents = []
@@ -153,8 +181,16 @@ class CandidateLog:
         self._offset, self._open_line, self._generation, self.entries_in_file = 0, False, 0, 0
         known, strange = self._heads.read()
         self.head = Head(known.log if known else "", 0, "")
-        entries = self._read(found.st_size)
-        if found.st_size and not entries:
+        data = self._pread(0, found.st_size)
+        image = read_image(self.beside(".image"), self._key, self._tag, data) if self._takes_image else None
+        self._takes_image = True
+        if image is not None:
+            self.head, self._offset = image.head, image.size
+            self.entries_in_file, self._generation = image.entries, image.generation
+            data = data[image.size :]
+        entries = self._entries_of(data)
+        self._read_since_image = len(entries)
+        if found.st_size and not entries and image is None:
             msg = (
                 f"{self.path}: none of its lines verifies: the file is damaged, or signed with another key; "
                 "restore one of them, or move the file away (nothing was changed)"
@@ -163,9 +199,9 @@ class CandidateLog:
         self._compare_with(known, strange=strange, head_exists=head_exists)
         self._save_damage()
         self._loaded = True
-        if not entries:
+        if not self.entries_in_file:
             self._begin()
-        return entries
+        return News(True, b"" if image is None else image.rows, entries)
 
     def _compare_with(self, known: Head | None, *, strange: bool, head_exists: bool) -> None:
         if known is None:
@@ -187,7 +223,9 @@ class CandidateLog:
         self.append([Started(generation=1, at_us=time.time_ns() // 1000)])
 
     def _read(self, size: int) -> list[AnyEntry]:
-        data = self._pread(self._offset, size - self._offset)
+        return self._entries_of(self._pread(self._offset, size - self._offset))
+
+    def _entries_of(self, data: bytes) -> list[AnyEntry]:
         entries: list[AnyEntry] = []
         unread = 0  # lines since the last that counts, which may explain missing numbers
         offset = self._offset
@@ -210,7 +248,7 @@ class CandidateLog:
                         self._report("unknown", f"entry {entry.number} is of a newer version: skipped", offset, line)
                     entries.append(entry)
             offset += len(line) + 1
-        self._offset = size
+        self._offset += len(data)
         if entries or self.head.number:
             self._save_damage()
         return entries

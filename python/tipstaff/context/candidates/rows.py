@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Self
+
+import msgspec
 
 from tipstaff.context.candidates.config import CandidateConfig
 from tipstaff.context.candidates.entries import AnyEntry, Appeared, Kept, Moved, Removed, Supported
@@ -17,61 +19,72 @@ NEVER_US: Final = -(1 << 62)
 Group = tuple[str, str, str]
 
 
-class Row:
-    """One candidate; changes in place."""
+class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
+    """One candidate; changes in place. Its fields, in this order, are what an image of the log holds."""
 
-    __slots__ = (
-        "category",
-        "content",
-        "cooldown_us",
-        "events",
-        "evidence_count",
-        "failure_count",
-        "first_us",
-        "id",
-        "kind",
-        "last_us",
-        "place",
-        "score",
-        "sources",
-        "state",
-        "success_count",
-        "tags",
-        "tool_tag",
-        "trial_us",
-    )
+    id: str
+    kind: str
+    category: str
+    tool_tag: str
+    content: str
+    tags: tuple[str, ...]
+    state: CandidateState
+    score: float
+    evidence_count: int
+    success_count: int
+    failure_count: int
+    first_us: int
+    last_us: int
+    trial_us: int
+    events: list[Evidence]
+    sources: list[str]
+    cooldown_us: int | None = None
+    place: int = -1
+    """Its number in its group's index; -1 where it is in none (yet)."""
 
-    def __init__(self, entry: Appeared | Kept) -> None:
-        self.id: str = entry.id
-        self.kind: str = entry.kind
-        self.category: str = entry.category
-        self.tool_tag: str = entry.tool_tag
-        self.content: str = entry.content
-        self.tags: tuple[str, ...] = entry.tags
-        self.score: float = entry.score
-        self.cooldown_us: int | None = entry.cooldown_us
-        self.place: int = -1
-        """Its number in its group's index; -1 where it is in none."""
+    @classmethod
+    def of(cls, entry: Appeared | Kept) -> Self:
+        """Return the candidate that an entry tells of."""
         if isinstance(entry, Kept):
-            self.state: CandidateState = entry.state
-            self.evidence_count: int = entry.evidence_count
-            self.success_count: int = entry.success_count
-            self.failure_count: int = entry.failure_count
-            self.first_us: int = entry.first_us
-            self.last_us: int = entry.last_us
-            self.trial_us: int = entry.trial_us
-            self.events: list[Evidence] = entry.events
-            self.sources: list[str] = entry.sources
-        else:
-            event = entry.event
-            self.state = CandidateState.SHADOW
-            self.evidence_count = 1
-            self.success_count = event.success_delta
-            self.failure_count = event.failure_delta
-            self.first_us = self.last_us = event.at_us
-            self.trial_us = NEVER_US
-            self.events = [event]
-            self.sources = [event.source_ref] if event.source_ref else []
+            return cls(
+                entry.id,
+                entry.kind,
+                entry.category,
+                entry.tool_tag,
+                entry.content,
+                entry.tags,
+                entry.state,
+                entry.score,
+                entry.evidence_count,
+                entry.success_count,
+                entry.failure_count,
+                entry.first_us,
+                entry.last_us,
+                entry.trial_us,
+                entry.events,
+                entry.sources,
+                entry.cooldown_us,
+            )
+        event = entry.event
+        return cls(
+            entry.id,
+            entry.kind,
+            entry.category,
+            entry.tool_tag,
+            entry.content,
+            entry.tags,
+            CandidateState.SHADOW,
+            entry.score,
+            1,
+            event.success_delta,
+            event.failure_delta,
+            event.at_us,
+            event.at_us,
+            NEVER_US,
+            [event],
+            [event.source_ref] if event.source_ref else [],
+            entry.cooldown_us,
+        )
 
     @property
     def group(self) -> Group:
@@ -106,7 +119,7 @@ class Row:
 
     def kept(self) -> Kept:
         """Return the entry that says all of it."""
-        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__ if name != "place"}
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__ if name != "place"}
         return Kept(**fields)
 
     def record(self, now_us: int, spans: Periods) -> Candidate:
@@ -132,14 +145,41 @@ class Row:
         )
 
 
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_DECODER: Final[msgspec.msgpack.Decoder[list[Row]]] = msgspec.msgpack.Decoder(list[Row])
+
+
 class Rows:
-    """All candidates by id, in the order in which they appeared, with an index for each group."""
+    """All candidates by id, in the order in which they appeared, with an index for each group.
+
+    A group is indexed when its likes are first asked for: who only reads candidates does without.
+    """
 
     def __init__(self, config: CandidateConfig) -> None:
         self._config = config
         self._by_id: dict[str, Row] = {}
         self._indexes: dict[Group, tuple[WordSets, list[Row]]] = {}
+        self._waiting: dict[Group, list[Row]] | None = None  # for their index; None until any is asked for
         self._wordless: dict[tuple[Group, str], Row] = {}
+
+    @classmethod
+    def restored(cls, config: CandidateConfig, image: bytes) -> Self:
+        """Return the rows that `image` once returned.
+
+        Raises
+        ------
+        msgspec.DecodeError
+            If these are none.
+        """
+        rows = cls(config)
+        rows._by_id = {row.id: row for row in _DECODER.decode(image)}
+        for row in rows:
+            row.place = -1
+        return rows
+
+    def image(self) -> bytes:
+        """Return all candidates as bytes for `restored`."""
+        return _ENCODER.encode(list(self._by_id.values()))
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -160,13 +200,13 @@ class Rows:
         A content without words, such as ``!!!``, is like itself alone. Where there is no such candidate, the third
         value is the place that the index keeps for it: the entry that is taken next is to be that candidate's.
         """
+        index, members = self._of(group)
         text = spaced_words(content)
         if not has_words(text):
             row = self._wordless.get((group, content))
             if row is not None and abs(row.last_us - at_us) <= window_us:
                 return row, 1.0, -1
             return None, 0.0, -1
-        index, members = self._of(group)
         place, similarity = index.find_or_add(text, at_us, at_us - window_us, at_us + window_us)
         return (members[place], similarity, -1) if similarity else (None, 0.0, place)
 
@@ -174,9 +214,13 @@ class Rows:
         """Take in what an entry of the log says; an entry about a candidate that is not known says nothing."""
         if isinstance(entry, (Appeared, Kept)):
             self.remove(entry.id)
-            new = self._by_id[entry.id] = Row(entry)
-            if new.state is not CandidateState.ARCHIVED:
-                self._index(new, place)
+            new = self._by_id[entry.id] = Row.of(entry)
+            if self._waiting is not None:
+                found = self._indexes.get(new.group)
+                if found is None:
+                    self._waiting.setdefault(new.group, []).append(new)
+                elif new.state is not CandidateState.ARCHIVED:
+                    self._index(new, *found, place)
             return
         row = self._by_id.get(entry.id) if isinstance(entry, (Supported, Moved, Removed)) else None
         if row is None:
@@ -202,17 +246,23 @@ class Rows:
     def _of(self, group: Group) -> tuple[WordSets, list[Row]]:
         found = self._indexes.get(group)
         if found is None:
+            if self._waiting is None:
+                self._waiting = {}
+                for row in self:
+                    self._waiting.setdefault(row.group, []).append(row)
             found = self._indexes[group] = (WordSets(self._config.merge_similarity), [])
+            for row in self._waiting.pop(group, ()):
+                if row.state is not CandidateState.ARCHIVED and self._by_id.get(row.id) is row:
+                    self._index(row, *found)
         return found
 
-    def _index(self, row: Row, place: int) -> None:
+    def _index(self, row: Row, index: WordSets, members: list[Row], place: int = -1) -> None:
         text = spaced_words(row.content)
         if not has_words(text):
             self._wordless[row.group, row.content] = row
             return
-        index, rows = self._of(row.group)
         row.place = index.add(text, row.last_us) if place < 0 else place
-        rows.append(row)
+        members.append(row)
 
     def _unindex(self, row: Row) -> None:
         if row.place >= 0:

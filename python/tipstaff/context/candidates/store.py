@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
-import threading
-import time
-from collections.abc import Callable, Generator, Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
 from tipstaff.context.candidates.config import CandidateConfig
-from tipstaff.context.candidates.entries import AnyEntry, Appeared, Entry, Supported
+from tipstaff.context.candidates.entries import Supported
 from tipstaff.context.candidates.evaluation import Evaluation
-from tipstaff.context.candidates.gates import look_back, periods, promotion_obstacles, unfit
-from tipstaff.context.candidates.log import CandidateLog
+from tipstaff.context.candidates.gates import look_back, promotion_obstacles, unfit
 from tipstaff.context.candidates.records import (
     MOVES,
     Candidate,
@@ -27,12 +21,10 @@ from tipstaff.context.candidates.records import (
     Incident,
     microseconds,
 )
-from tipstaff.context.candidates.rows import Row, Rows
+from tipstaff.context.candidates.shared_rows import Clock, SharedRows
 from tipstaff.errors import ConfigError
 
 FILE_NAME: Final = "candidates.jsonl"
-_GARBAGE_FACTOR: Final = 8
-_GARBAGE_FLOOR: Final = 20_000
 Observed = CandidateObservation | Mapping[str, Any]
 
 
@@ -71,7 +63,7 @@ class CandidateStore:
         path: str | os.PathLike[str],
         *,
         config: CandidateConfig | None = None,
-        clock: Callable[[], datetime | float] | None = None,
+        clock: Clock | None = None,
         key: bytes | None = None,
         sync: bool = True,
     ) -> None:
@@ -83,13 +75,9 @@ class CandidateStore:
             place /= FILE_NAME
         place.parent.mkdir(parents=True, exist_ok=True)
         self.config = config or CandidateConfig()
-        self._spans = periods(self.config)
-        self._clock = clock
-        self._log = CandidateLog(place, key=key, sync=sync)
-        self._rows = Rows(self.config)
-        self._guard = threading.RLock()
-        self._process = os.getpid()
-        with self._turn():
+        self._shared = SharedRows(place, config=self.config, clock=clock, key=key, sync=sync)
+        self._spans = self._shared.spans
+        with self._shared.turn():
             pass
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -97,18 +85,18 @@ class CandidateStore:
     @property
     def path(self) -> Path:
         """The log."""
-        return self._log.path
+        return self._shared.log.path
 
     @property
     def incidents(self) -> tuple[Incident, ...]:
         """What was found not to be as the store left it, when the log was last read from its beginning and since."""
-        return tuple(self._log.incidents)
+        return tuple(self._shared.log.incidents)
 
     @property
     def anchor(self) -> str:
         """How far the log goes; kept elsewhere, `has_reached` tells later whether the log was put back."""
-        with self._turn():
-            return self._log.head.text
+        with self._shared.turn():
+            return self._shared.log.head.text
 
     def has_reached(self, anchor: str) -> bool:
         """Return whether the log is the one of an anchor and goes at least as far.
@@ -123,8 +111,8 @@ class CandidateStore:
         if not number.isdecimal() or not mac:
             msg = f"anchor: expected what `CandidateStore.anchor` once returned, got {anchor!r}"
             raise ConfigError(msg)
-        with self._turn():
-            head = self._log.head
+        with self._shared.turn():
+            head = self._shared.log.head
             if head.number == int(number):
                 return head.text == anchor
             return head.log == name and head.number > int(number)
@@ -135,42 +123,40 @@ class CandidateStore:
         Scores are those of this moment; candidates past their retention are left out.
         """
         wanted = {CandidateState(state) for state in states}
-        with self._turn() as now_us:
+        with self._shared.turn() as now_us:
             oldest = now_us - self._spans.retention
             return tuple(
                 row.record(now_us, self._spans)
-                for row in self._rows
+                for row in self._shared.rows
                 if row.last_us >= oldest and (not wanted or row.state in wanted)
             )
 
     def candidate(self, candidate_id: str) -> Candidate | None:
         """Return one candidate, None where there is none of this id."""
-        with self._turn() as now_us:
-            row = self._rows.get(candidate_id)
+        with self._shared.turn() as now_us:
+            row = self._shared.rows.get(candidate_id)
             return None if row is None else row.record(now_us, self._spans)
 
     def obstacles(self, candidate_id: str) -> tuple[str, ...]:
         """Return why a candidate would not be promoted now, in words; empty where it would be."""
-        with self._turn() as now_us:
-            row = self._row(candidate_id)
+        with self._shared.turn() as now_us:
+            row = self._shared.row(candidate_id)
             seen = look_back(row, now_us, self.config, self._spans)
             return tuple(promotion_obstacles(row, seen, now_us, self.config, self._spans))
 
     def injectable(self) -> tuple[tuple[Candidate, str], ...]:
         """Return what is PROMOTED or IN_USE, each with why it is not to be shown at this moment (empty where it is)."""
-        with self._turn() as now_us:
+        with self._shared.turn() as now_us:
             return tuple(
                 (row.record(now_us, self._spans), unfit(row, now_us, self.config, self._spans))
-                for row in self._rows
+                for row in self._shared.rows
                 if row.state in {CandidateState.PROMOTED, CandidateState.IN_USE}
             )
 
     def verify(self) -> tuple[Incident, ...]:
         """Read the whole log again and return what is not as the store left it; empty where all is well."""
-        with self._guard:
-            self._log.forget()
-            with self._turn():
-                return self.incidents
+        self._shared.read_anew()
+        return self.incidents
 
     # -- changing -----------------------------------------------------------------------------------------------------
 
@@ -208,7 +194,7 @@ class CandidateStore:
             As `upsert`; then none of them is taken in.
         """
         checked = [CandidateObservation.of(given, longest=self.config.max_content_chars) for given in observations]
-        with self._turn() as now_us:
+        with self._shared.turn() as now_us:
             # The times are read before anything changes: they may turn out not to be usable.
             times = [
                 (
@@ -217,8 +203,8 @@ class CandidateStore:
                 )
                 for found in checked
             ]
-            with self._change() as entries:
-                rows = [self._observe(found, *when, entries) for found, when in zip(checked, times, strict=True)]
+            with self._shared.change() as entries:
+                rows = [self._shared.observe(found, *when, entries) for found, when in zip(checked, times, strict=True)]
             return tuple(row.record(now_us, self._spans) for row in rows)
 
     def record_outcome(
@@ -242,8 +228,8 @@ class CandidateStore:
         checked = CandidateObservation.of(
             {"content": "-", "source_ref": source_ref, "note": note}, longest=config.max_content_chars
         )
-        with self._turn() as now_us:
-            row = self._row(candidate_id)
+        with self._shared.turn() as now_us:
+            row = self._shared.row(candidate_id)
             event = Evidence(
                 now_us,
                 int(success),
@@ -255,30 +241,30 @@ class CandidateStore:
             )
             score = row.score + (config.success_step if success else -config.failure_step)
             entry = Supported(id=row.id, score=min(1.0, max(0.0, score)), event=event)
-            with self._change() as entries:
-                self._take(entry, entries)
+            with self._shared.change() as entries:
+                self._shared.take(entry, entries)
             return row.record(now_us, self._spans)
 
     def mark_used(self, candidate_ids: Iterable[str]) -> tuple[CandidateTransition, ...]:
         """Note that candidates were put into a prompt: those that are PROMOTED become IN_USE."""
-        with self._turn() as now_us:
+        with self._shared.turn() as now_us:
             evaluation = Evaluation(self.config, self._spans, now_us)
             for candidate_id in candidate_ids:
-                row = self._rows.get(candidate_id)
+                row = self._shared.rows.get(candidate_id)
                 if row is not None and row.state is CandidateState.PROMOTED:
                     evaluation.move(row, CandidateState.IN_USE, "USED", "was put into a prompt")
-            return self._write(evaluation)
+            return self._shared.write(evaluation)
 
     def evaluate_all(self) -> tuple[CandidateTransition, ...]:
         """Move every candidate to where the gates put it now, and remove those past their retention.
 
         Linear in the number of candidates. Returns what changed, in the order of the candidates.
         """
-        with self._turn() as now_us:
+        with self._shared.turn() as now_us:
             evaluation = Evaluation(self.config, self._spans, now_us)
-            evaluation.run(self._rows)
-            found = self._write(evaluation)
-            self._compact_if_worth(now_us)
+            evaluation.run(self._shared.rows)
+            found = self._shared.write(evaluation)
+            self._shared.compact_if_worth(now_us)
             return found
 
     def transition(
@@ -303,8 +289,8 @@ class CandidateStore:
             If there is no such candidate, the state may not follow, or a gate forbids it.
         """
         state = CandidateState(to)
-        with self._turn() as now_us:
-            row = self._row(candidate_id)
+        with self._shared.turn() as now_us:
+            row = self._shared.row(candidate_id)
             if state not in MOVES[row.state]:
                 allowed = ", ".join(MOVES[row.state]) or "nothing"
                 msg = f"candidate {candidate_id} is {row.state}, which {allowed} may follow, not {state}"
@@ -318,7 +304,7 @@ class CandidateStore:
                     raise ConfigError(msg)
             code = "MANUAL_FORCE" if force else "MANUAL_TRANSITION"
             evaluation.move(row, state, code, reason or "moved by hand", by="manual")
-            return self._write(evaluation)[0]
+            return self._shared.write(evaluation)[0]
 
     def compact(self) -> None:
         """Write the log anew with one entry for each candidate; who reads meanwhile finds the old or the new one.
@@ -328,116 +314,15 @@ class CandidateStore:
         StoreWriteError
             If it could not be written, or damaged lines could not be set aside before; then nothing has changed.
         """
-        with self._turn() as now_us:
-            self._compact(now_us)
+        with self._shared.turn() as now_us:
+            self._shared.compact(now_us)
 
     def close(self) -> None:
         """Close the files. A store that is used again opens them again."""
-        with self._guard:
-            self._log.close()
+        self._shared.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # -- inside -------------------------------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def _turn(self) -> Generator[int]:
-        """Hold both locks, take in what others wrote, and yield the time in microseconds."""
-        if os.getpid() != self._process:
-            # A child shares its parent's descriptors, and with them its locks.
-            self._process = os.getpid()
-            self._guard = threading.RLock()
-            self._log.close()
-        with self._guard, self._log.locked():
-            try:
-                anew, entries = self._log.news()
-                if anew:
-                    self._rows = Rows(self.config)
-                for entry in entries:
-                    self._rows.take(entry)
-            except BaseException:
-                self._log.forget()  # what was read in part is read again
-                raise
-            yield self._now_us()
-
-    @contextlib.contextmanager
-    def _change(self) -> Generator[list[Entry]]:
-        """Yield a list for entries that are already taken in, and write them; where that fails, memory is void."""
-        entries: list[Entry] = []
-        try:
-            yield entries
-            if entries:
-                self._log.append(entries)
-        except BaseException:
-            self._log.forget()
-            raise
-
-    def _take(self, entry: AnyEntry, entries: list[Entry], place: int = -1) -> None:
-        self._rows.take(entry, place)
-        entries.append(entry)
-
-    def _observe(self, found: CandidateObservation, at_us: int, cooldown_us: int | None, entries: list[Entry]) -> Row:
-        event = Evidence(
-            at_us,
-            found.success_delta,
-            found.failure_delta,
-            found.source_ref,
-            found.severe_failure,
-            found.correction_conflict,
-            found.note,
-        )
-        group = (found.kind, found.category, found.tool_tag)
-        row, _, place = self._rows.alike(group, found.content, at_us, self._spans.merge)
-        entry: Appeared | Supported
-        if row is None:
-            entry = Appeared(
-                id=self._new_id(),
-                kind=found.kind,
-                category=found.category,
-                tool_tag=found.tool_tag,
-                content=found.content,
-                score=found.score,
-                event=event,
-                tags=found.tags,
-                cooldown_us=cooldown_us,
-            )
-        else:
-            weight = min(row.evidence_count, self.config.score_memory)
-            score = (row.score * weight + found.score) / (weight + 1)
-            words = "" if found.content == row.content else found.content
-            entry = Supported(id=row.id, score=score, event=event, words=words, cooldown_us=cooldown_us)
-        self._take(entry, entries, place)
-        return self._row(entry.id)
-
-    def _write(self, evaluation: Evaluation) -> tuple[CandidateTransition, ...]:
-        with self._change() as entries:
-            for entry in evaluation.entries:
-                self._take(entry, entries)
-        return tuple(evaluation.transitions)
-
-    def _compact_if_worth(self, now_us: int) -> None:
-        if self._log.entries_in_file > _GARBAGE_FACTOR * len(self._rows) + _GARBAGE_FLOOR:
-            self._compact(now_us)
-
-    def _compact(self, now_us: int) -> None:
-        self._log.replace((row.kept() for row in self._rows), now_us)
-
-    def _row(self, candidate_id: str) -> Row:
-        row = self._rows.get(candidate_id)
-        if row is None:
-            msg = f"there is no candidate {candidate_id!r}"
-            raise ConfigError(msg)
-        return row
-
-    def _new_id(self) -> str:
-        while True:
-            candidate_id = f"cand-{secrets.token_hex(8)}"
-            if candidate_id not in self._rows:
-                return candidate_id
-
-    def _now_us(self) -> int:
-        return time.time_ns() // 1000 if self._clock is None else microseconds(self._clock(), "clock")
