@@ -18,6 +18,8 @@ from pathlib import Path
 
 from tipstaff.guidance import intents
 from tipstaff.guidance.intents import classify_intent
+from tipstaff.guidance.task_words import words_beyond_ascii
+from tipstaff.kernels.plain_intents import WIDE, TaskReader, ascii_words
 
 Case = tuple[str, str]
 CASES = Path(__file__).resolve().parents[1] / "tests" / "guidance" / "intent_cases.toml"
@@ -56,11 +58,13 @@ def report(name: str, cases: list[Case], *, misses: bool) -> None:
 def fit(cases: list[Case]) -> tuple[float, float]:
     """Return (bias, slope) by gradient descent on the log loss, with a trace of shrinkage."""
     rows: list[tuple[float, float]] = []
+    reader = TaskReader(intents.LEXICON.read_bytes())
     for task, intent in cases:
-        sums = sorted(intents._scores(intents._words(task)))  # noqa: SLF001
+        words = ascii_words(task) if task.isascii() else words_beyond_ascii(task)
+        sums = sorted(reader._sums(words))  # noqa: SLF001
         match = classify_intent(task)
         if match.confidence > 0:
-            rows.append((min(sums[-1] - max(sums[-2], 0.0), intents._WIDE), float(match.intent == intent)))  # noqa: SLF001
+            rows.append((min(sums[-1] - max(sums[-2], 0.0), WIDE), float(match.intent == intent)))
     bias, slope = 0.0, 1.0
     for _ in range(20_000):
         misses = [(1 / (1 + math.exp(-bias - slope * margin)) - was, margin) for margin, was in rows]

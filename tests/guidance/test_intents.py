@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.shared_data import shared_path
 
-from tipstaff.guidance.intents import classify_intent
+from tipstaff.guidance.intent_lexicon import task_lexicon
+from tipstaff.guidance.intents import LEXICON, classify_intent
 from tipstaff.model import INTENTS, IntentMatch
 
 Case = tuple[str, str]
@@ -189,3 +190,7 @@ def test_time_grows_no_faster_than_the_text(piece: str) -> None:
 
     # Sixteen times the text: 16 when linear, 256 when quadratic.
     assert seconds(320_000) < 100 * seconds(20_000)
+
+
+def test_the_compiled_words_are_those_of_the_tables() -> None:
+    assert task_lexicon() == LEXICON.read_bytes(), "run tools/write_task_lexicon.py"

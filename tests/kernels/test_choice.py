@@ -17,6 +17,7 @@ from tipstaff.kernels import (
     _embedding,
     _focus,
     _int8,
+    _intents,
     _pieces,
     _scoring,
     _secrets,
@@ -89,7 +90,7 @@ def test_portable_is_always_there() -> None:
 @pytest.mark.parametrize("name", sorted(set(kernels.__all__) - {"implementation"}))
 def test_twins_have_the_same_signature(name: str) -> None:
     modules = (
-        _embedding, _focus, _int8, _pieces, _scoring, _secrets, _signs, _similarity, _text, _tokens, _wordpiece,
+        _embedding, _focus, _int8, _intents, _pieces, _scoring, _secrets, _signs, _similarity, _text, _tokens, _wordpiece,
     )  # fmt: skip
     native = next(getattr(module, name) for module in modules if hasattr(module, name))
     twin = plain_twin(name)

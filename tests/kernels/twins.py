@@ -10,6 +10,7 @@ from tipstaff.kernels import (
     _embedding,
     _focus,
     _int8,
+    _intents,
     _pieces,
     _scoring,
     _signs,
@@ -20,6 +21,7 @@ from tipstaff.kernels import (
     plain,
     plain_focus,
     plain_int8,
+    plain_intents,
     plain_pieces,
     plain_secrets,
     plain_signs,
@@ -38,6 +40,7 @@ NATIVE = {
     name: getattr(module, name)
     for module, names in (
         (_focus, ("focus_scan",)),
+        (_intents, ("TaskReader", "task_places")),
         (_pieces, ("join_pieces",)),
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
         (_scoring, ("score_topk_f32", "score_topk_f32_batch")),
@@ -53,6 +56,7 @@ NATIVE = {
 WITHOUT_ISA = {
     "Int8Rows",
     "MessageGuard",
+    "TaskReader",
     "WordSets",
     "blend_rows",
     "focus_scan",
@@ -60,6 +64,7 @@ WITHOUT_ISA = {
     "join_pieces",
     "quantize_rows",
     "sign_rows",
+    "task_places",
     "utf16_units",
     "wordpiece_shape",
     "wordpiece_split",
@@ -74,6 +79,7 @@ def plain_twin(name: str) -> Callable[..., Any]:
         for module in (
             plain,
             plain_focus,
+            plain_intents,
             plain_int8,
             plain_pieces,
             plain_secrets,

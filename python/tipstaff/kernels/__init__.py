@@ -13,6 +13,8 @@
            --score_topk_f32_batch-->      the k best for each of many queries
     text   --token_features, weigh_tokens-->  how often what decides the number of tokens occurs, and its weighted sum
     query, history --focus_scan-->        paths, symbols and signals of a request
+    task, lexicon --TaskReader.read-->     what kind of work it asks for, and how sure that is
+    task   --task_places-->                the files, folders and modules that it names
     ranges of texts --join_pieces-->      one text
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     )
     from tipstaff.kernels._focus import focus_scan
     from tipstaff.kernels._int8 import Int8Rows, quantize_rows, score_topk_i8
+    from tipstaff.kernels._intents import TaskReader, task_places
     from tipstaff.kernels._pieces import join_pieces
     from tipstaff.kernels._scoring import score_topk_f32, score_topk_f32_batch
     from tipstaff.kernels._secrets import SecretTable
@@ -69,6 +72,7 @@ __all__ = [
     "Int8Rows",
     "MessageGuard",
     "SecretTable",
+    "TaskReader",
     "WordSets",
     "alike_texts",
     "available_isas",
@@ -89,6 +93,7 @@ __all__ = [
     "score_topk_i8",
     "score_topk_signs",
     "sign_rows",
+    "task_places",
     "token_features",
     "utf16_units",
     "weigh_tokens",
@@ -103,6 +108,7 @@ _HOMES: Final = {
     "Int8Rows": "_int8",
     "MessageGuard": "_tokens",
     "SecretTable": "_secrets",
+    "TaskReader": "_intents",
     "WordSets": "_similarity",
     "alike_texts": "_text",
     "available_isas": "_embedding",
@@ -122,6 +128,7 @@ _HOMES: Final = {
     "score_topk_i8": "_int8",
     "score_topk_signs": "_signs",
     "sign_rows": "_signs",
+    "task_places": "_intents",
     "token_features": "_tokens",
     "utf16_units": "_tokens",
     "weigh_tokens": "_tokens",
@@ -134,6 +141,7 @@ _HOMES: Final = {
 _PLAIN_HOMES: Final = {
     "Int8Rows": "_int8",
     "_focus": "plain_focus",
+    "_intents": "plain_intents",
     "_int8": "plain_int8",
     "_pieces": "plain_pieces",
     "_secrets": "plain_secrets",

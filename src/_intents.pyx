@@ -1,0 +1,153 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""What a task asks for and what it names: its intent, and the files, folders and modules in it."""
+
+from libc.stdint cimport int64_t, uint32_t
+
+cdef extern from *:
+    """
+    #define TIPSTAFF_IS_ASCII(text) PyUnicode_IS_ASCII(text)
+    """
+    bint TIPSTAFF_IS_ASCII(object)
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+    object PyUnicode_FromStringAndSize(const char*, Py_ssize_t)
+
+cdef extern from "<string_view>" namespace "std" nogil:
+    cdef cppclass string_view:
+        string_view()
+        string_view(const char*, size_t)
+        const char* data()
+        size_t size()
+
+cdef extern from "tipstaff/text.hpp" namespace "tipstaff" nogil:
+    cdef struct Span:
+        const unsigned char* data
+        int64_t size
+
+cdef extern from "tipstaff/intents.hpp" namespace "tipstaff" nogil:
+    cdef cppclass IntentLexicon:
+        bint open(Span) noexcept
+        bint check() noexcept
+
+    cdef struct IntentRead:
+        uint32_t intent
+        double margin
+
+    IntentRead read_intent(const IntentLexicon&, Span, bint) noexcept
+    double confidence_of(const IntentRead&) noexcept
+
+cdef extern from "tipstaff/places.hpp" namespace "tipstaff" nogil:
+    cdef cppclass Places:
+        string_view of[8]
+        uint32_t count
+
+    void find_places(string_view, char*, Places*) noexcept
+
+cdef enum:
+    MOST_BYTES = 16384
+
+cdef Py_ssize_t at_once = 4096  # beyond it, other threads need not wait
+
+
+cdef class TaskReader:
+    """Reads what kind of work tasks ask for.
+
+    Parameters
+    ----------
+    lexicon
+        Bytes that `tipstaff.kernels.intent_table.make_intent_table` made.
+
+    Raises
+    ------
+    ValueError
+        If these bytes are none.
+
+    Notes
+    -----
+    Linear in a task, without an allocation. May be shared by any number of threads.
+    """
+
+    cdef bytes _bytes
+    cdef IntentLexicon _lexicon
+
+    def __init__(self, lexicon):
+        self._bytes = bytes(memoryview(lexicon))
+        cdef Span span
+        span.data = <const unsigned char*> <const char*> self._bytes
+        span.size = len(self._bytes)
+        if not self._lexicon.open(span) or not self._lexicon.check():
+            raise ValueError("lexicon: this is none; tipstaff.kernels.intent_table makes them")
+
+    cdef tuple _answer(self, str text, bint ready):
+        cdef Py_ssize_t size = 0
+        cdef Span span
+        cdef IntentRead found
+        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
+        span.size = size
+        if size > at_once:
+            with nogil:
+                found = read_intent(self._lexicon, span, ready)
+        else:
+            found = read_intent(self._lexicon, span, ready)
+        return found.intent, confidence_of(found)
+
+    def read(self, str task not None):
+        """Return what kind of work a task asks for.
+
+        Parameters
+        ----------
+        task
+            As its author wrote it.
+
+        Returns
+        -------
+        tuple or None
+            Number of the intent, 10 where nothing speaks, and the confidence, 0..1; None where the task is not ASCII:
+            its words are to be lowered and set apart for `read_words`.
+        """
+        if not TIPSTAFF_IS_ASCII(task):
+            return None
+        return self._answer(task, False)
+
+    def read_words(self, list words not None):
+        """Return what `read` does for a task's words.
+
+        Parameters
+        ----------
+        words
+            Each of letters and digits, lowered, without accents; a comma for each mark that ends a clause, and colons.
+        """
+        return self._answer(" ".join(words), True)
+
+
+def task_places(str task not None):
+    """Return the files, folders and modules that a task names.
+
+    Parameters
+    ----------
+    task
+        Of any length; the first 16,384 characters are read.
+
+    Returns
+    -------
+    tuple of str or None
+        At most 8 paths, each once, in the task's order; None where the task is not ASCII, which
+        `tipstaff.kernels.plain_places.places_in_text` reads.
+    """
+    cdef Py_ssize_t size = 0
+    cdef char memory[2 * MOST_BYTES]
+    cdef Places found
+    if not TIPSTAFF_IS_ASCII(task):
+        return None
+    cdef const char* text = PyUnicode_AsUTF8AndSize(task, &size)
+    cdef string_view view = string_view(text, <size_t> size)
+    if size > at_once:
+        with nogil:
+            find_places(view, memory, &found)
+    else:
+        find_places(view, memory, &found)
+    if found.count == 0:
+        return ()
+    return tuple([PyUnicode_FromStringAndSize(found.of[i].data(), <Py_ssize_t> found.of[i].size())
+                  for i in range(found.count)])

@@ -1,0 +1,167 @@
+"""Reading tasks: native and plain say the same, to the bit, and a lexicon that is none is refused."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tipstaff.guidance.intents import LEXICON, classify_intent
+from tipstaff.kernels import _intents, plain_intents
+from tipstaff.kernels.intent_table import (
+    CONTROL,
+    DETERMINER,
+    MAX_IDENTS,
+    NOUN,
+    SIGN,
+    VERB,
+    Said,
+    make_intent_table,
+    read_intent_table,
+)
+
+DATA = LEXICON.read_bytes()
+NATIVE = _intents.TaskReader(DATA)
+PLAIN = plain_intents.TaskReader(DATA)
+KNOWN = sorted(word for word in read_intent_table(DATA).words if word.isascii())
+BETWEEN = st.sampled_from([" ", " ", " ", "", "-", "_", ".", ". ", ", ", ": ", "\n", "!", "?", ";", "/", "'s ", "\x1c"])
+
+
+@st.composite
+def tasks(draw: st.DrawFn) -> str:
+    words = st.one_of(
+        st.sampled_from(KNOWN),
+        st.sampled_from(
+            ["the", "and", "let", "us", "please", "fixLogin", "HTTPServer", "src/a.ts", ",", ":", "x" * 40]
+        ),
+        st.text("abcABC019 ,:.;!?\n\t'\"-_/\x00\x7f", max_size=8),
+    )
+    text = "".join(draw(words) + draw(BETWEEN) for _ in range(draw(st.integers(0, 12))))
+    return draw(st.sampled_from([str, str, str.upper, str.title]))(text)
+
+
+@given(tasks())
+@example("")
+@example("\n fix")
+@example("Docs: describe the API")
+@example("deployment pipeline tests")
+@example("investigate and fix the crash")
+def test_native_and_plain_read_ascii_the_same(task: str) -> None:
+    assert NATIVE.read(task) == PLAIN.read(task)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_any_ascii_is_read_the_same(task: str) -> None:
+    assert NATIVE.read(task) == PLAIN.read(task)
+
+
+@given(
+    st.lists(
+        st.one_of(st.sampled_from([*KNOWN, "修复", "исправ", ",", ":"]), st.from_regex(r"\A[^\W_]+\Z")), max_size=12
+    )
+)
+def test_words_of_any_script_are_read_the_same(words: list[str]) -> None:
+    assert NATIVE.read_words(words) == PLAIN.read_words(words)
+
+
+@given(st.text())
+def test_beyond_ascii_the_words_are_asked_for(task: str) -> None:
+    assert (NATIVE.read(task) is None) == (PLAIN.read(task) is None) == (not task.isascii())
+    classify_intent(task)
+
+
+@settings(max_examples=30)
+@given(st.binary(max_size=200), st.data())
+def test_damaged_lexicons_are_refused_or_read(junk: bytes, data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(DATA) - 1))
+    for damaged in (junk, DATA[:place], DATA + junk, DATA[:place] + junk + DATA[place + len(junk) :]):
+        try:
+            reader = _intents.TaskReader(damaged)
+        except ValueError:
+            continue
+        assert reader.read("please fix the crash in the build, and document how to release it") is not None
+    with pytest.raises(ValueError, match="this is none"):
+        plain_intents.TaskReader(junk)
+
+
+def test_every_number_that_points_elsewhere_is_refused() -> None:
+    small = make_intent_table(
+        {
+            ("fix",): Said(VERB, 1, 0, 1.0, 0, 1.0, 1.0),
+            ("set", "up"): Said(SIGN, 2, 1, 1.0),
+            ("test",): Said(NOUN, 3, 5, 1.0),
+        },
+        {"the": DETERMINER},
+    )
+    rng = random.Random(7)
+    for _ in range(3_000):
+        damaged = bytearray(small)
+        for _ in range(rng.randint(1, 3)):
+            damaged[rng.randrange(len(damaged))] = rng.choice((0, 1, 127, 128, 254, 255, rng.randrange(256)))
+        try:
+            reader = _intents.TaskReader(damaged)
+        except ValueError:
+            continue
+        assert 0 <= reader.read("fix the test and set up the test")[0] <= 10  # type: ignore[index]
+
+
+def test_a_lexicon_is_read_as_it_was_made() -> None:
+    entries = {
+        ("a",): Said(CONTROL, 0, 0, 0.5),
+        ("set", "up", "a", "test"): Said(SIGN, 1, 5, 1.25),
+        ("set", "up"): Said(VERB, 2, 1, 0.75, 1, 0.8, 0.9),
+    }
+    table = read_intent_table(make_intent_table(entries, {"the": DETERMINER}))
+    assert table.flags == {"the": DETERMINER}
+    assert table.words["a"] == (entries["a",], ())
+    said, phrases = table.words["set"]
+    assert said == Said(0, 0)
+    assert phrases == (
+        (3, ["up", "a", "test"], entries["set", "up", "a", "test"]),
+        (1, ["up"], entries["set", "up"]),
+    )
+    assert set(table.words) == {"a", "set"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "flags"),
+    [
+        ({("x" * 33,): Said(NOUN, 1)}, {}),
+        ({("",): Said(NOUN, 1)}, {}),
+        ({("a", "b", "c", "d", "e"): Said(NOUN, 1)}, {}),
+        ({("a",): Said(NOUN, MAX_IDENTS)}, {}),
+        ({(f"w{place}",): Said(NOUN, 1, 0, float(place)) for place in range(257)}, {}),
+        ({}, {f"w{place}": 1 for place in range(40_000)}),
+    ],
+)
+def test_what_has_no_room_is_refused(entries: dict[tuple[str, ...], Said], flags: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="too l"):
+        make_intent_table(entries, flags)
+
+
+def test_a_reader_is_shared_by_threads() -> None:
+    task = "please fix the crash in the build, and document how to release it " * 200
+    expected = PLAIN.read(task)
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.extend(NATIVE.read(task) for _ in range(50))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 200
+
+
+@pytest.mark.parametrize("reader", [NATIVE, PLAIN])
+def test_long_words_are_unknown(reader: _intents.TaskReader) -> None:
+    assert reader.read("fix" + "x" * 100) == (10, 0.0)
+    assert reader.read_words([]) == (10, 0.0)
+
+
+def test_what_is_no_text_is_refused() -> None:
+    with pytest.raises(TypeError):
+        NATIVE.read(None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        _intents.task_places(None)  # type: ignore[arg-type]

@@ -1,0 +1,51 @@
+"""Places in tasks: native and plain find the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tipstaff.guidance.places import places_in
+from tipstaff.kernels import _intents, plain_places
+
+PIECES = st.sampled_from(
+    ["src", "api", "app.ts", ".", "..", "/", "//", "./", "\\", ":", "::", "#", "@", "a", "_x", "1", ":12", ":12:3", "www.", "WWW.",
+     "http://", "com", ".py", "*.ts", "**", "and", "or", "-", "_", " ", "\n", "'", '"', "(", ")", ",", "e.g.", "{a}", "é", "\u00a0", "…",
+     "LICENSE", "README.md", "!", "?", "Billing", "x.Y", "\x00", ".abcdefghijk", "node.js", "v1.2"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=14).map("".join))
+@example("a::12")
+@example("::1")
+@example("./.")
+@example(".//./a.b")
+@example("a/../b c/d/e")
+@example("x.com x.co ab.c a.py")
+@example("src\\app.ts \\x.y")
+def test_native_and_plain_find_the_same(task: str) -> None:
+    assert _intents.task_places(task) == plain_places.task_places(task)
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_in_any_ascii(task: str) -> None:
+    assert _intents.task_places(task) == plain_places.task_places(task)
+
+
+@given(st.text(max_size=30))
+def test_in_any_text(task: str) -> None:
+    found = _intents.task_places(task)
+    assert found == plain_places.task_places(task)
+    assert places_in(task) == plain_places.places_in_text(task)
+    assert (found is None) == (not task.isascii())
+
+
+@pytest.mark.parametrize("find", [_intents.task_places, plain_places.task_places])
+def test_the_beginning_counts(find: Callable[[str], tuple[str, ...]]) -> None:
+    assert find("a" * 16_377 + " x/y.ts") == ("x/y.ts",)
+    assert find("a" * 16_378 + " x/y.ts") == ("x/y.t",)
+    assert find("a" * 16_390 + " x/y.ts") == ()
+    assert find(" ".join(f"src/f{place}.py" for place in range(20))) == tuple(f"src/f{place}.py" for place in range(8))
