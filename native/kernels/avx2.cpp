@@ -131,6 +131,7 @@ struct Avx2 {
       __m256i both = _mm256_setzero_si256();
       __m256i high = both;
       for (std::int64_t j = 0; j < bytes; ++j) {
+        if (half == 0) prefetch(block, (bytes + j) * sign_block);  // see avx512_simd.hpp
         const __m256i x = _mm256_loadu_si256(
             reinterpret_cast<const __m256i*>(block + j * sign_block + half));
         const auto table = [&](std::int64_t at) noexcept {

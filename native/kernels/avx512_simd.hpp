@@ -133,6 +133,7 @@ struct Avx512 {
     __m512i both = _mm512_setzero_si512();
     __m512i high = both;
     for (std::int64_t j = 0; j < bytes; ++j) {
+      prefetch(block, (bytes + j) * sign_block);  // the next block: the processor's own look-ahead ends with a page
       const __m512i x = _mm512_loadu_si512(block + j * sign_block);
       const auto table = [&](std::int64_t at) noexcept {
         return _mm512_broadcast_i32x4(

@@ -32,9 +32,12 @@ def choose(
             overriding.setdefault(shard.rule.overrides, []).append(row)
     rows = range(len(bundle.shards))[:offered]
     scores = [1.0 - row / 1000 for row in rows]
-    cards = Cards(bundle.shards.__getitem__, bundle.constitution, overriding)
+    cards = Cards(bundle.shards.__getitem__, bundle.constitution, overriding, len(bundle.shards))
     selection = Selection(cards, max_shards, within=within, today=DAY)
     taken, dropped, exhausted = selection.choose(rows, scores, scores)
+    for _ in range(32):  # by now all shards have been compared, which changes nothing
+        assert selection.choose(rows, scores, scores) == (taken, dropped, exhausted)
+    assert cards.rivals() is not None
     assert [one.score for one in taken] == sorted((one.score for one in taken), reverse=True)
     return [one.card.rule.id for one in taken], {one.id: one for one in dropped}, exhausted
 

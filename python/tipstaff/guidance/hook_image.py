@@ -7,29 +7,37 @@ The file lies in the owner's state folder beside the policy. Its layout is that 
 from __future__ import annotations
 
 import os
-import re
 import struct
 from array import array
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from tipstaff.errors import ConfigError
-from tipstaff.guidance.claims import task_words, topic_words
+from tipstaff.guidance.claims import topic_words
+from tipstaff.guidance.hook_scopes import write_scopes
+from tipstaff.guidance.intents import LEXICON
 from tipstaff.guidance.selection import Cards
+from tipstaff.guidance.shard_index import mask_of
 from tipstaff.guidance.static_embedding import StaticEmbedding
-from tipstaff.guidance.vectors import boosts_of, floors_of, least_share_of, shard_rows
-from tipstaff.model import PolicyBundle
+from tipstaff.guidance.vectors import boosts_of, floors_of, least_share_of, place_boost_of, shard_rows
+from tipstaff.guidance.vocabulary import IRREGULAR_STEMS, stem
+from tipstaff.guidance.word_roles import FUNCTION_WORDS
+from tipstaff.kernels.lexicon import make_lexicon
+from tipstaff.model import EVERYWHERE, PolicyBundle
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder
 
 MAGIC: Final = b"TIPSGUID"
-VERSION: Final = 1
-_HEAD: Final = struct.Struct("<8sII QQ II fffffI" + "II" * 10 + "Q")
-_RULE: Final = struct.Struct("<IIIIIIIiIIIIII")
-_PLAIN_WORD: Final = re.compile(r"[a-z0-9]+")
+VERSION: Final = 2
+_HEAD: Final = struct.Struct("<8sII QQ II dddd fffI" + "II" * 14 + "Q")
+_RULE: Final = struct.Struct("<IIIIIIIiIIIIIIII")
 _ALIGNMENT: Final = 64
-_LAW, _CRITICAL, _HIGH = 1, 2, 4
+_LAW, _CRITICAL, _HIGH, _CONSTITUTION, _HIDDEN = (1 << bit for bit in range(5))
+"""Flags of rules: contradicts the constitution; risk classes; belongs to the constitution, which has no room for it; is
+one tenant's own."""
+_EVERYWHERE: Final = 0xFFFFFFFF
 MAX_RULES: Final = 100_000
 """More than so many shards are not put into an image: the hook would read too long."""
 
@@ -89,23 +97,29 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
         return len(strings) - len(encoded), len(encoded)
 
     rivals = _rivals(bundle)
-    cards = Cards(shards.__getitem__, bundle.constitution, {})
+    cards = Cards(shards.__getitem__, bundle.constitution, {}, len(shards))
     conflicts: array[int] = array("I")
     words: array[int] = array("I")
+    scopes: array[int] = array("I")
+    scopes_at: dict[tuple[str, ...], int] = {}
     records = bytearray()
     for row, shard in enumerate(shards):
         rule = shard.rule
         flags = _LAW if cards.card(row).law is not None else 0
         flags |= {"critical": _CRITICAL, "high": _HIGH}.get(rule.risk_class, 0)
+        flags |= (_CONSTITUTION if rule.is_constitution else 0) | (_HIDDEN if rule.tenant is not None else 0)
         first, others = len(conflicts), rivals.get(row, ())
         conflicts.extend(others)
         about = topic_hashes(rule.text)
         words.extend(about)
+        holds = rule.repo_scopes
+        if EVERYWHERE not in holds and holds not in scopes_at:
+            scopes_at[holds] = write_scopes(holds, text, scopes)
         place = f"{rule.path}:{rule.line}" if rule.line else rule.path
         records += _RULE.pack(
             *text(rule.id), *text(_one_line(shard.compact_text)), *text(_one_line(place)), flags, rule.priority,
             _day(rule.active_from), _day(rule.active_until), first, len(others),
-            len(words) - len(about), len(about),
+            len(words) - len(about), len(about), mask_of(rule.intents), scopes_at.get(holds, _EVERYWHERE),
         )  # fmt: skip
     sources = b"".join(source_line(repository / name) for name in sorted(bundle.manifest.source_hashes))
     parts = (
@@ -119,30 +133,33 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
         conflicts.tobytes(),
         words.tobytes(),
         bytes(strings),
+        scopes.tobytes(),
+        array("I", scopes_at.values()).tobytes(),
+        LEXICON.read_bytes(),
+        _stems(),
     )
-    _, critical, high = boosts_of(embedding)
-    floors = floors_of(embedding, len(shards))
-    numbers = (len(shards), embedding.dimensions, *floors, least_share_of(embedding), critical, high, 0)
+    floors = floors_of(embedding, sum(shard.rule.tenant is None for shard in shards))
+    numbers = (
+        len(shards), embedding.dimensions, *floors, least_share_of(embedding), place_boost_of(embedding),
+        *boosts_of(embedding), 0,
+    )  # fmt: skip
     return _packed(numbers, parts, embedding.digest)
 
 
+@cache
+def _stems() -> bytes:
+    """Return the words that belong to no topic, with the value 1, and the stems that no rule gives, with 0."""
+    return make_lexicon(dict.fromkeys(FUNCTION_WORDS, 1), {word: stem(word) for word in (*FUNCTION_WORDS, *IRREGULAR_STEMS)})
+
+
 def topic_hashes(text: str) -> list[int]:
-    """Return the hashes of the words that a rule is about, as the hook hashes a prompt's words."""
-    topic = topic_words(text)
-    content = [word for stem, word in task_words(text).items() if stem in topic]
-    return sorted({word_hash(word) for word in _PLAIN_WORD.findall(" ".join(content).lower())} - {0})
+    """Return the hashes of the stems that a rule is about, as the hook hashes those of a prompt."""
+    return sorted({stem_hash(stem) for stem in topic_words(text)})
 
 
-def word_hash(word: str) -> int:
-    """Return the hash of a word of small letters and digits without its ending, 0 for one letter."""
-    word = word[:32]
-    for ending in ("ing", "ed", "es", "s"):
-        if len(word) >= len(ending) + 4 and word.endswith(ending):
-            word = word[: -len(ending)]
-            break
-    if len(word) > 4 and word.endswith("e"):
-        word = word[:-1]
-    return fnv64(word.encode()) & 0xFFFFFFFF if len(word) > 1 else 0
+def stem_hash(stem: str) -> int:
+    """Return the hash of a stem."""
+    return fnv64(stem.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
 
 
 def _packed(numbers: Sequence[float], parts: Sequence[bytes], digest: int) -> bytes:
@@ -161,12 +178,18 @@ def _packed(numbers: Sequence[float], parts: Sequence[bytes], digest: int) -> by
 
 
 def _rivals(bundle: PolicyBundle) -> dict[int, tuple[int, ...]]:
-    """Return for each shard those that say the opposite where both hold."""
+    """Return for each shard those that say the opposite where both hold, and of which only one can be given.
+
+    Nobody knows where a prompt's author works: rules of an outer and an inner folder both say where they hold.
+    """
     row_of = {shard.rule.id: row for row, shard in enumerate(bundle.shards)}
     found: dict[int, set[int]] = {}
     for one in bundle.relations:
         if one.kind == "contradiction" and one.left in row_of and one.right in row_of:
             left, right = row_of[one.left], row_of[one.right]
+            ours, theirs = bundle.shards[left].rule, bundle.shards[right].rule
+            if ours.depth != theirs.depth and ours.is_constitution == theirs.is_constitution:
+                continue
             found.setdefault(left, set()).add(right)
             found.setdefault(right, set()).add(left)
     return {row: tuple(sorted(others)) for row, others in found.items()}

@@ -358,7 +358,7 @@ class ShardRetriever:
             view = _View(
                 constitution,
                 constitution.text.rstrip("\n"),
-                Cards(index.shard, constitution, index.overriding_of(tenant)),
+                Cards(index.shard, constitution, index.overriding_of(tenant), index.n_shards),
                 floors_of(self.embedding, index.n_visible(tenant)),
             )
             if len(self._views) >= _MAX_VIEWS:

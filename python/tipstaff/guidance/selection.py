@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -10,10 +10,15 @@ import msgspec
 from tipstaff.globs import leading_folder, matches_any, scopes_may_overlap
 from tipstaff.guidance.claims import FORBID, LIFT, Claim, claims, opposed, topic_words
 from tipstaff.guidance.compiler import in_force
+from tipstaff.guidance.rivals import rivals_among
 from tipstaff.model import EVERYWHERE, Constitution, DroppedShard, GuidanceRule, RuleShard
 
 _MAX_CARDS: Final = 8_192
 _MAX_PAIRS: Final = 50_000
+_RIVALS_AFTER: Final = 16
+"""So many choices are made before all shards are compared, which takes as long as some hundred choices."""
+_RIVALS_UP_TO: Final = 4_096
+"""Of more shards, those that are chosen together are compared, and no others."""
 _MAX_COMPARED: Final = 1_024
 """Shards beyond so many for one task are compared with the first ones only: the work stays linear."""
 _BANS: Final = frozenset({FORBID, LIFT})
@@ -86,6 +91,9 @@ class Cards:
     overriding
         For the id of a rule in an outer folder, the numbers of the shards that replace it in theirs.
 
+    n_shards
+        How many there are.
+
     Attributes
     ----------
     known
@@ -97,8 +105,12 @@ class Cards:
         shard: Callable[[int], RuleShard],
         constitution: Constitution,
         overriding: Mapping[str, Sequence[int]],
+        n_shards: int,
     ) -> None:
         self._shard = shard
+        self._n_shards = n_shards
+        self._choices_left = _RIVALS_AFTER if n_shards <= _RIVALS_UP_TO else -1
+        self._rivals: dict[int, frozenset[int]] | None = None
         self._overriding = overriding
         overflow = set(constitution.overflow)
         self._laws = [(rule, claims(rule.text)) for rule in constitution.rules if rule.id not in overflow]
@@ -140,6 +152,17 @@ class Cards:
                 self.known.clear()
             self.known[row] = card
         return card
+
+    def rivals(self) -> dict[int, frozenset[int]] | None:
+        """Return which shards may contradict which others, None where that is not known; ask once for each choice.
+
+        Few choices are quicker without it, and many with it.
+        """
+        if self._choices_left >= 0:
+            self._choices_left -= 1
+            if self._choices_left < 0:
+                self._rivals = rivals_among([self._shard(row).rule.text for row in range(self._n_shards)])
+        return self._rivals
 
     def contradict(self, one: Card, other: Card) -> bool:
         """Return whether two shards say the opposite about the same thing where both hold."""
@@ -198,7 +221,7 @@ class Selection:
         self._inside = within if within is None or _MAGIC.isdisjoint(within) else leading_folder(within)
 
     def choose(
-        self, rows: Iterable[int], scores: Iterable[float], cosines: Iterable[float]
+        self, rows: Sequence[int], scores: Sequence[float], cosines: Sequence[float]
     ) -> tuple[list[Taken], tuple[DroppedShard, ...], bool]:
         """Take shards in the order of their scores until there are enough.
 
@@ -207,8 +230,12 @@ class Selection:
         tuple
             The shards taken, those dropped, and whether the candidates ran out before there were enough.
         """
-        known, card_of = self._cards.known, self._cards.card
         wanted = self._max_shards
+        if (rivals := self._cards.rivals()) is not None:
+            peaceful = self._choose_peaceful(rivals, rows, scores, cosines)
+            if peaceful is not None:
+                return peaceful, (), False
+        known, card_of = self._cards.known, self._cards.card
         standing: list[Taken] = []  # all that are not refused outright
         disputes: _Disputes | None = None
         lost: dict[int, int] = {}
@@ -233,6 +260,24 @@ class Selection:
                 refused.append(DroppedShard(id=weak.id, kept=strong.id, reason=self._why(strong, weak)))
             standing = [one for place, one in enumerate(standing) if place not in lost]
         return standing, tuple(refused), len(standing) < wanted and bool(refused)
+
+    def _choose_peaceful(
+        self,
+        rivals: Mapping[int, frozenset[int]],
+        rows: Sequence[int],
+        scores: Sequence[float],
+        cosines: Sequence[float],
+    ) -> list[Taken] | None:
+        """Take the first shards as they come, None where something may speak against one of them."""
+        known, card_of = self._cards.known, self._cards.card
+        rows = rows[: self._max_shards]
+        taken: list[Taken] = []
+        for row, score, cosine in zip(rows, scores, cosines, strict=False):
+            card = known.get(row) or card_of(row)
+            if not card.certain or (row in rivals and not rivals[row].isdisjoint(rows)):
+                return None
+            taken.append(Taken(card, score, cosine))
+        return taken
 
     def _refusal(self, card: Card) -> DroppedShard | None:
         """Return why a rule cannot stay whatever else is chosen."""

@@ -7,7 +7,7 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -149,13 +149,13 @@ class ShardIndex:
         Many rows are read by several threads at once, each its part; the answer is the same. Shards whose scope, not
         being everywhere, holds one of `places` gain `place_boost`.
         """
-        ask = partial(self._best, query, intent_bit=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k)
         held = self._holding(places, mask) if places and place_boost else None
+        plain = self._best(query, mask, intent_bit, risk_filter, boosts, k)
         if held is None:
-            return ask(mask)
-        raised = zip(*ask(held), strict=True)
+            return plain
+        raised = zip(*self._best(query, held, intent_bit, risk_filter, boosts, k), strict=True)
         entries = {row: (score + place_boost, cosine) for row, score, cosine in raised}
-        for row, score, cosine in zip(*ask(mask), strict=True):
+        for row, score, cosine in zip(*plain, strict=True):
             entries.setdefault(row, (score, cosine))
         best = sorted(entries.items(), key=lambda entry: (-entry[1][0], entry[0]))[:k]
         return [row for row, _ in best], [score for _, (score, _) in best], [cosine for _, (_, cosine) in best]
@@ -187,7 +187,6 @@ class ShardIndex:
         self,
         query: Any,
         mask: bytes | None,
-        *,
         intent_bit: int,
         risk_filter: int,
         boosts: tuple[float, float, float],
