@@ -44,7 +44,18 @@ class _Stems(dict[str, str]):
         return found
 
 
+class _TaskStems(_Stems):
+    """As `_Stems`; a single letter, which is most often a name, says nothing either."""
+
+    def __missing__(self, word: str) -> str:
+        if len(word) > 1:
+            return super().__missing__(word)
+        self[word] = ""
+        return ""
+
+
 _STEM: Final = _Stems()
+_TASK_STEM: Final = _TaskStems()
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
@@ -152,4 +163,6 @@ def topic_words(text: str) -> frozenset[str]:
 def task_words(task: str) -> dict[str, str]:
     """Return a task's content words in their order: stem to the last word that has it."""
     words = split(task[:MAX_CHARS])[:MAX_TOPIC_WORDS]
-    return {stem: word for word in words if len(word) > 1 and (stem := _STEM[word])}
+    found = dict(zip(map(_TASK_STEM.__getitem__, words), words, strict=True))
+    found.pop("", None)
+    return found
