@@ -17,9 +17,10 @@ from tipstaff.context import (
     compact,
     estimate_full_context,
     estimate_tools,
+    prune_for_request,
 )
-from tipstaff.context.compaction import COMPACTED
 from tipstaff.context.messages import text_of
+from tipstaff.context.preamble import COMPACTED
 
 RULE = "Never log the customer's key; ask before a migration."
 
@@ -207,6 +208,59 @@ def test_d32_the_summarizer_gets_what_it_can_take_and_may_fail() -> None:
     assert "THE TASK 0" in prompt
     assert "parts of the conversation left out" in prompt
     assert not problems(result.messages, messages)
+
+
+def test_d26_a_carried_summary_is_not_pruned_either() -> None:
+    config = small(6000, 2)
+    said = "<summary>" + "What was found out matters. " * 40 + "</summary>"
+    first = compact(long_talk(40), config=config, summarizer=Scripted(said))
+    assert len(text_of(first.messages[1]["content"])) > 1000
+    messages = [*first.messages, *turns(9, "y" * 3000)]
+    pruned = prune_for_request(messages, config=config)
+    assert pruned.applied
+    assert pruned.messages[:2] == tuple(messages[:2])
+    again = compact(messages, config=config, summarizer=Scripted("<summary>and then</summary>"))
+    assert first.summary in text_of(again.messages[1]["content"])
+
+
+def test_of_many_carried_summaries_the_newest_stay() -> None:
+    config = small(6000, 2)
+    messages: list[Any] = long_talk(40)
+    for number in range(20):
+        said = f"<summary>PART {number}: " + f"it was done {number} times. " * 25 + "</summary>"
+        result = compact(messages, config=config, summarizer=Scripted(said))
+        assert result.phase == "summarized"
+        assert result.fits
+        messages = [*result.messages, *long_talk(40)]
+    said = text_of(messages[1]["content"])
+    assert "PART 19:" in said
+    assert "PART 18:" in said
+    assert "PART 0:" not in said
+    assert said.count(COMPACTED) == 1
+
+
+@pytest.mark.parametrize("reply", [None, "", "  ", 5, b"<summary>x</summary>", "<summary> </summary>"])
+def test_whoever_gives_no_summary_is_replaced_and_named(reply: Any) -> None:
+    result = compact(long_talk(40), config=small(6000, 3), summarizer=Scripted(reply))
+    assert result.phase == "summarized"
+    assert "Task overview" in result.summary
+    assert result.warnings == ("no summary by Scripted: it gave none; the extractive summarizer served",)
+
+
+@pytest.mark.parametrize("error", [ValueError("bad"), TimeoutError(), OSError(28, "No space left"), RecursionError()])
+def test_whatever_a_summarizer_raises_the_session_goes_on(error: Exception) -> None:
+    result = compact(long_talk(40), config=small(6000, 3), summarizer=Scripted(error))
+    assert result.phase == "summarized"
+    assert (str(error) or type(error).__name__) in result.warnings[0]
+
+
+def test_a_summarizer_that_failed_is_not_asked_again() -> None:
+    # Where the first place to cut leaves too much, others are tried.
+    for size in range(400, 2000, 100):
+        model = Scripted(*[SummarizerError("no")] * 50)
+        messages = [*long_talk(6), {"role": "user", "content": "x" * size}]
+        compact(messages, config=small(1500, 4), summarizer=model)
+        assert len(model.asked) <= 1
 
 
 def test_a_summary_cannot_pose_as_ours() -> None:

@@ -11,8 +11,8 @@ from tests.shared_data import shared_path
 from tipstaff.context.assembly import ContextAssemblyPlan, PromptOverflowError
 from tipstaff.context.boosts import boost_priority
 from tipstaff.context.budget import SystemPromptBudget
+from tipstaff.context.compaction_config import CompactionConfig
 from tipstaff.context.focus import RequestFocus
-from tipstaff.context.pruning import CompactionConfig
 from tipstaff.context.truncation import truncate
 
 FOLDER = shared_path("vectors", "context")

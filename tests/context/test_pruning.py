@@ -11,7 +11,8 @@ import pytest
 
 from tests.context.conversations import conversation, current_thinking, problems
 from tipstaff.context import CompactionConfig, estimate_full_context, prune_for_request
-from tipstaff.context.pruning import KEPT_EXCHANGES, MARKER, THINKING_REMOVED, stub_text
+from tipstaff.context.pruning import KEPT_EXCHANGES, THINKING_REMOVED
+from tipstaff.context.stubs import MARKER, stub_text
 from tipstaff.errors import ConfigError
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tipstaff.context.candidates.similarity import jaccard
     from tipstaff.context.candidates.store import CandidateStore
     from tipstaff.context.compaction import CompactionResult, compact
+    from tipstaff.context.compaction_config import CompactionConfig
     from tipstaff.context.estimator import TokenEstimator
     from tipstaff.context.facts import Facts, extract_facts
     from tipstaff.context.focus import RequestFocus
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from tipstaff.context.openai_chat import from_openai_chat, split_system, to_openai_chat
     from tipstaff.context.openai_responses import from_openai_responses, to_openai_responses
     from tipstaff.context.path_rules import PathRule, PathRules
-    from tipstaff.context.pruning import CompactionConfig, PrunedPart, Pruner, PruneResult, prune_for_request
+    from tipstaff.context.pruning import PrunedPart, Pruner, PruneResult, prune_for_request
     from tipstaff.context.request import AssembledRequest, RequestAssembler
     from tipstaff.context.sections import SectionReport
     from tipstaff.context.snapshot import ContextSnapshot, SnapshotFolder, take_snapshot
@@ -115,7 +116,7 @@ _HOMES = {
     "to_openai_responses": "tipstaff.context.openai_responses",
     "PathRule": "tipstaff.context.path_rules",
     "PathRules": "tipstaff.context.path_rules",
-    "CompactionConfig": "tipstaff.context.pruning",
+    "CompactionConfig": "tipstaff.context.compaction_config",
     "PruneResult": "tipstaff.context.pruning",
     "PrunedPart": "tipstaff.context.pruning",
     "Pruner": "tipstaff.context.pruning",

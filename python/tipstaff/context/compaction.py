@@ -14,17 +14,25 @@ larger than what was given, and nothing is changed that fits.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tipstaff.budgets import SUMMARY_MAX_TOKENS
-from tipstaff.context.facts import Facts, extract_facts, read_facts
-from tipstaff.context.graphemes import floor_boundary
+from tipstaff.context.compaction_config import CompactionConfig
+from tipstaff.context.facts import Facts, extract_facts
 from tipstaff.context.messages import Message, blocks_of, starts_turn, text_of, turn_starts
-from tipstaff.context.model_calls import SummarizerError
-from tipstaff.context.pruning import CompactionConfig, PrunedPart, Pruner, Reference
+from tipstaff.context.preamble import (
+    COMPACTED,
+    LEAST_SUMMARY,
+    Preamble,
+    cut_to,
+    go_on,
+    joined,
+    opening,
+    pinned_block,
+    read_preamble,
+)
+from tipstaff.context.pruning import PrunedPart, Pruner, Reference
 from tipstaff.context.summarizers import ExtractiveSummarizer, Summarizer, SummaryRequest, summary_in
 from tipstaff.context.tokens import (
     SystemPrompt,
@@ -36,22 +44,10 @@ from tipstaff.context.tokens import (
     estimate_tools,
     messages_total,
 )
-from tipstaff.context.transcript import entries_of, shortened
+from tipstaff.context.transcript import entries_of
 from tipstaff.model import Record
 
-COMPACTED: Final = "[COMPACTED]"
-CONTINUATION: Final = (
-    "This session is continued from a previous conversation that ran out of context. Its summary follows. Continue "
-    "with the task from where it stopped; do not start over and do not ask again what has been answered."
-)
-GO_ON: Final = "Go on from here."
-_SUMMARY_MARK: Final = "\n\n--- later ---\n\n"
 _FACTS_KEPT: Final = (60, 25, 10, 3, 0)
-_LEAST_SUMMARY: Final = 60
-_CARRIED_SHARE: Final = 0.5
-_TASK_SHARE: Final = 0.25
-_PINNED = re.compile(r"\A<pinned>\n(.*)\n</pinned>\Z", re.DOTALL)
-_TASK = re.compile(r"\A<task>\n(.*)\n</task>\Z", re.DOTALL)
 
 
 class CompactionResult(Record, frozen=True):
@@ -91,17 +87,6 @@ class CompactionResult(Record, frozen=True):
     def reduction_percent(self) -> float:
         """What was saved, in percent of what there was."""
         return 100.0 * (1 - self.compacted_tokens / self.original_tokens) if self.original_tokens else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Preamble:
-    """What an earlier compaction left at the start of a conversation."""
-
-    size: int = 0
-    pinned: tuple[str, ...] = ()
-    task: str = ""
-    summaries: str = ""
-    facts: Facts = field(default_factory=Facts)
 
 
 def compact(
@@ -149,7 +134,7 @@ def compact(
     found = tuple(messages)
     work = _Work(found, system_prompt, tools, config, count, usage)
     facts = extract_facts(found)
-    preamble = _read_preamble(found)
+    preamble = read_preamble(found)
     facts = preamble.facts.merged(facts)
     if work.original - work.apart <= config.trigger_tokens and not force:
         return CompactionResult(found, work.original, work.original, "none", facts)
@@ -218,7 +203,7 @@ def _finished(
 def _summarized(
     work: _Work,
     pruned: tuple[Message, ...],
-    preamble: _Preamble,
+    preamble: Preamble,
     facts: Facts,
     parts: tuple[PrunedPart, ...],
     summarizer: Summarizer | None,
@@ -231,69 +216,72 @@ def _summarized(
     left = [0] * (len(pruned) + 1)  # tokens from each message on
     for index in range(len(pruned) - 1, -1, -1):
         left[index] = left[index + 1] + estimate_message(pruned[index], count=work.count)
-    front = work.tokens(_front(work, texts, task, preamble, "", Facts()))
-    go_on = estimate_message(_go_on(), count=work.count)
+    front = work.tokens(opening(texts, task, preamble, "", Facts(), work.config, work.count))
+    turning = estimate_message(go_on(), count=work.count)
+    asking = _Asking(summarizer, work.count)
     for cut in _cuts(work, pruned, preamble):
         kept = pruned[cut:]
         gone = pruned[preamble.size : cut]
         if not gone:
             continue
-        shortest = front + left[cut] + (0 if kept[0].get("role") == "user" else go_on)
+        shortest = front + left[cut] + (0 if kept[0].get("role") == "user" else turning)
         room = target - shortest
-        if room < _LEAST_SUMMARY and cut != last_cut:
+        if room < LEAST_SUMMARY and cut != last_cut:
             continue
         limit = work.original - 1 - shortest
-        allowed = min(SUMMARY_MAX_TOKENS, max(room, _LEAST_SUMMARY), limit)
+        allowed = min(SUMMARY_MAX_TOKENS, max(room, LEAST_SUMMARY), limit)
         if allowed <= 0:
             continue
         shown = _facts_within(facts, allowed // 3, work.count)
         allowed -= work.count(shown.render())
-        summary, warnings = _asked(summarizer, gone, allowed, work.count)
+        summary = asking.summary(gone, allowed)
         result = _finished(
             work,
             "summarized",
             (
-                *_front(work, texts, task, preamble, summary, shown),
-                *(() if kept[0].get("role") == "user" else (_go_on(),)),
+                *opening(texts, task, preamble, summary, shown, work.config, work.count),
+                *(() if kept[0].get("role") == "user" else (go_on(),)),
                 *kept,
             ),
             facts,
             tuple(part for part in parts if part.message >= cut),
-            _joined(preamble.summaries, summary),
-            warnings,
+            joined(preamble.summaries, summary),
+            asking.warnings,
         )
         if result.phase == "summarized":
             return result
     return None
 
 
-def _asked(
-    summarizer: Summarizer | None, gone: Sequence[Message], allowed: int, count: TextCounter
-) -> tuple[str, tuple[str, ...]]:
-    """Return a summary of at most so many tokens, and what went wrong."""
-    request = SummaryRequest(entries_of(gone), max(_LEAST_SUMMARY, allowed))
-    warnings: tuple[str, ...] = ()
-    summary = ""
-    if summarizer is not None:
-        try:
-            summary = summary_in(summarizer.summarize(request))
-        except SummarizerError as error:
-            warnings = (f"no summary by {type(summarizer).__name__}: {error}; the extractive summarizer served",)
-    if not summary:
-        summary = ExtractiveSummarizer().summarize(request)
-    # A summary that speaks in our marks would be read as ours later.
-    summary = summary.replace(COMPACTED, "[compacted]").replace("<facts>", "(facts)").replace("</facts>", "(/facts)")
-    return _cut_to(summary, allowed, count), warnings
+class _Asking:
+    """Asks for summaries; one that failed once is not asked a second time, since it may have taken minutes to fail."""
 
+    def __init__(self, summarizer: Summarizer | None, count: TextCounter) -> None:
+        self._summarizer = summarizer
+        self._count = count
+        self.warnings: tuple[str, ...] = ()
 
-def _cut_to(text: str, tokens: int, count: TextCounter) -> str:
-    """Return as much of a text's beginning as so many tokens allow."""
-    if tokens <= 0:
-        return ""
-    while text and (cost := count(text)) > tokens:
-        size = min(len(text) - 1, len(text) * tokens // cost)
-        text = text[: floor_boundary(text, size)].rstrip()
-    return text
+    def summary(self, gone: Sequence[Message], allowed: int) -> str:
+        """Return a summary of at most so many tokens."""
+        request = SummaryRequest(entries_of(gone), max(LEAST_SUMMARY, allowed))
+        summary = ""
+        if self._summarizer is not None and not self.warnings:
+            try:
+                reply = cast("object", self._summarizer.summarize(request))
+                summary = summary_in(reply) if isinstance(reply, str) else ""
+                reason = "it gave none"
+            except Exception as error:  # noqa: BLE001 - other people's code: whatever it raises, the session goes on
+                reason = str(error) or type(error).__name__
+            if not summary:
+                name = type(self._summarizer).__name__
+                self.warnings = (f"no summary by {name}: {reason}; the extractive summarizer served",)
+        if not summary:
+            summary = ExtractiveSummarizer().summarize(request)
+        # A summary that speaks in our marks would be read as ours later.
+        summary = (
+            summary.replace(COMPACTED, "[compacted]").replace("<facts>", "(facts)").replace("</facts>", "(/facts)")
+        )
+        return cut_to(summary, allowed, self._count)
 
 
 def _facts_within(facts: Facts, tokens: int, count: TextCounter) -> Facts:
@@ -304,7 +292,7 @@ def _facts_within(facts: Facts, tokens: int, count: TextCounter) -> Facts:
     return Facts()
 
 
-def _cuts(work: _Work, messages: Sequence[Message], preamble: _Preamble) -> list[int]:
+def _cuts(work: _Work, messages: Sequence[Message], preamble: Preamble) -> list[int]:
     """Return where the kept part may begin: before the last N turns, then fewer, then within the last turn."""
     starts = [index for index in turn_starts(messages) if index > preamble.size]
     wanted = work.config.protected_turns
@@ -320,7 +308,7 @@ def _cuts(work: _Work, messages: Sequence[Message], preamble: _Preamble) -> list
     return sorted({*cuts, *rounds})
 
 
-def _last_cut(messages: Sequence[Message], preamble: _Preamble) -> int:
+def _last_cut(messages: Sequence[Message], preamble: Preamble) -> int:
     for index in range(len(messages) - 1, preamble.size, -1):
         if messages[index].get("role") == "assistant" and _is_whole_from(messages, index):
             return index
@@ -332,59 +320,6 @@ def _last_cut(messages: Sequence[Message], preamble: _Preamble) -> int:
 def _is_whole_from(messages: Sequence[Message], index: int) -> bool:
     """Whether a conversation may begin at a message: it answers no call that stands before it."""
     return not any(str(block.get("type", "")).endswith("tool_result") for block in blocks_of(messages[index]))
-
-
-def _front(
-    work: _Work, pinned: Sequence[str], task: str, preamble: _Preamble, summary: str, facts: Facts
-) -> tuple[Message, Message]:
-    """Return the two messages that a conversation begins with after a compaction."""
-    most = int(work.config.prune_target_tokens * _TASK_SHARE) * 4
-    first: list[dict[str, Any]] = [{"type": "text", "text": CONTINUATION}]
-    first += [{"type": "text", "text": f"<pinned>\n{text}\n</pinned>"} for text in pinned]
-    if task:
-        first.append({"type": "text", "text": f"<task>\n{shortened(task, max(400, most))}\n</task>"})
-    carried = _cut_to(
-        preamble.summaries, max(_LEAST_SUMMARY, int(work.config.prune_target_tokens * _CARRIED_SHARE)), work.count
-    )
-    body = [COMPACTED, _joined(carried, summary), facts.render()]
-    return (
-        {"role": "user", "content": first},
-        {"role": "assistant", "content": [{"type": "text", "text": "\n\n".join(part for part in body if part)}]},
-    )
-
-
-def _go_on() -> Message:
-    """Return what stands before an answer that the kept part begins with: roles take turns."""
-    return {"role": "user", "content": [{"type": "text", "text": GO_ON}]}
-
-
-def _joined(earlier: str, later: str) -> str:
-    return _SUMMARY_MARK.join(part for part in (earlier, later) if part)
-
-
-def _read_preamble(messages: Sequence[Message]) -> _Preamble:
-    """Return what an earlier compaction left, nothing where there was none."""
-    if len(messages) < 2 or messages[0].get("role") != "user" or messages[1].get("role") != "assistant":
-        return _Preamble()
-    opening, said = text_of(messages[0].get("content")), text_of(messages[1].get("content"))
-    if "continued from a previous conversation" not in opening or not said.startswith(COMPACTED):
-        return _Preamble()
-    pinned: list[str] = []
-    task = ""
-    for block in blocks_of(messages[0]):
-        text = str(block.get("text") or "")
-        if (match := _PINNED.match(text)) is not None:
-            pinned.append(match.group(1))
-        elif (match := _TASK.match(text)) is not None:
-            task = match.group(1)
-    facts = read_facts(said)
-    body = said[len(COMPACTED) :]
-    if "<facts>\n" in body and body.rstrip().endswith("</facts>"):
-        body = body[: body.rindex("<facts>\n")]
-    size = 2
-    if len(messages) > 2 and messages[2].get("role") == "user" and text_of(messages[2].get("content")) == GO_ON:
-        size = 3
-    return _Preamble(size, tuple(pinned), task, body.strip(), facts)
 
 
 def _task_of(messages: Sequence[Message]) -> str:
@@ -403,7 +338,7 @@ def _with_pinned(messages: tuple[Message, ...], pinned: Sequence[str]) -> tuple[
     missing = [text for text in pinned if text not in whole]
     for index, message in enumerate(messages):
         if missing and starts_turn(message):
-            blocks = [{"type": "text", "text": f"<pinned>\n{text}\n</pinned>"} for text in missing]
+            blocks = [pinned_block(text) for text in missing]
             changed = {**message, "content": [*blocks_of(message), *blocks]}
             return (*messages[:index], changed, *messages[index + 1 :])
     return messages

@@ -13,22 +13,14 @@ decided what would have been pruned there. Later messages do not change what was
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
-from tipstaff.budgets import STUB_CHARS
-from tipstaff.context.graphemes import ceil_boundary, floor_boundary
-from tipstaff.context.messages import (
-    CALLS,
-    THINKING,
-    Block,
-    Message,
-    blocks_of,
-    starts_turn,
-    text_of,
-    with_blocks,
-)
+from tipstaff.context.compaction_config import CompactionConfig
+from tipstaff.context.messages import CALLS, THINKING, Block, Message, blocks_of, starts_turn, with_blocks
+from tipstaff.context.preamble import read_preamble
+from tipstaff.context.stubs import stub_of
 from tipstaff.context.tokens import (
     SystemPrompt,
     TextCounter,
@@ -38,10 +30,7 @@ from tipstaff.context.tokens import (
     estimate_system_prompt,
     estimate_tokens,
     estimate_tools,
-    messages_total,
 )
-from tipstaff.errors import ConfigError
-from tipstaff.kernels import utf16_units
 from tipstaff.model import Record
 
 Reference: TypeAlias = Callable[[Block], str | None]
@@ -51,73 +40,6 @@ KEPT_EXCHANGES: Final = 8
 """Of a kept turn, as many of its last rounds of calls and results are never pruned."""
 
 THINKING_REMOVED: Final = "[thinking removed]"
-MARKER: Final = "[content pruned: "
-_TAIL_SHARE: Final = 0.3
-_ERROR_TAIL_SHARE: Final = 0.6
-_LONG_FACTOR: Final = 2
-_LONGEST_STUB: Final = STUB_CHARS + 1_200
-
-
-class CompactionConfig(Record, frozen=True):
-    """When a conversation is pruned or compacted, and down to what.
-
-    Attributes
-    ----------
-    context_window_tokens, max_output_tokens
-        The model's window, and what of it is kept for the answer.
-    system_prompt_tokens
-        What of the window is set apart for the system prompt; the prompt is then not counted a second time.
-    compaction_threshold, prune_target
-        Shares of the effective window: what sets it off, and what is aimed at.
-    protected_turns
-        As many of the user's last turns are kept.
-
-    Raises
-    ------
-    ConfigError
-        If a value lies outside its range.
-    """
-
-    context_window_tokens: int = 200_000
-    max_output_tokens: int = 16_384
-    system_prompt_tokens: int = 0
-    compaction_threshold: float = 0.85
-    prune_target: float = 0.60
-    protected_turns: int = 5
-
-    def __post_init__(self) -> None:
-        for name in ("context_window_tokens", "max_output_tokens", "system_prompt_tokens", "protected_turns"):
-            value: object = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                msg = f"{name}: expected a whole number, 0 or more, got {value!r}"
-                raise ConfigError(msg)
-        if self.context_window_tokens == 0 or self.max_output_tokens >= self.context_window_tokens:
-            msg = (
-                f"max_output_tokens: expected less than the window of {self.context_window_tokens} tokens, "
-                f"got {self.max_output_tokens}"
-            )
-            raise ConfigError(msg)
-        if not 0 < self.compaction_threshold <= 1:
-            msg = f"compaction_threshold: expected a share above 0, at most 1, got {self.compaction_threshold!r}"
-            raise ConfigError(msg)
-        if not 0 < self.prune_target < self.compaction_threshold:
-            msg = f"prune_target: expected a share above 0, below the threshold, got {self.prune_target!r}"
-            raise ConfigError(msg)
-
-    @property
-    def effective_window_tokens(self) -> int:
-        """What is left of the window for tools and messages, and for a prompt nothing was set apart for."""
-        return max(0, self.context_window_tokens - self.max_output_tokens - self.system_prompt_tokens)
-
-    @property
-    def trigger_tokens(self) -> int:
-        """Pruning and compaction begin above this."""
-        return int(self.effective_window_tokens * self.compaction_threshold)
-
-    @property
-    def prune_target_tokens(self) -> int:
-        """They end at or below this."""
-        return int(self.effective_window_tokens * self.prune_target)
 
 
 class PrunedPart(Record, frozen=True, gc=False):
@@ -283,6 +205,8 @@ class Pruner:
         self._replaced: dict[int, dict[int, Block | None]] = {}
         self._old, self._long, self._kept = _Queue(), _Queue(), _Queue()
         self._earlier: dict[int, int] = {}
+        # What an earlier compaction said is all that is left of what was before it.
+        self._carried = read_preamble(messages).size
         self._starts = [index for index, message in enumerate(messages) if starts_turn(message)]
         self.parts: list[PrunedPart] = []
         self.saved = 0
@@ -354,7 +278,7 @@ class Pruner:
             elif kind == "tool_result":
                 self._old.items.append(_Candidate(index, place, kind, index))
                 self._kept.items.append(self._old.items[-1])
-            elif assistant and (kind in CALLS or kind == "text"):
+            elif assistant and index >= self._carried and (kind in CALLS or kind == "text"):
                 self._long.items.append(_Candidate(index, place, "text" if kind == "text" else "tool_use", index))
 
     def _prune(self, excess: int, boundary: int, end: int, exchanges: list[list[int]]) -> int:
@@ -397,7 +321,7 @@ class Pruner:
         blocks = blocks_of(message)
         block = blocks[candidate.block]
         where = (self._reference(block) if self._reference is not None else None) or ""
-        stub = _stub(candidate.kind, block, where)
+        stub = stub_of(candidate.kind, block, where)
         if stub is block:
             return False
         cost = estimate_block(block, count=self._count)
@@ -412,120 +336,3 @@ class Pruner:
         name = where or str(block.get("tool_use_id") or block.get("id") or "")
         self.parts.append(PrunedPart(candidate.message, candidate.block, candidate.kind, cost - left, name))
         return True
-
-
-def _stub(kind: str, block: Block, where: str) -> Block | None:
-    """Return what stands for a block: None for nothing at all, the block itself where it is short already."""
-    if kind == "thinking":
-        return None
-    if kind == "tool_result":
-        content: object = block.get("content")
-        text = text_of(content)
-        others = _other_parts(content)
-        if not others and _is_short(text):
-            return block
-        place = where or (f"the result of call {block['tool_use_id']}" if block.get("tool_use_id") else "")
-        return {**block, "content": stub_text(text, place, errors=bool(block.get("is_error")), others=others)}
-    if kind == "text":
-        text = str(block.get("text") or "")
-        return block if _is_short(text) else {**block, "text": stub_text(text, where)}
-    value: object = block.get("input")
-    if not isinstance(value, Mapping):
-        return block
-    shorter = _shorter_values(cast("Mapping[str, Any]", value), where)
-    return block if shorter is value else {**block, "input": shorter}
-
-
-def _shorter_values(value: Any, where: str, depth: int = 0) -> Any:
-    """Return an input with its long texts cut; the very same object where there are none."""
-    if isinstance(value, str):
-        return value if _is_short(value) else stub_text(value, where)
-    if depth > 16:
-        return value
-    if isinstance(value, Mapping):
-        items = cast("Mapping[str, Any]", value)
-        shorter = {key: _shorter_values(item, where, depth + 1) for key, item in items.items()}
-        return shorter if any(shorter[key] is not item for key, item in items.items()) else value
-    if isinstance(value, list):
-        found: list[Any] = value
-        parts = [_shorter_values(item, where, depth + 1) for item in found]
-        return parts if any(part is not item for part, item in zip(parts, found, strict=True)) else found
-    return value
-
-
-def _is_short(text: str) -> bool:
-    """Whether a text is left as it is: it is short, or a stub already."""
-    return len(text) <= STUB_CHARS * _LONG_FACTOR or (len(text) <= _LONGEST_STUB and MARKER in text)
-
-
-def stub_text(text: str, where: str = "", *, errors: bool = False, others: str = "") -> str:
-    """Return the first and last characters of a text and a line that says what is gone.
-
-    Parameters
-    ----------
-    text
-        The whole.
-    where
-        Where the whole is kept.
-    errors
-        Whether it tells of an error, whose last lines tell most.
-    others
-        What else is gone, such as ``1 image``.
-
-    Returns
-    -------
-    str
-        At most 200 characters of the text, in UTF-16 code units as well, and the line. Cuts are made between graphemes,
-        at the end of a line or a word where one is near.
-    """
-    if len(text) <= STUB_CHARS and utf16_units(text) <= STUB_CHARS:
-        head, tail = text, ""
-    else:
-        tail_chars = int(STUB_CHARS * (_ERROR_TAIL_SHARE if errors else _TAIL_SHARE))
-        head = _at_word(text[: floor_boundary(text, _fitting(text, STUB_CHARS - tail_chars))])
-        start = len(text) - _fitting(text[-tail_chars:][::-1], tail_chars)
-        tail = text[ceil_boundary(text, start) :]
-    gone = len(text) - len(head) - len(tail)
-    said = [f"{gone:,} of {len(text):,} characters left out"] if gone else []
-    if others:
-        said.append(others)
-    line = MARKER + ", ".join(said or ["nothing"]) + (f"; whole: {where}]" if where else "]")
-    return "\n".join(part for part in (head, line, tail) if part)
-
-
-def _fitting(text: str, most: int) -> int:
-    """Return how many characters fit into as many UTF-16 code units."""
-    if text[:most].isascii():
-        return min(most, len(text))
-    used = 0
-    for index, char in enumerate(text):
-        used += 2 if char > "\uffff" else 1
-        if used > most:
-            return index
-    return len(text)
-
-
-def _at_word(head: str) -> str:
-    cut = max(head.rfind("\n"), head.rfind(" "))
-    return head[:cut] if cut > len(head) * 3 // 4 else head
-
-
-def _other_parts(content: object) -> str:
-    counts: dict[str, int] = {}
-    for part in _parts(content):
-        kind = str(part.get("type"))
-        if kind != "text":
-            counts[kind] = counts.get(kind, 0) + 1
-    return ", ".join(f"{number} {kind}{'s' if number > 1 else ''}" for kind, number in sorted(counts.items()))
-
-
-def _parts(content: object) -> Iterator[Block]:
-    if isinstance(content, list | tuple):
-        for part in cast("Sequence[object]", content):
-            if isinstance(part, Mapping):
-                yield cast("Block", part)
-
-
-def conversation_tokens(messages: Sequence[Message], count: TextCounter = estimate_tokens) -> int:
-    """Return the tokens of the messages alone."""
-    return messages_total(messages, count=count)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan, OverflowPolicy
 from tipstaff.context.boosts import boost_priority
 from tipstaff.context.budget import SystemPromptBudget
+from tipstaff.context.compaction_config import CompactionConfig
 from tipstaff.context.focus import RequestFocus
 from tipstaff.context.git_state import GitState
 from tipstaff.context.memory_tiers import MemoryTiers
 from tipstaff.context.path_rules import PathRules, format_rules
-from tipstaff.context.pruning import CompactionConfig, PruneResult, prune_for_request
+from tipstaff.context.pruning import PruneResult, prune_for_request
 from tipstaff.context.snapshot import ContextSnapshot, SnapshotFolder, take_snapshot
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
