@@ -6,36 +6,15 @@
 #include <random>
 #include <string>
 
+#include "checking.hpp"
 #include "tipstaff/focus.hpp"
 
 namespace {
 
 using namespace tipstaff;
-
-int checks = 0;
-
-void check(bool holds, const char* what) {
-  ++checks;
-  if (holds) return;
-  std::fprintf(stderr, "FAILED: %s\n", what);
-  std::exit(1);
-}
-
-// A heap block of exactly `size` bytes after one byte, so that its address is odd.
-class Block {
- public:
-  explicit Block(const std::string& bytes) : memory_(new unsigned char[bytes.size() + 1]), size_(bytes.size()) {
-    if (!bytes.empty()) std::memcpy(memory_ + 1, bytes.data(), bytes.size());
-  }
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
-  ~Block() { delete[] memory_; }
-  Span span() const { return {memory_ + 1, static_cast<std::int64_t>(size_)}; }
-
- private:
-  unsigned char* memory_;
-  std::size_t size_;
-};
+using test::check;
+using test::Block;
+using test::checks;
 
 Focus scanned(Span text, unsigned wanted) {
   Focus found = {};

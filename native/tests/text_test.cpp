@@ -7,17 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "checking.hpp"
 #include "tipstaff/opposed.hpp"
 
 namespace {
 
 using namespace tipstaff;
-
-void check(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "FAILED: %s\n", what);
-  std::exit(1);
-}
+using test::check;
 
 // A heap block of exactly the bytes of a string.
 class Exact {

@@ -3,19 +3,13 @@
 #include <cstdlib>
 #include <vector>
 
+#include "checking.hpp"
 #include "tipstaff/dispatch.hpp"
 
 namespace {
 
 using namespace tipstaff;
-
-int failures = 0;
-
-void check(bool holds, const char* what, int detail) {
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "FAILED: %s (%d)\n", what, detail);
-}
+using test::check;
 
 std::uint32_t state = 12345;
 std::uint32_t random_below(std::uint32_t n) {
@@ -81,6 +75,6 @@ int main() {
   std::int64_t none[token_features];
   token_kernels(Isa::portable)->count_features(Span{nullptr, 0}, none);
   for (int j = 0; j < token_features; ++j) check(none[j] == 0, "the empty text has no features", j);
-  if (failures == 0) std::puts("token features agree");
-  return failures == 0 ? 0 : 1;
+  std::puts("token features agree");
+  return 0;
 }

@@ -9,20 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "checking.hpp"
 #include "tipstaff/word_sets.hpp"
 
 namespace {
 
 using namespace tipstaff;
-
-int checks = 0;
-
-void check(bool holds, const char* what) {
-  ++checks;
-  if (holds) return;
-  std::fprintf(stderr, "FAILED: %s\n", what);
-  std::exit(1);
-}
+using test::check;
+using test::checks;
 
 struct Known {
   std::set<std::string> words;

@@ -59,19 +59,30 @@ inline constexpr KindWord kind_words[] = {
 
 inline constexpr int longest_kind_word = 12;
 
-// For each first letter, the lengths and the second letters of the words that begin with it, as bits.
+inline constexpr int n_kind_words = sizeof kind_words / sizeof kind_words[0];
+
+// For each first letter, the lengths and the second letters of the words that begin with it, as bits,
+// and where they stand in `words`, which is ordered by first letters.
 struct KindIndex {
   std::uint16_t sizes[26];
   std::uint32_t seconds[26];
+  std::uint8_t begins[27];
+  KindWord words[n_kind_words];
 };
 
 constexpr KindIndex make_kind_index() noexcept {
   KindIndex index = {};
-  for (const KindWord& word : kind_words) {
-    index.sizes[word.word[0] - 'a'] =
-        static_cast<std::uint16_t>(index.sizes[word.word[0] - 'a'] | (1u << word.size));
-    index.seconds[word.word[0] - 'a'] |= 1u << (word.word[1] - 'a');
+  int place = 0;
+  for (int letter = 0; letter < 26; ++letter) {
+    index.begins[letter] = static_cast<std::uint8_t>(place);
+    for (const KindWord& word : kind_words) {
+      if (word.word[0] - 'a' != letter) continue;
+      index.sizes[letter] = static_cast<std::uint16_t>(index.sizes[letter] | (1u << word.size));
+      index.seconds[letter] |= 1u << (word.word[1] - 'a');
+      index.words[place++] = word;
+    }
   }
+  index.begins[26] = static_cast<std::uint8_t>(place);
   return index;
 }
 
@@ -143,6 +154,24 @@ constexpr WordSet make_set(const char* list) noexcept {
   return set;
 }
 
+// For each first letter, the lengths of the endings that begin with it, as bits.
+struct EndingSizes {
+  std::uint16_t of[26];
+};
+
+constexpr EndingSizes make_ending_sizes() noexcept {
+  EndingSizes sizes = {};
+  for (int at = 1; endings[at] != 0;) {
+    int end = at;
+    while (endings[end] != ' ') ++end;
+    sizes.of[endings[at] - 'a'] = static_cast<std::uint16_t>(sizes.of[endings[at] - 'a'] | (1u << (end - at)));
+    at = end + 1;
+  }
+  return sizes;
+}
+
+inline constexpr EndingSizes ending_sizes = make_ending_sizes();
+
 inline constexpr WordSet ending_set = make_set(endings);
 inline constexpr WordSet file_name_set = make_set(file_names);
 inline constexpr WordSet product_set = make_set(products);
@@ -179,8 +208,9 @@ static inline Kind kind_of(const unsigned char* word, std::int64_t size) noexcep
   if (first >= 26 || second >= 26) return plain;
   // Both at once, as either alone is hard to foretell.
   if ((kind_index.sizes[first] >> size & kind_index.seconds[first] >> second & 1u) == 0) return plain;
-  for (const KindWord& known : kind_words) {
-    if (known.size != size || known.word[0] - 'a' != static_cast<int>(first)) continue;
+  for (int place = kind_index.begins[first]; place < kind_index.begins[first + 1]; ++place) {
+    const KindWord& known = kind_index.words[place];
+    if (known.size != size) continue;
     std::int64_t i = 1;
     while (i < size && lower_ascii(word[i]) == static_cast<unsigned char>(known.word[i])) ++i;
     if (i == size) return known.kind;
