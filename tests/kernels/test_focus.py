@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tipstaff.kernels import _focus, plain_focus
+from tipstaff.kernels import _focus, plain_focus, plain_focus_words
 
 HEADERS = Path(__file__).resolve().parents[2] / "native" / "include" / "tipstaff"
 PIECES = (
@@ -122,8 +122,10 @@ def test_both_know_the_same_words() -> None:
         found = re.search(rf"constexpr char {name}\[\] =\s*((?:\s*\"[^\"]*\")+);", header)
         assert found, name
         words = "".join(re.findall(r'"([^"]*)"', found[1])).split()
-        assert set(words) == getattr(plain_focus, f"_{name.upper()}"), name
-        assert all(len(word) <= plain_focus._LONGEST_LISTED for word in words)
+        assert set(words) == getattr(plain_focus_words, name.upper()), name
+        assert all(len(word) <= plain_focus_words.LONGEST_LISTED for word in words)
     kinds = dict(re.findall(r'TIPSTAFF_WORD\("(\w+)", (\w+)\)', header))
     for kind in ("continues", "plans", "changes", "verifies", "defines"):
-        assert {word for word, one in kinds.items() if one == kind} == getattr(plain_focus, f"_{kind.upper()}_WORDS")
+        assert {word for word, one in kinds.items() if one == kind} == getattr(
+            plain_focus_words, f"{kind.upper()}_WORDS"
+        )
