@@ -28,7 +28,7 @@ PATH_CLASSES: Final = {
     name: 1 << bit
     for bit, name in enumerate(
         "repository repository-root vcs build temporary sibling home home-root system root device null wiring secrets "
-        "unknown outside database glob remote".split()
+        "unknown outside database glob remote credential".split()
     )
 }
 CONDITIONS: Final = (

@@ -6,8 +6,9 @@
 // Everything a dialect can do is said as a command. Python's shutil.rmtree(p) is `rm -r -f p`,
 // a DROP TABLE is `sql drop table p`, a redirection to a file is `@write p`: one rule serves all of them.
 // Pseudo programs (no file of that name is started):
-//   @write PATH [--append]   a file is written: redirections, tee, Write and Edit tools, patches, open(p, "w")
-//   @read PATH               a file is read: redirections, the Read tool, open(p)
+//   @write PATH [--append|--empty]  a file is written: redirections, tee, Write and Edit tools, patches, open(p, "w")
+//   @read PATH               a file is read: redirections, open(p)
+//   @tool-read PATH          a file is shown: the Read tool and its kin
 //   @delete PATH             a file is removed by an editing tool or a patch
 //   @send [PATH...]          data leave for the network by other means than a program (requests.post ...)
 //   @assign NAME=VALUE       a variable that switches checks off: HUSKY=0, LEFTHOOK=0 ...
@@ -71,6 +72,7 @@ constexpr std::uint16_t kHostPath = 256;     // in a container's command: a path
 constexpr std::uint16_t kNetwork = 512;      // an unknown part comes from the network: $(curl ...)
 constexpr std::uint16_t kTrusted = 1024;     // an unknown part is code that its program is there to print: $(ssh-agent)
 constexpr std::uint16_t kDecoded = 2048;     // a part was decoded: base64, printf escapes
+constexpr std::uint16_t kCredential = 4096;  // a part comes from a variable that is named as a credential is: $API_KEY
 }  // namespace word_flag
 
 struct Word {

@@ -354,6 +354,11 @@ class Engine {
       }
       put('\'');
     }
+    if (end == first + 2 && ascii::one_of(event.fields[first].text, "apply_patch applypatch") &&
+        tools::looks_like_patch(event.fields[first + 1].text)) {
+      code(event.fields[first + 1].text, Dialect::patch);
+      return end;
+    }
     if (!whole) {
       tree_.set_full();
     } else {
@@ -369,13 +374,23 @@ class Engine {
     if (text.empty()) return;
     switch (kind) {
       case ToolClass::shell:
-        if (tools::is_command(field.name) || ascii::one_of(field.name, "input args code")) {
-          code(text, tools::looks_like_patch(text) ? Dialect::patch : dialect);
+        if (tools::is_command(field.name) || ascii::one_of(field.name, "input args code keys text keystrokes")) {
+          if (store(event, dialect) != Dialect::shell && tools::is_command(field.name)) return code(text, store(event, dialect));
+          code(tools::looks_like_patch(text) ? text : typed(text), tools::looks_like_patch(text) ? Dialect::patch : dialect);
         }
         return;
       case ToolClass::write:
-        if (tools::is_path(field.name)) {
-          pseudo(views(event) ? "@read" : "@write", text, 0);
+        if (tools::is_cell(field.name) && tools::has_one_verb(name, "notebook cell jupyter")) {
+          cell(text);
+        } else if (tools::is_path(field.name)) {
+          if (views(event)) {
+            pseudo("@tool-read", text, 0);
+          } else if (moves(name) && tools::is_origin(field.name)) {
+            pseudo("@delete", text, 0);
+          } else {
+            pseudo("@write", text, 0);
+          }
+
         } else if (tools::looks_like_patch(text) &&
                    (tools::is_patch(field.name) ||
                     // Codex hands its patches on as `command`.
@@ -388,7 +403,7 @@ class Engine {
         if (tools::is_path(field.name)) pseudo("@delete", text, 0);
         return;
       case ToolClass::read:
-        if (tools::is_path(field.name)) pseudo("@read", text, 0);
+        if (tools::is_path(field.name)) pseudo("@tool-read", text, 0);
         return;
       case ToolClass::search: return;
       case ToolClass::note: return;
@@ -403,6 +418,9 @@ class Engine {
       case ToolClass::other:
         if (tools::is_sql(field.name) && tools::starts_like_sql(text)) return code(text, Dialect::sql);
         if (tools::is_command(field.name)) return code(text, dialect);
+        if (ascii::one_of(field.name, "keys text input data chars keystrokes") && tools::has_one_verb(name, "keys keystrokes type terminal tmux pane stdin")) {
+          return code(typed(text), dialect);
+        }
         if (tools::is_code(field.name) && field.name != "input") return code(text, language(event, name, text));
         break;
     }
@@ -412,9 +430,45 @@ class Engine {
       if (tools::has_one_verb(name, "write create edit save append overwrite update put move rename upload")) {
         return pseudo("@write", text, 0);
       }
-      if (tools::has_one_verb(name, "read get view open cat load download")) return pseudo("@read", text, 0);
+      if (tools::has_one_verb(name, "read get view open cat load download")) return pseudo("@tool-read", text, 0);
     }
     if (ascii::one_of(field.name, "url uri urls")) pseudo("@fetch", text, 0);
+  }
+
+  static bool moves(std::string_view name) noexcept { return tools::has_one_verb(name, "move rename mv"); }
+
+  // A notebook's cell: the lines that go to a shell are judged, and the rest as it would run.
+  void cell(std::string_view text) noexcept {
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t end = text.find('\n', at);
+      if (end == std::string_view::npos) end = text.size();
+      std::string_view line = ascii::trim(text.substr(at, end - at));
+      if (line.substr(0, 2) == "%%" && at == 0) {
+        if (ascii::one_of(line.substr(2, line.find_first_of(" \n", 2) - 2), "bash sh script shell")) return code(text.substr(end), Dialect::shell);
+        return;
+      }
+      if (!line.empty() && line[0] == '!') code(line.substr(line.find_first_not_of('!')  == std::string_view::npos ? line.size() : line.find_first_not_of('!')), Dialect::shell);
+      for (const std::string_view magic : {"%sx ", "%system ", "%rm "})
+        if (line.substr(0, magic.size()) == magic) code(magic == "%rm " ? line.substr(1) : line.substr(magic.size()), Dialect::shell);
+      at = end + 1;
+    }
+  }
+
+  // Text that is typed, without the keys that end it.
+  static std::string_view typed(std::string_view text) noexcept {
+    for (const std::string_view key : {"Enter", "C-m", "<Enter>", "{Enter}", "{ENTER}", "\\n", "\\r"})
+      if (text.size() > key.size() && text.substr(text.size() - key.size()) == key) text.remove_suffix(key.size());
+    return text;
+  }
+
+  // A server's `command` is its own language where the server is a store: mcp__redis__command.
+  static Dialect store(const Event& event, Dialect otherwise) noexcept {
+    if (!ascii::starts_with(event.tool, "mcp_")) return otherwise;
+    const std::string_view server = event.tool.substr(0, event.tool.size() - tools::bare_name(event.tool).size());
+    if (tools::has_one_verb(server, "redis valkey dragonfly")) return Dialect::redis;
+    if (tools::has_one_verb(server, "mongo mongodb")) return Dialect::mongo;
+    if (tools::has_one_verb(server, "postgres postgresql mysql mariadb sqlite duckdb clickhouse bigquery snowflake supabase sql")) return Dialect::sql;
+    return otherwise;
   }
 
   static bool views(const Event& event) noexcept {
@@ -451,7 +505,7 @@ class Engine {
     root.span = {0, static_cast<std::uint32_t>(argument.size())};
     tree_.add_node(root);
     Word word;
-    word.text = ascii::starts_with(argument, "file://") ? argument.substr(7) : argument;
+    word.text = program != "@fetch" && ascii::starts_with(argument, "file://") ? argument.substr(7) : argument;
     word.span = root.span;
     word.flags = static_cast<std::uint16_t>(flags | word_flag::kPseudo | word_flag::kQuoted);
     Command command;

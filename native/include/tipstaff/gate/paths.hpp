@@ -31,6 +31,7 @@ constexpr std::uint32_t kOutside = 32768;     // another place that is none of t
 constexpr std::uint32_t kDatabase = 65536;    // a database's file (.sqlite, .db, .mdb ...)
 constexpr std::uint32_t kGlob = 131072;       // stands for many files
 constexpr std::uint32_t kRemote = 262144;     // on another machine or inside a container
+constexpr std::uint32_t kCredential = 524288;  // no path: the value of a variable that is named as a credential is
 }  // namespace path_class
 
 // Notes on some bits:
@@ -288,7 +289,7 @@ inline std::uint32_t classify_text(const Surroundings& surroundings, const Comma
   const bool windows = command.dialect == Dialect::powershell || command.dialect == Dialect::cmd;
   PathParts path;
   path.glob = word.has(word_flag::kGlob);
-  take_path_apart(text, remote ? std::string_view() : command.cwd, remote ? std::string_view() : surroundings.home, windows,
+  take_path_apart(text, command.cwd, remote ? std::string_view() : surroundings.home, windows,
                   word.has(word_flag::kTemporary), &path);
   if (path.too_long) return kUnknown;
   const std::uint32_t named = by_names(path);
@@ -352,7 +353,7 @@ inline std::uint32_t classify_path(const Surroundings& surroundings, const Comma
   using namespace path_class;
   const std::string_view text = word.text;
   const bool windows = command.dialect == Dialect::powershell || command.dialect == Dialect::cmd;
-  const std::uint32_t glob = word.has(word_flag::kGlob) ? kGlob : 0;
+  const std::uint32_t glob = (word.has(word_flag::kGlob) ? kGlob : 0u) | (word.has(word_flag::kCredential) ? kCredential : 0u);
   if (text == "-") return kNullDevice;
   if (windows && ascii::one_of(text, "nul $null con")) return kNullDevice;
   if (text.empty() || text.size() > 4096) return kUnknown;

@@ -542,7 +542,12 @@ class Matcher {
   }
   bool reads_path(std::uint32_t table, const Command& command) const noexcept {
     const Word* words = tree_.arguments(command);
-    if (command.program == "echo" || command.program == "printf") return false;
+    if (command.program == "echo" || command.program == "printf") {
+      // What they print is text, no path; it may be a credential all the same.
+      for (std::uint32_t i = 0; i < command.word_count; ++i)
+        if (words[i].has(word_flag::kCredential) && of_classes(table, command, words[i])) return true;
+      return false;
+    }
     for (std::uint32_t i = 0; i < command.word_count; ++i)
       if (!words[i].text.empty() && words[i].text[0] != '-' && of_classes(table, command, words[i])) return true;
     return false;

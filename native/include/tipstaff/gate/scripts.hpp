@@ -107,6 +107,18 @@ inline void ShellReader::run_path(Invocation& in) noexcept {
   for (const string_view place : {"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"}) {
     if (starts_with(path, place)) return;
   }
+  // A program that this very text copied, or made a link to, under another name.
+  const WrittenFile* const written = session_.find_file(path.empty() ? name.text : path);
+  if (written != nullptr && written->content.kind == Stream::file && !holds(written->content.text, '.')) {
+    Word other = name;
+    other.text = written->content.text;
+    const std::uint32_t first = tree_.word_count();
+    if (tree_.add_word(other) == kNone) return;
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      if (tree_.add_word(argument(in, i)) == kNone) return;
+    }
+    return run_copied(in, first, in.count, 0, nullptr);
+  }
   Stream file;
   file.kind = Stream::file;
   file.text = name.text;
@@ -161,6 +173,11 @@ inline void ShellReader::run_package_script(Invocation& in) noexcept {
   if (at >= in.count) return;
   const string_view program = tree_.command(in.command).program;
   string_view name = text_of(in, at);
+  if (name == "workspace" && program == "yarn" && at + 2 < in.count) {
+    at += 2;
+    name = text_of(in, at);
+  }
+  const std::uint32_t direct = at;
   if (one_of(name, "exec dlx x")) {
     std::uint32_t i = after_options(in, at + 1, "pc", "--package");
     Word code;
@@ -181,6 +198,14 @@ inline void ShellReader::run_package_script(Invocation& in) noexcept {
   file.text = "package.json";
   file.span = in.span;
   const Stream content = load(file, in.cwd);
+  // pnpm NAME, yarn NAME: a script of that name, else a program of the project's packages.
+  const bool may_be_program = program != "npm" && at + 1 < in.count && name == text_of(in, at) && at == direct &&
+                              !one_of(name, "add install i remove rm uninstall update up upgrade publish why info init create config cache link "
+                                            "unlink pack list ls audit outdated set global workspaces plugin npm login logout owner tag "
+                                            "version versions help import patch patch-commit rebuild store env server fetch prune deploy licenses dedupe node");
+  if (may_be_program && (content.kind != Stream::known || package_script(tree_, content.text, name).empty())) {
+    return run_inner(in, at, 0);
+  }
   if (content.kind != Stream::known) return;
   const string_view base = name;
   for (const string_view before : {"pre", "", "post"}) {
@@ -202,6 +227,10 @@ inline void ShellReader::run_package_script(Invocation& in) noexcept {
 
 // just NAME: the recipe's lines.
 inline void ShellReader::run_just(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    if (text_of(in, i) == "--command" || text_of(in, i) == "-c") return run_inner(in, i + 1, 0);
+    if (text_of(in, i).empty() || text_of(in, i)[0] != '-') break;
+  }
   const std::uint32_t at = after_options(in, 1, "fd", "--justfile --working-directory --set");
   Stream file, content;
   file.kind = Stream::file;

@@ -136,7 +136,9 @@ inline void ShellReader::read_index(string_view text) noexcept {
 inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
   // Variables that switch checks off are said as a command, since rules look at nothing else.
   if (one_of(name, "HUSKY HUSKY_SKIP_HOOKS LEFTHOOK LEFTHOOK_EXCLUDE SKIP PRE_COMMIT_ALLOW_NO_CONFIG OVERCOMMIT_DISABLE "
-                   "SKIP_SIMPLE_GIT_HOOKS GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS NODE_TLS_REJECT_UNAUTHORIZED")) {
+                   "SKIP_SIMPLE_GIT_HOOKS GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS NODE_TLS_REJECT_UNAUTHORIZED "
+                   "TERRAGRUNT_NON_INTERACTIVE TG_NON_INTERACTIVE") ||
+      starts_with(name, "TF_CLI_ARGS")) {
     Word word;
     word.text = tree_.join(tree_.join(tree_.copy(name), "="), value.text);
     word.span = span;
@@ -146,7 +148,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   }
   if (value.text.empty() ||
       !one_of(name, "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF PAGER "
-                    "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER")) {
+                    "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER PS0 PS1 PS2 PS4")) {
     return;
   }
   Invocation in;
@@ -157,7 +159,16 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   in.span = span;
   Nested options;
   options.via = via::kEvaluated;
-  if (name == "BASH_ENV" || name == "ENV") {
+  const bool prompt = starts_with(name, "PS");
+  if (prompt || name == "BASH_ENV" || name == "ENV") {
+    // A shell expands these once more before it uses them.
+    if (value.text.find("$(") != string_view::npos || holds(value.text, '`')) {
+      const string_view open = holds(value.text, '"') ? string_view(": ") : string_view(": \"");
+      string_view code = tree_.join(tree_.copy(open), value.text);
+      if (open.size() > 2) code = tree_.join(code, "\"");
+      return nested(in, code, span, options);
+    }
+    if (prompt) return;
     Stream file;
     file.kind = Stream::file;
     file.text = value.text;

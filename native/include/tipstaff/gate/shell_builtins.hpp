@@ -163,9 +163,23 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
   }
   if (name == "read") return run_read(in);
   if (name == "mapfile" || name == "readarray") {
-    const Value unknown{kUnknown, word_flag::kUnknown | word_flag::kMayBeEmpty};
-    const string_view last = text_of(in, in.count - 1);
-    if (in.count > 1 && is_name(last)) session_.set(last, &unknown, 1, true, false);
+    const string_view last = in.count > 1 && is_name(text_of(in, in.count - 1)) ? text_of(in, in.count - 1) : string_view("MAPFILE");
+    Stream input = in.input;
+    if (input.kind == Stream::file) input = load(input, in.cwd);
+    Raw<Value, Session::kAlternatives> found;
+    std::uint32_t count = 0;
+    string_view rest = input.kind == Stream::known ? input.text : string_view();
+    while (!rest.empty() && count < Session::kAlternatives) {
+      std::size_t newline = rest.find('\n');
+      if (newline == string_view::npos) newline = rest.size();
+      found[count++] = Value{rest.substr(0, newline), input.flags};
+      rest.remove_prefix(newline < rest.size() ? newline + 1 : newline);
+    }
+    if (count == 0 || !rest.empty()) {
+      count = count == 0 ? 1 : count;
+      found[count - 1] = Value{kUnknown, word_flag::kUnknown | word_flag::kMayBeEmpty};
+    }
+    session_.set(last, found.data(), count, true, false);
     return;
   }
   if (name == "alias") {
@@ -177,6 +191,11 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
         uncertain(Unresolved::limit, word.span, in.command);
       }
     }
+    return;
+  }
+  if (name == "hash") {
+    // hash -p /bin/rm ls: from then on ls is rm.
+    if (in.count > 3 && text_of(in, 1) == "-p") session_.aliases.add(Alias{text_of(in, 3), text_of(in, 2), argument(in, 2).span});
     return;
   }
   if (name == "trap") {
@@ -296,7 +315,7 @@ inline void ShellReader::run_shell(Invocation& in) noexcept {
     options.input = &in.input;
     return code_word(in, word, options, Dialect::shell);
   }
-  if (i < in.count && !from_input && text_of(in, i) != "-" && text_of(in, i) != "/dev/stdin") {
+  if (i < in.count && !from_input && !one_of(text_of(in, i), "- /dev/stdin /dev/fd/0 /proc/self/fd/0")) {
     run_script(in, i, Dialect::shell, 0);
     return;
   }

@@ -418,6 +418,77 @@ inline void ShellReader::run_cmd(Invocation& in) noexcept {
   }
 }
 
+// aws ssm send-command --parameters commands=["CODE"], az vm run-command invoke --scripts CODE, fab -- COMMAND.
+inline void ShellReader::run_cloud(Invocation& in) noexcept {
+  if (one_of(tree_.command(in.command).program, "terraform tofu opentofu")) {
+    // A plan that destroys, saved in a file, does so when that file is applied.
+    bool plan = false, apply = false, destroys = false;
+    string_view file;
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      string_view text = text_of(in, i);
+      if (apply && !text.empty() && text[0] != '-') {
+        const string_view path = resolve(in.cwd, text);
+        const WrittenFile* const saved = session_.find_file(path.empty() ? text : path);
+        if (saved != nullptr && saved->content.kind == Stream::known) nested(in, saved->content.text, argument(in, i).span, Nested{});
+        return;
+      }
+      if (text == "plan") plan = true;
+      if (text == "apply") apply = true;
+      while (starts_with(text, "-")) text.remove_prefix(1);
+      if (text == "destroy") destroys = true;
+      if (starts_with(text, "out=")) file = text.substr(4);
+      if (text == "out" && i + 1 < in.count) file = text_of(in, i + 1);
+    }
+    if (plan && destroys && !file.empty()) {
+      Stream content;
+      content.kind = Stream::known;
+      content.text = "terraform destroy";
+      content.span = in.span;
+      remember_file(in.cwd, file, content, false);
+    }
+    return;
+  }
+  Nested options;
+  options.via = via::kRemote | via::kEvaluated;
+  Invocation remote = in;
+  remote.cwd = {};
+  const string_view program = tree_.command(in.command).program;
+  bool sends = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    if (one_of(word.text, "send-command run-command execute-command start-session")) sends = true;
+    if (program == "fab" && word.text == "--") return run_inner(remote, i + 1, via::kRemote);
+    if (!sends) continue;
+    if ((word.text == "--scripts" || word.text == "--command") && i + 1 < in.count) {
+      code_word(remote, argument(in, i + 1), options, Dialect::shell);
+      continue;
+    }
+    const std::size_t at = word.text.find("commands");
+    if (at == string_view::npos || at > 8) continue;
+    // commands=CODE, commands=["CODE", ...], {"commands":["CODE"]}
+    string_view rest = word.text.substr(at + 8);
+    while (!rest.empty() && holds("=\":[ {", rest[0]) && !(rest[0] == '"' && rest.find('"', 1) != string_view::npos && rest[1] != ':')) {
+      rest.remove_prefix(1);
+    }
+    Word code = word;
+    if (rest.empty() || rest[0] != '"') {
+      while (!rest.empty() && holds("]}\"", rest.back())) rest.remove_suffix(1);
+      code.text = rest;
+      code_word(remote, code, options, Dialect::shell);
+      continue;
+    }
+    while (!rest.empty()) {
+      const std::size_t open = rest.find('"');
+      if (open == string_view::npos) break;
+      const std::size_t close = rest.find('"', open + 1);
+      if (close == string_view::npos) break;
+      code.text = rest.substr(open + 1, close - open - 1);
+      code_word(remote, code, options, Dialect::shell);
+      rest.remove_prefix(close + 1);
+    }
+  }
+}
+
 // poetry run COMMAND, bundle exec COMMAND ...
 inline void ShellReader::run_tool(Invocation& in, const Program& program) noexcept {
   struct Verb {

@@ -136,6 +136,28 @@ inline void ShellReader::run_awk(Invocation& in) noexcept {
   }
 }
 
+// sqlite3 :memory: ...: what it drops is gone anyway when it ends, as long as nothing reaches a file or a shell.
+inline bool ShellReader::only_in_memory(const Invocation& in) noexcept {
+  const auto reaches_out = [](string_view text) noexcept {
+    for (const string_view word : {"attach", "ATTACH", "Attach", ".sh", ".sy", ".o", ".read", ".import", "writefile", "COPY",
+                                   "copy", ".save", ".backup", ".clone"}) {
+      if (text.find(word) != string_view::npos) return true;
+    }
+    return false;
+  };
+  bool memory = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    if (word.has(word_flag::kUnknown) || reaches_out(word.text)) return false;
+    if (one_of(word.text, "-init -cmd")) return false;
+    if (!memory && (word.text.empty() || word.text[0] != '-')) {
+      memory = word.text == ":memory:" || word.text.empty();
+      if (!memory) return false;
+    }
+  }
+  return memory && (in.input.kind == Stream::none || (in.input.kind == Stream::known && !reaches_out(in.input.text)));
+}
+
 inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcept {
   const string_view name = program.name;
   // Each client has its own words for "this is SQL" and "this file is".
@@ -159,6 +181,7 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
     }
     return;
   }
+  if ((name == "sqlite3" || name == "sqlite" || name == "duckdb") && only_in_memory(in)) return;
   bool given = false;
   std::uint32_t operands = 0;
   for (std::uint32_t i = 1; i < in.count; ++i) {

@@ -26,6 +26,10 @@ inline string_view ShellReader::program_name(const Word& word) noexcept {
     name = tree_.keep(name.size());
   }
   if (name.size() > 4 && ends_with(name, ".exe")) name.remove_suffix(4);
+  // npx prisma@5: a program of a package with its version.
+  if (const std::size_t version = name.find('@'); version != string_view::npos && version > 0 && name[0] != '@') {
+    name = name.substr(0, version);
+  }
   if (word.has(word_flag::kGlob) && name != "[" && name.find_first_of("*?[") != string_view::npos) {
     for (const string_view feared : kFeared) {
       if (matches_glob(name, feared)) return feared;
@@ -46,10 +50,12 @@ inline void ShellReader::run(Invocation& in) noexcept {
     return;
   }
   if ((in.via & via::kContainer) != 0 && session_.mounts.size() != 0) {
-    // Paths below a mount are the host's.
+    // Paths below a mount are the host's, and so are those seen from a directory that is one.
+    const auto below_mount = [&](string_view text) noexcept { return !in.cwd.empty() && !text.empty() && text[0] != '-' && text[0] != '/'; };
     bool mapped = false;
     for (std::uint32_t i = 1; i < in.count && !mapped; ++i) {
       const string_view text = text_of(in, i);
+      mapped = below_mount(text);
       for (std::uint32_t m = 0; m < session_.mounts.size(); ++m) {
         mapped = mapped || starts_with(text, session_.mounts[m].inside);
       }
@@ -58,11 +64,12 @@ inline void ShellReader::run(Invocation& in) noexcept {
       const std::uint32_t first = tree_.word_count();
       for (std::uint32_t i = 0; i < in.count; ++i) {
         Word word = argument(in, i);
-        for (std::uint32_t m = 0; m < session_.mounts.size() && i > 0; ++m) {
+        if (i > 0 && below_mount(word.text)) word.flags |= word_flag::kHostPath;
+        for (std::uint32_t m = 0; m < session_.mounts.size() && i > 0 && !word.has(word_flag::kHostPath); ++m) {
           const Mount& mount = session_.mounts[m];
           const std::size_t n = mount.inside.size();
           if (starts_with(word.text, mount.inside) && (word.text.size() == n || word.text[n] == '/' || n == 1)) {
-            string_view rest = word.text.substr(n);
+            string_view rest = n == 1 ? word.text : word.text.substr(n);
             string_view host = mount.host;
             if (host == "/" && !rest.empty()) host = {};
             word.text = tree_.join(tree_.copy(host), rest);
@@ -119,6 +126,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
     if (session_.functions.size() != 0 && call_function(in)) return;
     if (session_.aliases.size() != 0 && call_alias(in)) return;
   }
+  if (run_under_other_name(in, command.program)) return;
   const Program& program = find_program(command.program);
   if (program.handler != Handler::none) {
     dispatch(in, program);
@@ -126,6 +134,65 @@ inline void ShellReader::run(Invocation& in) noexcept {
     find_output(in, program);
   }
   if (program.name.empty() && holds(name.text, '/')) run_path(in);
+}
+
+// git-reset is git reset, /etc/init.d/ssh stop is service ssh stop; killing all that ps lists is kill -1.
+// Returns whether the command was read as another one.
+inline bool ShellReader::run_under_other_name(Invocation& in, string_view program) noexcept {
+  string_view before[2];
+  std::uint32_t count = 0, skip = 1;
+  const string_view written = text_of(in, 0);
+  if (starts_with(program, "git-") &&
+      one_of(program.substr(4), "reset clean checkout push stash branch restore switch rm gc prune reflog update-ref worktree rebase "
+                                "read-tree checkout-index send-pack tag commit config filter-branch submodule")) {
+    before[count++] = "git";
+    before[count++] = program.substr(4);
+  } else if (starts_with(written, "/etc/init.d/") || starts_with(written, "/etc/rc.d/")) {
+    before[count++] = "service";
+    before[count++] = base_name(written);
+  } else if (program == "kill" && kills_all_listed(in)) {
+    before[count++] = "kill";
+    before[count++] = "-1";
+    skip = in.count;
+  } else {
+    return false;
+  }
+  const std::uint32_t first = tree_.word_count();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Word word = argument(in, 0);
+    word.text = before[i];
+    word.flags = word_flag::kPseudo;
+    if (tree_.add_word(word) == kNone) return false;
+  }
+  for (std::uint32_t i = skip; i < in.count; ++i) {
+    if (tree_.add_word(argument(in, i)) == kNone) return false;
+  }
+  run_copied(in, first, tree_.word_count() - first, 0, nullptr);
+  return true;
+}
+
+// kill $(ps -eo pid), ps -eo pid | xargs kill: every process, where nothing narrows the list.
+inline bool ShellReader::kills_all_listed(const Invocation& in) noexcept {
+  const auto narrows = [](string_view text) noexcept {
+    return text.find("grep") != string_view::npos || holds(text, '/') || text.find("-C") != string_view::npos ||
+           text.find("--ppid") != string_view::npos || text.find(" -p ") != string_view::npos || text.find(" -u") != string_view::npos ||
+           text.find(" -t") != string_view::npos || text.find("==") != string_view::npos || holds(text, '~');
+  };
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    if (!argument(in, i).has(word_flag::kUnknown)) continue;
+    string_view text = source_of(argument(in, i).span);
+    while (!text.empty() && holds("\"$(` ", text[0])) text.remove_prefix(1);
+    if (starts_with(text, "ps ") && !narrows(text)) return true;
+  }
+  if ((in.via & via::kArgumentsAdded) == 0) return false;
+  std::uint32_t at = in.carrier == kNone ? in.pipe_from : tree_.command(in.carrier).pipe_from;
+  for (std::uint32_t steps = 0; at != kNone && steps < 16; ++steps) {
+    const Command& other = tree_.command(at);
+    if (narrows(source_of(other.span)) || one_of(other.program, "head tail pgrep fzf")) return false;
+    if (other.program == "ps") return true;
+    at = other.pipe_from;
+  }
+  return false;
 }
 
 inline void ShellReader::dispatch(Invocation& in, const Program& program) noexcept {
@@ -175,6 +242,7 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::powershell: return run_powershell(in);
     case Handler::cmd: return run_cmd(in);
     case Handler::tool: return run_tool(in, program);
+    case Handler::cloud: return run_cloud(in);
   }
 }
 
@@ -304,7 +372,50 @@ inline void ShellReader::nested_stream(Invocation& in, const Stream& stream, Nes
     case Stream::remote: uncertain(Unresolved::remote_code, in.span, in.command); return;
     case Stream::unknown:
     case Stream::file:
-    case Stream::paths: uncertain(Unresolved::code, in.span, in.command); return;
+    case Stream::paths:
+      uncertain(Unresolved::code, in.span, in.command);
+      if (dialect == Dialect::shell && stream.kind == Stream::unknown) read_texts_before(in, options);
+      return;
+  }
+}
+
+// What a pipe makes is not known, but the texts that its commands are given are: print("rm -rf ~") | sh.
+inline void ShellReader::read_texts_before(Invocation& in, const Nested& options) noexcept {
+  std::uint32_t at = in.pipe_from;
+  for (std::uint32_t steps = 0; at != kNone && steps < 4; ++steps) {
+    const Command other = tree_.command(at);
+    at = other.pipe_from;
+    for (std::uint32_t i = 0; i < other.word_count && i < 8; ++i) {
+      const Word word = tree_.word(other.first_word + i);
+      if (word.has(word_flag::kUnknown)) continue;
+      read_texts_in(in, word.text, word.span, options);
+    }
+    if (other.has_input && !other.input.has(word_flag::kUnknown)) read_texts_in(in, other.input.text, other.input.span, options);
+  }
+}
+
+inline void ShellReader::read_texts_in(Invocation& in, string_view text, Span span, const Nested& options) noexcept {
+  if (!holds(text, ' ') || text.size() > 4096) return;
+  const auto feared = [](string_view code) noexcept {
+    code = trim(code);
+    const string_view first = code.substr(0, code.find_first_of(" \t"));
+    for (const string_view name : kFeared) {
+      if (first == name && first.size() < code.size()) return true;
+    }
+    return false;
+  };
+  if (feared(text)) return nested(in, text, span, options);
+  std::uint32_t found = 0;
+  for (std::size_t at = 0; at < text.size() && found < 8; ++at) {
+    const char quote = text[at];
+    if (quote != '"' && quote != '\'') continue;
+    const std::size_t close = text.find(quote, at + 1);
+    if (close == string_view::npos) return;
+    const string_view inside = text.substr(at + 1, close - at - 1);
+    at = close;
+    if (!feared(inside)) continue;
+    ++found;
+    nested(in, inside, span, options);
   }
 }
 
@@ -328,6 +439,13 @@ inline void ShellReader::code_word(Invocation& in, const Word& word, const Neste
   }
 }
 
+// What a word says as text: a quoted tilde is written ./~ where it is meant as a path.
+inline string_view as_text(const Word& word) noexcept {
+  const string_view text = word.text;
+  const bool tilde = word.has(word_flag::kQuoted) && starts_with(text, "./~") && (text.size() == 3 || text[3] == '/');
+  return tilde ? text.substr(2) : text;
+}
+
 // Words as one text with single spaces between them.
 inline string_view ShellReader::joined(std::uint32_t first, std::uint32_t count, std::uint16_t* flags) noexcept {
   string_view text;
@@ -335,7 +453,7 @@ inline string_view ShellReader::joined(std::uint32_t first, std::uint32_t count,
     const Word& word = tree_.word(first + i);
     *flags |= word.flags;
     if (i > 0) text = tree_.join(text, " ");
-    text = tree_.join(text, word.text);
+    text = tree_.join(text, as_text(word));
   }
   return text;
 }

@@ -308,6 +308,27 @@ inline void ShellReader::read_double_paren() noexcept {
   output_ = Stream{};
 }
 
+// name(){name|name&}: bash wants blanks inside the braces, other shells do not.
+inline bool ShellReader::read_tight_bomb(string_view name) noexcept {
+  const char* p = pos_;
+  if (p >= end_ || *p != '{') return false;
+  ++p;
+  const auto take = [&](string_view text) noexcept {
+    if (static_cast<std::size_t>(end_ - p) < text.size() || string_view(p, text.size()) != text) return false;
+    p += text.size();
+    return true;
+  };
+  if (!take(name) || !(take("|") || take("&")) || !take(name) || !take("&")) return false;
+  if (p < end_ && *p == ';') ++p;
+  if (p >= end_ || *p != '}') return false;
+  Word word;
+  word.text = name;
+  word.span = span_of(pos_, p + 1);
+  pos_ = p + 1;
+  emit_file("@fork-bomb", word, false, frame_.carrier, frame_.via & ~via::kDefinition, session_.cwd);
+  return true;
+}
+
 // The body of a function: read where it stands, as something that may never run, and again when it is called.
 inline void ShellReader::read_function(string_view name) noexcept {
   skip_lines();
@@ -328,6 +349,17 @@ inline void ShellReader::read_function(string_view name) noexcept {
   const Stream input = input_;
   input_ = Stream{};
   session_.positional = Positional{};
+  if (read_tight_bomb(name)) {
+    session_.leave(mark);
+    input_ = input;
+    frame_.via = via;
+    frame_.node = node;
+    merge_ = merge;
+    if (kept != nullptr) kept->running = false;
+    output_ = Stream{};
+    head_ = tail_ = kNone;
+    return;
+  }
   read_command(0);
   input_ = input;
   session_.leave(mark);

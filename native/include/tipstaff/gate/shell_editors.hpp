@@ -10,7 +10,7 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
   Nested options;
   options.via = via::kEvaluated;
   const auto command = [&](Word word, string_view text) noexcept {
-    while (!text.empty() && (text[0] == ':' || is_blank(text[0]))) text.remove_prefix(1);
+    while (!text.empty() && (text[0] == ':' || text[0] == '+' || is_blank(text[0]))) text.remove_prefix(1);
     std::size_t sign = text.find('!');
     if (starts_with(text, "silent")) sign = text.find("!", starts_with(text, "silent!") ? 7 : 6);
     if (starts_with(text, "call system(") || starts_with(text, "!")) sign = text.find_first_of("!(");
@@ -33,7 +33,8 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
     const Word word = argument(in, i);
     const string_view text = word.text;
     const bool letters = text.size() > 1 && text[0] == '-' && text[1] != '-';
-    if (((letters && text.back() == 'c') || text == "--cmd") && i + 1 < in.count) {
+    if (((letters && (text.back() == 'c' || (text == "-e" && tree_.command(in.command).program == "dc"))) || text == "--cmd") &&
+        i + 1 < in.count) {
       command(argument(in, i + 1), text_of(in, i + 1));
       ++i;
     } else if (letters && text[1] == 'c') {
@@ -248,8 +249,20 @@ inline void ShellReader::run_download(Invocation& in) noexcept {
 inline void ShellReader::run_copy(Invocation& in) noexcept {
   if (in.count < 3) return;
   const string_view to = text_of(in, in.count - 1), from = text_of(in, in.count - 2);
-  if (session_.files.size() == 0 || from.empty() || from[0] == '-' || to.empty()) return;
+  if (from.empty() || from[0] == '-' || to.empty()) return;
   const string_view resolved = resolve(in.cwd, from);
+  bool program = false;
+  for (const string_view place : {"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"}) {
+    program = program || starts_with(resolved, place);
+  }
+  if (program) {
+    Stream content;
+    content.kind = Stream::file;
+    content.text = resolved;
+    content.span = in.span;
+    return remember_file(in.cwd, to, content, false);
+  }
+  if (session_.files.size() == 0) return;
   const WrittenFile* file = session_.find_file(resolved.empty() ? from : resolved);
   if (file == nullptr) return;
   const Stream content = file->content;

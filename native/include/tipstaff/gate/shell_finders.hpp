@@ -180,6 +180,7 @@ inline void ShellReader::run_find(Invocation& in) noexcept {
     if (text.empty() || text[0] == '-' || text == "(" || text == "!") break;
     ++end;
   }
+  const string_view names = found_by_name(in);
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);
     if (!one_of(text, "-exec -execdir -ok -okdir")) continue;
@@ -194,6 +195,13 @@ inline void ShellReader::run_find(Invocation& in) noexcept {
       const std::size_t found = word.text.find("{}");
       if (found == string_view::npos) {
         if (tree_.add_word(word) == kNone) return;
+        continue;
+      }
+      if (!names.empty() && word.text.size() == 2) {
+        Stream found;
+        found.kind = Stream::paths;
+        found.text = names;
+        push_roots(found, word.span, true);
         continue;
       }
       const std::uint32_t places = end > begin ? end - begin : 1;

@@ -9,9 +9,19 @@ namespace tipstaff::gate::shell {
 
 // The letters of the name before `at`, with nothing but blanks, brackets and one label (atPath:) between.
 inline string_view name_before(string_view text, std::size_t at) noexcept {
-  while (at > 0 && (holds(" \t\n([{=", text[at - 1]) || text[at - 1] == ':')) --at;
   std::size_t start = at;
-  while (start > 0 && (is_name_byte(text[start - 1]) || text[start - 1] == '-' || text[start - 1] == '!')) --start;
+  for (int round = 0; round < 2; ++round) {
+    bool label = false;
+    while (at > 0 && (holds(" \t\n([{=", text[at - 1]) || text[at - 1] == ':')) {
+      label = label || text[at - 1] == ':';
+      --at;
+    }
+    start = at;
+    while (start > 0 && (is_name_byte(text[start - 1]) || text[start - 1] == '-' || text[start - 1] == '!')) --start;
+    // atPath: belongs to the name before its bracket.
+    if (!label || start == 0 || (text[start - 1] != '(' && text[start - 1] != ' ')) break;
+    if (round == 0) at = start;
+  }
   return text.substr(start, at - start);
 }
 
@@ -19,15 +29,43 @@ inline void ShellReader::run_inline(Invocation& in) noexcept {
   constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex";
   constexpr string_view kRuns =
       "system execute popen exec cmd run shell script call_process call-process shell-command callCommand readProcess spawnCommand "
-      "async-shell-command system2 spawn start_process Command shell-command-to-string sh";
+      "run-program run_program async-shell-command Process system2 spawn start_process Command shell-command-to-string sh";
   constexpr string_view kDeletes =
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
       "deleteRecursively rmtree remove_all";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
-  for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
-    if (!one_of(text_of(in, i), kOptions)) continue;
-    const Word code = argument(in, i + 1);
+  const string_view program = tree_.command(in.command).program;
+  const bool from_input = in.input.kind == Stream::known && (in.count == 1 || text_of(in, in.count - 1) == "-");
+  for (std::uint32_t i = from_input ? 0 : 1; from_input ? i == 0 : i + 1 < in.count; ++i) {
+    if (!from_input && !one_of(text_of(in, i), kOptions)) continue;
+    Word code;
+    if (from_input) {
+      code.text = in.input.text;
+      code.span = in.input.span;
+      code.flags = in.input.flags;
+    } else {
+      code = argument(in, i + 1);
+    }
     const string_view text = code.text;
+    if (program == "tclsh" || program == "wish" || program == "expect") {
+      // Tcl: exec and what follows on the line.
+      for (std::size_t at = text.find("exec "); at != string_view::npos; at = text.find("exec ", at)) {
+        at += 5;
+        Word started = code;
+        started.text = text.substr(at, text.find_first_of(";\n]", at) - at);
+        Nested options;
+        options.via = via::kInterpreter | via::kEvaluated;
+        code_word(in, started, options, Dialect::shell);
+      }
+      for (std::size_t at = text.find("file delete "); at != string_view::npos; at = text.find("file delete ", at + 1)) {
+        string_view line = text.substr(at + 12, text.find_first_of(";\n]", at) - at - 12);
+        if (starts_with(line, "-force ")) line.remove_prefix(7);
+        Word made = code;
+        made.text = tree_.join(tree_.copy("rm -r -f "), line);
+        code_word(in, made, Nested{}, Dialect::shell);
+      }
+      continue;
+    }
     Nested options;
     options.via = via::kInterpreter | via::kEvaluated;
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -40,7 +78,7 @@ inline void ShellReader::run_inline(Invocation& in) noexcept {
       const string_view tail = text.substr(stop + 1);
       Word literal = code;
       literal.text = text.substr(at + 1, stop - at - 1);
-      const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!");
+      const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
       const bool recursive = one_of(name, kDeletes) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
       if (!name.empty() && runs) {
         // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).

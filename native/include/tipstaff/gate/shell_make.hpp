@@ -213,6 +213,7 @@ class MakeReader {
 
 inline void ShellReader::run_make(Invocation& in) noexcept {
   string_view file, directory;
+  Word eval, shell;
   bool dry = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const string_view text = text_of(in, i);
@@ -221,6 +222,9 @@ inline void ShellReader::run_make(Invocation& in) noexcept {
     else if (starts_with(text, "--directory=")) directory = text.substr(12);
     else if ((text == "-f" || text == "--file" || text == "--makefile") && i + 1 < in.count) file = text_of(in, ++i);
     else if (starts_with(text, "--file=")) file = text.substr(7);
+    else if (starts_with(text, "--eval=")) eval = argument(in, i), eval.text.remove_prefix(7);
+    else if ((text == "--eval" || text == "-E") && i + 1 < in.count) eval = argument(in, ++i);
+    else if (starts_with(text, "SHELL=") && holds(text, ' ')) shell = argument(in, i), shell.text.remove_prefix(6);
     else if (one_of(text, "-n --dry-run --just-print --recon")) dry = true;
   }
   if (!directory.empty()) {
@@ -232,7 +236,13 @@ inline void ShellReader::run_make(Invocation& in) noexcept {
   source.kind = Stream::file;
   source.span = in.span;
   content.kind = Stream::unknown;
-  if (file == "-") {
+  if (!shell.text.empty()) code_word(in, shell, Nested{}, Dialect::shell);
+  if (!eval.text.empty()) {
+    // Rules of its own: a makefile in one word.
+    content.kind = Stream::known;
+    content.text = eval.text;
+    content.span = eval.span;
+  } else if (one_of(file, "- /dev/stdin /dev/fd/0")) {
     content = in.input;
   } else if (!file.empty()) {
     source.text = file;
@@ -272,7 +282,7 @@ inline void ShellReader::run_make(Invocation& in) noexcept {
       string_view target;
       if (round == 0) {
         target = text_of(in, i);
-        if (one_of(target, "-C -f --directory --file --makefile -j -l -o -W -I")) {
+        if (one_of(target, "-C -f --directory --file --makefile -j -l -o -W -I --eval -E")) {
           if (target != "-j" || (i + 1 < in.count && to_number(text_of(in, i + 1)) >= 0)) ++i;
           continue;
         }

@@ -58,6 +58,36 @@ inline string_view ShellReader::flat(const Stream& stream, const Invocation& in)
   return {};
 }
 
+// What find finds below a place nearby where it is asked for names alone: ./*.pyc for `find . -name '*.pyc'`, a line
+// for each. Empty where more than names decides, or where the place is not below the directory that it is run in.
+inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
+  string_view lines;
+  std::uint32_t begin = 1;
+  while (begin < in.count && one_of(text_of(in, begin), "-H -L -P")) ++begin;
+  std::uint32_t end = begin;
+  while (end < in.count) {
+    const string_view text = text_of(in, end);
+    if (text.empty() || text[0] == '-' || text == "(" || text == "!") break;
+    if (text[0] == '/' || text[0] == '~' || starts_with(text, "..") || argument(in, end).has(word_flag::kUnknown)) return {};
+    ++end;
+  }
+  for (std::uint32_t i = end; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (one_of(text, "! -not -regex -iregex -path -ipath -wholename") || text == ",") return {};
+    if (one_of(text, "-exec -execdir -ok -okdir")) break;
+    if (!one_of(text, "-name -iname") || i + 1 >= in.count) continue;
+    const string_view name = text_of(in, ++i);
+    if (argument(in, i).has(word_flag::kUnknown) || name.find_first_not_of("*?.") == string_view::npos) return {};
+    for (std::uint32_t k = begin; k < end || k == begin; ++k) {
+      const string_view place = end > begin ? text_of(in, k) : string_view(".");
+      if (!lines.empty()) lines = tree_.join(lines, "\n");
+      else lines = tree_.copy("");
+      lines = tree_.join(tree_.join(tree_.join(lines, place), "/"), name);
+    }
+  }
+  return lines;
+}
+
 inline Stream ShellReader::output_of_echo(const Invocation& in) noexcept {
   std::uint32_t i = 1;
   bool escapes = false;
@@ -69,7 +99,7 @@ inline Stream ShellReader::output_of_echo(const Invocation& in) noexcept {
   }
   if (i >= in.count) return known_output("\n", in.span, 0);
   std::uint16_t flags = 0;
-  string_view text = in.count - i == 1 ? text_of(in, i) : joined(in.first + i, in.count - i, &flags);
+  string_view text = in.count - i == 1 ? as_text(argument(in, i)) : joined(in.first + i, in.count - i, &flags);
   flags |= argument(in, i).flags;
   if (text == kUnknown) {
     Stream stream;
@@ -145,7 +175,7 @@ inline Stream ShellReader::output_of_printf(const Invocation& in) noexcept {
         while ((value /= base) != 0);
         text = tree_.join(text, tree_.copy(string_view(digits + 16 - n, n)));
       } else {
-        text = tree_.join(text, word.text);
+        text = tree_.join(text, as_text(word));
       }
     }
     if (next == before) break;
@@ -397,6 +427,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
         roots = roots.empty() ? text : tree_.join(tree_.join(roots, "\n"), text);
       }
       out.text = roots.empty() ? string_view(".") : roots;
+      if (const string_view names = fd ? string_view() : found_by_name(in); !names.empty()) out.text = names;
       return;
     }
     case Output::list: {

@@ -150,6 +150,20 @@ inline void ShellReader::add_variable(Pieces& pieces, const Variable& variable, 
   add_piece(pieces, Piece{Piece::choice, quoted, flags, {}, session_.scratch.begin() + first, 0, kept});
 }
 
+// Whether a variable is named as people name those that hold a credential: GITHUB_TOKEN, DB_PASSWORD, apiKey.
+inline bool names_credential(string_view name) noexcept {
+  constexpr string_view kEndings[] = {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "API_KEY", "APIKEY", "SECRET_KEY", "ACCESS_KEY",
+                                      "PRIVATE_KEY", "AUTH_KEY", "ENCRYPTION_KEY", "SIGNING_KEY", "CREDENTIALS", "_PAT", "_PASS", "_PWD", "PGPASSWORD"};
+  for (const string_view ending : kEndings) {
+    if (name.size() < ending.size()) continue;
+    bool same = true;
+    const string_view tail = name.substr(name.size() - ending.size());
+    for (std::size_t i = 0; i < tail.size() && same; ++i) same = lower(tail[i]) == lower(ending[i]);
+    if (same) return name != "_PWD" && name != "OLD_PWD";
+  }
+  return false;
+}
+
 inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool quoted, bool may_be_empty) noexcept {
   const std::uint16_t empty = may_be_empty ? word_flag::kMayBeEmpty : 0;
   if (name == "@" || name == "*") {
@@ -172,7 +186,8 @@ inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool qu
     return add_unknown(pieces, 0, quoted);
   }
   if (quoted) pieces.quoted = true;
-  add_unknown(pieces, word_flag::kEnvironment | empty, quoted);
+  const std::uint16_t credential = names_credential(name) ? word_flag::kCredential : 0;
+  add_unknown(pieces, static_cast<std::uint16_t>(word_flag::kEnvironment | empty | credential), quoted);
 }
 
 // ${name...} at pos_.

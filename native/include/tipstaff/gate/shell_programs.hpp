@@ -54,6 +54,7 @@ enum class Handler : std::uint8_t {
   powershell,
   cmd,
   tool,
+  cloud,  // shell code among the options of a tool for many machines
 };
 
 enum class Output : std::uint8_t {
@@ -232,7 +233,7 @@ inline constexpr Program kPrograms[] = {
     {"touch", Handler::none, Output::empty}, {"exit", Handler::none, Output::empty},
     {"return", Handler::none, Output::empty}, {"break", Handler::none, Output::empty},
     {"continue", Handler::none, Output::empty}, {"wait", Handler::none, Output::empty},
-    {"umask", Handler::none, Output::empty}, {"hash", Handler::none, Output::empty},
+    {"umask", Handler::none, Output::empty}, {"hash", Handler::builtin, Output::empty},
     {"shopt", Handler::none, Output::empty}, {"chmod", Handler::none, Output::empty},
     {"rm", Handler::none, Output::empty},
     // What is printed for certain.
@@ -285,7 +286,10 @@ inline constexpr Program kPrograms[] = {
     {"vim", Handler::editor}, {"vi", Handler::editor}, {"nvim", Handler::editor}, {"ex", Handler::editor},
     {"view", Handler::editor}, {"gvim", Handler::editor}, {"ed", Handler::editor}, {"less", Handler::editor},
     {"more", Handler::editor}, {"emacs", Handler::inline_code}, {"emacsclient", Handler::inline_code},
-    {"tar", Handler::tar}, {"gtar", Handler::tar}, {"bsdtar", Handler::tar}, {"rsync", Handler::rsync},
+    {"ftp", Handler::editor}, {"lftp", Handler::editor}, {"dc", Handler::editor}, {"bc", Handler::editor},
+    {"fab", Handler::cloud}, {"aws", Handler::cloud}, {"az", Handler::cloud},
+    {"terraform", Handler::cloud}, {"tofu", Handler::cloud}, {"opentofu", Handler::cloud}, {"tclsh", Handler::inline_code},
+    {"wish", Handler::inline_code}, {"tar", Handler::tar}, {"gtar", Handler::tar}, {"bsdtar", Handler::tar}, {"rsync", Handler::rsync},
     {"tmux", Handler::terminal}, {"screen", Handler::terminal}, {"byobu", Handler::terminal}, {"sed", Handler::sed, Output::filter},
     {"gsed", Handler::sed, Output::filter}, {"tee", Handler::tee, Output::same},
     {"curl", Handler::download, Output::remote}, {"wget", Handler::download, Output::remote},

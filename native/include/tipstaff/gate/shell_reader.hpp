@@ -150,8 +150,16 @@ class ShellReader {
   Word read_one_word() noexcept;
   void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                          const Stream& output) noexcept;
+  bool run_under_other_name(Invocation& in, string_view program) noexcept;
+  void run_cloud(Invocation& in) noexcept;
+  void read_texts_before(Invocation& in, const Nested& options) noexcept;
+  void read_texts_in(Invocation& in, string_view text, Span span, const Nested& options) noexcept;
+  bool only_in_memory(const Invocation& in) noexcept;
+  string_view found_by_name(const Invocation& in) noexcept;
+  bool read_tight_bomb(string_view name) noexcept;
+  bool kills_all_listed(const Invocation& in) noexcept;
   void emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier, std::uint32_t via,
-                 string_view cwd) noexcept;
+                 string_view cwd, bool empty = false) noexcept;
   void remember_file(string_view cwd, string_view path, const Stream& content, bool append) noexcept;
 
   // shell_words.hpp
@@ -276,6 +284,13 @@ class ShellReader {
   // paths
   string_view resolve(string_view cwd, string_view path) noexcept;
 
+  // The text of a span, as it is written; empty where it is not of this text.
+  string_view source_of(Span span) const noexcept {
+    if (!code_.verbatim || span.start < code_.origin.start || span.end < span.start) return {};
+    const std::size_t from = span.start - code_.origin.start;
+    if (from + (span.end - span.start) > code_.text.size()) return {};
+    return code_.text.substr(from, span.end - span.start);
+  }
   Span span_of(const char* from, const char* to) const noexcept {
     return code_.at(static_cast<std::size_t>(from - code_.text.data()), static_cast<std::size_t>(to - code_.text.data()));
   }

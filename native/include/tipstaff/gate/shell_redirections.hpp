@@ -297,7 +297,7 @@ inline void ShellReader::read_here_document(Redirections& out, bool strip_tabs) 
 
 // A pseudo command on a file.
 inline void ShellReader::emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier,
-                                   std::uint32_t via, string_view cwd) noexcept {
+                                   std::uint32_t via, string_view cwd, bool empty) noexcept {
   const std::uint32_t first = tree_.add_word(path);
   if (first == kNone) return;
   Command command;
@@ -307,9 +307,9 @@ inline void ShellReader::emit_file(string_view program, const Word& path, bool a
   command.name.flags = word_flag::kPseudo;
   command.first_word = first;
   command.word_count = 1;
-  if (append) {
+  if (append || empty) {
     Word flag;
-    flag.text = "--append";
+    flag.text = append ? "--append" : "--empty";
     flag.span = path.span;
     flag.flags = word_flag::kPseudo;
     if (tree_.add_word(flag) != kNone) ++command.word_count;
@@ -323,6 +323,12 @@ inline void ShellReader::emit_file(string_view program, const Word& path, bool a
   if (index != kNone && command.node != kNone) tree_.node(command.node).command = index;
 }
 
+// Whether it is certain that nothing is written.
+inline bool empties(const Stream& output) noexcept {
+  return output.kind == Stream::none || (output.kind == Stream::known && trim(output.text).empty()) ||
+         (output.kind == Stream::file && output.text == "/dev/null");
+}
+
 inline void ShellReader::emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                                            const Stream& output) noexcept {
   for (std::uint32_t i = 0; i < redirections.count; ++i) {
@@ -331,7 +337,8 @@ inline void ShellReader::emit_redirections(const Redirections& redirections, std
     if (target == "/dev/null" || target == "/dev/stderr" || target == "/dev/stdout" || target == "/dev/stdin") continue;
     if (item.kind == Redirection::read && (item.target.flags & word_flag::kPseudo) != 0) continue;
     const bool append = item.kind == Redirection::append;
-    emit_file(item.kind == Redirection::read ? "@read" : "@write", item.target, append, carrier, via, session_.cwd);
+    const bool empty = item.kind == Redirection::write && item.output && empties(output);
+    emit_file(item.kind == Redirection::read ? "@read" : "@write", item.target, append, carrier, via, session_.cwd, empty);
     if (item.kind != Redirection::read && item.output) remember_file(session_.cwd, target, output, append);
   }
 }
@@ -348,13 +355,19 @@ inline void ShellReader::remember_file(string_view cwd, string_view path, const 
   }
   if (append_to) {
     const WrittenFile* old = session_.find_file(key);
+    Stream all;
     if (old != nullptr) {
-      Stream all = old->content;
-      append(all, content);
-      file.content = all;
+      all = old->content;
     } else {
-      file.content.kind = Stream::unknown;
+      Stream before;
+      before.kind = Stream::file;
+      before.text = key;
+      all = load(before, cwd);
+      // What cannot be read may not be there: what is added is all that is known.
+      if (all.kind != Stream::known) all = Stream{};
     }
+    append(all, content);
+    file.content = all;
   }
   session_.add_file(file);
 }

@@ -69,6 +69,23 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
   if (name == "unshare" || name == "nsenter" || name == "chroot" || name == "timeout" || name == "exec") {
     if (at < in.count && text_of(in, at) == "--") ++at;
   }
+  if (name == "chroot" && at > 1 && at < in.count && (in.via & via::kRemote) == 0) {
+    // What is the root there is this directory here: of a container only where that is the host's.
+    Word root;
+    for (std::uint32_t i = 1; i < at; ++i) {
+      if (!text_of(in, i).empty() && text_of(in, i)[0] != '-') root = argument(in, i);
+    }
+    const string_view place = resolve(in.cwd, root.text);
+    if (!place.empty() && ((in.via & via::kContainer) == 0 || root.has(word_flag::kHostPath))) {
+      const Session::Mark mark = session_.enter();
+      session_.mounts.cut(0);
+      session_.mounts.add(Mount{place, "/"});
+      in.cwd = place;
+      run_inner(in, at, program.via);
+      session_.leave(mark);
+      return;
+    }
+  }
   if (name == "bwrap") {
     for (std::uint32_t i = 1; i < in.count; ++i) {
       const string_view text = base_name(text_of(in, i));
@@ -155,6 +172,16 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
     return;
   }
   if (find_option(in, letter, long_name, &code) != kNone) return code_word(in, code, options, Dialect::shell);
+  if (name == "zip") {
+    for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+      if (text_of(in, i) == "-TT") return code_word(in, argument(in, i + 1), options, Dialect::shell);
+    }
+    return;
+  }
+  if (name == "script") {
+    // As the BSDs have it: script FILE COMMAND.
+    return run_inner(in, after_options(in, 1, program.short_values, program.long_values) + 1, 0);
+  }
   if (name == "flock") {
     std::uint32_t at = after_options(in, 1, program.short_values, program.long_values) + 1;
     return run_inner(in, at, 0);

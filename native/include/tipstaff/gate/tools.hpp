@@ -91,7 +91,15 @@ inline bool is_command(std::string_view field) noexcept {
 inline bool is_path(std::string_view field) noexcept {
   return ascii::one_of(field, "path file file_path filepath filename file_name target_file target_path notebook_path "
                               "absolute_path relative_path relative_workspace_path destination dest new_path old_path source_path "
-                              "directory dir folder paths files uri old_name new_name to target output_path");
+                              "directory dir folder paths files uri old_name new_name to target output_path source from src dst "
+                              "destination_path");
+}
+// The field that says where something is moved from.
+inline bool is_origin(std::string_view field) noexcept {
+  return ascii::one_of(field, "source source_path src from old_path old_name path");
+}
+inline bool is_cell(std::string_view field) noexcept {
+  return ascii::one_of(field, "new_source source code content cell_content cell_source");
 }
 inline bool is_sql(std::string_view field) noexcept {
   return ascii::one_of(field, "sql query statement queries statements sql_query command text q");
