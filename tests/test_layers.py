@@ -12,7 +12,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = REPOSITORY / "python" / "tipstaff"
 STEPS = (
-    ("errors", "budgets"),
+    ("errors", "budgets", "lazy"),
     ("model",),
     ("globs",),
     ("frontmatter",),

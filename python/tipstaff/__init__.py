@@ -6,6 +6,8 @@ line that prints a version pays for nothing else.
 
 from __future__ import annotations
 
+from tipstaff.lazy import loader
+
 # The typing module alone costs more than the rest of this package's import; type checkers know the name all the same.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,16 +100,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        msg = f"module 'tipstaff' has no attribute {name!r}"
-        raise AttributeError(msg)
-    from importlib import import_module
-
-    value: object = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ from tests.context.requests import request
 from tipstaff.cli import exits, main
 from tipstaff.cli.context_command import bar, short
 from tipstaff.cli.output import Painter
-from tipstaff.context.snapshot import SnapshotFolder
+from tipstaff.context.snapshot_folder import SnapshotFolder
 
 Capture = pytest.CaptureFixture[str]
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.context.requests import request
 from tipstaff.cli import exits, main
-from tipstaff.context.snapshot import SnapshotFolder
+from tipstaff.context.snapshot_folder import SnapshotFolder
 from tipstaff.context.socket_server import call
 
 

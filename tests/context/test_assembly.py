@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan, PromptOverflowError
+from tipstaff.context.allowances import PromptOverflowError
+from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan
 from tipstaff.context.boosts import boost_priority
 from tipstaff.context.budget import SystemPromptBudget
 from tipstaff.context.focus import RequestFocus

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.shared_data import shared_path
-from tipstaff.context.assembly import ContextAssemblyPlan, PromptOverflowError
+from tipstaff.context.allowances import PromptOverflowError
+from tipstaff.context.assembly import ContextAssemblyPlan
 from tipstaff.context.boosts import boost_priority
 from tipstaff.context.budget import SystemPromptBudget
 from tipstaff.context.compaction_config import CompactionConfig

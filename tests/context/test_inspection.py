@@ -9,7 +9,7 @@ import pytest
 from tests.context.requests import FOCUS, request
 from tipstaff.context.inspection import context_methods, inspect_document
 from tipstaff.context.json_rpc import Dispatcher
-from tipstaff.context.snapshot import SnapshotFolder
+from tipstaff.context.snapshot_folder import SnapshotFolder
 
 MEMBERS = {
     "sessionId",

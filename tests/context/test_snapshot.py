@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from tests.context.requests import CANDIDATES, LINES, request
 from tipstaff.context.assembly import ContextAssemblyPlan
 from tipstaff.context.budget import SystemPromptBudget
-from tipstaff.context.snapshot import SnapshotFolder, take_snapshot
+from tipstaff.context.snapshot import take_snapshot
+from tipstaff.context.snapshot_folder import SnapshotFolder
 from tipstaff.errors import SourceError, SourceNotFoundError, StoreWriteError
 
 
@@ -79,7 +81,10 @@ def test_only_the_owner_reads_them(tmp_path: Path) -> None:
     folder.record(request())
     session = tmp_path / ".tipstaff" / "context" / "s1"
     assert stat.S_IMODE(session.stat().st_mode) == 0o700
-    assert [stat.S_IMODE(file.stat().st_mode) for file in session.iterdir()] == [0o600]
+    assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in session.iterdir()} == {
+        ".lock": 0o600,
+        "00000001.json": 0o600,
+    }
     assert (tmp_path / ".tipstaff" / "context" / ".gitignore").read_text() == "*\n"
 
 
@@ -112,3 +117,12 @@ def test_what_cannot_be_read_or_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreWriteError):
         SnapshotFolder(tmp_path / "file").record(request())
+
+
+def test_writers_at_the_same_time_never_take_the_same_number(tmp_path: Path) -> None:
+    snapshot = take_snapshot(ContextAssemblyPlan().add_section("base", "text", 95).build(), session_id="s")
+    with ThreadPoolExecutor(8) as threads:
+        # Each has a folder of its own, as processes have.
+        found = list(threads.map(lambda _: SnapshotFolder(tmp_path, kept=100).record(snapshot), range(40)))
+    assert sorted(one.request_number for one in found) == list(range(1, 41))
+    assert SnapshotFolder(tmp_path).numbers("s") == tuple(range(1, 41))

@@ -96,7 +96,7 @@ def detail(*, key: str, directory: Path, session: str | None, number: int | None
 @_options
 def diff(*, against: int | None, directory: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Show what changed from one request to the next."""
-    from tipstaff.context.snapshot import SnapshotFolder
+    from tipstaff.context.snapshot_folder import SnapshotFolder
     from tipstaff.errors import SourceNotFoundError
 
     after = _load(directory, session, number)
@@ -138,7 +138,7 @@ def plot(*, output: Path, directory: Path, session: str | None, number: int | No
 
 
 def _load(directory: Path, session: str | None, number: int | None) -> ContextSnapshot:
-    from tipstaff.context.snapshot import SnapshotFolder
+    from tipstaff.context.snapshot_folder import SnapshotFolder
 
     return SnapshotFolder.of_project(directory).load(session, number)
 

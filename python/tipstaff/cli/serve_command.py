@@ -29,7 +29,7 @@ def command(*, directory: Path, socket_path: Path | None, workers: int, as_json:
     """
     from tipstaff.context.inspection import context_methods
     from tipstaff.context.json_rpc import Dispatcher
-    from tipstaff.context.snapshot import SnapshotFolder
+    from tipstaff.context.snapshot_folder import SnapshotFolder
     from tipstaff.context.socket_server import SocketServer
 
     path = socket_path or directory / ".tipstaff" / "run" / "tipstaff.sock"

@@ -11,9 +11,12 @@ Public names are loaded when they are first asked for, as in the package itself.
 
 from __future__ import annotations
 
+from tipstaff.lazy import loader
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan, PromptOverflowError
+    from tipstaff.context.allowances import PromptOverflowError
+    from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan
     from tipstaff.context.boosts import PriorityBoost, boost_priority
     from tipstaff.context.budget import SystemPromptBudget
     from tipstaff.context.candidates.config import CandidateConfig
@@ -45,7 +48,8 @@ if TYPE_CHECKING:
     from tipstaff.context.pruning import PrunedPart, Pruner, PruneResult, prune_for_request
     from tipstaff.context.request import AssembledRequest, RequestAssembler
     from tipstaff.context.sections import SectionReport
-    from tipstaff.context.snapshot import ContextSnapshot, SnapshotFolder, take_snapshot
+    from tipstaff.context.snapshot import ContextSnapshot, take_snapshot
+    from tipstaff.context.snapshot_folder import SnapshotFolder
     from tipstaff.context.socket_server import SocketServer
     from tipstaff.context.summarizers import (
         AnthropicSummarizer,
@@ -74,7 +78,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AssembledPrompt": "tipstaff.context.assembly",
     "ContextAssemblyPlan": "tipstaff.context.assembly",
-    "PromptOverflowError": "tipstaff.context.assembly",
+    "PromptOverflowError": "tipstaff.context.allowances",
     "PriorityBoost": "tipstaff.context.boosts",
     "boost_priority": "tipstaff.context.boosts",
     "SystemPromptBudget": "tipstaff.context.budget",
@@ -125,7 +129,7 @@ _HOMES = {
     "RequestAssembler": "tipstaff.context.request",
     "SectionReport": "tipstaff.context.sections",
     "ContextSnapshot": "tipstaff.context.snapshot",
-    "SnapshotFolder": "tipstaff.context.snapshot",
+    "SnapshotFolder": "tipstaff.context.snapshot_folder",
     "take_snapshot": "tipstaff.context.snapshot",
     "SocketServer": "tipstaff.context.socket_server",
     "AnthropicSummarizer": "tipstaff.context.summarizers",
@@ -228,16 +232,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        msg = f"module 'tipstaff.context' has no attribute {name!r}"
-        raise AttributeError(msg)
-    from importlib import import_module
-
-    value: object = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

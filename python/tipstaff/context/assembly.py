@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import msgspec
 
+from tipstaff.context.allowances import (
+    PlannedSection,
+    PromptOverflow,
+    PromptOverflowError,
+    allowances,
+    overflow_of,
+    valued_paragraphs,
+)
 from tipstaff.context.boosts import PriorityBoost
 from tipstaff.context.budget import SystemPromptBudget
-from tipstaff.context.relevance import Paragraph, condense, paragraphs, relevant_chars
+from tipstaff.context.relevance import Paragraph, condense
 from tipstaff.context.sections import SectionCut, SectionReport, kind_of, tokens_of
 from tipstaff.context.truncation import Piece, cut
-from tipstaff.errors import ConfigError, TipstaffError
+from tipstaff.errors import ConfigError
 from tipstaff.kernels import join_pieces
 from tipstaff.model import Record
 
@@ -23,42 +31,6 @@ VOLATILE_SHARE: Final = 0.25
 """What part of the total is kept for sections that depend on the request, where some are marked as stable."""
 
 OverflowPolicy = Literal["raise", "report"]
-
-
-class PromptOverflow(Record, frozen=True, kw_only=True):
-    """Protected sections that together are longer than the whole budget.
-
-    Attributes
-    ----------
-    max_total_chars, protected_chars, excess_chars
-        The budget, what the protected sections take, and the difference, in code points.
-    sections
-        Keys and lengths of the protected sections.
-    """
-
-    max_total_chars: int
-    protected_chars: int
-    excess_chars: int
-    sections: tuple[tuple[str, int], ...]
-
-
-class PromptOverflowError(TipstaffError, ValueError):
-    """Protected sections alone exceed the budget; they are never cut, so somebody has to decide.
-
-    Attributes
-    ----------
-    overflow
-        The figures, a :class:`PromptOverflow`.
-    """
-
-    def __init__(self, overflow: PromptOverflow) -> None:
-        named = ", ".join(f"{key} {chars:,}" for key, chars in overflow.sections)
-        super().__init__(
-            f"the protected sections take {overflow.protected_chars:,} characters, {overflow.excess_chars:,} more than "
-            f"the budget of {overflow.max_total_chars:,} ({named}): shorten them, protect fewer, or choose a larger "
-            'window; build(budget, on_overflow="report") gives a prompt of them alone'
-        )
-        self.overflow = overflow
 
 
 class AssembledPrompt(Record, frozen=True, kw_only=True):
@@ -102,21 +74,6 @@ class AssembledPrompt(Record, frozen=True, kw_only=True):
         return tuple(section for section in self.sections if section.key == key)
 
 
-class _Section(NamedTuple):
-    key: str
-    content: str
-    priority: int
-    protected: bool
-    stable: bool
-    base_priority: int
-    boosts: tuple[PriorityBoost, ...]
-    source_type: str | None
-    scope_type: str | None
-    inclusion_reason: str | None
-    evidence: tuple[str, ...]
-    focus: RequestFocus | None
-
-
 class ContextAssemblyPlan:
     """Sections of a system prompt, in the order in which the model shall read them.
 
@@ -131,7 +88,7 @@ class ContextAssemblyPlan:
     """
 
     def __init__(self) -> None:
-        self._sections: list[_Section] = []
+        self._sections: list[PlannedSection] = []
 
     def add_section(
         self,
@@ -186,7 +143,7 @@ class ContextAssemblyPlan:
             msg = f"section {key!r} is stable, but comes after one that is not: add stable sections first"
             raise ConfigError(msg)
         self._sections.append(
-            _Section(
+            PlannedSection(
                 key,
                 content or "",
                 priority,
@@ -252,11 +209,11 @@ class ContextAssemblyPlan:
             raise ConfigError(msg)
         sections = self._sections
         blank = [not section.content or section.content.isspace() for section in sections]
-        overflow = _overflow(sections, blank, budget)
+        overflow = overflow_of(sections, blank, budget)
         if overflow is not None and on_overflow == "raise":
             raise PromptOverflowError(overflow)
-        valued = _valued(sections, blank, budget)
-        allowed, reasons = _allowances(sections, blank, budget, volatile_share, valued)
+        valued = valued_paragraphs(sections, blank, budget)
+        allowed, reasons = allowances(sections, blank, budget, volatile_share, valued)
         reports: list[SectionReport] = []
         pieces: list[Piece] = []
         stable_chars, still_stable = 0, True
@@ -280,97 +237,9 @@ class ContextAssemblyPlan:
         )
 
 
-def _overflow(sections: list[_Section], blank: list[bool], budget: SystemPromptBudget) -> PromptOverflow | None:
-    protected = tuple(
-        (section.key, len(section.content))
-        for section, empty in zip(sections, blank, strict=True)
-        if section.protected and not empty
-    )
-    chars = sum(size for _, size in protected)
-    if chars <= budget.max_total_chars:
-        return None
-    return PromptOverflow(
-        max_total_chars=budget.max_total_chars,
-        protected_chars=chars,
-        excess_chars=chars - budget.max_total_chars,
-        sections=protected,
-    )
-
-
-def _allowances(
-    sections: list[_Section],
-    blank: list[bool],
-    budget: SystemPromptBudget,
-    volatile_share: float,
-    valued: dict[int, list[Paragraph]],
-) -> tuple[list[int], list[str]]:
-    """Return what each section may take, and why it is less than it would."""
-    allowed: list[int] = []
-    reasons: list[str] = []
-    for section, empty in zip(sections, blank, strict=True):
-        size = 0 if empty else len(section.content)
-        capped = not section.protected and size > budget.max_per_tier_chars
-        allowed.append(budget.max_per_tier_chars if capped else size)
-        reasons.append("section-cap" if capped else "")
-    total = budget.max_total_chars
-    floors = {index: relevant_chars(parts) for index, parts in valued.items()}
-    stable = [index for index, section in enumerate(sections) if section.stable]
-    others = [index for index, section in enumerate(sections) if not section.stable]
-    if stable:
-        protected = sum(allowed[index] for index in others if sections[index].protected)
-        _share_out(sections, allowed, reasons, stable, total - max(int(total * volatile_share), protected), floors)
-        total -= sum(allowed[index] for index in stable)
-    _share_out(sections, allowed, reasons, others, total, floors)
-    return allowed, reasons
-
-
-def _valued(sections: list[_Section], blank: list[bool], budget: SystemPromptBudget) -> dict[int, list[Paragraph]]:
-    """Return the paragraphs of sections that have a focus, where anything may have to be cut at all."""
-    asking = [index for index, section in enumerate(sections) if section.focus is not None and not blank[index]]
-    sizes = [0 if empty else len(section.content) for section, empty in zip(sections, blank, strict=True)]
-    total = sum(
-        size if section.protected else min(size, budget.max_per_tier_chars)
-        for size, section in zip(sizes, sections, strict=True)
-    )
-    found: dict[int, list[Paragraph]] = {}
-    for index in asking:
-        section = sections[index]
-        if section.focus is None or section.protected:
-            continue
-        if sizes[index] > budget.max_per_tier_chars or total > budget.max_total_chars:
-            found[index] = paragraphs(section.content, section.focus)
-    return found
-
-
-def _share_out(
-    sections: list[_Section],
-    allowed: list[int],
-    reasons: list[str],
-    group: list[int],
-    total: int,
-    floors: dict[int, int],
-) -> None:
-    """Lower the allowances of a group until they fit, those of the lowest priority first."""
-    excess = sum(allowed[index] for index in group) - total
-    order = sorted(group, key=lambda number: sections[number].priority)
-    # What is relevant somewhere goes only after what is not, wherever that stands.
-    rounds = (True, False) if any(floors.get(index) for index in group) else (False,)
-    for spare in rounds:
-        for index in order:
-            if excess <= 0:
-                return
-            if sections[index].protected or not allowed[index]:
-                continue
-            floor = min(floors.get(index, 0), allowed[index]) if spare else 0
-            left = max(floor, allowed[index] - excess)
-            if left == allowed[index]:
-                continue
-            excess -= allowed[index] - left
-            allowed[index] = left
-            reasons[index] = "total" if left else "no-room"
-
-
-def _report(section: _Section, blank: bool, allowed: int, reason: str, parts: list[Paragraph] | None) -> SectionReport:
+def _report(
+    section: PlannedSection, blank: bool, allowed: int, reason: str, parts: list[Paragraph] | None
+) -> SectionReport:
     content = section.content
     size = len(content)
     removed: SectionCut | None = None

@@ -7,7 +7,8 @@ from typing import Any
 from tipstaff.budgets import CHARS_PER_TOKEN
 from tipstaff.context.json_rpc import INVALID_PARAMS, Method, RpcError
 from tipstaff.context.monitor import pressure_of
-from tipstaff.context.snapshot import ContextSnapshot, SnapshotFolder, SnapshotSection
+from tipstaff.context.snapshot import ContextSnapshot, SnapshotSection
+from tipstaff.context.snapshot_folder import SnapshotFolder
 from tipstaff.errors import SourceError, SourceNotFoundError
 
 UNKNOWN_SESSION = -32001

@@ -16,7 +16,8 @@ from tipstaff.context.git_state import GitState
 from tipstaff.context.memory_tiers import MemoryTiers
 from tipstaff.context.path_rules import PathRules, format_rules
 from tipstaff.context.pruning import PruneResult, prune_for_request
-from tipstaff.context.snapshot import ContextSnapshot, SnapshotFolder, take_snapshot
+from tipstaff.context.snapshot import ContextSnapshot, take_snapshot
+from tipstaff.context.snapshot_folder import SnapshotFolder
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
 
