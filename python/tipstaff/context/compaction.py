@@ -41,8 +41,7 @@ from tipstaff.context.tokens import (
     estimate_message,
     estimate_system_prompt,
     estimate_tokens,
-    estimate_tools,
-    messages_total,
+    message_costs,
 )
 from tipstaff.context.transcript import entries_of
 from tipstaff.model import Record
@@ -138,7 +137,7 @@ def compact(
     facts = preamble.facts.merged(facts)
     if work.original - work.apart <= config.trigger_tokens and not force:
         return CompactionResult(found, work.original, work.original, "none", facts)
-    pruner = Pruner(found, config, count=count, reference=reference)
+    pruner = Pruner(found, config, count=count, reference=reference, costs=work.costs)
     pruner.walk(work.fixed, finish=True)
     parts = tuple(sorted(pruner.parts, key=lambda part: (part.message, part.block)))
     pruned = _with_pinned(pruner.messages(), pinned)
@@ -163,20 +162,27 @@ class _Work:
         self.messages = messages
         self.config = config
         self.count = count
-        prompt = estimate_system_prompt(system_prompt, count=count)
-        self.apart = min(config.system_prompt_tokens, prompt)
-        estimated = estimate_full_context(system_prompt, tools, messages, count=count)
+        self.apart = min(config.system_prompt_tokens, estimate_system_prompt(system_prompt, count=count))
+        self.costs = message_costs(messages, count=count)
+        self._known = dict(zip(map(id, messages), self.costs, strict=True))
+        beside = estimate_full_context(system_prompt, tools, (), count=count)
+        estimated = beside + sum(self.costs)
         self.original = (
             estimated
             if usage is None
             else estimate_full_context(system_prompt, tools, messages, count=count, usage=usage)
         )
-        self.beside = prompt + estimate_tools(tools, count=count) + self.original - estimated
+        self.beside = beside + self.original - estimated
         self.fixed = self.beside - self.apart
 
     def tokens(self, messages: Sequence[Message]) -> int:
         """Return what a request with these messages would take."""
-        return self.beside + messages_total(messages, count=self.count)
+        return self.beside + sum(map(self.cost, messages))
+
+    def cost(self, message: Message) -> int:
+        """Return what a message takes; one of those given was counted before."""
+        known = self._known.get(id(message))
+        return estimate_message(message, count=self.count) if known is None else known
 
 
 def _finished(
@@ -215,7 +221,7 @@ def _summarized(
     last_cut = _last_cut(pruned, preamble)
     left = [0] * (len(pruned) + 1)  # tokens from each message on
     for index in range(len(pruned) - 1, -1, -1):
-        left[index] = left[index + 1] + estimate_message(pruned[index], count=work.count)
+        left[index] = left[index + 1] + work.cost(pruned[index])
     front = work.tokens(opening(texts, task, preamble, "", Facts(), work.config, work.count))
     turning = estimate_message(go_on(), count=work.count)
     asking = _Asking(summarizer, work.count)

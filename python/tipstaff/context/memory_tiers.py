@@ -72,69 +72,62 @@ class TierSource(Record, frozen=True, kw_only=True):
     keep_last: bool = False
 
 
+def _kept(tier: str, priority: int, heading: str, introduction: str, *places: str) -> TierSource:
+    return TierSource(tier=tier, priority=priority, heading=heading, introduction=introduction, places=places)
+
+
 TIERS: Final = (
-    TierSource(
-        tier="Soul",
-        priority=100,
-        protected=True,
-        heading="Soul (Core Identity)",
-        introduction="Who you are; it holds whatever else is said.",
-        places=(".tipstaff/SOUL.md", "~home/SOUL.md"),
-        first_only=True,
+    _kept(
+        "Soul",
+        100,
+        "Soul (Core Identity)",
+        "Who you are; it holds whatever else is said.",
+        ".tipstaff/SOUL.md",
+        "~home/SOUL.md",
+    ).replace(protected=True, first_only=True),
+    _kept(
+        "Managed Policy",
+        90,
+        "Managed Policy",
+        "The organisation's policy; it cannot be overridden.",
+        "~home/managed-policy.md",
+    ).replace(protected=True),
+    _kept(
+        "Workspace Memory",
+        80,
+        "Project Instructions",
+        "What holds in this project.",
+        *("TIPSTAFF.md", ".tipstaff/TIPSTAFF.md", "AGENTS.md", "CLAUDE.md"),
     ),
-    TierSource(
-        tier="Managed Policy",
-        priority=90,
-        protected=True,
-        heading="Managed Policy",
-        introduction="The organisation's policy; it cannot be overridden.",
-        places=("~home/managed-policy.md",),
+    _kept(
+        "User Memory",
+        70,
+        "User Instructions",
+        "What this user wants in all projects.",
+        *("~home/TIPSTAFF.md", "~/.claude/CLAUDE.md"),
     ),
-    TierSource(
-        tier="Workspace Memory",
-        priority=80,
-        heading="Project Instructions",
-        introduction="What holds in this project.",
-        places=("TIPSTAFF.md", ".tipstaff/TIPSTAFF.md", "AGENTS.md", "CLAUDE.md"),
+    _kept(
+        "Local Memory",
+        65,
+        "Local Developer Instructions",
+        "What holds on this machine only.",
+        *("TIPSTAFF.local.md", "CLAUDE.local.md"),
     ),
-    TierSource(
-        tier="User Memory",
-        priority=70,
-        heading="User Instructions",
-        introduction="What this user wants in all projects.",
-        places=("~home/TIPSTAFF.md", "~/.claude/CLAUDE.md"),
-    ),
-    TierSource(
-        tier="Local Memory",
-        priority=65,
-        heading="Local Developer Instructions",
-        introduction="What holds on this machine only.",
-        places=("TIPSTAFF.local.md", "CLAUDE.local.md"),
-    ),
-    TierSource(
-        tier="Auto-Memory",
-        priority=60,
-        heading="Auto-Memory",
-        introduction="What was learned in earlier sessions.",
-        places=(".tipstaff/auto-memory.md",),
-    ),
-    TierSource(
-        tier="Markdown Memory",
-        priority=55,
-        heading="Persistent Memory",
-        introduction="Notes that you keep for this project.",
-        places=(".tipstaff/memory/MEMORY.md", "MEMORY.md"),
-        max_lines=MAX_MEMORY_LINES,
-    ),
-    TierSource(
-        tier="Daily Journal",
-        priority=50,
-        heading="Daily Journal",
-        introduction="What you did today and yesterday.",
-        places=(".tipstaff/memory/journal/{date}.md",),
-        max_lines=MAX_JOURNAL_LINES,
-        keep_last=True,
-    ),
+    _kept("Auto-Memory", 60, "Auto-Memory", "What was learned in earlier sessions.", ".tipstaff/auto-memory.md"),
+    _kept(
+        "Markdown Memory",
+        55,
+        "Persistent Memory",
+        "Notes that you keep for this project.",
+        *(".tipstaff/memory/MEMORY.md", "MEMORY.md"),
+    ).replace(max_lines=MAX_MEMORY_LINES),
+    _kept(
+        "Daily Journal",
+        50,
+        "Daily Journal",
+        "What you did today and yesterday.",
+        ".tipstaff/memory/journal/{date}.md",
+    ).replace(max_lines=MAX_JOURNAL_LINES, keep_last=True),
 )
 """The tiers in the order in which they stand in a prompt."""
 

@@ -26,10 +26,10 @@ from tipstaff.context.tokens import (
     TextCounter,
     estimate_block,
     estimate_full_context,
-    estimate_message,
     estimate_system_prompt,
     estimate_tokens,
-    estimate_tools,
+    message_costs,
+    messages_total,
 )
 from tipstaff.model import Record
 
@@ -128,7 +128,8 @@ def prune_for_request(
         If a message is not of the Messages API's shape.
     """
     found = tuple(messages)
-    original = estimate_full_context(system_prompt, tools, messages, count=count)
+    beside = estimate_full_context(system_prompt, tools, (), count=count)
+    original = beside + messages_total(messages, count=count)
     more = 0
     if usage is not None:
         measured = estimate_full_context(
@@ -142,10 +143,10 @@ def prune_for_request(
     earlier = previous.parts if previous is not None else ()
     if original - apart <= config.trigger_tokens and not earlier:
         return PruneResult(found, original, original, applied=False)
-    fixed = estimate_system_prompt(system_prompt, count=count) + estimate_tools(tools, count=count) + more - apart
-    pruner = Pruner(found, config, count=count, reference=reference)
+    costs = message_costs(messages, count=count)
+    pruner = Pruner(found, config, count=count, reference=reference, costs=costs)
     pruner.apply_earlier(earlier)
-    pruner.walk(fixed)
+    pruner.walk(beside + more - apart)
     pruned = pruner.messages()
     saved = pruner.saved
     return PruneResult(
@@ -197,8 +198,10 @@ class Pruner:
         *,
         count: TextCounter = estimate_tokens,
         reference: Reference | None = None,
+        costs: Sequence[int] | None = None,
     ) -> None:
         self._messages = messages
+        self._costs = message_costs(messages, count=count) if costs is None else costs
         self._config = config
         self._count = count
         self._reference = reference
@@ -225,7 +228,7 @@ class Pruner:
         total, turn = fixed_tokens, -1
         exchanges: list[list[int]] = []
         for index, message in enumerate(self._messages):
-            cost = estimate_message(message, count=self._count)
+            cost = self._costs[index]
             total += cost - self._earlier.pop(index, 0)
             if turn + 1 < len(self._starts) and self._starts[turn + 1] == index:
                 turn += 1

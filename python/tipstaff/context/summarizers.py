@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol, cast
+from typing import Any, ClassVar, Final, Protocol, cast
 
 from tipstaff.context.graphemes import floor_boundary
 from tipstaff.context.model_calls import SummarizerError, api_key, checked_base_url, post_json
@@ -124,7 +124,32 @@ class ExtractiveSummarizer:
         return text[: floor_boundary(text, room)]
 
 
-class AnthropicSummarizer:
+class _ApiSummarizer:
+    """What summarizers behind an API have in common: an address, a key, a limit of time and one of input."""
+
+    _KEY_VARIABLE: ClassVar[str]
+    _PLACE: ClassVar[str]
+
+    def __init__(self, model: str, *, key: str | None, base_url: str, timeout_s: float, max_input_chars: int) -> None:
+        self.model = model
+        self.max_input_chars = _positive("max_input_chars", max_input_chars)
+        self._key = key
+        self._url = f"{checked_base_url(base_url)}{self._PLACE}"
+        self._timeout_s = _positive("timeout_s", timeout_s)
+
+    def _asked(self, headers: Mapping[str, str], tokens_field: str, request: SummaryRequest) -> Mapping[str, Any]:
+        body = {
+            "model": self.model,
+            tokens_field: request.max_tokens,
+            "messages": [{"role": "user", "content": request.prompt(self.max_input_chars)}],
+        }
+        return post_json(self._url, headers, body, self._timeout_s)
+
+    def _key_now(self) -> str:
+        return api_key(self._key, self._KEY_VARIABLE)
+
+
+class AnthropicSummarizer(_ApiSummarizer):
     """Asks a model over the Anthropic Messages API.
 
     Parameters
@@ -146,6 +171,9 @@ class AnthropicSummarizer:
         If an argument is not usable.
     """
 
+    _KEY_VARIABLE = "ANTHROPIC_API_KEY"
+    _PLACE = "/v1/messages"
+
     def __init__(
         self,
         model: str,
@@ -155,21 +183,12 @@ class AnthropicSummarizer:
         timeout_s: float = 120.0,
         max_input_chars: int = 400_000,
     ) -> None:
-        self.model = model
-        self.max_input_chars = _positive("max_input_chars", max_input_chars)
-        self._key = key
-        self._url = f"{checked_base_url(base_url)}/v1/messages"
-        self._timeout_s = _positive("timeout_s", timeout_s)
+        super().__init__(model, key=key, base_url=base_url, timeout_s=timeout_s, max_input_chars=max_input_chars)
 
     def summarize(self, request: SummaryRequest) -> str:
         """Return the model's summary."""
-        body = {
-            "model": self.model,
-            "max_tokens": request.max_tokens,
-            "messages": [{"role": "user", "content": request.prompt(self.max_input_chars)}],
-        }
-        headers = {"x-api-key": api_key(self._key, "ANTHROPIC_API_KEY"), "anthropic-version": "2023-06-01"}
-        answer = post_json(self._url, headers, body, self._timeout_s)
+        headers = {"x-api-key": self._key_now(), "anthropic-version": "2023-06-01"}
+        answer = self._asked(headers, "max_tokens", request)
         content: object = answer.get("content")
         texts = [
             str(cast("Mapping[str, Any]", block).get("text") or "")
@@ -179,7 +198,7 @@ class AnthropicSummarizer:
         return _answered("".join(texts), self._url, answer.get("stop_reason"))
 
 
-class OpenAISummarizer:
+class OpenAISummarizer(_ApiSummarizer):
     """Asks a model over an API of the shape of OpenAI's chat completions, hosted or local.
 
     Parameters
@@ -201,6 +220,9 @@ class OpenAISummarizer:
         If an argument is not usable.
     """
 
+    _KEY_VARIABLE = "OPENAI_API_KEY"
+    _PLACE = "/chat/completions"
+
     def __init__(
         self,
         model: str,
@@ -211,22 +233,13 @@ class OpenAISummarizer:
         max_input_chars: int = 300_000,
         tokens_field: str = "max_completion_tokens",
     ) -> None:
-        self.model = model
-        self.max_input_chars = _positive("max_input_chars", max_input_chars)
-        self._key = key
-        self._url = f"{checked_base_url(base_url)}/chat/completions"
-        self._timeout_s = _positive("timeout_s", timeout_s)
+        super().__init__(model, key=key, base_url=base_url, timeout_s=timeout_s, max_input_chars=max_input_chars)
         self._tokens_field = tokens_field
 
     def summarize(self, request: SummaryRequest) -> str:
         """Return the model's summary."""
-        key = api_key(self._key, "OPENAI_API_KEY")
-        body = {
-            "model": self.model,
-            self._tokens_field: request.max_tokens,
-            "messages": [{"role": "user", "content": request.prompt(self.max_input_chars)}],
-        }
-        answer = post_json(self._url, {"authorization": f"Bearer {key}"} if key else {}, body, self._timeout_s)
+        key = self._key_now()
+        answer = self._asked({"authorization": f"Bearer {key}"} if key else {}, self._tokens_field, request)
         choices: object = answer.get("choices")
         first: object = cast("Sequence[object]", choices)[0] if isinstance(choices, list) and choices else None
         choice = cast("Mapping[str, Any]", first) if isinstance(first, Mapping) else {}

@@ -281,6 +281,14 @@ def messages_total(messages: Sequence[Message], *, count: TextCounter = estimate
         return _meter(_METERS, messages, None).total(messages)
 
 
+def message_costs(messages: Sequence[Message], *, count: TextCounter = estimate_tokens) -> list[int]:
+    """Return the tokens of each message, remembering what it counted where that pays."""
+    if count is not estimate_tokens or len(messages) < _FEW or type(messages) not in _PLAIN:
+        return [estimate_message(message, count=count) for message in messages]
+    with _LOCK:
+        return _meter(_METERS, messages, None).costs(messages)
+
+
 def forget_conversations() -> None:
     """Drop what was remembered of conversations and tools."""
     with _LOCK:
