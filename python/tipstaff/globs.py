@@ -145,6 +145,28 @@ def scopes_may_overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     return any(_extents_meet(one, other) for one in ours for other in theirs)
 
 
+def plain_globs(glob: str) -> list[tuple[list[str], bool]]:
+    """Return what a glob stands for, without its ``!``: none where it is not usable.
+
+    Returns
+    -------
+    list of (list of str, bool)
+        For each glob without braces its folders, and whether it covers what lies below the last of them; ``["**"]``
+        alone where it covers everything.
+    """
+    if is_valid(glob) is not None:
+        return []
+    found = [parts for plain in _expand(glob.removeprefix("!")) if (parts := _parts(plain))]
+    if ["**"] in found:
+        return [(["**"], True)]
+    return [(parts, parts[-1] == "**" or not _MAGIC.search(_ESCAPED.sub("", parts[-1]))) for parts in found]
+
+
+def extents(scopes: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], str, str], ...]:
+    """Return what is certain of the globs in scopes: leading folders, plain text after them, plain text at the end."""
+    return _extents(scopes)
+
+
 def _nothing(_path: str) -> bool:
     return False
 

@@ -13,6 +13,8 @@ struct Span {
   std::int64_t size;
 };
 
+inline constexpr std::uint64_t fnv_prime = 0x100000001b3u;  // of the 64-bit FNV-1a hash
+
 // `static`: each translation unit is compiled for another instruction set and must keep its own.
 static inline bool is_ascii(Span text) noexcept {
   std::uint64_t seen = 0;

@@ -111,7 +111,6 @@ static inline WordPieceFault open_wordpieces(Span file, WordPieces* table) noexc
   return WordPieceFault::none;
 }
 
-inline constexpr std::uint64_t fnv_prime = 0x100000001B3u;
 inline constexpr std::uint64_t fnv_basis = 0xCBF29CE484222325u;
 // Bases of continuations, and of the kinds of n-grams.
 inline constexpr std::uint64_t continuation_basis = 0x84222325CBF29CE4u;

@@ -108,7 +108,6 @@ static inline Token next_token(Span text, bool marks, std::int64_t& at, Span& wo
 }
 
 constexpr std::uint64_t fnv_start = 0xcbf29ce484222325u;
-constexpr std::uint64_t fnv_prime = 0x100000001b3u;
 
 static inline std::uint64_t fnv(Span bytes, std::uint64_t hash = fnv_start) noexcept {
   for (std::int64_t i = 0; i < bytes.size; ++i) hash = (hash ^ bytes.data[i]) * fnv_prime;

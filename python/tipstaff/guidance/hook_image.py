@@ -31,7 +31,7 @@ from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, sta
 
 MAGIC: Final = b"TIPSGUID"
 VERSION: Final = 2
-_HEAD: Final = struct.Struct("<8sII QQ II dddd fffI" + "II" * 14 + "Q")
+_HEAD: Final = struct.Struct("<8sII QQ II dddd fffI" + "II" * 13 + "Q")
 _RULE: Final = struct.Struct("<IIIIIIIiIIIIIIII")
 _ALIGNMENT: Final = 64
 _LAW, _CRITICAL, _HIGH, _CONSTITUTION, _HIDDEN = (1 << bit for bit in range(5))
@@ -134,7 +134,6 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
         words.tobytes(),
         bytes(strings),
         scopes.tobytes(),
-        array("I", scopes_at.values()).tobytes(),
         LEXICON.read_bytes(),
         _stems(),
     )
@@ -149,7 +148,9 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
 @cache
 def _stems() -> bytes:
     """Return the words that belong to no topic, with the value 1, and the stems that no rule gives, with 0."""
-    return make_lexicon(dict.fromkeys(FUNCTION_WORDS, 1), {word: stem(word) for word in (*FUNCTION_WORDS, *IRREGULAR_STEMS)})
+    return make_lexicon(
+        dict.fromkeys(FUNCTION_WORDS, 1), {word: stem(word) for word in (*FUNCTION_WORDS, *IRREGULAR_STEMS)}
+    )
 
 
 def topic_hashes(text: str) -> list[int]:
