@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import random
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from tests.context.conversations import conversation, current_thinking, problems
-from tipstaff.context import CompactionConfig, estimate_full_context, prune_for_request
+from tipstaff.context import CompactionConfig, compact, estimate_full_context, prune_for_request
 from tipstaff.context.pruning import KEPT_EXCHANGES, THINKING_REMOVED
 from tipstaff.context.stubs import MARKER, stub_text
 from tipstaff.errors import ConfigError
@@ -267,6 +268,55 @@ def test_d31_what_was_measured_is_preferred_and_what_came_since_is_added() -> No
     messages += [{"role": "user", "content": "x"}, *exchange(99, "y" * 400_000)]
     later = prune_for_request(messages, config=config, usage={"input_tokens": 100, "output_tokens": 1})
     assert later.original_tokens > 100_000
+
+
+def test_messages_may_be_mappings_of_any_kind() -> None:
+    messages = [MappingProxyType(message) for message in turns(12)]
+    result = prune_for_request(messages, config=small(8000, 3))
+    assert result.applied
+    assert list(result.messages) == list(prune_for_request(turns(12), config=small(8000, 3)).messages)
+    assert json.loads(json.dumps(result.to_dict()))["messages"] == list(result.messages)
+    short = compact(messages, config=small(8000, 1), force=True)
+    assert json.loads(json.dumps(short.to_dict()))["phase"] == short.phase != "none"
+
+
+def _block(chance: random.Random) -> dict[str, Any]:
+    text = chance.choice(("a", "🧩", "\ud83e", "e\u0301", "漢", "\n")) * chance.choice((0, 5, 300, 3000))
+    content = (text, None, [], [{"type": "text", "text": text}], {"type": "text", "text": text}, [text])
+    source = ({"type": "text", "data": text}, {"type": "url", "url": "u"}, {"type": "base64", "data": "!!"}, {})
+    return chance.choice(
+        (
+            {"type": "text", "text": text},
+            {"type": "text"},
+            {"type": "tool_use", "id": "x", "name": "Bash", "input": {"command": text, "a": {"b": [text, text]}}},
+            {"type": "tool_use", "id": "x", "name": "bash", "input_json": "{bad"},
+            {"type": "tool_result", "tool_use_id": "x", "content": chance.choice(content), "is_error": True},
+            {"type": "thinking", "thinking": text, "signature": "s"},
+            {"type": "document", "source": chance.choice(source)},
+            {"type": "server_tool_use", "id": "y", "name": "w", "input": {}},
+            {"type": "of a later version", "v": 1},
+        )
+    )
+
+
+def test_what_no_provider_would_take_breaks_nothing() -> None:
+    for seed in range(600):
+        chance = random.Random(seed)
+        messages: list[dict[str, Any]] = []
+        for _ in range(chance.choice((0, 1, 2, 5, 9, 40))):
+            blocks = [_block(chance) for _ in range(chance.randrange(5))]
+            content = chance.choice((None, "", "x" * 3000, [], blocks, blocks, tuple(blocks)))
+            role = chance.choice(("user", "assistant", "user", "assistant", "system", "tool"))
+            messages.append({"role": role, "content": content} if chance.random() < 0.95 else {"role": role})
+        tokens = estimate_full_context("", (), messages)
+        config = small(max(60, int(tokens * chance.choice((0.2, 0.6, 0.9)))), chance.choice((0, 1, 5)))
+        before = copy.deepcopy(messages)
+        result = prune_for_request(messages, config=config)
+        assert result.pruned_tokens == estimate_full_context("", (), result.messages) <= tokens, seed
+        assert prune_for_request(result.messages, config=config).messages == result.messages, seed
+        short = compact(messages, config=config, pinned=("rule",))
+        assert short.compacted_tokens == estimate_full_context("", (), short.messages) <= tokens, seed
+        assert messages == before, seed
 
 
 def test_an_earlier_result_holds_when_the_prompt_changes() -> None:

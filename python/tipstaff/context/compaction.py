@@ -20,7 +20,7 @@ from typing import Any, Final, cast
 from tipstaff.budgets import SUMMARY_MAX_TOKENS
 from tipstaff.context.compaction_config import CompactionConfig
 from tipstaff.context.facts import Facts, extract_facts
-from tipstaff.context.messages import Message, blocks_of, starts_turn, text_of, turn_starts
+from tipstaff.context.messages import Message, blocks_of, plain_data, starts_turn, text_of, turn_starts
 from tipstaff.context.preamble import (
     COMPACTED,
     LEAST_SUMMARY,
@@ -81,6 +81,10 @@ class CompactionResult(Record, frozen=True):
     parts: tuple[PrunedPart, ...] = ()
     fits: bool = True
     warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data; mappings of any kind become dictionaries."""
+        return plain_data(self)
 
     @property
     def reduction_percent(self) -> float:

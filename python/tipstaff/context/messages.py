@@ -139,3 +139,16 @@ def without_extensions(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_extensions(item) for item in cast("Sequence[Any]", value)]
     return value
+
+
+def plain_data(record: msgspec.Struct) -> dict[str, Any]:
+    """Return a record that holds messages as plain data; mappings of any kind become dictionaries."""
+    data: dict[str, Any] = msgspec.to_builtins(record, enc_hook=_as_dict)
+    return data
+
+
+def _as_dict(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, Any]", value))
+    msg = f"a message holds {type(value).__name__}, which is no JSON"
+    raise MessageError(msg)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from tipstaff.context.compaction_config import CompactionConfig
-from tipstaff.context.messages import CALLS, THINKING, Block, Message, blocks_of, starts_turn, with_blocks
+from tipstaff.context.messages import CALLS, THINKING, Block, Message, blocks_of, plain_data, starts_turn, with_blocks
 from tipstaff.context.preamble import read_preamble
 from tipstaff.context.stubs import stub_of
 from tipstaff.context.tokens import (
@@ -87,6 +87,10 @@ class PruneResult(Record, frozen=True):
     applied: bool
     parts: tuple[PrunedPart, ...] = ()
     fits: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data; mappings of any kind become dictionaries."""
+        return plain_data(self)
 
 
 def prune_for_request(
