@@ -1,0 +1,68 @@
+// Reads any bytes as a prompt: what it asks for and what it names, and its places as globs. The words are those of a
+// lexicon of nothing but the marks, so that every path is taken and none of it depends on a file.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tipstaff/globs.hpp"
+#include "tipstaff/intents.hpp"
+#include "tipstaff/places.hpp"
+#include "tipstaff/task_letters.hpp"
+
+namespace {
+
+using namespace tipstaff;
+
+void must(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+// Opens the input as a lexicon, and reads the rest of it by that: a damaged one must be refused or do no harm.
+void as_lexicon(Span text) {
+  std::string bytes(reinterpret_cast<const char*>(text.data), static_cast<std::size_t>(text.size));
+  if (bytes.size() >= 8) std::memcpy(&bytes[0], "TIN1\r\n\x1a\n", 8);
+  IntentLexicon lexicon;
+  const Span span{reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<std::int64_t>(bytes.size())};
+  if (lexicon.open(span) && lexicon.check()) must(read_intent(lexicon, text, false).intent <= kGeneralIntent, "an intent has a number");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Span text{data, static_cast<std::int64_t>(size)};
+  as_lexicon(text);
+
+  std::string empty("TIN1\r\n\x1a\n", 8);
+  for (const std::uint32_t count : {1u, 0u, 0u, 1u, 0u, 1u}) empty.append(reinterpret_cast<const char*>(&count), 4);
+  empty.append(8, '\0');
+  empty.append(2, '\xff');
+  IntentLexicon lexicon;
+  must(lexicon.open({reinterpret_cast<const unsigned char*>(empty.data()), static_cast<std::int64_t>(empty.size())}) && lexicon.check(),
+       "a lexicon of nothing opens");
+  std::vector<unsigned char> letters(2 * size + 4), apart(4 * size + 12), topic(2 * size + 4);
+  const Span first = letters_for_intent(text, letters.data());
+  must(first.size <= static_cast<std::int64_t>(letters.size()), "letters have room");
+  const Span second = stems_apart(lexicon, first, apart.data());
+  must(second.size <= static_cast<std::int64_t>(apart.size()), "stems have room");
+  must(read_intent(lexicon, second, true).intent == kGeneralIntent, "nothing speaks");
+  must(letters_for_topic(text, topic.data()).size <= static_cast<std::int64_t>(topic.size()), "the topic's letters have room");
+
+  std::vector<char> memory(2 * static_cast<std::size_t>(Places::kMostBytes));
+  Places places;
+  find_places({reinterpret_cast<const char*>(data), size}, memory.data(), &places);
+  must(places.count <= Places::kMost, "places have room");
+  const std::vector<std::uint32_t> numbers(data, data + size);
+  for (std::uint32_t i = 0; i < places.count; ++i) {
+    must(!places.of[i].empty() && places.of[i].find("//") == std::string_view::npos, "a place is a path");
+    globs::PlaceGlob glob;
+    const globs::PlaceGlob* const given = glob.read(places.of[i]) ? &glob : nullptr;
+    (void)globs::holds({reinterpret_cast<const unsigned char*>(numbers.data()), static_cast<std::uint32_t>(numbers.size())}, 0, "src/web",
+                       places.of[i], given);
+  }
+  return 0;
+}
