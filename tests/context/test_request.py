@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from tipstaff.context import (
     SystemPromptBudget,
 )
 from tipstaff.context.relevance import condense, paragraphs, relevant_chars
-from tipstaff.errors import ConfigError
+from tipstaff.errors import ConfigError, StoreWriteError
 
 FILES = {
     ".tipstaff/SOUL.md": "Careful.",
@@ -100,6 +101,43 @@ def test_candidates_are_in_use_once_they_were_sent(project: Path) -> None:
         assert "Test one part first" in first.system_prompt
         assert [store.candidate(one).state for one in first.candidate_ids] == ["IN_USE"]  # type: ignore[union-attr]
         assert requests.assemble("fix shop/orders.py").candidate_ids == first.candidate_ids
+
+
+def promoted(path: Path) -> CandidateStore:
+    store = CandidateStore(path, sync=False)
+    for number in range(3):
+        store.upsert({"content": "Cents are integers", "score": 0.9, "success_delta": 1, "source_ref": f"s{number}"})
+    store.evaluate_all()
+    return store
+
+
+def test_a_full_disk_stops_no_request(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = assembler(project, candidates=promoted(project / "c.jsonl"))
+
+    def full(*_: object, **__: object) -> object:
+        raise StoreWriteError(errno.ENOSPC, "could not be written: No space left on device", "disk")
+
+    monkeypatch.setattr(SnapshotFolder, "record", full)
+    monkeypatch.setattr(CandidateStore, "mark_used", full)
+    request = requests.assemble("mend the sum of cents")
+    assert "Cents are integers" in request.system_prompt
+    assert [problem.split(":")[0] for problem in request.problems] == [
+        "the request was not recorded",
+        "the candidates were not marked as used",
+    ]
+    monkeypatch.setattr(CandidateStore, "injectable", full)
+    request = requests.assemble("mend the sum of cents")
+    assert "Cents are integers" not in request.system_prompt
+    assert request.problems[0].startswith("no candidates are shown: ")
+
+
+def test_what_was_altered_in_the_store_is_told_with_the_request(project: Path) -> None:
+    promoted(project / "c.jsonl").close()
+    path = project / "c.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"Cents", b"Euros", 1))
+    request = assembler(project, candidates=CandidateStore(path, sync=False)).assemble("mend the sum of cents")
+    assert any("does not verify" in problem for problem in request.problems)
+    assert "Euros" not in request.system_prompt
 
 
 def test_messages_are_pruned_and_stay_so(project: Path) -> None:

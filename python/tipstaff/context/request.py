@@ -18,7 +18,7 @@ from tipstaff.context.path_rules import PathRules, format_rules
 from tipstaff.context.pruning import PruneResult, prune_for_request
 from tipstaff.context.snapshot import ContextSnapshot, take_snapshot
 from tipstaff.context.snapshot_folder import SnapshotFolder
-from tipstaff.errors import ConfigError
+from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
 from tipstaff.model import Record
 
 if TYPE_CHECKING:
@@ -186,7 +186,8 @@ class RequestAssembler:
             If a message is not of the Messages API's shape.
         """
         focus = RequestFocus.extract(query, messages[:-1], project_root=str(self._root))
-        shown = self._chosen.assemble(query, paths=focus.active_file_paths) if self._chosen else None
+        troubles: list[str] = []
+        shown = self._candidates_for(query, focus, troubles)
         plan, problems = self._plan(focus, shown, tool_guidance, skills, environment)
         prompt = plan.build(self._budget, on_overflow=on_overflow)
         pruned = prune_for_request(
@@ -204,14 +205,38 @@ class RequestAssembler:
             messages=pruned.messages,
             live=None if self._monitor is None else self._monitor.state,
         )
-        if self._snapshots is not None:
-            snapshot = self._snapshots.record(snapshot)
         used = snapshot.injected_candidate_ids
-        if self._store is not None and used:
-            self._store.mark_used(used)
+        # What is kept of a request is worth less than the request: a full disk does not stop it.
+        try:
+            if self._snapshots is not None:
+                snapshot = self._snapshots.record(snapshot)
+        except StoreWriteError as error:
+            troubles.append(f"the request was not recorded: {error}")
+        try:
+            if self._store is not None and used:
+                self._store.mark_used(used)
+        except (StoreWriteError, StoreDamagedError) as error:
+            troubles.append(f"the candidates were not marked as used: {error}")
         return AssembledRequest(
-            prompt=prompt, pruned=pruned, focus=focus, candidate_ids=used, snapshot=snapshot, problems=problems
+            prompt=prompt,
+            pruned=pruned,
+            focus=focus,
+            candidate_ids=used,
+            snapshot=snapshot,
+            problems=(*problems, *troubles),
         )
+
+    def _candidates_for(self, query: str, focus: RequestFocus, troubles: list[str]) -> CandidateSection | None:
+        """Return the candidates' section, None where there is none or the store cannot be read."""
+        if self._chosen is None or self._store is None:
+            return None
+        try:
+            shown = self._chosen.assemble(query, paths=focus.active_file_paths)
+        except (StoreWriteError, StoreDamagedError) as error:
+            troubles.append(f"no candidates are shown: {error}")
+            return None
+        troubles += [f"{self._store.path}: {incident.detail}" for incident in self._store.incidents]
+        return shown
 
     def _plan(
         self, focus: RequestFocus, shown: CandidateSection | None, tool_guidance: str, skills: str, environment: str
