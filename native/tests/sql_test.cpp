@@ -246,6 +246,13 @@ constexpr Sample kSql[] = {
     {"DROP TABLE x; SELECT '", "sql drop table x\n!syntax"},
     {"/* DROP TABLE x", "!syntax"},
     {"\x01", "!code"},
+    {"CREATE TEMP TABLE t (a int); DELETE FROM t; DROP TABLE t", "sql delete table t --temporary\nsql drop table t --temporary"},
+    {"DROP TABLE pg_temp.t", "sql drop table pg_temp.t --temporary"},
+    {"DECLARE @s nvarchar(9) = 'DROP TABLE t'; EXEC(@s)", "sql drop table t"},
+    {"EXEC(@s)", "!code"},
+    {"SET @q = 'DROP TABLE t'; PREPARE s FROM @q", "sql drop table t"},
+    {"DELETE FROM a USING b", "sql delete table a"},
+    {"DELETE a FROM a JOIN b", "sql delete table a"},
 };
 
 constexpr Sample kMysql[] = {

@@ -126,8 +126,15 @@ class Awk : private Actions {
         if (found != nullptr) part = *found;
         part.known.span = part.is_text() ? part.known.span : at;
         if (!part.is_text()) part = text_value(unknown_text(at));
+        const std::string_view name = token_;
         advance();
-        if (is_mark("[") || is_mark("(")) {
+        if (name == "ENVIRON" && is_mark("[")) {
+          advance();
+          part = environment(concatenation(), at);
+          if (is_mark("]")) advance();
+        } else if (name == "sprintf" && is_mark("(") && level_ < 16) {
+          part = formatted(at);
+        } else if (is_mark("[") || is_mark("(")) {
           skip_brackets();
           part = text_value(unknown_text(at));
         }
@@ -152,6 +159,30 @@ class Awk : private Actions {
       if (line_ && kind_ != Kind::end) break;
     }
     return value;
+  }
+  // sprintf(format, value): at the bracket.
+  Value formatted(Span at) noexcept {
+    advance();
+    const Value format = inner();
+    Known items[8];
+    std::uint32_t n = 0;
+    while (is_mark(",")) {
+      advance();
+      const std::size_t before = start_;
+      const Value value = inner();
+      if (n < 8) items[n++] = known_or_blank(value, at);
+      if (start_ == before) break;
+    }
+    if (is_mark(")")) advance();
+    if (!format.is_text()) return text_value(unknown_text(at));
+    Value list;
+    list.kind = Value::list;
+    list.first = memory_.item_count();
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (memory_.add_item(items[i])) ++list.count;
+    }
+    const Value value = filled(format, list, at);
+    return value.is_text() ? value : text_value(unknown_text(at));
   }
   Value inner() noexcept {
     ++level_;

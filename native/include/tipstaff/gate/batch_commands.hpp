@@ -15,6 +15,29 @@ inline void Batch::run(const Known& name, std::string_view base, std::size_t sta
     if (n < kWords) words[n++] = next;
   }
   const Span span = code_.at(start, at_ > start ? at_ : start);
+  const Known piped = is_piped_ ? piped_ : Known{};
+  is_piped_ = false;
+  if (!piped.text.empty() && n == 0 && ascii::one_of(base, "cmd powershell pwsh")) {  // echo text | cmd
+    read_code(reader_, base == "cmd" ? Dialect::cmd : Dialect::powershell, piped.code(), frame_);
+    return;
+  }
+  if (run_written(name.text)) return;
+  if (name.text.find(' ') != std::string_view::npos && text_.substr(start, 256).find_first_of("%!") < text_.substr(start, 256).find(' ')) {
+    Known line = name;  // a variable held more than a program's name
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const bool blank = words[i].text.find(' ') != std::string_view::npos;
+      line = joined(tree_, joined(tree_, line, blank ? " \"" : " ", words[i]), blank ? "\"" : "", Known{{}, words[i].span, false, 0});
+    }
+    Frame frame = frame_;
+    frame.via |= via::kEvaluated;
+    line.span = span;
+    read_code(reader_, Dialect::cmd, line.code(), frame);
+    return;
+  }
+  run_words(name, base, words, n, span);
+}
+
+inline void Batch::run_words(const Known& name, std::string_view base, const Known* words, std::uint32_t n, Span span) noexcept {
   if (name.is_blank()) {
     tree_.add_uncertainty(Unresolved::program, span, frame_.carrier);
     return;
@@ -34,7 +57,7 @@ inline void Batch::run(const Known& name, std::string_view base, std::size_t sta
   if (base == "start") {
     std::uint32_t first = 0;
     while (first < n && (words[first].text.empty() || words[first].text[0] == '/' || (first == 0 && (words[first].flags & word_flag::kQuoted) != 0 && n > 1))) ++first;
-    if (first < n) read_words(reader_, frame_, words + first, n - first, span);
+    if (first < n) run_words(words[first], program_name(tree_, words[first].text), words + first + 1, n - first - 1, span);
     return;
   }
   if (ascii::one_of(base, kTools)) {

@@ -29,10 +29,22 @@ class Batch {
   }
 
  private:
-  static constexpr std::uint32_t kWords = 64, kVariables = 24;
+  static constexpr std::uint32_t kWords = 64, kVariables = 24, kGiven = 9, kCalls = 16, kWritten = 4;
   struct Variable {
     std::string_view name;
     Known value;
+  };
+
+  struct Loop {
+    static constexpr std::uint32_t kMost = 16;
+    char kind = 0;       // the letter of its switch
+    bool whole = false;  // whole lines, not their first word
+    Known root, items[kMost];
+    std::uint32_t count = 0;
+  };
+  struct Written {
+    std::string_view path;
+    Known text;
   };
 
   char peek(std::size_t ahead = 0) const noexcept { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
@@ -74,6 +86,9 @@ class Batch {
     if (peek() == '(') {
       ++at_;
       ++depth_;
+      const bool outer = in_group_;
+      in_group_ = true;
+      if (!outer) printed_ = Known{};
       while (at_ < text_.size() && peek() != ')') {
         const std::size_t before = at_;
         if (level < 32) statement(level + 1);
@@ -82,7 +97,11 @@ class Batch {
       }
       if (at_ < text_.size()) ++at_;
       --depth_;
-      return redirections(at_);
+      in_group_ = outer;
+      targeted_ = false;
+      redirections(at_);
+      if (targeted_ && !printed_.text.empty()) remember(printed_);
+      return;
     }
     if (peek() == ')') {
       ++at_;
@@ -103,9 +122,14 @@ class Batch {
     if (ascii::one_of(base, "rem")) return skip_line();
     if (ascii::one_of(base, "if")) return condition(level);
     if (ascii::one_of(base, "for")) return loop(level);
+    if (ascii::equals(base, "call")) {
+      skip_blanks();
+      if (peek() == ':') return call_label(level, start);
+    }
     if (ascii::one_of(base, "else do call")) return level < 32 ? statement(level + 1) : skip_line();
-    if (ascii::one_of(base, "echo") || ascii::starts_with(name.text, "echo.")) return rest_is_text(start);
+    if (ascii::one_of(base, "echo") || ascii::starts_with(name.text, "echo.")) return echo(start);
     if (ascii::one_of(base, "set")) return assignment();
+    if (ascii::one_of(base, "goto exit") && given_ != nullptr) returns_ = true;
     if (ascii::one_of(base, "goto exit setlocal endlocal title color pause prompt break shift ver vol")) return rest_is_text(start);
     run(name, base, start);
   }
@@ -135,6 +159,7 @@ class Batch {
       }
       Known target;
       if (!word(&target)) return;
+      if (!reads) target_ = target, targeted_ = true, appended_ = append;
       CommandWriter writer(reader_, frame_, Dialect::cmd, reads ? "@read" : "@write", code_.at(start, at_));
       if (append) writer.flag("--append");
       writer.known(target, word_flag::kPseudo);
@@ -158,8 +183,19 @@ class Batch {
     while (!text.empty() && (text.back() == '\r')) text.remove_suffix(1);
     if (quoted && peek() == '"') ++at_;
     Known known{text, code_.at(value, value + text.size()), code_.verbatim, flags_of(text)};
-    if (text.find('%') != std::string_view::npos && !is_place(ascii::trim(text).size() > 2 ? ascii::trim(text).substr(1, ascii::trim(text).size() - 2) : text)) {
-      known = unknown_text(known.span);
+    if (text.find_first_of("%!^") != std::string_view::npos) {
+      Draft draft(tree_);
+      for (std::size_t k = value; k < value + text.size();) {
+        if (text_[k] == '%' || text_[k] == '!') {
+          k += variable(k, value + text.size(), text_[k], &draft, &known.flags);
+        } else {
+          if (text_[k] == '^' && !quoted && k + 1 < value + text.size()) ++k;
+          draft.put(text_.substr(k++, 1));
+        }
+      }
+      known.text = draft.keep();
+      known.verbatim = false;
+      known.flags |= flags_of(known.text);
     }
     bind(name, known);
   }
@@ -189,65 +225,33 @@ class Batch {
     }
     if (level < 32) statement(level + 1);
   }
-  // for [/d /r /f /l] %i in (set) do command
-  void loop(std::uint32_t level) noexcept {
-    Known part;
-    char name = 0;
-    const std::size_t name_start = at_;
-    bool found = false;
-    while (word(&part)) {
-      if (ascii::equals(part.text, "in")) {
-        found = true;
-        break;
-      }
-      const std::size_t percent = part.text.rfind('%');
-      if (percent != std::string_view::npos && percent + 1 < part.text.size()) name = part.text[percent + 1];
-    }
-    (void)name_start;
-    if (!found) return;
-    skip_blanks();
-    if (peek() != '(') return;
-    ++at_;
-    const std::size_t set_start = at_;
-    ++depth_;
-    Known item, first;
-    std::uint32_t items = 0;
-    while (at_ < text_.size() && peek() != ')') {
-      const std::size_t before = at_;
-      if (word(&item) && items++ == 0) first = item;
-      if (peek() == '|' || peek() == '&' || peek() == '\n') ++at_;
-      if (at_ == before) ++at_;
-    }
-    --depth_;
-    const std::size_t set_stop = at_;
-    if (at_ < text_.size()) ++at_;
-    std::string_view set = ascii::trim(text_.substr(set_start, set_stop - set_start));
-    if (set.size() > 2 && (set[0] == '\'' || set[0] == '`') && set.back() == set[0]) {  // the output of a command
-      const std::size_t begin = static_cast<std::size_t>(set.data() - text_.data()) + 1;
-      read_code(reader_, Dialect::cmd, Code{set.substr(1, set.size() - 2), code_.at(begin, begin + set.size() - 2), code_.verbatim}, frame_);
-      first = unknown_text(code_.at(set_start, set_stop));
-    }
-    if (name != 0) {
-      const std::size_t at = text_.find(name, 0);
-      if (at != std::string_view::npos) bind(text_.substr(at, 1), items == 1 ? first : unknown_text(code_.at(set_start, set_stop)));
-    }
-    if (level < 32) statement(level + 1);
-  }
-
   static bool is_switch(std::string_view text) noexcept {
     if (text.size() < 2 || text[0] != '/') return false;
     return text.size() == 2 || text[2] == '/' || text[2] == ':' || (text.size() == 3 && text[1] == 'a');
   }
+
+  static bool ends_as_folder(std::string_view path) noexcept { return !path.empty() && (path.back() == '\\' || path.back() == '/'); }
+
+  // Loops, labels, and batch files that are written: batch_loops.hpp.
+  void loop(std::uint32_t level) noexcept;
+  void items_of(Loop* loop) noexcept;
+  Known listing(std::string_view command, Span span) noexcept;
+  void call_label(std::uint32_t level, std::size_t start) noexcept;
+  void echo(std::size_t start) noexcept;
+  void remember(const Known& text) noexcept;
+  bool run_written(std::string_view path) noexcept;
 
   // Words and variables: batch_words.hpp.
   const Known* find(std::string_view name) const noexcept;
   void bind(std::string_view name, const Known& value) noexcept;
   static bool is_place(std::string_view name) noexcept;
   bool word(Known* out) noexcept;
+  void put_cut(Draft* draft, std::string_view text, std::string_view how) noexcept;
   std::size_t variable(std::size_t k, std::size_t end, char mark, Draft* draft, std::uint16_t* flags) noexcept;
 
   // Commands: batch_commands.hpp.
   void run(const Known& name, std::string_view base, std::size_t start) noexcept;
+  void run_words(const Known& name, std::string_view base, const Known* words, std::uint32_t n, Span span) noexcept;
   void remove(std::string_view base, const Known* words, std::uint32_t n, Span span) noexcept;
   void files(std::string_view program, const Known* words, std::uint32_t n, Span span) noexcept;
 
@@ -259,6 +263,11 @@ class Batch {
   std::size_t at_ = 0;
   std::uint32_t depth_ = 0, variable_count_ = 0;
   Variable variables_[kVariables];
+  const Known* given_ = nullptr;  // to the label that is called
+  std::uint32_t given_count_ = 0, calls_ = 0, written_count_ = 0;
+  Written written_[kWritten];
+  Known printed_, target_, piped_;  // what a group has printed, where a command's output goes, what comes down a pipe
+  bool in_group_ = false, targeted_ = false, appended_ = false, is_piped_ = false, returns_ = false;
 };
 
 }  // namespace tipstaff::gate::cmd

@@ -85,12 +85,75 @@ inline bool Batch::word(Known* out) noexcept {
   return true;
 }
 
+// %name:~from,count% and %name:what=with%.
+inline void Batch::put_cut(Draft* draft, std::string_view text, std::string_view how) noexcept {
+  if (how.empty() || text.find(kUnknownPart) != std::string_view::npos || text.size() > 1024) {
+    draft->put_unknown();
+    return;
+  }
+  if (how[0] != '~') {
+    const std::size_t sign = how.find('=');
+    const std::string_view what = how.substr(0, sign);
+    if (sign == std::string_view::npos || what.empty() || what[0] == '*') {
+      draft->put_unknown();
+      return;
+    }
+    for (std::size_t i = 0; i < text.size();) {
+      const bool here = same_word(text.substr(i, what.size()), what);
+      draft->put(here ? how.substr(sign + 1) : text.substr(i, 1));
+      i += here ? what.size() : 1;
+    }
+    return;
+  }
+  const long size = static_cast<long>(text.size());
+  const auto number = [](std::string_view digits, long* out) noexcept {
+    const bool minus = !digits.empty() && digits[0] == '-';
+    *out = 0;
+    for (const char c : digits.substr(minus ? 1 : 0).substr(0, 6)) {
+      if (!ascii::is_digit(c)) return false;
+      *out = *out * 10 + (c - '0');
+    }
+    if (minus) *out = -*out;
+    return true;
+  };
+  const std::size_t comma = how.find(',');
+  long from = 0, count = size;
+  if (!number(how.substr(1, comma == std::string_view::npos ? comma : comma - 1), &from) ||
+      (comma != std::string_view::npos && !number(how.substr(comma + 1), &count))) {
+    draft->put_unknown();
+    return;
+  }
+  if (from < 0) from = from + size < 0 ? 0 : from + size;
+  if (from > size) from = size;
+  long stop = count < 0 ? size + count : from + count;
+  if (stop > size) stop = size;
+  if (stop > from) draft->put(text.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(stop - from)));
+}
+
 // What begins with a percent sign at `k`: puts its text, returns its length.
 inline std::size_t Batch::variable(std::size_t k, std::size_t end, char mark, Draft* draft, std::uint16_t* flags) noexcept {
   std::size_t i = k + 1;
   if (mark == '%' && i < end && text_[i] == '%') ++i;  // %%i in a batch file
+  if (mark == '%' && i < end && given_ != nullptr) {  // %1 and %~1 of a label that is called
+    std::size_t digit = i;
+    while (digit < end && (text_[digit] == '~' || (text_[digit] == 'f' && digit > i))) ++digit;
+    if (digit < end && text_[digit] >= '1' && text_[digit] <= '9') {
+      const std::uint32_t place = static_cast<std::uint32_t>(text_[digit] - '1');
+      if (place < given_count_) {
+        draft->put(given_[place].text);
+        *flags |= given_[place].flags;
+      }
+      return digit + 1 - k;
+    }
+  }
   if (mark == '%' && i < end && (text_[i] == '~' || text_[i] == '*' || ascii::is_digit(text_[i]))) {
+    const bool plain = text_[i] == '~';
     while (i < end && (text_[i] == '~' || ascii::is_name(text_[i]) || text_[i] == '*')) ++i;
+    if (const Known* known = plain ? find(text_.substr(i - 1, 1)) : nullptr) {  // %~fi of a loop
+      draft->put(known->text);
+      *flags |= known->flags & word_flag::kGlob;
+      return i - k;
+    }
     draft->put_unknown();
     *flags |= word_flag::kMayBeEmpty;
     return i - k;
@@ -101,13 +164,22 @@ inline std::size_t Batch::variable(std::size_t k, std::size_t end, char mark, Dr
     std::string_view name = text_.substr(i, stop - i);
     const std::size_t colon = name.find(':');
     const bool cut = colon != std::string_view::npos;
+    const std::string_view how = cut ? name.substr(colon + 1) : std::string_view();
     if (cut) name = name.substr(0, colon);
-    if (const Known* known = find(name); known != nullptr && !cut) {
-      draft->put(known->text);
+    if (const Known* known = find(name)) {
+      if (cut) {
+        put_cut(draft, known->text, how);
+      } else {
+        draft->put(known->text);
+      }
+    } else if (ascii::equals(name, "comspec") && !cut) {
+      draft->put("cmd");
     } else if (is_place(name) && !cut) {
       draft->put("%");
       draft->put(name);
       draft->put("%");
+    } else if (mark == '!' && text_.substr(stop + 1, end - stop - 1).find('"') != std::string_view::npos && k > 0 && text_[k - 1] == ' ') {
+      draft->put(text_.substr(k, stop + 1 - k));  // within a quoted command, for the interpreter that gets it
     } else {
       draft->put_unknown();
       *flags |= word_flag::kMayBeEmpty | word_flag::kEnvironment;
@@ -117,6 +189,7 @@ inline std::size_t Batch::variable(std::size_t k, std::size_t end, char mark, Dr
   if (i < end && ascii::is_letter(text_[i])) {  // %i of a loop
     if (const Known* known = find(text_.substr(i, 1))) {
       draft->put(known->text);
+      *flags |= known->flags & word_flag::kGlob;
       return i + 1 - k;
     }
   }

@@ -4,6 +4,8 @@
 #include "tipstaff/gate/awk.hpp"
 #include "tipstaff/gate/program_expressions.hpp"
 #include "tipstaff/gate/program_files.hpp"
+#include "tipstaff/gate/program_functions.hpp"
+#include "tipstaff/gate/program_loops.hpp"
 #include "tipstaff/gate/program_methods.hpp"
 #include "tipstaff/gate/program_names.hpp"
 #include "tipstaff/gate/program_processes.hpp"

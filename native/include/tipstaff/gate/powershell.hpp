@@ -2,10 +2,12 @@
 #pragma once
 
 #include "tipstaff/gate/batch_commands.hpp"
+#include "tipstaff/gate/batch_loops.hpp"
 #include "tipstaff/gate/batch_words.hpp"
 #include "tipstaff/gate/powershell_cmdlets.hpp"
 #include "tipstaff/gate/powershell_commands.hpp"
 #include "tipstaff/gate/powershell_expressions.hpp"
+#include "tipstaff/gate/powershell_functions.hpp"
 #include "tipstaff/gate/powershell_statements.hpp"
 #include "tipstaff/gate/powershell_words.hpp"
 

@@ -31,6 +31,11 @@ inline std::uint32_t PowerShell::take_arguments(Argument* out) noexcept {
       return n;
     }
     const std::size_t start = at_;
+    if (c == '@' && ascii::is_name_start(peek(1))) {
+      n = splat(out, n);
+      pending = false;
+      continue;
+    }
     if (c == ',') {
       ++at_;
       skip_blanks(true);
@@ -139,8 +144,12 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
     tree_.add_uncertainty(Unresolved::program, span, frame_.carrier);
     return Value{};
   }
-  const std::string_view written = name.known.text;
+  const std::string_view written = resolved(name.known.text);
   const std::string_view base = program_name(tree_, written);
+  if (Function* const function = function_of(written)) {
+    if (piped) function->escapes = true;  // its process block gets the input
+    if (call(function, given, count)) return Value{};
+  }
   std::string_view cmdlet = cmdlet_of(base);
   const auto value_of = [&](std::string_view parameter, std::uint32_t place) noexcept -> const Value* {
     std::uint32_t at = 0;
@@ -170,6 +179,12 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
     remove_item(given, count, input, piped, span);
   } else if (cmdlet == "get-childitem") {
     return children(given, count, span);
+  } else if (cmdlet == "set-alias" || (cmdlet == "set-item" && count > 0 && given[0].value.is_text() && ascii::starts_with(given[0].value.known.text, "alias:"))) {
+    const Value* named = value_of("name", 0);
+    const Value* stands_for = value_of("value", named != nullptr && !has("name") ? 1 : 0);
+    alias(named != nullptr ? named : value_of("path", 0), stands_for);
+  } else if (cmdlet == "set-item") {
+    plain(cmdlet, given, count, input, piped, span);
   } else if (cmdlet == "get-item") {
     const Value* path = value_of("path", 0);
     return path != nullptr ? *path : Value{};
@@ -249,7 +264,11 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
   } else if (cmdlet == "reads") {
     if (ascii::equals(base, "new-object")) {
       for (std::uint32_t i = 0; i < count; ++i) {
-        if (given[i].value.is_text() && ascii::ends_with(given[i].value.known.text, "tcpclient")) note_connection(span);
+        if (!given[i].value.is_text()) continue;
+        if (ascii::ends_with(given[i].value.known.text, "tcpclient")) note_connection(span);
+        if (ascii::ends_with(given[i].value.known.text, "io.directoryinfo") || ascii::ends_with(given[i].value.known.text, "io.fileinfo")) {
+          return i + 1 < count ? given[i + 1].value : Value{};
+        }
       }
       return Value{};
     }
@@ -260,6 +279,9 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
         return text_value(joined(first->known, "/", known_or_blank(*second, span)));
       }
       return Value{};
+    }
+    if (ascii::one_of(base, "get-command gcm get-alias gal") && count > 0 && given[0].value.is_text()) {
+      return (given[0].value.known.flags & word_flag::kGlob) != 0 ? Value{} : given[0].value;
     }
     if (ascii::one_of(base, "select select-object sort sort-object select-string sls") && piped) return input;
     if (ascii::one_of(base, "pwd get-location")) return text_value(Known{"$pwd", span, false, 0});

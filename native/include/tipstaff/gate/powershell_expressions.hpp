@@ -102,7 +102,7 @@ inline Value PowerShell::primary() noexcept {
     value = parenthesis();
   } else if (c == '@' && peek(1) == '{') {
     ++at_;
-    block_here();
+    value = table();
   } else if (c == '$' && peek(1) == '(') {
     ++at_;
     value = parenthesis();
@@ -220,6 +220,16 @@ inline Value PowerShell::static_method(std::string_view type, std::string_view m
     CommandWriter writer(reader_, frame_, Dialect::powershell, "mv", span);
     writer.known(known_or_blank(arguments[0], span), word_flag::kPseudo).known(known_or_blank(arguments[1], span), word_flag::kPseudo);
     writer.end();
+  } else if ((file || directory) && ascii::one_of(method, "getfiles getdirectories getfilesystementries enumeratefiles enumeratedirectories enumeratefilesystementries")) {
+    return text_value(joined(known_or_blank(arguments[0], span), "/", Known{"*", span, false, word_flag::kGlob}));
+  } else if (ascii::one_of(type, "io.fileinfo io.directoryinfo") && ascii::equals(method, "new")) {
+    return arguments[0];
+  } else if (ascii::equals(type, "microsoft.visualbasic.fileio.filesystem") && ascii::starts_with(method, "delete")) {
+    one("rm", span, arguments[0], ascii::equals(method, "deletedirectory") ? "-r" : std::string_view());
+  } else if (ascii::equals(type, "io.path") && ascii::one_of(method, "gettempfilename gettemppath")) {
+    Value value = text_value(unknown_text(span));
+    value.known.flags |= word_flag::kTemporary;
+    return value;
   } else if (ascii::equals(type, "diagnostics.process") && ascii::equals(method, "start")) {
     start_program(arguments[0], arguments[1], span);
   } else if (ascii::equals(type, "convert") && ascii::equals(method, "frombase64string")) {

@@ -11,6 +11,8 @@ struct Alias {
 inline constexpr Alias kAliases[] = {
     {"ri rm del rd rmdir erase remove-item", "remove-item"},
     {"gci ls dir get-childitem", "get-childitem"},
+    {"sal nal set-alias new-alias", "set-alias"},
+    {"si set-item", "set-item"},
     {"gi get-item rvpa resolve-path gl", "get-item"},
     {"gc cat type get-content", "get-content"},
     {"sc set-content ac add-content out-file tee-object tee export-csv epcsv export-clixml", "set-content"},

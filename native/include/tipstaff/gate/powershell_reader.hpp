@@ -22,6 +22,7 @@ class PowerShell : private Values {
       statements('\0');
       if (at_ < end_) ++at_;  // a bracket that nothing opened
     }
+    finish_functions();
     if (connects_ && evaluates_) {
       CommandWriter writer(reader_, frame_, Dialect::powershell, "nc", connect_span_);
       writer.flag("-e").flag("powershell").known(unknown_text(connect_span_), word_flag::kPseudo);
@@ -31,12 +32,19 @@ class PowerShell : private Values {
   }
 
  private:
-  static constexpr std::uint32_t kArguments = 24, kLevels = 40;
+  static constexpr std::uint32_t kArguments = 24, kLevels = 40, kFunctions = 12, kCalls = 48;
   struct Argument {
     std::string_view parameter;  // spelled out where known, as written else; empty: by its place
     Value value;
     bool has_value = false, off = false;
     Span span;
+  };
+
+  struct Function {
+    std::string_view name;
+    std::size_t parameters = 0, body = 0, body_stop = 0;  // where they are written; no parameters: 0
+    std::uint32_t first_command = 0, last_command = 0;    // of the first reading
+    bool running = false, called = false, escapes = false;
   };
 
   char peek(std::size_t ahead = 0) const noexcept { return at_ + ahead < end_ ? text_[at_ + ahead] : '\0'; }
@@ -86,6 +94,17 @@ class PowerShell : private Values {
   Value members(Value value, std::size_t start) noexcept;
   Value method(const Value& self, std::string_view name, std::size_t start) noexcept;
 
+  // What the script names itself: powershell_functions.hpp.
+  void define() noexcept;
+  Function* function_of(std::string_view name) noexcept;
+  bool call(Function* function, const Argument* given, std::uint32_t count) noexcept;
+  void bind_parameters() noexcept;
+  void finish_functions() noexcept;
+  std::string_view resolved(std::string_view name) const noexcept;
+  void alias(const Value* name, const Value* value) noexcept;
+  Value table() noexcept;
+  std::uint32_t splat(Argument* out, std::uint32_t count) noexcept;
+
   // Words: powershell_words.hpp.
   Value variable() noexcept;
   static char unescaped(char c) noexcept;
@@ -100,7 +119,9 @@ class PowerShell : private Values {
   Frame frame_;
   std::string_view text_;
   std::size_t at_ = 0, end_ = 0;
-  std::uint32_t level_ = 0;
+  std::uint32_t level_ = 0, function_count_ = 0, calls_ = 0, called_count_ = 0;
+  Function functions_[kFunctions];
+  const Argument* called_with_ = nullptr;  // arguments of the function whose body is read
   Known seen_file_;
   Span connect_span_;
   bool open_ = false, said_depth_ = false, connects_ = false, evaluates_ = false, has_file_ = false;

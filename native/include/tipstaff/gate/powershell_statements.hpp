@@ -83,23 +83,15 @@ inline void PowerShell::statement() noexcept {
   }
   if (ends && ascii::one_of(word, "function filter")) {
     at_ += word.size();
-    skip_blanks(false);
-    while (at_ < end_ && !ascii::is_space(text_[at_]) && text_[at_] != '{' && text_[at_] != '(') ++at_;
-    skip_blanks(true);
-    if (peek() == '(') parenthesis();
-    skip_blanks(true);
-    if (peek() == '{') {
-      const Frame outer = frame_;
-      frame_.via |= via::kFunction;
-      block_here();
-      frame_ = outer;
-    }
+    define();
     return;
   }
   if (ends && ascii::equals(word, "param")) {
     at_ += word.size();
     skip_blanks(true);
-    if (peek() == '(') parenthesis();
+    if (peek() != '(') return;
+    if (called_with_ != nullptr) return bind_parameters();
+    parenthesis();
     return;
   }
   pipeline();
@@ -289,7 +281,7 @@ inline void PowerShell::redirections() noexcept {
     const bool append = peek() == '>';
     if (append) ++at_;
     if (peek() == '&') {
-      at_ += 2;
+      at_ = at_ + 2 < end_ ? at_ + 2 : end_;
       continue;
     }
     skip_blanks(false);

@@ -6,7 +6,7 @@
 namespace tipstaff::gate::powershell {
 
 struct Value {
-  enum Kind : std::uint8_t { unknown, text, list, remote, block };
+  enum Kind : std::uint8_t { unknown, text, list, remote, block, table };  // a table: names and values by turns
   Kind kind = unknown;
   std::uint16_t count = 0;
   std::uint32_t first = 0;          // items of a list

@@ -60,10 +60,43 @@ class Actions : protected Texts {
 
   // --- one call ---
 
+  // What is in a folder, as a glob; its names where no folder is given.
+  Value within(const Value& folder, Span span) noexcept {
+    Value all = fixed("*", span, word_flag::kGlob);
+    if (folder.kind == Value::unknown && folder.known.text.empty()) return all;
+    all = join(folder, all, span);
+    all.known.flags |= word_flag::kGlob;
+    return all;
+  }
+  static constexpr bool makes_text(Action action) noexcept {
+    return action == Action::code_point || action == Action::join_path || action == Action::expand || action == Action::decode_base64 ||
+           action == Action::decode_hex || action == Action::reverse;
+  }
+  // One of several stands where one text is wanted.
+  Value act_for_each(Action action, const Arguments& arguments, Span span, string_view name) noexcept {
+    Known made[kEach];
+    const Value several = arguments.at(0);
+    std::uint32_t n = 0;
+    for (; n < several.count && n < kEach; ++n) {
+      Arguments each = arguments;
+      each.value[0] = text_value(memory_.item(several.first + n));
+      if (action == Action::code_point) each.value[0].kind = Value::number;
+      made[n] = known_or_blank(act(action, each, span, name), span);
+    }
+    Value result;
+    result.kind = Value::any;
+    result.first = memory_.item_count();
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (memory_.add_item(made[i])) ++result.count;
+    }
+    return result.count > 0 ? result : Value{};
+  }
+
   // `name` for messages of methods; returns what the call gives.
   Value act(Action action, const Arguments& arguments, Span span, string_view name) noexcept {
     const Value& first = arguments.at(0);
     const Value& second = arguments.at(1);
+    if (first.kind == Value::any && makes_text(action)) return act_for_each(action, arguments, span, name);
     switch (action) {
       case Action::none:
       case Action::end:
@@ -118,6 +151,12 @@ class Actions : protected Texts {
         return Value{};
       case Action::append: emit_one("@write", span, first, "--append"); return Value{};
       case Action::read: {
+        if (first.is_text() && (ascii::starts_with(first.known.text, "http") || ascii::starts_with(first.known.text, "ftp")) &&
+            first.known.text.find("://") != string_view::npos) {
+          Value value;
+          value.kind = Value::remote;
+          return value;
+        }
         emit_read(span, first);
         Value content;
         content.kind = Value::content;
@@ -224,6 +263,14 @@ class Actions : protected Texts {
         if (pattern.is_text()) pattern.known.flags |= word_flag::kGlob;
         return pattern;
       }
+      case Action::names: return within({}, span);
+      case Action::entries: {
+        Value value = within(first, span);
+        value.kind = Value::path;
+        return value;
+      }
+      case Action::join_text: return joined_list(as_list(arguments, 1), first, span);
+      case Action::byte_list: return first.kind == Value::list ? characters(first, span) : first;
       case Action::walk: {
         Value value;
         value.kind = Value::walk;

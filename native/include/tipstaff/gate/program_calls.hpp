@@ -50,7 +50,11 @@ enum class Action : std::uint8_t {
   environment,
   same,             // its argument
   glob,
+  names,            // of what a folder holds
+  entries,          // their paths
   walk,
+  join_text,        // a separator, and a list or texts
+  byte_list,        // numbers, or its argument
   import,
   get_member,
   sql,
@@ -68,7 +72,7 @@ inline constexpr Call kPython[] = {
     {Action::shell,
      "os.system os.popen os.popen2 os.popen3 os.popen4 posix.system posix.popen nt.system commands.getoutput "
      "commands.getstatusoutput subprocess.getoutput subprocess.getstatusoutput popen2.popen2 popen2.popen3 popen2.popen4 "
-     "asyncio.create_subprocess_shell pexpect.run pexpect.runu pexpect.spawn invoke.run fabric.local os.startfile _posixsubprocess.system"},
+     "asyncio.create_subprocess_shell pexpect.run pexpect.runu pexpect.spawn invoke.run fabric.local os.startfile _posixsubprocess.system get_ipython.system get_ipython.getoutput get_ipython.system_piped get_ipython.system_raw"},
     {Action::run,
      "subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.popen pty.spawn trio.run_process "
      "anyio.run_process sp.run sp.call sp.check_call sp.check_output sp.popen"},
@@ -105,8 +109,11 @@ inline constexpr Call kPython[] = {
     {Action::working, "os.getcwd os.getcwdb pathlib.path.cwd path.cwd"},
     {Action::temporary, "tempfile.mkdtemp tempfile.mkstemp tempfile.mktemp tempfile.temporarydirectory tempfile.namedtemporaryfile tempfile.gettempdir tempfile.temporaryfile"},
     {Action::environment, "os.getenv os.environ.get environ.get"},
-    {Action::same, "str os.path.abspath os.path.realpath os.path.normpath os.fspath os.fsencode os.fsdecode repr bytes sqlalchemy.text text list tuple sorted set shlex.quote"},
+    {Action::byte_list, "bytes bytearray"},
+    {Action::same, "str os.path.abspath os.path.realpath os.path.normpath os.fspath os.fsencode os.fsdecode repr sqlalchemy.text text list tuple sorted set frozenset iter filter itertools.chain shlex.quote"},
     {Action::glob, "glob.glob glob.iglob"},
+    {Action::names, "os.listdir"},
+    {Action::entries, "os.scandir"},
     {Action::walk, "os.walk os.fwalk"},
     {Action::import, "__import__ importlib.import_module"},
     {Action::get_member, "getattr operator.attrgetter"},
@@ -149,7 +156,8 @@ inline constexpr Call kNode[] = {
     {Action::environment, "deno.env.get"},
     {Action::same, "string path.normalize path.dirname_ sql sql.raw sequelize.literal prisma.sql"},
     {Action::code_point, "string.fromcharcode string.fromcodepoint"},
-    {Action::glob, "glob.sync glob glob.glob globby globby.sync fast-glob fast-glob.sync"},
+    {Action::names, "fs.readdir fsp.readdir fspromises.readdir deno.readdir fs-extra.readdir"},
+    {Action::glob, "fs.glob fsp.glob glob.sync glob glob.glob globby globby.sync fast-glob fast-glob.sync"},
     {Action::import, "require import module.require process.mainmodule.require process.binding process.getbuiltinmodule"},
 };
 
@@ -174,7 +182,10 @@ inline constexpr Call kPerl[] = {
     {Action::home, "file.homedir.my_home"},
     {Action::connect, "socket io.socket.inet.new"},
     {Action::temporary, "tempdir tempfile file.temp.tempdir"},
-    {Action::glob, "glob"},
+    {Action::glob, "glob core.glob file.glob.bsd_glob bsd_glob"},
+    {Action::names, "opendir readdir"},
+    {Action::join_text, "join"},
+    {Action::same, "lc uc ucfirst quotemeta"},
     {Action::fetch, "lwp.simple.get get"},
     {Action::sql, "dbi_do"},
 };
@@ -208,6 +219,8 @@ inline constexpr Call kRuby[] = {
     {Action::temporary, "dir.mktmpdir dir.tmpdir tempfile.new tempfile.create"},
     {Action::environment, "env.fetch"},
     {Action::glob, "dir.glob"},
+    {Action::names, "dir.children dir.each_child dir.entries dir.foreach"},
+    {Action::walk, "find.find"},
     {Action::same, "string arel.sql"},
 };
 
@@ -235,7 +248,9 @@ inline constexpr Call kPhp[] = {
     {Action::working, "getcwd"},
     {Action::temporary, "sys_get_temp_dir tempnam tmpfile"},
     {Action::glob, "glob"},
-    {Action::same, "strval escapeshellarg escapeshellcmd realpath trim"},
+    {Action::names, "scandir readdir opendir"},
+    {Action::join_text, "implode join"},
+    {Action::same, "strval strtolower escapeshellarg escapeshellcmd realpath trim"},
     {Action::connect, "fsockopen pfsockopen stream_socket_client socket_connect"},
     {Action::sql, "mysqli_query mysqli_multi_query mysql_query pg_query pg_send_query sqlite_exec sqlite_query odbc_exec sqlsrv_query"},
 };
@@ -256,6 +271,11 @@ Action find_call(const Call (&calls)[N], std::string_view name) noexcept {
     if (ascii::one_of(name, call.names)) return call.action;
   }
   return Action::none;
+}
+
+// Whether a function that is handed over does harm when it runs.
+constexpr bool does_harm(Action action) noexcept {
+  return (action >= Action::shell && action <= Action::empty_directory) || action == Action::truncate || action == Action::evaluate;
 }
 
 inline Action find_call(Language language, std::string_view name) noexcept {

@@ -24,8 +24,15 @@ inline Value Program::expression() noexcept {
         continue;
       }
       if (is_python() && token_.is_name("for")) {  // a comprehension
+        if (one_list_) break;
         loop();
-        value = Value{};
+        value = gathered(value);
+        continue;
+      }
+      if (is_python() && token_.is_name("as") && peek().kind == Kind::name && value.kind != Value::object) {  // with open(x) as f
+        advance();
+        memory_.bind(token_.text, value);
+        advance();
         continue;
       }
       if (token_.is_one_of("or and xor")) {
@@ -63,6 +70,7 @@ inline Value Program::expression() noexcept {
       const std::string_view name = assigned_;
       const Value before = value;
       advance();
+      if (is_python() && token_.is("!") && shell_line()) return Value{};
       Value right = expression();
       if (more) right = add(before.kind == Value::object ? Value{} : before, right, from(start));
       if (simple) memory_.bind(name, bound(right));
@@ -84,10 +92,9 @@ inline Value Program::expression() noexcept {
       advance();
       value = unary();
     } else if (token_.is("=>") && language_ == Language::node) {  // a function
+      const std::size_t stop = previous_stop_;
       advance();
-      if (token_.is("{")) return Value{};
-      expression();
-      value = Value{};
+      value = define_arrow(start, stop > start ? stop : start);
     } else if (token_.is("==") || token_.is("===") || token_.is("!=") || token_.is("!==") || token_.is("<") || token_.is(">") ||
                token_.is("<=") || token_.is(">=") || token_.is("-") || token_.is("*") || token_.is("/") || token_.is("%") ||
                token_.is("=~") || token_.is("!~") || token_.is("|") || token_.is("&") || token_.is("<<") || token_.is(">>") ||
@@ -135,7 +142,7 @@ inline Value Program::unary() noexcept {
                                 "function_ lambda_ assert_ then do_ else elif elsif if unless while until use_ begin p pp static public")) {
       if (is_python() && token_.is_one_of("delete throw new puts echo p pp my our local void then static public begin")) break;
       if (language_ != Language::ruby && token_.is_one_of("p pp puts begin then")) break;
-      if (peek().is("=") || peek().is(".")) break;
+      if (peek().is("=") || peek().is(".") || (token_.text.size() == 1 && memory_.find(token_.text) != nullptr)) break;
       if (token_.line && i > 0 && lines_end()) break;
       advance();
       continue;
@@ -154,6 +161,7 @@ inline Value Program::primary() noexcept {
     case Kind::end: return value;
     case Kind::text: {
       value = text_value(text_of(token_));
+      if (token_.glob) value.known.flags |= word_flag::kGlob;
       advance();
       while (token_.kind == Kind::text && !at_line() && (is_python() || language_ == Language::ruby)) {
         const Value next = text_value(text_of(token_));
@@ -180,7 +188,12 @@ inline Value Program::primary() noexcept {
       }
       advance();
       break;
-    case Kind::name: return named();
+    case Kind::name:
+      if (is_python() && token_.is_name("lambda")) return trailers(define_lambda(), start);
+      if ((language_ == Language::node || language_ == Language::php) && token_.is_name("function") && level_ + 4 < kLevels) {
+        return trailers(define_braced(), start);
+      }
+      return named();
     case Kind::mark:
       if (token_.is("(")) {
         value = group(")");
@@ -207,12 +220,18 @@ inline Value Program::primary() noexcept {
 // ( ... ) and [ ... ]: one value in parentheses is itself, else a list.
 inline Value Program::group(std::string_view close) noexcept {
   const bool square = close == "]";
+  const std::size_t opened = token_.start;
+  const Seen outer_seen = seen_;
+  const bool outer_list = one_list_;
+  seen_.start = seen_.stop = 0;
+  one_list_ = false;
+  if (is_python()) look_ahead();
   advance();
   ++brackets_;
   Known items[48];
   std::uint32_t n = 0, written = 0;
   Value only;
-  bool comma = false, spliced = false, comprehension = false;
+  bool comma = false, spliced = false;
   while (token_.kind != Kind::end && !token_.is(close)) {
     const std::size_t before = token_.start;
     if (skip(",")) {
@@ -221,9 +240,9 @@ inline Value Program::group(std::string_view close) noexcept {
     }
     if (token_.is(";") || token_.is("}") || (token_.is(")") && square) || (token_.is("]") && !square)) break;
     const std::size_t start = token_.start;
+    spliced = token_.is("*") || token_.is("...");
     only = expression();
     ++written;
-    if (is_python() && token_.is_name("for")) comprehension = true;
     if ((only.kind == Value::list || only.kind == Value::any) && (spliced || language_ == Language::perl)) {
       for (std::uint32_t i = 0; i < only.count && n < 48; ++i) items[n++] = memory_.item(only.first + i);
     } else if (n < 48) {
@@ -233,8 +252,10 @@ inline Value Program::group(std::string_view close) noexcept {
   }
   --brackets_;
   skip(close);
-  if (!square && written == 1 && !comma) return only;
-  if (comprehension) return Value{};
+  const bool comprehension = seen_.start != 0 && seen_.stop == 0 && seen_.start > opened;
+  seen_ = outer_seen;
+  one_list_ = outer_list;
+  if (comprehension || (!square && written == 1 && !comma)) return only;
   Value list;
   list.kind = Value::list;
   list.first = memory_.item_count();
@@ -257,7 +278,7 @@ inline Value Program::mapping() noexcept {
   if (language_ == Language::ruby && token_.is("|")) {  // a block's own names
     advance();
     while (token_.kind == Kind::name || token_.is(",")) {
-      if (token_.kind == Kind::name && block_value_.kind == Value::any) memory_.bind(token_.text, block_value_);
+      if (token_.kind == Kind::name && block_value_.kind != Value::unknown) memory_.bind(token_.text, block_value_);
       advance();
     }
     skip("|");
@@ -333,6 +354,10 @@ inline Value Program::index(const Value& self, std::size_t start) noexcept {
   skip("]");
   const Span at = from(start);
   if (self.kind == Value::object) {
+    if (self.known.text == "sys.modules" && key.kind == Value::text) return object(key.known.text);
+    if (ascii::ends_with(self.known.text, ".__dict__") && key.kind == Value::text) {
+      return special_member(member(object(self.known.text.substr(0, self.known.text.size() - 9)), key.known.text), at);
+    }
     if (ascii::one_of(self.known.text, "os.environ environ env process.env os.environb")) return environment(key, at);
     if (language_ == Language::ruby && self.known.text == "Dir" && key.is_text()) {
       Value pattern = key;

@@ -28,6 +28,7 @@ struct Token {
   bool interpolates = false;
   char sigil = 0;              // of a variable: $ @ %
   char quote = 0;
+  bool glob = false;           // </etc/*>: the files that match
 
   bool is(std::string_view mark) const noexcept { return kind == Kind::mark && text == mark; }
   bool is_name(std::string_view name) const noexcept { return kind == Kind::name && sigil == 0 && text == name; }
@@ -53,6 +54,13 @@ class Lexer {
 
   bool is_open() const noexcept { return open_; }
   std::string_view text() const noexcept { return text_; }
+  std::size_t end() const noexcept { return end_; }
+  void note_open() noexcept { open_ = true; }
+  // Goes on at `at`, which ends a line or a token.
+  void go_to(std::size_t at) noexcept {
+    at_ = at < end_ ? at : end_;
+    previous_ = Token();
+  }
   // Reads a part of the same text: what a text interpolates.
   Lexer part(std::size_t start, std::size_t end) const noexcept {
     Lexer inner;
@@ -75,7 +83,7 @@ class Lexer {
       if (variable(&token)) return finish(token);
       if (c == '%' && percent(&token)) return finish(token);
     }
-    if (c == '<' && here_document(&token)) return finish(token);
+    if (c == '<' && (here_document(&token) || angles(&token))) return finish(token);
     if (c == '/' && takes_pattern()) return pattern(token, '/', 1);
     if (ascii::is_name_start(c) || (c == '$' && language_ == Language::node)) return name(token);
     if (ascii::is_digit(c)) {
@@ -317,6 +325,7 @@ class Lexer {
   void delimited(Token* token, Kind kind, bool interpolates) noexcept;
   bool percent(Token* token) noexcept;
   bool here_document(Token* token) noexcept;
+  bool angles(Token* token) noexcept;
 
   std::string_view text_;
   std::size_t at_ = 0, end_ = 0;

@@ -59,13 +59,27 @@ inline Value Program::method(const Value& self, std::string_view name, std::size
   if (level_ >= kLevels) return too_deep();
   const Level level(level_);
   if (language_ == Language::node && name.size() > 4 && ascii::ends_with(name, "sync")) name.remove_suffix(4);
-  if (ascii::one_of(name, "foreach map each") && (self.kind == Value::list || self.kind == Value::any)) {
-    bind_callback(items_of(self));
-  }
+  const bool each = ascii::one_of(name, "foreach map each filter flatmap some every each_entry then") && self.is_several();
+  if (each) bind_callback(items_of(self));
+  const std::string_view subject = subject_;
   Arguments arguments;
   arguments_of(&arguments);
   const Span at = from(start);
-  if (language_ == Language::ruby && ascii::one_of(name, "each map each_entry") && self.count > 0) block_value_ = items_of(self);
+  if (self.kind == Value::list && ascii::one_of(name, "append push extend add unshift") && arguments.count > 0) {
+    Value more = ascii::equals(name, "extend") && arguments.at(0).kind == Value::list ? arguments.at(0) : as_list(arguments, 0);
+    if (more.kind == Value::list) memory_.bind(subject, add(self, more, at));
+    return Value{};
+  }
+  if (each && arguments.at(0).kind == Value::object) {  // paths.forEach(fs.unlinkSync), paths.each(&File.method(:delete))
+    const Action action = find_call(language_, arguments.at(0).known.text);
+    if (action != Action::none) return act(action, single(items_of(self)), at, arguments.at(0).known.text);
+    if (const Value* done = path_method(items_of(self), arguments.at(0).known.text, Arguments(), at)) return *done;
+  }
+  if (each && arguments.at(0).kind == Value::function) {
+    if (functions_[arguments.at(0).first].escapes) call_function(arguments.at(0).first, single(items_of(self)));
+    return self;
+  }
+  if (language_ == Language::ruby && ascii::one_of(name, "each map each_entry each_with_index reverse_each") && self.is_several()) block_value_ = items_of(self);
   if (self.kind == Value::path || (self.is_text() && ascii::one_of(name, "unlink rmdir write_text write_bytes rmtree"))) {
     if (const Value* done = path_method(self, name, arguments, at)) return *done;
   }
@@ -95,29 +109,10 @@ inline Value Program::method(const Value& self, std::string_view name, std::size
   return act(action, arguments, at, name);
 }
 
-// list.forEach(p => ...), list.map(function (p) ...): the name gets the items. At the opening parenthesis.
-inline void Program::bind_callback(const Value& items) noexcept {
-  Lexer ahead = lexer_;
-  Token token = ahead.next();
-  while (token.is("(") || token.is_name("function") || token.is_name("async")) token = ahead.next();
-  if (token.kind == Kind::name) memory_.bind(token.text, items);
-}
-
 inline Value Program::attribute(const Value& self, std::string_view name, std::size_t start) noexcept {
   if (language_ == Language::ruby) {
-    if (ascii::one_of(name, "each map each_entry") && self.count > 0) {
+    if (ascii::one_of(name, "each map each_entry each_with_index reverse_each") && self.is_several()) {
       block_value_ = items_of(self);
-      if (token_.is_name("do")) {
-        advance();
-        if (skip("|")) {
-          while (token_.kind == Kind::name || token_.is(",")) {
-            if (token_.kind == Kind::name) memory_.bind(token_.text, block_value_);
-            advance();
-          }
-          skip("|");
-        }
-        block_value_ = Value{};
-      }
       return self;
     }
     if (self.kind == Value::path || self.is_text()) {
@@ -129,7 +124,8 @@ inline Value Program::attribute(const Value& self, std::string_view name, std::s
     return join(self, fixed("..", from(start)), from(start));
   }
   if (self.kind == Value::content || self.kind == Value::remote) return self;
-  if (ascii::equals(name, "name") && self.is_text()) return self;
+  if (self.is_text() && ascii::one_of(name, "path full_path")) return self;
+  if (self.is_text() && ascii::equals(name, "name")) return self.kind == Value::path && self.is_several() ? within({}, from(start)) : self;
   return Value{};
 }
 

@@ -53,11 +53,13 @@ inline Value Program::named() noexcept {
     return trailers(environment(key, from(name.start)), name.start);
   }
   const std::size_t before = token_.start;
+  subject_ = variable;
   Value result = trailers(value, name.start);
   if (token_.start != before) {
     result.simple = false;
   } else {
     assigned_ = variable;
+    if (value.kind == Value::function && !token_.is("=")) functions_[value.first].escapes = true;
   }
   return result;
 }
@@ -77,7 +79,12 @@ inline Value Program::trailers(Value value, std::size_t start) noexcept {
     }
     if (token_.kind == Kind::name || token_.kind == Kind::text || token_.kind == Kind::words || token_.kind == Kind::shell ||
         token_.kind == Kind::number) {
+      if (token_.is_name("do") && block()) return value;
       if (!takes_bare_arguments(value)) return value;
+      value = bare_call(value, start);
+      continue;
+    }
+    if (language_ == Language::perl && token_.is("{") && takes_bare_arguments(value)) {
       value = bare_call(value, start);
       continue;
     }
@@ -116,6 +123,7 @@ inline Value Program::trailers(Value value, std::size_t start) noexcept {
     if (token_.is("(")) {
       if (token_.line && lines_end() && brackets_ == 0) return value;
       value = call(value, start);
+      if (language_ == Language::ruby && (value.is_several() || (value.known.flags & word_flag::kTemporary) != 0)) block_value_ = items_of(value);
       continue;
     }
     if (token_.is("[")) {
@@ -123,10 +131,7 @@ inline Value Program::trailers(Value value, std::size_t start) noexcept {
       value = index(value, start);
       continue;
     }
-    if (language_ == Language::ruby && token_.is("{") && block_value_.kind == Value::any) {
-      mapping();
-      return Value{};
-    }
+    if (token_.is("{") && block()) return Value{};
     if (language_ == Language::perl && token_.is("{") && value.simple && value.kind != Value::object) {
       mapping();
       value = Value{};
@@ -154,7 +159,9 @@ inline Value Program::special_member(const Value& value, Span at) noexcept {
 inline bool Program::takes_bare_arguments(const Value& value) const noexcept {
   if (language_ != Language::perl && language_ != Language::ruby) return false;
   if (value.kind != Value::object || token_.line) return false;
+  if (language_ == Language::perl && token_.is("{")) return bare_action(value) == Action::shell;
   if (token_.kind == Kind::mark || token_.kind == Kind::end || token_.kind == Kind::pattern) return false;
+  if (language_ == Language::perl && token_.is_one_of("for foreach") && bare_action(value) == Action::remove_file) return true;
   if (token_.kind == Kind::name && token_.sigil == 0 &&
       token_.is_one_of("if unless and or while until for foreach do then x eq ne lt gt cmp rescue in end")) {
     return false;
@@ -171,6 +178,7 @@ inline Value Program::bare_call(const Value& value, std::size_t start) noexcept 
     advance();
     skip(",");
   }
+  if (language_ == Language::perl && action == Action::shell && token_.is("{")) mapping();  // system { $program } list
   while (token_.kind != Kind::end && !token_.is(";") && !token_.is("}") && !token_.is(")") && !token_.is("]")) {
     if (token_.line && lines_end() && brackets_ == 0) break;
     if (token_.is_one_of("if unless and or while until for foreach do rescue")) break;
@@ -181,20 +189,6 @@ inline Value Program::bare_call(const Value& value, std::size_t start) noexcept 
   }
   for_each_after(&arguments);
   return act(action, arguments, from(start), name);
-}
-
-// Perl: unlink for ("a", "b"); unlink $_ for glob("*")
-inline void Program::for_each_after(Arguments* arguments) noexcept {
-  if (language_ != Language::perl || !token_.is_one_of("for foreach")) return;
-  advance();
-  const Value list = items_of(expression());
-  for (std::uint32_t i = 0; i < arguments->count; ++i) {
-    if (arguments->value[i].kind == Value::unknown) arguments->value[i] = list;
-  }
-  if (arguments->count == 0) {
-    arguments->value[0] = list;
-    arguments->count = arguments->written = 1;
-  }
 }
 
 inline Value Program::no_arguments(const Value& value, std::size_t start) noexcept {
@@ -235,6 +229,7 @@ inline void Program::argument(Arguments* arguments) noexcept {
       arguments->named = options;
       arguments->named.kind = Value::list;
     }
+    if (ascii::one_of(key, "target func function callback initializer")) arguments->target = value;
     if (ascii::one_of(key, "mode") && arguments->count == 1 && value.is_text()) {
       arguments->value[arguments->count++] = value;
     }
@@ -257,6 +252,11 @@ inline void Program::argument(Arguments* arguments) noexcept {
 }
 
 inline void Program::arguments_of(Arguments* arguments) noexcept {  // at the opening parenthesis
+  const Seen outer_seen = seen_;
+  const bool outer_list = one_list_;
+  seen_.start = seen_.stop = 0;
+  one_list_ = false;
+  if (is_python()) look_ahead();
   advance();
   ++brackets_;
   while (token_.kind != Kind::end && !token_.is(")")) {
@@ -268,6 +268,8 @@ inline void Program::arguments_of(Arguments* arguments) noexcept {  // at the op
   }
   --brackets_;
   skip(")");
+  seen_ = outer_seen;
+  one_list_ = outer_list;
 }
 
 inline Value Program::call(const Value& callee, std::size_t start) noexcept {
@@ -276,7 +278,14 @@ inline Value Program::call(const Value& callee, std::size_t start) noexcept {
   std::string_view name = callee.kind == Value::object ? callee.known.text : std::string_view();
   const std::string_view own = method_;
   method_ = {};
-  if (callee.kind != Value::object && callee.kind != Value::unknown && own.empty()) {
+  if (callee.kind == Value::function) {
+    Arguments arguments;
+    arguments_of(&arguments);
+    return call_function(callee.first, arguments);
+  }
+  if (callee.kind == Value::text && language_ == Language::php && !callee.known.is_unknown()) {
+    name = callee.known.text;  // a function by its name
+  } else if (callee.kind != Value::object && callee.kind != Value::unknown && own.empty()) {
     Arguments ignored;
     arguments_of(&ignored);
     return Value{};
@@ -294,11 +303,23 @@ inline Value Program::call(const Value& callee, std::size_t start) noexcept {
   const bool is_method = dot != std::string_view::npos || name.empty();
   const std::string_view base = dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
   if (action == Action::none && is_method) action = unknown_method(last, base);
+  if (language_ == Language::perl && ascii::one_of(last, "find finddepth")) bind_found();
   Arguments arguments;
   command_key_ = {};
   arguments_of(&arguments);
   const Span at = from(start);
   if (ascii::equals(name, "os.dup2") || ascii::equals(last, "dup2")) duplicates_ = duplicates_ || connects_;
+  if (language_ == Language::ruby && ascii::one_of(last, "send public_send __send__ const_get method") && arguments.count > 0) {
+    const Value& what = arguments.at(0);  // x.send(:system, "...")
+    if (what.kind == Value::object || (what.kind == Value::text && !what.known.is_unknown())) {
+      const Value whole = base.empty() || base == "Object" ? object(what.known.text) : member(object(base), what.known.text);
+      if (ascii::one_of(last, "method const_get") || whole.kind != Value::object) return whole;
+      Arguments inner;
+      for (std::uint32_t i = 1; i < arguments.count; ++i) inner.value[inner.count++] = arguments.at(i);
+      inner.written = inner.count;
+      return act(find_call(language_, whole.known.text), inner, at, whole.known.text);
+    }
+  }
   switch (action) {
     case Action::import:
       if (arguments.at(0).kind == Value::text) {
@@ -312,6 +333,9 @@ inline Value Program::call(const Value& callee, std::size_t start) noexcept {
       return Value{};
     default: break;
   }
+  // A database that lives in memory only: what is done to it is nobody's loss.
+  if (ascii::equals(name, "sqlite3.connect") && arguments.at(0).kind == Value::text && arguments.at(0).known.text == ":memory:") return object("memory-database");
+  if (ascii::starts_with(name, "memory-database")) return object(ascii::one_of(last, "cursor execute executescript") ? base : std::string_view("memory-database"));
   if (mongo_ || language_ == Language::python) {
     if (const Value* done = store_method(base, last, arguments, at)) return *done;
   }
@@ -370,18 +394,40 @@ inline Value Program::plain_call(std::string_view name, std::string_view last, s
     }
     return Value{};
   }
-  if (language_ == Language::python && ascii::equals(name, "map") && arguments.at(0).kind == Value::object) {
+  if (is_python() && ascii::equals(name, "map") && arguments.at(0).kind == Value::object) {
     Arguments inner;
     inner.value[0] = items_of(arguments.at(1));
     inner.count = inner.written = 1;
     const Action action = find_call(language_, arguments.at(0).known.text);
-    if (action != Action::none) return act(action, inner, at, arguments.at(0).known.text);
-    return Value{};
+    return action != Action::none ? gathered(act(action, inner, at, arguments.at(0).known.text)) : Value{};
   }
+  if (is_python() && ascii::equals(name, "vars") && arguments.at(0).kind == Value::object) return arguments.at(0);
   if (is_python() && ascii::one_of(name, "globals locals vars")) return object("builtins");
+  if (is_python() && ascii::starts_with(name, "get_ipython")) {
+    const bool line = ascii::equals(last, "run_line_magic"), cell = ascii::equals(last, "run_cell_magic");
+    if ((line || cell) && arguments.at(0).kind == Value::text && ascii::one_of(arguments.at(0).known.text, "sx system sc bash sh")) {
+      run_shell(arguments.at(line ? 1 : 2), at);
+    }
+    return base.empty() ? object(name) : Value{};
+  }
+  if (is_python() && ascii::equals(name, "enumerate")) {
+    Value items = arguments.at(0);
+    items.bits |= option::kNumbered;
+    return items;
+  }
+  if (is_python() && ascii::one_of(name, "codecs.decode codecs.encode") && arguments.at(1).kind == Value::text) {
+    const std::string_view encoding = arguments.at(1).known.text;
+    if (ascii::one_of(encoding, "rot13 rot_13")) return turned_by_13(arguments.at(0));
+    if (ascii::equals(name, "codecs.decode")) return decoded(arguments.at(0), ascii::starts_with(encoding, "hex"));
+  }
+  if (language_ == Language::perl && ascii::equals(name, "pack") && arguments.at(0).kind == Value::text && ascii::starts_with(arguments.at(0).known.text, "h")) {
+    return decoded(arguments.at(1), true);
+  }
+
   if (ascii::one_of(name, "sprintf format") && language_ != Language::python && arguments.at(0).kind == Value::text) {
     return filled(arguments.at(0), arguments.at(1), at);
   }
+  hand_over(last, arguments, at);
   if (ascii::one_of(last, "post put patch") && (arguments.has_file || (arguments.bits & option::kSends) != 0)) {
     return act(Action::send, arguments, at, name);
   }

@@ -179,6 +179,23 @@ inline bool Lexer::percent(Token* token) noexcept {
   return true;
 }
 
+// Perl's </etc/*>: a glob, where it holds more than a name.
+inline bool Lexer::angles(Token* token) noexcept {
+  if (language_ != Language::perl) return false;
+  const bool bare = previous_.kind == Kind::name && previous_.sigil == 0 && at_ > 0 && ascii::is_blank(text_[at_ - 1]);  // unlink <*.o>
+  if (previous_.ends_value() && !bare) return false;
+  const std::size_t size = text_.substr(at_ + 1, 128).find_first_of(">\n;=");
+  if (size == std::string_view::npos || size == 0 || at_ + 1 + size >= end_ || text_[at_ + 1 + size] != '>') return false;
+  const std::string_view inside = text_.substr(at_ + 1, size);
+  if (inside.find_first_of("*?/~.") == std::string_view::npos || ascii::is_space(inside[0])) return false;
+  token->kind = Kind::text;
+  token->interpolates = token->glob = true;
+  token->inner = at_ + 1;
+  token->text = inside;
+  at_ += size + 2;
+  return true;
+}
+
 inline bool Lexer::here_document(Token* token) noexcept {
   if (language_ == Language::python || language_ == Language::node) return false;
   std::size_t i = at_ + 1;

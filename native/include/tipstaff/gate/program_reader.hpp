@@ -18,12 +18,34 @@ class Program : private Actions {
       statement();
       if (token_.kind != Kind::end && token_.start == before) advance();
     }
+    finish_functions();
     finish_reverse_shell();
     if (lexer_.is_open()) tree_.add_uncertainty(Unresolved::syntax, code_.origin, frame_.carrier);
   }
 
  private:
-  static constexpr std::uint32_t kLevels = 40;
+  static constexpr std::uint32_t kLevels = 40, kFunctions = 16, kCalls = 64, kAheadTokens = 1 << 16;
+
+  // A function, and where its parts are written; the commands of its first reading.
+  struct Function {
+    std::size_t parameters = 0, parameters_stop = 0, body = 0, body_stop = 0;
+    std::uint32_t first_command = 0, last_command = 0;
+    bool is_lambda = false, running = false, called = false, escapes = false;
+  };
+  // Variables that parameters hide.
+  struct Kept {
+    static constexpr std::uint32_t kMost = 8;
+    std::string_view name[kMost];
+    Value value[kMost];
+    std::uint32_t count = 0;
+  };
+  // A `for` that was read before what it is done for.
+  struct Seen {
+    std::size_t start = 0;
+    Lexer lexer;
+    Token token;
+    std::size_t stop = 0;
+  };
 
   void advance() noexcept {
     previous_stop_ = token_.stop;
@@ -56,8 +78,30 @@ class Program : private Actions {
   void import_node() noexcept;
   void names_of(const Value& whole) noexcept;
   void destructure() noexcept;
+  bool shell_line() noexcept;
+
+  // Loops and functions: program_loops.hpp, program_functions.hpp.
   bool loop() noexcept;
-  static Value items_of(const Value& value) noexcept;
+  Value below(const Value& walk) noexcept;
+  Value items_of(const Value& value) noexcept;
+  void bind_callback(const Value& items) noexcept;
+  void for_each_after(Arguments* arguments) noexcept;
+  void bind_found() noexcept;
+  void look_ahead() noexcept;
+  bool pass_seen() noexcept;
+  Value gathered(Value each) noexcept;
+  bool block() noexcept;
+  Value defined(const Function& function) noexcept;
+  void bind_parameters(const Arguments& arguments, Kept* kept) noexcept;
+  Value read_body(const Function& function, const Arguments& arguments) noexcept;
+  Value call_function(std::uint32_t index, const Arguments& arguments) noexcept;
+  void finish_functions() noexcept;
+  void define_python() noexcept;
+  Value define_lambda() noexcept;
+  Value define_braced() noexcept;
+  Value braced_body(Function* function) noexcept;
+  Value define_arrow(std::size_t start, std::size_t stop) noexcept;
+  void hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept;
 
   // Expressions: program_expressions.hpp.
   Value expression() noexcept;
@@ -78,7 +122,6 @@ class Program : private Actions {
   Value special_member(const Value& value, Span at) noexcept;
   bool takes_bare_arguments(const Value& value) const noexcept;
   Value bare_call(const Value& value, std::size_t start) noexcept;
-  void for_each_after(Arguments* arguments) noexcept;
   Value no_arguments(const Value& value, std::size_t start) noexcept;
   void argument(Arguments* arguments) noexcept;
   void arguments_of(Arguments* arguments) noexcept;
@@ -89,7 +132,6 @@ class Program : private Actions {
   // Methods: program_methods.hpp.
   const Value* store_method(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept;
   Value method(const Value& self, std::string_view name, std::size_t start) noexcept;
-  void bind_callback(const Value& items) noexcept;
   Value attribute(const Value& self, std::string_view name, std::size_t start) noexcept;
   const Value* path_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept;
   static Arguments single(const Value& value) noexcept;
@@ -108,8 +150,14 @@ class Program : private Actions {
   std::size_t previous_stop_ = 0;
   std::uint32_t level_ = 0, brackets_ = 0;
   std::string_view assigned_, star_module_, method_, last_name_, command_key_;
-  Value block_value_, result_;
+  Value block_value_, result_, returned_;
   Known file_seen_;
+  Function functions_[kFunctions];
+  std::uint32_t function_count_ = 0, calls_ = 0, ahead_tokens_ = 0;
+  std::size_t next_for_ = 0;
+  Seen seen_;
+  std::string_view subject_;
+  bool one_list_ = false, expects_colon_ = false;
   bool mongo_ = false, said_depth_ = false, negative_ = false, has_file_seen_ = false;
 };
 

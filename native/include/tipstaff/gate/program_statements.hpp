@@ -6,10 +6,14 @@
 namespace tipstaff::gate::program {
 
 inline void Program::statement() noexcept {
+  block_value_ = Value{};
+  if (is_python() && brackets_ == 0 && (token_.is("!") || token_.is("%")) && shell_line()) return;
+  if (language_ == Language::perl) look_ahead();
   if (token_.kind == Kind::name && token_.sigil == 0) {
     if (is_python()) {
       if (token_.is_name("import")) return import_modules();
       if (token_.is_name("from")) return import_from();
+      if (token_.is_name("def")) return define_python();
     }
     if (language_ == Language::node && token_.is_name("import") && !peek().is("(")) return import_node();
     if (token_.is_one_of("const let var") && language_ == Language::node) {
@@ -19,6 +23,11 @@ inline void Program::statement() noexcept {
     }
     if (token_.is_one_of("for foreach async") && loop()) return;
     if (token_.is_name("new")) return advance();
+    if (token_.is_name("return") && language_ != Language::ruby) {
+      advance();
+      if (token_.kind != Kind::end && !at_line() && !token_.is(";") && !token_.is("}")) returned_ = expression();
+      return;
+    }
     if (mongo_ && token_.is_one_of("show use it help exit")) {
       advance();
       while (token_.kind != Kind::end && !token_.line) advance();
@@ -30,6 +39,41 @@ inline void Program::statement() noexcept {
     return advance();
   }
   expression();
+}
+
+// Lines of IPython: !command, !!command, %sx command, and cells %%bash. At the mark. False: it is none of them.
+inline bool Program::shell_line() noexcept {
+  const std::string_view text = lexer_.text();
+  std::size_t start = token_.start, end = text.find('\n', start);
+  if (end == std::string_view::npos || end > lexer_.end()) end = lexer_.end();
+  if (token_.is("%")) {
+    if (!token_.line) return false;
+    const bool cell = start + 1 < end && text[start + 1] == '%';
+    std::size_t name = start + (cell ? 2 : 1), stop = name;
+    while (stop < end && ascii::is_name(text[stop])) ++stop;
+    const std::string_view magic = text.substr(name, stop - name);
+    if (cell ? !ascii::one_of(magic, "bash sh script system sx !") : !ascii::one_of(magic, "sx system sc")) {
+      if (stop == name || stop >= end || !(ascii::is_blank(text[stop]) || stop == end)) return false;
+      lexer_.go_to(stop);  // another magic: the code behind it is met as usual
+      advance();
+      return true;
+    }
+    start = stop;
+    if (cell) {
+      start = end;
+      end = lexer_.end();
+    }
+  } else {
+    while (start < end && text[start] == '!') ++start;
+  }
+  Token line;
+  line.kind = Kind::text;
+  line.inner = start;
+  line.text = text.substr(start, end - start);
+  run_code(Dialect::shell, Known{line.text, span(start, end), code_.verbatim, line.text.find(kUnknownPart) != std::string_view::npos ? word_flag::kUnknown : std::uint16_t{0}});
+  lexer_.go_to(end);
+  advance();
+  return true;
 }
 
 // import a.b as c, d
@@ -157,81 +201,6 @@ inline void Program::destructure() noexcept {
   lexer_ = after_lexer;
   token_ = after_token;
   previous_stop_ = stop;
-}
-
-// for x in list, for (const x of list), for my $x (list), foreach ($list as $x)
-inline bool Program::loop() noexcept {
-  if (token_.is_name("async")) return false;
-  const bool each = token_.is_name("foreach");
-  advance();
-  std::string_view name;
-  if (language_ == Language::php) {
-    if (!each || !skip("(")) return true;
-    ++brackets_;
-    const Value value = expression();
-    --brackets_;
-    if (token_.is_name("as")) {
-      advance();
-      Token last = token_;
-      while (token_.kind == Kind::name || token_.is("=>")) {
-        last = token_;
-        advance();
-      }
-      memory_.bind(last.text, items_of(value));
-    }
-    return true;
-  }
-  const bool grouped = language_ == Language::node && token_.is("(");
-  if (grouped) advance();
-  while (token_.is_one_of("const let var my our await each")) advance();
-  const bool tuple = is_python() && token_.is("(");
-  if (tuple) advance();
-  if (token_.kind != Kind::name) {
-    if (language_ == Language::perl && token_.is("(")) {  // for (list) { ... $_ ... }
-      const Value value = expression();
-      memory_.bind("_", items_of(value));
-    }
-    return true;
-  }
-  name = token_.text;
-  advance();
-  std::uint32_t names = 1;
-  while (token_.is(",") && is_python()) {
-    advance();
-    if (token_.kind == Kind::name) {
-      memory_.bind(token_.text, Value{});
-      advance();
-    }
-    ++names;
-  }
-  if (tuple) skip(")");
-  if (language_ == Language::perl) {
-    memory_.bind(name, items_of(expression()));
-    return true;
-  }
-  if (!token_.is_one_of("in of")) {
-    if (token_.is("=")) {
-      advance();
-      memory_.bind(name, expression());
-    }
-    return true;
-  }
-  advance();
-  Value value = expression();
-  if (value.kind == Value::walk) {
-    value = names > 1 ? fixed(value.known.text, value.known.span, value.known.flags) : Value{};
-  } else if (names > 1) {
-    value = Value{};
-  }
-  memory_.bind(name, items_of(value));
-  return true;
-}
-
-inline Value Program::items_of(const Value& value) noexcept {
-  Value each = value;
-  if (each.kind == Value::list) each.kind = each.count == 0 ? Value::unknown : Value::any;
-  if (each.kind == Value::content || each.kind == Value::options || each.kind == Value::object) return Value{};
-  return each;
 }
 
 }  // namespace tipstaff::gate::program

@@ -55,9 +55,9 @@ class Texts {
     Value sum;
     sum.kind = Value::any;
     const std::uint32_t count = many.count;
-    Known made[8];
+    Known made[kEach];
     std::uint32_t n = 0;
-    for (; n < count && n < 8; ++n) {
+    for (; n < count && n < kEach; ++n) {
       const Known item = memory_.item(many.first + n);
       made[n] = a.kind == Value::any ? joined(item, {}, other) : joined(other, {}, item);
     }
@@ -107,6 +107,37 @@ class Texts {
       if (arguments.at(i).kind != Value::number || !put_character(draft, arguments.at(i).known.text)) return Value{};
     }
     return fixed(draft.keep(), span);
+  }
+  Value characters(const Value& list, Span span) noexcept {
+    Draft draft(tree_);
+    for (std::uint32_t i = 0; i < list.count; ++i) {
+      if (!put_character(draft, memory_.item(list.first + i).text)) return Value{};
+    }
+    return fixed(draft.keep(), span);
+  }
+  // The arguments from `first` on as one list; one that is a list already is itself.
+  Value as_list(const Arguments& arguments, std::uint32_t first) noexcept {
+    if (arguments.count == first + 1 && arguments.at(first).kind != Value::text) return arguments.at(first);
+    Value list;
+    list.kind = Value::list;
+    list.first = memory_.item_count();
+    for (std::uint32_t i = first; i < arguments.count; ++i) {
+      if (!memory_.add_item(known_or_blank(arguments.at(i), arguments.at(i).known.span))) return Value{};
+      ++list.count;
+    }
+    return list;
+  }
+  // 'ez -es' as 'rm -rf'.
+  Value turned_by_13(const Value& value) noexcept {
+    if (!value.is_text() || value.known.is_unknown()) return Value{};
+    Draft draft(tree_);
+    for (const char c : value.known.text) {
+      const char l = ascii::lower(c);
+      const char turned = l >= 'a' && l <= 'm' ? static_cast<char>(c + 13) : l >= 'n' && l <= 'z' ? static_cast<char>(c - 13) : c;
+      if (!draft.put(std::string_view(&turned, 1))) return Value{};
+    }
+    decoded_ = true;
+    return fixed(draft.keep(), value.known.span);
   }
   Value joined_list(const Value& list, const Value& separator, Span at) noexcept {
     if ((list.kind != Value::list && list.kind != Value::any) || !separator.is_text()) return Value{};
@@ -190,6 +221,8 @@ class Texts {
     }
     return text_value(Known{draft.keep(), at, false, 0});
   }
+
+  static constexpr std::uint32_t kEach = 48;  // of what stands for several, so many are followed
 
   Tree& tree_;
   Memory memory_;

@@ -12,6 +12,7 @@ constexpr std::uint32_t kShell = 4;
 constexpr std::uint32_t kSends = 8;    // a method that sends, or data to send
 constexpr std::uint32_t kEmpty = 16;   // {} and []
 constexpr std::uint32_t kDetached = 32;
+constexpr std::uint32_t kNumbered = 64;  // items come with their numbers: enumerate()
 }  // namespace option
 
 struct Value {
@@ -27,6 +28,7 @@ struct Value {
     walk,     // directories below text
     options,  // a mapping: bits, and the list that matters in it
     remote,   // came from the network
+    function,  // of the program itself: first is its number
   };
   Kind kind = unknown;
   bool simple = false;  // one name, which may be assigned to
@@ -36,6 +38,10 @@ struct Value {
   Known known;
 
   bool is_text() const noexcept { return kind == text || kind == path || kind == number; }
+  // Whether it stands for several: a list, what a glob or a folder gives.
+  bool is_several() const noexcept {
+    return count > 0 || kind == walk || (is_text() && (known.flags & word_flag::kGlob) != 0);
+  }
 };
 
 struct Variable {
@@ -89,6 +95,7 @@ struct Arguments {
   std::uint32_t written = 0;  // of all
   std::uint32_t bits = 0;
   Value named;                // args=, cmd=
+  Value target;               // target=, func=
   Known file;                 // a file whose content is among them
   bool has_file = false;
   bool remote = false;        // something from the network is among them

@@ -35,9 +35,10 @@ inline bool Statements::grant(std::string_view verb) noexcept {
 inline bool Statements::create() noexcept {
   const std::size_t start = token().start;
   at_.advance();
-  bool replaces = false;
+  bool replaces = false, temporary = false;
   for (std::uint32_t i = 0; i < 12 && token().kind != Kind::end && !token().is_mark(';'); ++i) {
     if (token().is("replace")) replaces = true;
+    if (token().is_one_of("temp temporary")) temporary = true;
     if (token().is_one_of("function procedure proc trigger event rule package task")) {
       defining_ = true;
       texts_ = Texts::definition;
@@ -45,11 +46,15 @@ inline bool Statements::create() noexcept {
     }
     const std::string_view object = canonical(token(), "table user role login extension language");
     if (!object.empty()) {
-      if (object == "table" && !replaces) return true;
+      if (object == "table" && !replaces && !temporary) return true;
       at_.advance();
       Flags flags;
       flags.if_exists = if_exists();
       const Known name = at_.take_name();
+      if (object == "table" && temporary) {
+        if (temporary_count_ < kNames) temporary_[temporary_count_++] = name.text;
+        return true;
+      }
       if (object != "table") {
         while (!at_.at_end() && !token().is_mark(';') && token().kind != Kind::meta && !token().is("go")) {
           if (token().is("superuser")) flags.superuser = true;
@@ -102,7 +107,7 @@ inline bool Statements::execute() noexcept {
   const std::string_view last = dot == std::string_view::npos ? what.text : what.text.substr(dot + 1);
   note_function(last);
   if (texts_ == Texts::code && !ascii::equals(last, "sp_executesql") && !ascii::equals(last, "format")) {
-    emit("exec", what.text, Known{}, start);
+    emit("exec", {}, what, start);
     if (ascii::equals(last, "sp_configure")) texts_ = Texts::data;
   }
   return true;

@@ -31,7 +31,8 @@ struct Pending {
   Known name;
   std::size_t start = 0, stop = 0;
   std::uint32_t depth = 0;
-  bool where = false, always_true = false, limit = false, join = false, sets = false, deletes = false;
+  bool where = false, always_true = false, limit = false, join = false, sets = false, deletes = false,
+       joins = false, uses = false;
 };
 
 struct Flags {
@@ -100,7 +101,7 @@ class Statements {
     if (!name.text.empty()) writer.known(name, word_flag::kPseudo);
     if (flags.if_exists) writer.flag("--if-exists");
     if (flags.cascade) writer.flag("--cascade");
-    if (flags.temporary || (!name.text.empty() && name.text[0] == '#')) writer.flag("--temporary");
+    if (flags.temporary || is_temporary(name.text)) writer.flag("--temporary");
     if (flags.force) writer.flag("--force");
     if (flags.all) writer.flag("--all");
     if (flags.is_public) writer.flag("--public");
@@ -112,6 +113,15 @@ class Statements {
     if (flags.disable) writer.flag("--disable");
     if (flags.deletes) writer.flag("--delete");
     writer.end();
+  }
+  // Tables of the session: MSSQL's #t, pg_temp.t, and those that the same text creates as temporary.
+  bool is_temporary(std::string_view name) const noexcept {
+    if (name.empty()) return false;
+    if (name[0] == '#' || ascii::starts_with(name, "pg_temp.") || ascii::starts_with(name, "tempdb..#") || ascii::starts_with(name, "temp.")) return true;
+    for (std::uint32_t i = 0; i < temporary_count_; ++i) {
+      if (same_word(temporary_[i], name)) return true;
+    }
+    return false;
   }
   void emit_file(std::string_view program, const Known& path) noexcept {
     const Frame frame = here();
@@ -136,7 +146,7 @@ class Statements {
     CommandWriter writer(reader_, frame, Dialect::sql, "sql",
                          at_.span(pending.start, pending.stop > pending.start ? pending.stop : pending.start));
     writer.flag(pending.verb).flag("table").known(pending.name, word_flag::kPseudo);
-    if (!pending.name.text.empty() && pending.name.text[0] == '#') writer.flag("--temporary");
+    if (is_temporary(pending.name.text)) writer.flag("--temporary");
     if (pending.where) writer.flag("--where");
     if (pending.always_true) writer.flag("--always-true");
     if (pending.limit) writer.flag("--limit");
@@ -224,6 +234,7 @@ class Statements {
   bool administer() noexcept;
 
   // Inside of statements: sql_texts.hpp.
+  void variable() noexcept;
   void note_function(std::string_view name) noexcept;
   void inside() noexcept;
   void text(const Token& now) noexcept;
@@ -234,14 +245,19 @@ class Statements {
 
   // What the texts of a statement are to the server.
   enum class Texts : std::uint8_t { data, code, definition, shell, cmd, copy, copy_to, copy_from, program, read, write, graph };
-  static constexpr std::uint32_t kPending = 8;
-  static constexpr std::uint32_t kNames = 16;
+  static constexpr std::uint32_t kPending = 8, kNames = 16, kTexts = 8;
+  struct Variable {
+    std::string_view name;
+    Known text;
+  };
 
   Reader& reader_;
   const Frame& frame_;
   Cursor at_;
   Pending pending_[kPending];
-  std::uint32_t pending_count_ = 0;
+  std::string_view temporary_[kNames];
+  Variable variables_[kTexts];
+  std::uint32_t pending_count_ = 0, temporary_count_ = 0, text_count_ = 0;
   std::uint32_t blocks_ = 0;  // BEGIN and CASE that are open in a definition
   Texts texts_ = Texts::data;
   Dialect body_ = Dialect::sql;

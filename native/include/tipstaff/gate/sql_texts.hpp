@@ -15,7 +15,9 @@ inline void Statements::note_function(std::string_view name) noexcept {
 
 inline void Statements::inside() noexcept {
   const Token now = token();
-  if (now.kind == Kind::text) {
+  if (now.is_mark('@') && at_.peek().kind == Kind::word && at_.peek().start == now.stop) {
+    variable();
+  } else if (now.kind == Kind::text) {
     text(now);
   } else if (now.kind == Kind::word) {
     word(now);
@@ -25,6 +27,38 @@ inline void Statements::inside() noexcept {
   }
   if (!moved_) at_.advance();
   moved_ = false;
+}
+
+// @name = 'text' is remembered; where code is wanted, @name is the text that it holds.
+inline void Statements::variable() noexcept {
+  const bool runs = texts_ == Texts::code && (at_.previous().is_mark('(') || at_.previous().is_one_of("from sp_executesql immediate prepare"));
+  const std::size_t start = token().start;
+  at_.advance();
+  const std::string_view name = token().text;
+  const std::size_t stop = token().stop;
+  at_.advance();
+  moved_ = true;
+  Variable* known = nullptr;
+  for (std::uint32_t i = 0; i < text_count_; ++i) {
+    if (same_word(variables_[i].name, name)) known = &variables_[i];
+  }
+  if (runs) {
+    run(Dialect::sql, known != nullptr ? known->text : unknown_text(at_.span(start, stop)));
+    return;
+  }
+  // DECLARE @name type(9) = 'text', SET @name = 'text', SELECT @name := 'text'
+  if (at_.previous().is(name) && token().kind == Kind::word) at_.advance();
+  if (token().is_mark('(')) at_.skip_parentheses();
+  if (token().is_mark(':')) at_.advance();
+  if (!token().is_mark('=')) return;
+  at_.advance();
+  Known text = token().kind == Kind::text ? at_.contents(token()) : unknown_text(at_.span(start, stop));
+  if (known == nullptr && text_count_ < kTexts) {
+    known = &variables_[text_count_++];
+    known->name = name;
+  }
+  if (token().kind == Kind::text && (at_.peek().is_mark('+') || at_.peek().is_mark('|'))) text = unknown_text(text.span);
+  if (known != nullptr) known->text = text;
 }
 
 inline void Statements::text(const Token& now) noexcept {
@@ -81,6 +115,7 @@ inline void Statements::word(const Token& now) noexcept {
   Pending* open = open_here();
   if (now.is("where") && open != nullptr && !open->where) {
     open->where = true;
+    open->join = open->join || open->uses;
     at_.advance();
     const std::uint32_t place = pending_count_ - 1;
     const Truth truth = Condition(at_).read();
@@ -90,7 +125,9 @@ inline void Statements::word(const Token& now) noexcept {
   }
   if (open != nullptr) {
     if (now.is_one_of("limit rows")) open->limit = true;
-    if (now.is_one_of("join using")) open->join = open->verb != "merge";
+    if (now.is("join")) open->joins = true;
+    if (now.is("using") && !open->joins) open->uses = true;
+    if (open->joins && (now.is_one_of("on using") || at_.previous().is("natural"))) open->join = open->verb != "merge";  // what it joins by
     if (now.is("set") && open->verb == "update") open->sets = true;
     if (now.is_one_of("select insert exec execute declare print if use create alter grant") && open->verb != "merge" &&
         open->depth == 0) {

@@ -68,7 +68,7 @@ inline void read_line(Reader& reader, const Code& code, std::size_t from, std::s
   std::size_t at = 0, start = 0, stop = 0;
   bool quoted = false;
   if (!next_word(line, &at, &start, &stop, &quoted)) return;
-  if (ascii::is_digit(line[start]) && !next_word(line, &at, &start, &stop, &quoted)) return;  // "5 PING" runs it five times
+  if (start < line.size() && ascii::is_digit(line[start]) && !next_word(line, &at, &start, &stop, &quoted)) return;  // "5 PING" runs it five times
   const std::size_t begin = start;
   const std::string_view first = line.substr(start, stop - start);
   if (first.size() == 1 && first[0] == kUnknownPart) {
