@@ -143,17 +143,19 @@ inline Span stems_apart(const IntentLexicon& lexicon, Span text, unsigned char* 
       std::size_t best = 0;
       bool opening = false;
       if (foreign && text.data[at] >= 0x80) {
-        // The longest stem that begins here; where it may stand inside of a word before one that opens it.
-        for (const std::uint8_t wanted : {kIntentInside, kIntentOpening}) {
-          if (wanted == kIntentOpening && at != start) break;
-          for (std::size_t tried = 2; tried <= longest && at + static_cast<std::int64_t>(tried) <= end; ++tried) {
-            if (at + static_cast<std::int64_t>(tried) < end && goes_on(text.data[at + static_cast<std::int64_t>(tried)])) continue;
-            const std::uint16_t number = lexicon.find(text.data + at, tried);
-            if ((lexicon.flags(number) & wanted) != 0) best = tried;
-          }
-          opening = wanted == kIntentOpening;
-          if (best != 0) break;
+        // The longest stem that begins here; one that may stand inside of a word before one that opens it.
+        std::size_t opens = 0;
+        std::uint32_t hash = IntentLexicon::kHashStart;
+        for (std::size_t tried = 0; tried < longest && at + static_cast<std::int64_t>(tried) < end;) {
+          do {
+            hash = IntentLexicon::hashed(hash, text.data[at + static_cast<std::int64_t>(tried++)]);
+          } while (at + static_cast<std::int64_t>(tried) < end && goes_on(text.data[at + static_cast<std::int64_t>(tried)]));
+          const std::uint8_t flags = lexicon.flags(lexicon.find(text.data + at, tried, hash));
+          if ((flags & kIntentInside) != 0) best = tried;
+          if ((flags & kIntentOpening) != 0) opens = tried;
         }
+        opening = best == 0 && opens != 0 && at == start;
+        if (opening) best = opens;
       }
       if (best != 0) {
         out[size++] = ' ';

@@ -67,7 +67,7 @@ class Guidance {
   static constexpr std::uint32_t kHits = 16;          // that may come, where one lost that had kept others out
   static constexpr std::uint32_t kFirstLook = 13;     // candidates; four times as many where too few of them stay
   static constexpr std::uint32_t kCandidates = 832;
-  static constexpr std::size_t kLongestPrompt = 64 * 1024;
+  static constexpr std::size_t kLongestPrompt = 32 * 1024;
   static constexpr std::size_t kTopicChars = 1000;    // of a prompt that count for its topic, and words
   static constexpr std::uint32_t kTopicWords = 64;
 
