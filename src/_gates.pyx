@@ -1,6 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
 """The gate engine: policies, commands, tool calls, one at a time or many on many threads."""
 
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -189,6 +190,12 @@ cdef extern from *:
     """
     #include "gate_calls.hpp"
     static inline void set_dialect(tipstaff::gate::Call& call, int d) { call.dialect = static_cast<tipstaff::gate::Dialect>(d); }
+    static inline void decide_all(const tipstaff::gate::Image& image, const tipstaff::gate::Settings& settings,
+                                  const std::vector<std::string_view>& commands, const tipstaff::gate::Place& place,
+                                  int dialect, std::uint32_t threads, unsigned char* decisions) {
+      tipstaff::gate::decide_all(image, settings, commands, place, static_cast<tipstaff::gate::Dialect>(dialect), threads,
+                                 decisions);
+    }
     static inline int decision_of(const tipstaff::gate::Finding& f) { return static_cast<int>(f.decision); }
     static inline int gate_of(const tipstaff::gate::Finding& f) { return static_cast<int>(f.gate); }
     static inline int verdict_decision(const tipstaff::gate::Verdict& v) { return static_cast<int>(v.decision); }
@@ -202,6 +209,7 @@ cdef extern from *:
     }
     """
     void set_dialect(Call&, int) noexcept nogil
+    void decide_all(const Image&, const Settings&, const vector[string_view]&, const CPlace&, int, uint32_t, unsigned char*) except + nogil
     int decision_of(const Finding&) noexcept nogil
     int gate_of(const Finding&) noexcept nogil
     int verdict_decision(const Verdict&) noexcept nogil
@@ -436,35 +444,19 @@ cdef class Policy:
     def decisions(self, commands, Place place not None, settings, dialect=0, threads=1):
         """Judge many commands in one place; returns one byte for each: 0 allow, 1 warn, 2 confirm, 3 block."""
         cdef Settings used
-        cdef vector[Call] calls
-        cdef vector[Field] fields
-        cdef Answers answers
-        cdef Call call
-        cdef Field field
-        cdef size_t i
-        cdef uint32_t k, worst
+        cdef vector[string_view] texts
         cdef uint32_t workers = threads
+        cdef int number = dialect
+        cdef bytearray out = bytearray(len(commands))
+        cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
         self.take_settings(settings, &used)
-        field.element = NOTHING
-        call.field_count = 1
-        call.place = &place.place
-        set_dialect(call, dialect)
-        calls.reserve(len(commands))
-        fields.reserve(len(commands))
+        texts.reserve(len(commands))
         for text in commands:
-            field.text = borrow(text)
-            call.first_field = fields.size()
-            fields.push_back(field)
-            calls.push_back(call)
+            texts.push_back(borrow(text))
+        if texts.size() != <size_t> len(out):
+            raise ValueError("commands: they changed while they were read")
         with nogil:
-            judge_all(self.image, used, calls, fields, workers, &answers)
-        cdef bytearray out = bytearray(calls.size())
-        for i in range(calls.size()):
-            worst = 0
-            for k in range(answers.begin[i], answers.begin[i + 1]):
-                if <uint32_t> decision_of(answers.found[k]) > worst:
-                    worst = decision_of(answers.found[k])
-            out[i] = worst
+            decide_all(self.image, used, texts, place.place, number, workers, decided)
         return bytes(out)
 
     def explain(self, text, dialect, Place place not None, settings):

@@ -116,6 +116,44 @@ inline void judge_all(const Image& image, const Settings& settings, const std::v
   for (const auto& part : found) answers->found.insert(answers->found.end(), part.begin(), part.end());
 }
 
+// The worst decision of each of many commands in one place, as numbers.
+inline void decide_all(const Image& image, const Settings& settings, const std::vector<std::string_view>& commands,
+                       const Place& place, Dialect dialect, std::uint32_t threads, unsigned char* decisions) {
+  constexpr std::size_t kShare = 64;  // commands that a thread takes at a time
+  const std::size_t count = commands.size(), shares = (count + kShare - 1) / kShare;
+  const Surroundings around = place.surroundings();
+  std::atomic<std::size_t> next{0};
+  const auto work = [&]() {
+    Room& room = own_room();
+    Verdict verdict;
+    Field field;
+    Event event;
+    event.fields = &field;
+    event.field_count = 1;
+    event.dialect = dialect;
+    for (;;) {
+      const std::size_t share = next.fetch_add(1);
+      if (share >= shares) return;
+      const std::size_t end = (share + 1) * kShare < count ? (share + 1) * kShare : count;
+      for (std::size_t i = share * kShare; i < end; ++i) {
+        field.text = commands[i];
+        evaluate(image, settings, event, around, room.tree(field.text.size()), nullptr, &verdict);
+        std::uint32_t worst = 0;
+        for (std::uint32_t f = 0; f < verdict.count; ++f) {
+          const auto decision = static_cast<std::uint32_t>(verdict.findings[f].decision);
+          if (decision > worst) worst = decision;
+        }
+        decisions[i] = static_cast<unsigned char>(worst);
+      }
+    }
+  };
+  const std::size_t most = shares < threads ? shares : threads;
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < most; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+}
+
 // The code point at which a byte of UTF-8 stands.
 inline std::uint32_t code_point_at(std::string_view text, std::uint32_t byte) noexcept {
   std::uint32_t count = 0;

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tipstaff.gates.image_layout import VERSION, hash_name, image_checksum
 from tipstaff.gates.packs import load_policy
-from tipstaff.gates.policy_image import DEFAULT_IMAGE, VERSION, compile_image, hash_name, image_checksum
+from tipstaff.gates.policy_image import DEFAULT_IMAGE, compile_image
 from tipstaff.kernels import _gates
 
 

@@ -76,7 +76,7 @@ class Engine {
         tree_(tree),
         flow_(flow),
         verdict_(verdict),
-        judging_{&image, &surroundings, &tree, verdict, settings.uncertain(), &parsed_, trace} {}
+        judging_{&image, &surroundings, &tree, verdict, settings.uncertain(), &parsed_, &signs_, trace} {}
 
   void run(const Event& event) noexcept {
     if (event.tool.empty()) {
@@ -131,7 +131,7 @@ class Engine {
       if (command.carrier != kNone || (command.via & ~(via::kConditional | via::kBackground)) != 0) continue;
       if (command.word_count == 0 || command.span.end > whole.text.size() || command.span.start >= command.span.end) continue;
       const std::string_view text = whole.text.substr(command.span.start, command.span.end - command.span.start);
-      if (!ascii::one_of(command.program, "drop delete truncate alter update purge") || !tools::starts_like_sql(text)) continue;
+      if (!names_statement(command.program) || !tools::starts_like_sql(text)) continue;
       Frame inner = frame;
       inner.carrier = i;
       if (command.node != kNone) inner.node = command.node;
@@ -139,7 +139,15 @@ class Engine {
     }
   }
 
+  // Most programs are told apart by their first letter.
+  static bool names_statement(std::string_view program) noexcept {
+    constexpr std::uint32_t kFirst = 1u << ('d' - 'a') | 1u << ('t' - 'a') | 1u << 0 | 1u << ('u' - 'a') | 1u << ('p' - 'a');
+    if (program.empty() || !ascii::is_letter(program[0]) || (kFirst >> (ascii::lower(program[0]) - 'a') & 1) == 0) return false;
+    return ascii::one_of(program, "drop delete truncate alter update purge");
+  }
+
   void judge_tree() noexcept {
+    signs_.forget();
     const std::uint32_t before = verdict_->marks;
     verdict_->marks = 0;
     std::uint32_t read_before = 0;
@@ -573,6 +581,7 @@ class Engine {
   bool statement_ = false;  // the whole text is SQL: it need not be complete as shell code
   std::uint32_t field_ = 0;
   rules::Parsed parsed_;
+  rules::TreeSigns signs_;
   rules::Judging judging_;
 };
 

@@ -7,15 +7,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <string_view>
 #include <type_traits>
 
 namespace tipstaff::gate {
 
 constexpr char kImageMagic[9] = "TIPSGATE";
-constexpr std::uint32_t kImageVersion = 1;
+constexpr std::uint32_t kImageVersion = 2;
 constexpr std::uint32_t kNothing = 0xffffffffu;
 constexpr std::uint32_t kFlagBits = 128;
+// Signs of words: see WordSigns.
+constexpr std::uint32_t kEndSigns = 8192, kSigns = 9216;
 
 enum class Decision : std::uint32_t { allow, warn, confirm, block, uncertain, mark };
 enum class Gate : std::uint32_t { destructive, allowlist, diff_size, secrets };
@@ -63,11 +66,22 @@ struct Section { std::uint32_t offset, bytes; };
 struct Text { std::uint32_t offset, bytes; };
 struct Slot { std::uint32_t hash, name, spec; };  // name: text; kNothing where the slot is free
 struct Spec {
-  std::uint32_t style, flags, flag_count, short_count, buckets, bucket_count, rules, rule_count;
+  std::uint32_t style, flags, flag_count, short_count, buckets, bucket_count;
+  std::uint32_t rules, rule_count;  // candidates where the first operand is none of the buckets'
   std::uint32_t values_any, values_before, harmless;  // masks
+  std::uint32_t options, option_places;  // where to find an option by its name
+  std::uint32_t letters[4];  // bits of the one-letter options, without their highest bit
 };
-struct Flag { std::uint32_t name, bit, letter, hash; };  // letter: of a one-letter option, else 0
+// Of a program that no rule tells about.
+inline constexpr Spec kPlainSpec{0, 0, 0, 0, 0, 0, 0, 0, kNothing, kNothing, kNothing, 0, 0, {}};
+// letter: of a one-letter option; of the others the first two letters' classes, by which they are sorted.
+struct Flag { std::uint32_t name, bit, letter, hash; };
 struct Bucket { std::uint32_t hash, name, rules, rule_count, values, harmless; };
+// A rule that may hold, and what must be there for that: kNothing where that is not told.
+struct Candidate { std::uint32_t instance, trigger; };
+// One of these must be met; see tipstaff.gates.image_triggers, where the bits of facts are.
+// present, valued: masks; signs of letter pairs come after the others.
+struct Trigger { std::uint32_t facts, via, present, valued, signs, pairs_from, sign_count; };
 struct Instance { std::uint32_t rule, base, any, any_count, unless, unless_count, table, selectors, selector_count, missing; };
 struct Group { std::uint32_t first, count; };
 struct Condition { std::uint32_t kind, a, b, c; };
@@ -88,10 +102,10 @@ struct Config {
 }  // namespace record
 
 enum class SectionKind : std::uint32_t {
-  strings, texts, slots, specs, flags, buckets, lists, instances, groups, conditions, globs, masks, sequences,
-  rules, tables, rows, terms, selectors, config, allowlist, secrets, shared,
+  strings, texts, slots, specs, flags, buckets, candidates, instances, groups, conditions, globs, masks, sequences,
+  rules, tables, rows, terms, selectors, config, allowlist, secrets, shared, triggers, signs, options,
 };
-constexpr std::uint32_t kSectionCount = 22;
+constexpr std::uint32_t kSectionCount = 25;
 
 enum class ImageFault : std::uint32_t { none, too_short, magic, version, length, checksum, section, content, alignment };
 
@@ -131,7 +145,7 @@ class Image {
   List<record::Spec> specs;
   List<record::Flag> flags;
   List<record::Bucket> buckets;
-  List<std::uint32_t> lists;
+  List<record::Candidate> candidates;
   List<record::Instance> instances;
   List<record::Group> groups;
   List<record::Condition> conditions;
@@ -144,7 +158,10 @@ class Image {
   List<record::Term> terms;
   List<record::Selector> selectors;
   List<std::uint32_t> allowlist;  // texts
-  List<std::uint32_t> shared;     // rules that look at every program: instances
+  List<record::Candidate> shared;  // rules that look at every program
+  List<record::Trigger> triggers;
+  List<std::uint32_t> signs;    // two of WordSigns each: the lower and the upper half
+  List<std::uint32_t> options;  // places of a table by hash: the option's index among the program's, or kNothing
   record::Config config{};
   std::string_view secrets;  // the secret scanner's own table
 
@@ -177,7 +194,7 @@ class Image {
   bool globs_within(std::uint32_t first, std::uint32_t count) const noexcept { return within(first, count, globs.count); }
   bool power_of_two(std::uint32_t count) const noexcept { return (count & (count - 1)) == 0; }
   bool rules_within(std::uint32_t first, std::uint32_t count) const noexcept {
-    return within(first, count, lists.count);
+    return within(first, count, candidates.count);
   }
   bool condition_holds(const record::Condition& c) const noexcept {
     switch (static_cast<ConditionKind>(c.kind)) {
@@ -206,6 +223,16 @@ class Image {
     }
     return false;
   }
+  bool options_hold(const record::Spec& s) const noexcept {
+    if (!within(s.options, s.option_places, options.count) || !power_of_two(s.option_places)) return false;
+    bool free_place = s.option_places == 0;
+    for (std::uint32_t i = 0; i < s.option_places; ++i) {
+      const std::uint32_t option = options[s.options + i];
+      if (option == kNothing) free_place = true;
+      else if (option >= s.flag_count) return false;
+    }
+    return free_place;
+  }
   // Checks every index and range; the sections themselves lie inside the image by now.
   bool holds() const noexcept {
     for (std::uint32_t i = 0; i < texts.count; ++i)
@@ -224,22 +251,33 @@ class Image {
       if (!within(s.buckets, s.bucket_count, buckets.count) || !power_of_two(s.bucket_count)) return false;
       bool free_bucket = s.bucket_count == 0;
       for (std::uint32_t b = 0; b < s.bucket_count; ++b) free_bucket |= buckets[s.buckets + b].name == kNothing;
-      if (!free_bucket) return false;
+      if (!free_bucket || !options_hold(s)) return false;
       if (!rules_within(s.rules, s.rule_count)) return false;
       if (!optional_mask(s.values_any) || !optional_mask(s.values_before) || !optional_mask(s.harmless)) return false;
     }
     for (std::uint32_t i = 0; i < flags.count; ++i)
-      if (flags[i].name >= texts.count || flags[i].bit >= kFlagBits || flags[i].letter > 255) return false;
+      if (flags[i].name >= texts.count || flags[i].bit >= kFlagBits || flags[i].letter > 1023) return false;
     for (std::uint32_t i = 0; i < buckets.count; ++i) {
       const record::Bucket& b = buckets[i];
       if (b.name == kNothing) continue;
       if (b.name >= texts.count || !rules_within(b.rules, b.rule_count)) return false;
       if (!optional_mask(b.values) || !optional_mask(b.harmless)) return false;
     }
-    for (std::uint32_t i = 0; i < lists.count; ++i)
-      if (lists[i] >= instances.count) return false;
-    for (std::uint32_t i = 0; i < shared.count; ++i)
-      if (shared[i] >= instances.count) return false;
+    for (const List<record::Candidate>* list : {&candidates, &shared}) {
+      for (std::uint32_t i = 0; i < list->count; ++i) {
+        const record::Candidate& c = (*list)[i];
+        if (c.instance >= instances.count || (c.trigger != kNothing && c.trigger >= triggers.count)) return false;
+      }
+    }
+    for (std::uint32_t i = 0; i < triggers.count; ++i) {
+      const record::Trigger& t = triggers[i];
+      if (!optional_mask(t.present) || !optional_mask(t.valued) || !within(t.signs, t.sign_count, signs.count)) return false;
+      if (t.pairs_from > t.sign_count) return false;
+      for (std::uint32_t s = 0; s < t.sign_count; ++s) {
+        const std::uint32_t limit = s < t.pairs_from ? kEndSigns : kSigns, packed = signs[t.signs + s];
+        if ((packed & 0xffff) >= limit || packed >> 16 >= limit) return false;
+      }
+    }
     for (std::uint32_t i = 0; i < instances.count; ++i) {
       const record::Instance& n = instances[i];
       if (n.rule >= rules.count || n.base >= groups.count) return false;
@@ -318,7 +356,7 @@ inline ImageFault open_image(const unsigned char* data, std::size_t bytes, Image
   list(SectionKind::specs, &opened.specs);
   list(SectionKind::flags, &opened.flags);
   list(SectionKind::buckets, &opened.buckets);
-  list(SectionKind::lists, &opened.lists);
+  list(SectionKind::candidates, &opened.candidates);
   list(SectionKind::instances, &opened.instances);
   list(SectionKind::groups, &opened.groups);
   list(SectionKind::conditions, &opened.conditions);
@@ -332,6 +370,9 @@ inline ImageFault open_image(const unsigned char* data, std::size_t bytes, Image
   list(SectionKind::selectors, &opened.selectors);
   list(SectionKind::allowlist, &opened.allowlist);
   list(SectionKind::shared, &opened.shared);
+  list(SectionKind::triggers, &opened.triggers);
+  list(SectionKind::signs, &opened.signs);
+  list(SectionKind::options, &opened.options);
   const record::Section& config = table[static_cast<std::uint32_t>(SectionKind::config)];
   if (!whole || config.bytes != sizeof(record::Config)) return ImageFault::section;
   std::memcpy(&opened.config, data + config.offset, sizeof(record::Config));

@@ -135,6 +135,7 @@ inline bool starts_like_sql(std::string_view text) noexcept {
   std::size_t at = 0;
   const std::string_view verb = sql_word(text, &at);
   if (at >= text.size() || !ascii::is_space(text[at])) return false;
+  if (verb.size() < 4 || verb.size() > 8) return false;  // as no verb below
   const std::string_view next = sql_word(text, &at);
   if (ascii::equals(verb, "drop")) {
     return ascii::one_of(next, "table database schema index view user role function procedure trigger sequence type "
