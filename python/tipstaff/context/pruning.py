@@ -211,6 +211,7 @@ class Pruner:
         self._reference = reference
         self._replaced: dict[int, dict[int, Block | None]] = {}
         self._old, self._long, self._kept = _Queue(), _Queue(), _Queue()
+        self._collected = 0
         self._earlier: dict[int, int] = {}
         # What an earlier compaction said is all that is left of what was before it.
         self._carried = read_preamble(messages).size
@@ -239,7 +240,6 @@ class Pruner:
                 exchanges.append([])
             if message.get("role") == "assistant" and exchanges:
                 exchanges[-1].append(index)
-            self._collect(index, message, cost)
             if total > trigger:
                 total -= self._prune(total - target, self._boundary(turn, index), index, exchanges)
         if finish and total > target:
@@ -291,6 +291,10 @@ class Pruner:
     def _prune(self, excess: int, boundary: int, end: int, exchanges: list[list[int]]) -> int:
         """Prune until `excess` tokens are saved or nothing is left to prune; return what was saved."""
         before = self.saved
+        # Nothing is looked at before the first time that anything has to go.
+        for index in range(self._collected, end + 1):
+            self._collect(index, self._messages[index], self._costs[index])
+        self._collected = max(self._collected, end + 1)
         turn_begins = self._starts[len(exchanges) - 1] if exchanges else 0
         for queue in (self._old, self._long):
             while queue.next < len(queue.items) and self.saved - before < excess:
