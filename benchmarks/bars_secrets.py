@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tipstaff.gates.secrets import TABLE_FILE
-from tipstaff.kernels import SecretTable, plain_secrets
+from tipstaff.kernels import SecretTable, plain_secret_table
 from tipstaff.kernels.plain_shapes import regex_of
 
 VERSUS_HYPERSCAN = 2.0
@@ -39,18 +39,18 @@ def source(folder: Path, size: int) -> str:
 
 def patterns() -> list[bytes]:
     """Return the rules as expressions without possessive repeats."""
-    table = plain_secrets.opened(TABLE_FILE.read_bytes())
+    table = plain_secret_table.opened(TABLE_FILE.read_bytes())
     out: list[bytes] = []
     for number, rule in enumerate(table.rules):
         code = regex_of(rule.code, table.members, possessive=False)
-        if rule.flags & plain_secrets.WARY:
+        if rule.flags & plain_secret_table.WARY:
             continue
-        if rule.kind == plain_secrets.SHAPE:
+        if rule.kind == plain_secret_table.SHAPE:
             out.append(code)
-        elif rule.kind == plain_secrets.ASSIGN:
+        elif rule.kind == plain_secret_table.ASSIGN:
             keys = b"|".join(sorted({re.escape(key) for key in table.keys[number]}))
             out.append(b"(?i)(?:" + keys + b")" + SIGN + (code or rb"[!-~]{6,128}"))
-        elif rule.kind == plain_secrets.URL:
+        elif rule.kind == plain_secret_table.URL:
             out.append(rb"[a-zA-Z0-9+.-]{1,16}://[^\s:@/\"']{0,64}:[^\s@/\"']{4,128}@")
         else:
             out.append(rb"-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----")

@@ -4,6 +4,8 @@
 #ifndef TIPSTAFF_SECRET_ASSIGNMENTS_HPP
 #define TIPSTAFF_SECRET_ASSIGNMENTS_HPP
 
+#include <initializer_list>
+
 #include "tipstaff/secret_values.hpp"
 
 namespace tipstaff::secrets {

@@ -1,7 +1,7 @@
 """Compiling packs to the flat table that the scanner runs on.
 
 The table is little-endian, holds offsets alone, and can lie anywhere: in a file, in a section of a policy image. Its
-layout is stated by `tipstaff.kernels.plain_secrets`, which reads it in Python, and by ``secrets.hpp``.
+layout is stated by `tipstaff.kernels.plain_secret_table`, which reads it in Python, and by ``secret_table.hpp``.
 """
 
 from __future__ import annotations
@@ -10,25 +10,29 @@ import itertools
 import math
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates import secret_packs as packs
+from tipstaff.gates.secret_anchors import (
+    COMMON,
+    FEWEST,
+    MOST_ANCHORS,
+    WINDOW,
+    anchor_of,
+    best_place,
+    both_cases,
+    compared,
+    paths_of,
+    variants,
+)
 from tipstaff.gates.secret_packs import SecretPackError, SecretRule
-from tipstaff.gates.secret_shapes import Choice, Literal, Mark, Node, Option, Repeat, encode_shape, parse_shape
+from tipstaff.gates.secret_shapes import Mark, Node, Repeat, encode_shape, parse_shape
 from tipstaff.kernels import SecretTable
-from tipstaff.kernels import plain_secrets as layout
-
-_WINDOW: Final = 6
-_COMPARED: Final = 8
-"""Bytes of an anchor that are compared in one step."""
+from tipstaff.kernels import plain_secret_table as layout
 
 _BUCKETS: Final = 32
-_FEWEST: Final = 3
-"""Bytes of an anchor that must be known: the prefilter hashes so many."""
-
-_MOST_ANCHORS: Final = 160
 _WORD_LISTS: Final = (
     "placeholder",
     "plain_value",
@@ -43,124 +47,8 @@ _WORD_LISTS: Final = (
 )
 _PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
 
-# How often bytes occur in source text, per thousand: what makes one window rarer than another. Measured over 10 MB of
-# Python, JavaScript, C and Markdown files; the figures of space to tilde stand in this order.
-_MEASURED: Final = """
-235 .2 8.4 2.5 .05 .4 .2 6.6 11 11 1.4 .6 16 3.9 16 2.7 3.7 2.9 2.2 1.5 1.3 .9 1.2 .6 .7 .6 11 .6 .5 7.2 2.3 .3
-.7 3.7 1.2 2.8 2.2 4.4 2.4 1 .7 3.5 .1 .5 2.4 1.5 5 2.6 2.7 .2 3.2 3.6 4.9 1.2 1.1 .6 .4 .6 .1 3.8 1 3.8 .1 22
-1.2 37 8.1 19 20 68 17 9 9.5 35 1.1 3.5 28 14 37 34 20 1.1 40 39 48 15 4.5 3.7 4.7 10 .9 .8 1.6 .8 .2
-"""
-_COMMON: Final = {10: 28.0, **{byte: float(figure) for byte, figure in enumerate(_MEASURED.split(), 32)}}
-
-
 _BEHIND_NAME: Final = frozenset({9, 10, 13, *range(32, 127)})
 """What may stand behind a name of three letters: without it there is no assignment."""
-
-
-class _Anchor:
-    """Where to look for a rule: bytes that are known, at a known place before or behind the beginning."""
-
-    def __init__(self, sets: Sequence[frozenset[int]], back: int, head: Repeat | None) -> None:
-        self.sets = tuple(sets)
-        self.back = back
-        self.head = head
-
-
-def _folded(byte: int) -> frozenset[int]:
-    char = chr(byte)
-    return frozenset({ord(char.lower()), ord(char.upper())}) if byte < 128 else frozenset({byte})
-
-
-def _paths(nodes: Sequence[Node]) -> Iterator[tuple[frozenset[int] | Repeat, ...]]:
-    """Yield the ways through a shape: sets of bytes for single places, `Repeat` where the length varies."""
-    steps: list[list[tuple[frozenset[int] | Repeat, ...]]] = []
-    for node in nodes:
-        if isinstance(node, Literal):
-            steps.append([tuple(_folded(byte) if node.folded else frozenset({byte}) for byte in node.data)])
-        elif isinstance(node, Repeat):
-            fixed = (node.members,) * min(node.least, 12)
-            if node.least == node.most <= 400:
-                steps.append([(node.members,) * node.least])
-            else:
-                steps.append([(*fixed, Repeat(node.members, node.least - len(fixed), node.most - len(fixed)))])
-        elif isinstance(node, Option):
-            inner = list(itertools.islice(_paths(node.nodes), _MOST_ANCHORS))
-            steps.append([*inner, ()])
-        elif isinstance(node, Choice):
-            steps.append([path for choice in node.choices for path in _paths(choice)])
-    for combined in itertools.islice(itertools.product(*steps), 4 * _MOST_ANCHORS):
-        yield tuple(itertools.chain.from_iterable(combined))
-
-
-def _rarity(members: frozenset[int]) -> float:
-    return -math.log(min(1.0, sum(_COMMON.get(byte, 0.02) for byte in members) / 1000 + 1e-9))
-
-
-def _anchor_of(path: tuple[frozenset[int] | Repeat, ...]) -> _Anchor | None:
-    """Return the rarest window of known bytes on a way, None where there is none."""
-    head: Repeat | None = None
-    items = list(path)
-    first_repeat = next((at for at, item in enumerate(items) if isinstance(item, Repeat)), len(items))
-    start = 0
-    if first_repeat < len(items) and _best(items[:first_repeat]) is None:
-        # A shape that begins with a run: the run is walked back from what follows it.
-        repeat = items[first_repeat]
-        members = repeat.members if isinstance(repeat, Repeat) else frozenset[int]()
-        if any(item != members for item in items[:first_repeat]) or not isinstance(repeat, Repeat):
-            return None
-        head = Repeat(members, first_repeat + repeat.least, first_repeat + repeat.most)
-        start = first_repeat + 1
-        behind = next((at for at in range(start, len(items)) if isinstance(items[at], Repeat)), len(items))
-        run = items[start:behind]
-        # The window begins right behind the run.
-        best = _best(run, only_first=True)
-    else:
-        behind = first_repeat
-        run = items[:first_repeat]
-        best = _best(run)
-    if best is None:
-        return None
-    sets = [item for item in items[start:behind] if not isinstance(item, Repeat)][best:]
-    return _Anchor(sets[:_COMPARED], 0 if head is not None else best, head)
-
-
-def _compared(sets: Sequence[frozenset[int]]) -> tuple[bytes, bytes]:
-    """Return the bytes that a window is compared with, and which of their bits count."""
-    value, mask = bytearray(_COMPARED), bytearray(_COMPARED)
-    for at, members in enumerate(sets[:_COMPARED]):
-        if len(members) == 1:
-            (value[at],), mask[at] = members, 0xFF
-        elif len(members) == 2 and members == _folded(min(members)):
-            value[at], mask[at] = min(members) & 0xDF, 0xDF
-    return bytes(value), bytes(mask)
-
-
-def _keys_of(sets: Sequence[frozenset[int]]) -> int:
-    """Return how many different folded beginnings a window has."""
-    total = 1
-    for members in sets[:_FEWEST]:
-        total *= len({byte | 0x20 for byte in members})
-    return total
-
-
-def _best(run: Sequence[frozenset[int] | Repeat], *, only_first: bool = False) -> int | None:
-    sets = [item for item in run if not isinstance(item, Repeat)]
-    places: list[tuple[float, int]] = []
-    for at in range(1 if only_first else max(0, len(sets) - _FEWEST + 1)):
-        window = sets[at : at + _WINDOW]
-        if len(window) < _FEWEST or _keys_of(window) > 128 or at > 200 or any(b > 127 for s in window[:3] for b in s):
-            continue
-        many = math.log(_keys_of(window)) * 2
-        places.append((sum(map(_rarity, window)) - many - 0.01 * at, at))
-    return max(places)[1] if places else None
-
-
-def _variants(key: str) -> list[str]:
-    if "_" not in key.strip("_"):
-        return [key]
-    inner = key.strip("_")
-    left, right = key[: len(key) - len(key.lstrip("_"))], key[len(key.rstrip("_")) :]
-    return [f"{left}{inner.replace('_', sign)}{right}" for sign in ("_", "-", "")]
 
 
 class _Compiler:
@@ -198,13 +86,13 @@ class _Compiler:
             if rule.kind == "shape":
                 self.anchor(number, rule, nodes)
         for key in rule.keys:
-            for variant in _variants(key):
+            for variant in variants(key):
                 data = variant.encode().lower()
-                if len(data) < _FEWEST:
-                    raise SecretPackError(f"rule {rule.id}: key {key!r} has fewer than {_FEWEST} letters")
-                sets = tuple(map(_folded, data))
+                if len(data) < FEWEST:
+                    raise SecretPackError(f"rule {rule.id}: key {key!r} has fewer than {FEWEST} letters")
+                sets = tuple(map(both_cases, data))
                 # Where the rarest part of the name stands: many begin as other words do.
-                back = _best(sets) or 0
+                back = best_place(sets) or 0
                 self.anchors.append((data, sets[back:], back, None, number))
         if rule.kind == "url":
             self.anchors.append((b"://", tuple(frozenset({byte}) for byte in b"://"), 0, None, number))
@@ -249,8 +137,8 @@ class _Compiler:
     def anchor(self, number: int, rule: SecretRule, nodes: Sequence[Node]) -> None:
         seen: set[tuple[bytes, int, int]] = set()
         nodes = [node for node in nodes if not isinstance(node, Mark)]
-        for path in _paths(nodes):
-            found = _anchor_of(path)
+        for path in paths_of(nodes):
+            found = anchor_of(path)
             if found is None:
                 raise SecretPackError(f"rule {rule.id}: the shape has no three known bytes in a row to look for")
             if found.head is not None:
@@ -259,10 +147,10 @@ class _Compiler:
                     raise SecretPackError(f"rule {rule.id}: begins with a run that `left` does not hold")
                 if found.head.members & found.sets[0]:
                     raise SecretPackError(f"rule {rule.id}: begins with a run that its next byte could go on")
-            for start in itertools.product(*({byte | 0x20 for byte in one} for one in found.sets[:_FEWEST])):
+            for start in itertools.product(*({byte | 0x20 for byte in one} for one in found.sets[:FEWEST])):
                 data = bytes(start)
                 sets = tuple(
-                    frozenset(byte for byte in one if byte | 0x20 == data[at]) if at < _FEWEST else one
+                    frozenset(byte for byte in one if byte | 0x20 == data[at]) if at < FEWEST else one
                     for at, one in enumerate(found.sets)
                 )
                 # Of one rule and place, windows that begin alike are one.
@@ -279,8 +167,8 @@ class _Compiler:
                     continue
                 seen.add(key)
                 self.anchors.append((data, sets, found.back, found.head, number))
-        if len(seen) > _MOST_ANCHORS:
-            raise SecretPackError(f"rule {rule.id}: {len(seen)} beginnings to look for, more than {_MOST_ANCHORS}")
+        if len(seen) > MOST_ANCHORS:
+            raise SecretPackError(f"rule {rule.id}: {len(seen)} beginnings to look for, more than {MOST_ANCHORS}")
 
     def table(self) -> bytes:
         records = b"".join(self.record(number, rule) for number, rule in enumerate(self.rules))
@@ -352,7 +240,7 @@ class _Compiler:
     @staticmethod
     def key_of(sets: Sequence[frozenset[int]]) -> int:
         """Return the hash that a window is looked up by."""
-        first, second, third = (min(members) | 0x20 for members in sets[:_FEWEST])
+        first, second, third = (min(members) | 0x20 for members in sets[:FEWEST])
         return layout.hash_of(first, second, third)
 
     def chained(self) -> tuple[bytes, bytes]:
@@ -366,7 +254,7 @@ class _Compiler:
             at = len(self.names)
             self.names += data
             key = self.key_of(sets)
-            value, mask = _compared(sets)
+            value, mask = compared(sets)
             records.append(
                 struct.pack(
                     "<8s8sIBBBxHHH6x",
@@ -390,11 +278,11 @@ class _Compiler:
         bits = bytearray(3 * layout.SIEVE_BITS // 8)
         seen: set[tuple[frozenset[int], ...]] = set()
         for _, sets, _, _, _ in self.anchors:
-            if sets[:_WINDOW] in seen:
+            if sets[:WINDOW] in seen:
                 continue
-            seen.add(sets[:_WINDOW])
-            folded = [{byte | 0x20 for byte in members} for members in sets[:_WINDOW]]
-            known = len(folded) == _WINDOW and all(len(members) == 1 for members in folded)
+            seen.add(sets[:WINDOW])
+            folded = [{byte | 0x20 for byte in members} for members in sets[:WINDOW]]
+            known = len(folded) == WINDOW and all(len(members) == 1 for members in folded)
             for four in itertools.product(*(*sets, _BEHIND_NAME)[:4]):
                 for part in (0,) if known else (0, 1):
                     place = layout.sieve_of(*four) + part * layout.SIEVE_BITS
@@ -410,12 +298,12 @@ class _Compiler:
         # Those of a class come together.
         weights = [0.0] * 256
         for byte in range(128):
-            weights[layout.class_of(byte)] += _COMMON.get(byte, 0.02) / 1000
+            weights[layout.class_of(byte)] += COMMON.get(byte, 0.02) / 1000
         distinct: dict[tuple[frozenset[int], ...], None] = {}
         for data, sets, _, _, _ in self.anchors:
             window = tuple(
                 (sets[at] if all(byte < 128 for byte in sets[at]) else every) if at < len(sets) else every
-                for at in range(_WINDOW)
+                for at in range(WINDOW)
             )
             del data
             distinct.setdefault(window)
@@ -431,7 +319,7 @@ class _Compiler:
         def cost(bucket: Sequence[frozenset[int]]) -> float:
             return math.prod(map(weight, bucket))
 
-        buckets: list[tuple[frozenset[int], ...]] = [(frozenset(),) * _WINDOW for _ in range(_BUCKETS)]
+        buckets: list[tuple[frozenset[int], ...]] = [(frozenset(),) * WINDOW for _ in range(_BUCKETS)]
         costs = [0.0] * _BUCKETS
         for window in sorted(distinct, key=lambda window: (-cost(window), sorted(map(sorted, window[:3])))):
             grown = [tuple(a | b for a, b in zip(bucket, window, strict=True)) for bucket in buckets]
@@ -439,12 +327,12 @@ class _Compiler:
             best = min(range(_BUCKETS), key=lambda at: (rises[at], at))
             buckets[best] = grown[best]
             costs[best] = cost(grown[best])
-        wide = bytearray(_BUCKETS // 8 * _WINDOW * 64)
+        wide = bytearray(_BUCKETS // 8 * WINDOW * 64)
         for number, bucket in enumerate(buckets):
             half, bit = divmod(number, 8)
             for place, members in enumerate(bucket):
                 for byte in members:
-                    wide[(half * _WINDOW + place) * 64 + layout.class_of(byte & 127)] |= 1 << bit
+                    wide[(half * WINDOW + place) * 64 + layout.class_of(byte & 127)] |= 1 << bit
         return bytes(wide)
 
 
