@@ -497,7 +497,7 @@ constexpr Case kFar[] = {
     {"/srv", "system remote"},
     {"/", "root remote"},
     {"~", "home home-root remote"},
-    {"build", "unknown remote"},
+    {"build", "home remote"},
     {"/home/dev/proj", "home remote"},
     {"/var/www", "system remote"},
 };

@@ -179,13 +179,15 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
                              ".ipynb_checkpoints .aws-sam cdk.out elm-stuff .stack-work dist-newstyle zig-cache zig-out "
                              ".zig-cache _site .jekyll-cache .eslintcache .stylelintcache .ds_store .rpt2_cache .fusebox "
                              ".dynamodb .cargo-target cmakefiles cmakecache.txt test-results playwright-report .benchmarks "
-                             "wheelhouse .wrangler .vercel .netlify .swc .rollup.cache .jest-cache")) {
+                             "wheelhouse .wrangler .vercel .netlify .swc .rollup.cache .jest-cache package-lock.json yarn.lock "
+                             "pnpm-lock.yaml bun.lockb bun.lock npm-shrinkwrap.json .bundle .yarn-cache .pnp.cjs")) {
       return true;
     }
     for (const std::string_view suffix : {".egg-info", ".dist-info", ".pyc", ".pyo", ".tsbuildinfo", ".o", ".obj", ".class",
                                           ".gcda", ".gcno"}) {
       if (name.size() > suffix.size() && ascii::ends_with(name, suffix)) return true;
     }
+    if (path.names(i, "vendor") && path.names(i + 1, "bundle")) return true;
     if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
   }
   return false;

@@ -286,7 +286,14 @@ inline void ShellReader::run_mongo(Invocation& in) noexcept {
     given = true;
     code_word(in, word, Nested{}, Dialect::mongo);
   }
-  if (!given && in.input.kind != Stream::none) nested_stream(in, in.input, Nested{}, Dialect::mongo);
+  if (given || in.input.kind == Stream::none) return;
+  Stream input = in.input;
+  if (input.kind == Stream::known && starts_with(trim(input.text), "use ")) {
+    // `use NAME` is the prompt's own word, and no statement.
+    const std::size_t end = input.text.find_first_of(";\n");
+    input.text = end == string_view::npos ? string_view() : input.text.substr(end + 1);
+  }
+  nested_stream(in, input, Nested{}, Dialect::mongo);
 }
 
 }  // namespace tipstaff::gate::shell

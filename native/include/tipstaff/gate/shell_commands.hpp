@@ -246,6 +246,11 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
   }
 }
 
+// On another machine this one's working directory tells nothing.
+inline bool leaves_machine(std::uint32_t before, std::uint32_t added) noexcept {
+  return (added & via::kRemote) != 0 && (before & via::kRemote) == 0;
+}
+
 // Runs the words of `outer` from `offset` on as a command that it carries.
 inline void ShellReader::run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept {
   if (offset >= outer.count) return;
@@ -263,7 +268,7 @@ inline void ShellReader::run_copied(Invocation& outer, std::uint32_t first, std:
   inner.node = outer.node;
   inner.carrier = outer.command;
   inner.via = outer.via | via;
-  inner.cwd = outer.cwd;
+  inner.cwd = leaves_machine(outer.via, via) ? string_view() : outer.cwd;
   inner.input = input != nullptr ? *input : outer.input;
   inner.pipe_from = outer.pipe_from;
   inner.want_output = outer.want_output;
@@ -281,7 +286,7 @@ inline Frame ShellReader::inner_frame(const Invocation& in, std::uint32_t via) c
   frame.carrier = in.command;
   frame.via = in.via | via;
   frame.depth = frame_.depth;
-  frame.cwd = in.cwd;
+  frame.cwd = leaves_machine(in.via, via) ? string_view() : in.cwd;
   return frame;
 }
 
@@ -315,7 +320,7 @@ inline void ShellReader::nested(Invocation& in, string_view text, Span span, con
   const string_view cwd = session_.cwd;
   if (options.subshell) {
     mark = session_.enter();
-    session_.cwd = in.cwd;
+    session_.cwd = frame.cwd;
   }
   if (options.has_positional) session_.positional = options.positional;
   inner.read();

@@ -402,7 +402,9 @@ inline void ShellReader::read_simple() noexcept {
   }
   if (assigned) {
     // An assignment before a command lasts as long as the command; a later one sees it no more.
-    session_.leave_variables(scope);
+    // What `IFS= read name` reads stays.
+    if (one_of(tree_.word(first).text, "read mapfile readarray")) session_.stay(scope);
+    else session_.leave_variables(scope);
     session_.separators = separators;
   }
   head_ = in.command;

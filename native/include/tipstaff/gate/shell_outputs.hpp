@@ -388,7 +388,9 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
       bool asks = program.name != "command";
       for (; i < in.count && text_of(in, i).size() > 1 && text_of(in, i)[0] == '-'; ++i) asks = true;
       if (!asks || i >= in.count) return;
-      out = known_output(text_of(in, i), argument(in, i).span, argument(in, i).flags);
+      string_view found = text_of(in, i);
+      if (!found.empty() && !holds(found, '/') && !holds(found, kUnknownPart)) found = tree_.join(tree_.copy("/usr/bin/"), found);
+      out = known_output(found, argument(in, i).span, argument(in, i).flags);
       return;
     }
     case Output::git:

@@ -157,6 +157,7 @@ class ShellReader {
   bool only_in_memory(const Invocation& in) noexcept;
   string_view found_by_name(const Invocation& in) noexcept;
   bool read_tight_bomb(string_view name) noexcept;
+  Stream load_secretly(const Stream& file) noexcept;
   bool kills_all_listed(const Invocation& in) noexcept;
   void emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier, std::uint32_t via,
                  string_view cwd, bool empty = false) noexcept;

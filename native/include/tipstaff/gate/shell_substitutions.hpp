@@ -1,6 +1,8 @@
 // What is put in for commands and sums: $(command), `command`, <(command), $((1 + 1)).
 #pragma once
 
+#include "tipstaff/gate/path_names.hpp"
+#include "tipstaff/gate/path_parts.hpp"
 #include "tipstaff/gate/shell_parameters.hpp"
 
 namespace tipstaff::gate::shell {
@@ -53,6 +55,15 @@ inline void ShellReader::read_arithmetic(Pieces& pieces, const char* close, std:
   add_unknown(pieces, 0, quoted);
 }
 
+// What $(cat FILE) is; of a key or a credential it is marked as one, whatever it is.
+inline Stream ShellReader::load_secretly(const Stream& file) noexcept {
+  PathParts path;
+  take_path_apart(file.text, session_.cwd, reader_.surroundings->home, false, false, &path);
+  Stream content = load(file, session_.cwd);
+  if (!path.too_long && is_secret(path)) content.flags |= word_flag::kCredential;
+  return content;
+}
+
 // The commands of $( ... ), read where they stand; pos_ is behind the parenthesis.
 inline Stream ShellReader::read_substitution() noexcept {
   const char* const start = pos_;
@@ -87,7 +98,7 @@ inline Stream ShellReader::read_substitution() noexcept {
   pipe_from_ = outer_from;
   merge_ = outer_merge;
   --session_.level;
-  if (capture.stream.kind == Stream::file) return load(capture.stream, session_.cwd);
+  if (capture.stream.kind == Stream::file) return load_secretly(capture.stream);
   return capture.stream;
 }
 
@@ -142,7 +153,7 @@ inline void ShellReader::read_back_ticks(Pieces& pieces, bool quoted) noexcept {
   in.command = frame_.carrier;
   nested(in, text, span, options);
   const Stream stream =
-      capture.stream.kind == Stream::file ? load(capture.stream, session_.cwd) : capture.stream;
+      capture.stream.kind == Stream::file ? load_secretly(capture.stream) : capture.stream;
   add_stream(pieces, stream, quoted);
 }
 
