@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tipstaff.budgets import MAX_SOURCE_BYTES
 from tipstaff.cli.output import Painter, diagnostic_lines
-from tipstaff.cli.sarif import help_uri
+from tipstaff.cli.sarif import help_page
 from tipstaff.guidance.compiler import CompilerConfig
 from tipstaff.guidance.diagnostics import KINDS, Kind
 from tipstaff.guidance.lint import LintReport, lint_repository
@@ -110,7 +110,7 @@ def _fenced(text: str) -> list[str]:
 
 def anchor(code: str) -> str:
     """Return the anchor of a code's entry."""
-    return help_uri(code).partition("#")[2]
+    return help_page(code).partition("#")[2]
 
 
 if __name__ == "__main__":

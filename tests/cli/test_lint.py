@@ -182,7 +182,8 @@ def test_sarif_has_the_shape_that_code_hosts_read(capsys: Capture) -> None:
     headings = re.findall(r"^### (.+)$", page, re.MULTILINE)
     links = {f"docs/diagnostics.md#{heading.lower().replace(' ', '-')}" for heading in headings}
     for rule in rules:
-        assert rule["helpUri"] in links
+        assert "helpUri" not in rule  # it has to be absolute
+        assert rule["help"]["text"].rpartition(" See ")[2].removesuffix(".") in links
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] in {"error", "warning", "note"}
@@ -215,3 +216,16 @@ def test_a_path_becomes_a_uri(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "CLAUDE.md").write_text("- Write clean code\n", encoding="utf-8")
     assert results(tmp_path)[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "my%20shop/CLAUDE.md"
+
+
+def test_a_file_that_is_no_rule_file_is_not_praised(repository: Path, capsys: Capture) -> None:
+    (repository / "notes.md").write_text("- Write clean code\n", encoding="utf-8")
+    (repository / ".git").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(repository)
+        assert main(["lint", "notes.md", "--json"]) == exits.OK
+        out, err = capsys.readouterr()
+        assert json.loads(out)["diagnostics"] == []
+        assert err == "tipstaff: warning: notes.md: not a rule file; it was not read\n"
+        main(["lint", "AGENTS.md"])
+        assert capsys.readouterr().err == ""

@@ -146,6 +146,26 @@ def test_the_nearer_file_wins_in_its_folder(tmp_path: Path) -> None:
     assert found(bundle) == ["TS504"]
 
 
+def test_a_local_rule_that_replaces_another_says_so() -> None:
+    bundle = compile_guidance("- [STY-001] Prefer tabs\n", "- [STY-001] Prefer two spaces\n")
+    assert [(rule.id, rule.text) for rule in bundle.rules()] == [("STY-001", "Prefer two spaces")]
+    (finding,) = bundle.diagnostics
+    assert (finding.code, finding.source, finding.line) == ("TS504", "local", 1)
+    assert "'Prefer tabs'" in finding.message
+
+
+def test_a_local_file_further_down_replaces_in_its_folder_alone(tmp_path: Path) -> None:
+    bundle = laid_out(
+        tmp_path, {"CLAUDE.md": "- [STY-001] Prefer tabs\n", "web/CLAUDE.local.md": "- [STY-001] Prefer spaces\n"}
+    )
+    outer, inner = bundle.rule("STY-001"), bundle.rule("STY-001@web")
+    assert outer is not None
+    assert inner is not None
+    assert (outer.text, outer.repo_scopes) == ("Prefer tabs", ("**/*",))
+    assert (inner.text, inner.overrides, inner.repo_scopes) == ("Prefer spaces", "STY-001", ("web/**",))
+    assert found(bundle) == ["TS504"]
+
+
 def test_relations_are_found_across_files(tmp_path: Path) -> None:
     bundle = laid_out(
         tmp_path,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tipstaff.cli.output import Painter, counted, diagnostic_lines, write, write_json
+from tipstaff.cli.output import Painter, counted, diagnostic_lines, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import Severity
 
@@ -47,6 +47,9 @@ def command(
     root, files = _where(paths)
     report = lint_repository(root, select=_codes(select), ignore=_codes(ignore))
     if files:
+        for name in files:
+            if name not in report.files and all(found.source != name for found in report.diagnostics):
+                click.echo(f"tipstaff: warning: {plain(name)}: not a rule file; it was not read", err=True)
         report = report.only(files)
     if as_json or form == "json":
         write_json({**report.to_dict(), "exit_code": report.exit_code})
@@ -94,7 +97,8 @@ def _summary(report: LintReport, paint: Painter) -> list[str]:
         if (number := sum(found.severity is severity for found in report.diagnostics))
     ]
     verdict = paint(", ".join(by_severity), bold=True) if by_severity else paint("nothing found", "green", bold=True)
-    kinds = f"{report.constitution_rules} constitution, {report.shard_rules} task-scoped"
+    full = f" ({report.constitution_overflow:,} without room)" if report.constitution_overflow else ""
+    kinds = f"{report.constitution_rules:,} constitution{full}, {report.shard_rules:,} task-scoped"
     cost = f"constitution about {counted(report.constitution_tokens, 'token')} per turn"
     lines = [f"{verdict} in {counted(len(report.files), 'file')}: {counted(report.rules, 'rule')} ({kinds}), {cost}"]
     loads = [

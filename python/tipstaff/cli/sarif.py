@@ -19,8 +19,8 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def help_uri(code: str) -> str:
-    """Return where a code is explained, relative to the project's root."""
+def help_page(code: str) -> str:
+    """Return where a code is explained, relative to the project's root: no ``helpUri``, which has to be absolute."""
     return f"docs/diagnostics.md#{code.lower()}-{KINDS[code].name}"
 
 
@@ -54,8 +54,7 @@ def _descriptor(code: str) -> dict[str, Any]:
         "name": "".join(part.capitalize() for part in kind.name.split("-")),
         "shortDescription": {"text": kind.summary},
         "fullDescription": {"text": kind.why},
-        "help": {"text": f"{kind.why} {kind.fix}"},
-        "helpUri": help_uri(code),
+        "help": {"text": f"{kind.why} {kind.fix} See {help_page(code)}."},
         "defaultConfiguration": {"level": _LEVELS[kind.severity]},
     }
 

@@ -100,7 +100,7 @@ KINDS: Final[dict[str, Kind]] = {
         WARNING,
         "A front-matter key has a value of the wrong kind.",
         why="The host ignores it, so the scope is not what the author thinks.",
-        fix="Give globs as a list of strings or one comma-separated string.",
+        fix="Give globs as a list of strings or one comma-separated string, and alwaysApply as true or false.",
         example={".claude/rules/api.md": "---\npaths:\n  - 7\n---\n- Always validate input\n"},
     ),
     "TS108": Kind(
@@ -341,8 +341,8 @@ KINDS: Final[dict[str, Kind]] = {
     "TS504": Kind(
         "overridden",
         INFO,
-        "A nested file replaces a rule of an outer one inside its folder.",
-        why="The nearest file wins there; elsewhere the outer rule holds.",
+        "A nested or a local file replaces a rule of another one.",
+        why="The nearest file wins in its folder, elsewhere the outer rule holds; a local file wins on its machine.",
         fix="Nothing, if that is meant.",
         example={
             "AGENTS.md": "- [STY-001] Prefer tabs\n",

@@ -74,6 +74,8 @@ class LintReport(Record, frozen=True, kw_only=True):
         Rule files read, relative to the repository.
     rules, constitution_rules, shard_rules
         Numbers of rules, as the manifest counts them.
+    constitution_overflow
+        How many of the constitution's rules find no room in it.
     constitution_tokens
         Estimated tokens of the constitution's text: four characters (UTF-16 units) each, rounded up.
     hosts
@@ -90,6 +92,7 @@ class LintReport(Record, frozen=True, kw_only=True):
     constitution_tokens: int
     hosts: tuple[HostLoad, ...]
     counts: dict[str, int]
+    constitution_overflow: int = 0
 
     @property
     def exit_code(self) -> int:
@@ -147,6 +150,7 @@ def lint_repository(
         files=repository.files,
         rules=bundle.manifest.total_rules,
         constitution_rules=bundle.manifest.constitution_rules,
+        constitution_overflow=len(bundle.constitution.overflow),
         shard_rules=bundle.manifest.shard_rules,
         constitution_tokens=tokens(bundle.constitution.text) if bundle.constitution.rules else 0,
         hosts=host_loads(repository.documents),

@@ -37,7 +37,7 @@ class Merging:
             return
         if rule.is_generated_id or rule.text == known.text:
             self._merge_same(key, known, rule)
-        elif rule.source == "local" and known.source != "local":
+        elif self._is_overlay(known, rule):
             self._overlay(key, known, rule)
         elif rule.depth > known.depth and rule.path != known.path:
             folder = rule.path.rsplit("/", 1)[0]
@@ -45,8 +45,9 @@ class Merging:
             self.say("TS504", inner, f"{rule.id} of {known.path}:{known.line} is replaced inside {folder}/.")
             self.add(inner)
         else:
-            self.say("TS306", rule, f"{rule.id} is also the id of the rule in {known.path}:{known.line}.")
             earlier = known.replace(id=self._free_id(known.id))
+            place = f"{known.path}:{known.line}"
+            self.say("TS306", rule, f"{rule.id} is also the id of the rule in {place}, which is {earlier.id} now.")
             self.rules[earlier.id.casefold()] = earlier
             self.rules[key] = rule
 
@@ -59,9 +60,16 @@ class Merging:
             self.say("TS501", rule, f"The same words stand in {known.path}:{known.line}.", span=whole_span(rule))
         self.rules[key] = stricter(known, rule)
 
+    @staticmethod
+    def _is_overlay(known: GuidanceRule, rule: GuidanceRule) -> bool:
+        """Whether a local rule lies over a root rule everywhere; one further down only holds in its own folder."""
+        return rule.source == "local" != known.source and (known.is_constitution or rule.depth <= known.depth)
+
     def _overlay(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
         """Lay a local rule over a root rule of the same id."""
         if not known.is_constitution:
+            place = f"{known.path}:{known.line}"
+            self.say("TS504", rule, f"{known.id} of {place}, {known.text!r}, is replaced by this local rule.")
             self.rules[key] = rule.replace(priority=max(known.priority, rule.priority))
             return
         if not tightens(known, rule):

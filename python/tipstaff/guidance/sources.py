@@ -104,7 +104,13 @@ class _Reader:
                 entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
             except OSError as error:
                 self.diagnostics.append(
-                    find("TS111", 0, folder or ".", f"The folder cannot be read: {error.strerror}.")
+                    find(
+                        "TS111",
+                        0,
+                        folder or ".",
+                        f"The folder cannot be read: {error.strerror}.",
+                        fix="Let its owner read it; rule files in it are missing.",
+                    )
                 )
                 continue
             last = folder.rsplit("/", 1)[-1]
