@@ -114,3 +114,27 @@ def test_the_rules_are_compiled_for_the_hook_where_it_is_in_use(
     written = Path(json.loads(capsys.readouterr().out)["hook"])
     assert written.parent == state / "guidance"
     assert b"Keep images small" in written.read_bytes()
+
+
+def test_text_has_no_lines_for_what_was_not_made(orchard: Path, capsys: Capture) -> None:
+    main(["compile", str(orchard)])
+    lines = capsys.readouterr().out.splitlines()
+    assert all(lines)
+
+
+def test_what_kept_the_store_from_being_written_is_said_plainly(orchard: Path, capsys: Capture) -> None:
+    (orchard / ".tipstaff").write_text("", encoding="utf-8")
+    assert main(["compile", str(orchard)]) == exits.STORE
+    err = capsys.readouterr().err
+    assert str(orchard / ".tipstaff") in err
+    assert "in memory" not in err
+    assert "[Errno" not in err
+
+
+def test_rules_without_room_in_the_constitution_are_counted(tmp_path: Path, capsys: Capture) -> None:
+    rules = "".join(f"- Never open port {9000 + number} to everybody\n" for number in range(80))
+    (tmp_path / "CLAUDE.md").write_text(f"## Security\n{rules}", encoding="utf-8")
+    main(["compile", str(tmp_path)])
+    assert "80 constitution (22 without room), 0 task-scoped" in capsys.readouterr().out
+    main(["lint", str(tmp_path), "--ignore", "TS401"])
+    assert "80 constitution (22 without room), 0 task-scoped" in capsys.readouterr().out

@@ -94,3 +94,24 @@ def test_nothing_is_written(tmp_path: Path, capsys: Capture) -> None:
     explained(capsys, "SEC-001", folder)
     main(["lint", str(folder)])
     assert sorted(folder.rglob("*")) == before
+
+
+def test_of_two_rules_with_one_id_both_say_so(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "CLAUDE.md").write_text("- [A-001] Always sign tags\n- [A-001] Never skip tests\n", encoding="utf-8")
+    for rule_id in ("A-001", "A-001~1"):
+        (found,) = explained(capsys, rule_id, tmp_path)["diagnostics"]
+        assert found["message"] == "A-001 is also the id of the rule in CLAUDE.md:1, which is A-001~1 now."
+
+
+def test_a_finding_elsewhere_is_said_with_its_place(capsys: Capture) -> None:
+    assert main(["explain", "REL-003", "--dir", str(ORCHARD)]) == exits.OK
+    assert "TS501 AGENTS.md:3: The same words stand in REL-003 in CLAUDE.md:35." in capsys.readouterr().out
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "CLAUDE.md").write_bytes(b"- Never caf\xe9\n")
+    (tmp_path / "AGENTS.md").write_text("- [A-001] Always sign tags\n", encoding="utf-8")
+    assert main(["explain", "A-001", "--dir", str(tmp_path), "--json"]) == exits.OK
+    out, err = capsys.readouterr()
+    assert json.loads(out)["rule"]["id"] == "A-001"
+    assert err.startswith("tipstaff: warning: CLAUDE.md: Byte 0xe9 in line 1 is not UTF-8.")

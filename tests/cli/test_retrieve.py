@@ -100,3 +100,31 @@ def test_why_names_words_boosts_and_what_was_beaten(capsys: Capture, orchard: Pa
     assert "pulled by migration +" in out
     assert " + boosts " in out
     assert "beat " in out
+
+
+def test_an_absolute_scope_is_taken_within_the_repository(
+    capsys: Capture, orchard: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = "write the commit subject line"
+    inside = ids(retrieved(capsys, orchard, task, "--scope", "api/orders.py"))
+    assert "AGT-003@api" in inside
+    assert ids(retrieved(capsys, orchard, task, "--scope", str(orchard / "api" / "orders.py"))) == inside
+    monkeypatch.chdir(orchard)
+    assert ids(retrieved(capsys, Path(), task, "--scope", str(orchard.resolve() / "api" / "orders.py"))) == inside
+    assert main(["retrieve", task, "--dir", str(orchard), "--scope", str(orchard.parent / "x.py")]) == exits.USAGE
+    assert "not inside" in capsys.readouterr().err
+
+
+def test_what_was_left_out_is_said_with_the_rule_that_stayed(capsys: Capture, orchard: Path) -> None:
+    assert main(["retrieve", "squash the commits before merging", "--dir", str(orchard)]) == exits.OK
+    out = capsys.readouterr().out
+    assert "left out: AGT-002 for GEM-001: " in out or "left out: GEM-001 for AGT-002: " in out
+
+
+def test_a_rule_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "CLAUDE.md").write_bytes(b"- Never caf\xe9\n")
+    for _ in range(2):  # compiled, and from the store
+        assert main(["retrieve", "open the menu", "--dir", str(tmp_path), "--json"]) == exits.OK
+        out, err = capsys.readouterr()
+        assert json.loads(out)["shards"] == []
+        assert err.startswith("tipstaff: warning: CLAUDE.md: Byte 0xe9 in line 1 is not UTF-8.")

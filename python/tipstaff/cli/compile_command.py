@@ -8,12 +8,9 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.embedding_option import embedding_named, embedding_option
-from tipstaff.cli.output import COLOURS, Painter, counted, plain, write, write_json
+from tipstaff.cli.output import COLOURS, Painter, counted, plain, report_unread, write, write_json
 from tipstaff.errors import StoreWriteError
 from tipstaff.model import PolicyBundle, Severity
-
-UNREAD = frozenset({"TS101", "TS102", "TS111", "TS112"})
-"""Findings that say that a rule file is missing from what was compiled."""
 
 
 @click.command("compile")
@@ -36,10 +33,10 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
     if check:
         return _check(directory, store, embedding, as_json=as_json)
     with open_project(directory, store=store, embedding=embedding_named(embedding)) as project:
-        stored, reason = project.is_stored, project.reason
+        stored, reason, problem = project.is_stored, project.reason, project.problem
         bundle, path, rebuilt = project.bundle, project.store_path, project.rebuilt
     if not stored:
-        raise StoreWriteError(reason)
+        raise StoreWriteError(problem or reason)
     policy = _compile_policy(directory)
     hook = _compile_for_hook(directory, bundle)
     if as_json:
@@ -60,10 +57,7 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
         write(*_lines(bundle, str(path), reason if rebuilt else "", Painter()))
         write(*([] if policy is None else [f"policy: {plain(str(policy))}"]))
         write(*([] if hook is None else [f"rules for the hook: {plain(str(hook))}"]))
-    unread = [found for found in bundle.diagnostics if found.code in UNREAD]
-    for found in unread:
-        click.echo(f"tipstaff: error: {plain(found.source)}: {plain(found.message)} {found.fix}", err=True)
-    return exits.UNREADABLE if unread else exits.OK
+    return exits.UNREADABLE if report_unread(bundle.diagnostics, "error") else exits.OK
 
 
 def _compile_policy(directory: Path) -> Path | None:
@@ -105,7 +99,8 @@ def _check(directory: Path, store: Path | None, embedding: str, *, as_json: bool
 def _lines(bundle: PolicyBundle, store: str, reason: str, paint: Painter) -> list[str]:
     manifest, constitution = bundle.manifest, bundle.constitution
     rules = paint(counted(manifest.total_rules, "rule"), bold=True)
-    kinds = f"{manifest.constitution_rules} constitution, {manifest.shard_rules} task-scoped"
+    full = f" ({len(constitution.overflow):,} without room)" if constitution.overflow else ""
+    kinds = f"{manifest.constitution_rules:,} constitution{full}, {manifest.shard_rules:,} task-scoped"
     lines = [
         f"{rules} from {counted(len(manifest.source_hashes), 'file')}: {kinds}",
         f"constitution: {counted(len(constitution.text.splitlines()), 'line')}, hash {constitution.hash}",

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from tipstaff.cli.output import Painter, plain, write, write_json
+from tipstaff.cli.output import Painter, plain, report_unread, write, write_json
 from tipstaff.errors import SourceNotFoundError
-from tipstaff.model import EVERYWHERE, GuidanceRule, PolicyBundle
+from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle
 
 
 @click.command("explain")
@@ -23,6 +23,7 @@ def command(rule_id: str, directory: Path, as_json: bool) -> None:
     from tipstaff.guidance.project import compile_repository
 
     bundle = compile_repository(directory)
+    report_unread(bundle.diagnostics, "warning")
     rule = bundle.rule(rule_id)
     if rule is None:
         msg = _unknown(bundle, rule_id, directory)
@@ -57,8 +58,13 @@ def explain(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
         "overrides": rule.overrides,
         "overridden_by": [other.id for other in bundle.rules() if other.overrides == rule.id],
         "former_id": rule.former_id,
-        "diagnostics": [found.to_dict() for found in bundle.diagnostics if found.rule_id == rule.id],
+        "diagnostics": [found.to_dict() for found in bundle.diagnostics if _concerns(found, rule.id)],
     }
+
+
+def _concerns(found: Diagnostic, rule_id: str) -> bool:
+    """Whether a finding is about a rule; of two with the same id, the earlier was given another: ``SEC-001~1``."""
+    return found.rule_id == rule_id or (found.code == "TS306" and found.rule_id == rule_id.rpartition("~")[0])
 
 
 def _loaded(bundle: PolicyBundle, rule: GuidanceRule) -> str:
@@ -107,9 +113,10 @@ def _lines(rule: GuidanceRule, explanation: dict[str, Any], paint: Painter) -> l
         ("formerly", rule.former_id or ""),
     ]
     lines += [f"  {name:<14} {plain(text)}" for name, text in facts if text]
-    lines += [
-        f"  {found['severity']:<14} {found['code']} {plain(found['message'])}" for found in explanation["diagnostics"]
-    ]
+    for found in explanation["diagnostics"]:
+        elsewhere = (found["source"], found["line"]) != (rule.path, rule.line)
+        at = plain(f"{found['source']}:{found['line']}: ") if elsewhere else ""
+        lines.append(f"  {found['severity']:<14} {found['code']} {at}{plain(found['message'])}")
     return lines
 
 

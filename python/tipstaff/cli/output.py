@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import click
@@ -47,7 +47,9 @@ def write_json(document: Any) -> None:
 
 
 def write(*lines: str, painter: Painter | None = None) -> None:
-    """Print lines; what the terminal's encoding lacks is escaped, not an error."""
+    """Print lines, nothing where there are none; what the terminal's encoding lacks is escaped, not an error."""
+    if not lines:
+        return
     encoding = sys.stdout.encoding or "utf-8"
     text = "\n".join(lines).encode(encoding, "backslashreplace").decode(encoding)
     click.echo(text, color=None if painter is None else painter.on)
@@ -69,6 +71,18 @@ def diagnostic_lines(diagnostics: Sequence[Diagnostic], paint: Painter) -> list[
         if found.fix:
             lines.append(f"    fix: {plain(found.fix)}")
     return lines
+
+
+UNREAD: Final = frozenset({"TS101", "TS102", "TS111", "TS112"})
+"""Findings that say that a rule file is missing from what was compiled."""
+
+
+def report_unread(diagnostics: Iterable[Diagnostic], severity: str) -> bool:
+    """Say on standard error which rule files could not be read, one line each; return whether there are any."""
+    unread = [found for found in diagnostics if found.code in UNREAD]
+    for found in unread:
+        click.echo(f"tipstaff: {severity}: {plain(found.source)}: {plain(found.message)} {found.fix}", err=True)
+    return bool(unread)
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tipstaff.cli.embedding_option import embedding_named, embedding_option
-from tipstaff.cli.output import Painter, counted, plain, write, write_json
+from tipstaff.cli.output import Painter, counted, plain, report_unread, write, write_json
+from tipstaff.errors import ConfigError
 from tipstaff.model import INTENTS, RISK_CLASSES
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ def command(
     """Show the rules that matter for TASK, and why each of them was chosen."""
     from tipstaff.guidance.project import open_project
 
+    scope = None if scope is None else _scope_within(directory, scope)
     with open_project(directory, embedding=embedding_named(embedding)) as project:
+        report_unread(project.diagnostics, "warning")
         retriever = project.retriever()
         result = retriever.retrieve(
             task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards
@@ -60,6 +63,19 @@ def command(
         write(*_lines(result, Painter(), whys))
 
 
+def _scope_within(directory: Path, scope: str) -> str:
+    """Return a scope relative to the repository: rules do not name absolute paths, as hosts and shells do."""
+    path = Path(scope)
+    if not path.is_absolute():
+        return scope
+    # The name first as it was given: a link inside the repository stands for itself there.
+    for root, place in ((directory.absolute(), path), (directory.resolve(), path.resolve())):
+        if place.is_relative_to(root):
+            return place.relative_to(root).as_posix() + ("/" if scope.endswith("/") else "")
+    msg = f"--scope {scope}: not inside {directory.resolve()}"
+    raise ConfigError(msg)
+
+
 def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why]) -> list[str]:
     always = len(result.constitution.rules) - len(result.constitution.overflow)
     intent = f"intent {paint(result.detected_intent, bold=True)} ({result.confidence:.0%} sure)"
@@ -74,7 +90,7 @@ def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why]) -> list
         lines.append(paint(f"        {found.reason}; {plain(place)}", dim=True))
         if whys:
             lines += [f"        {line}" for line in _why(whys[number])]
-    lines += [f"  left out: {dropped.id}, {plain(dropped.reason)}" for dropped in result.dropped]
+    lines += [f"  left out: {dropped.id} for {dropped.kept}: {plain(dropped.reason)}" for dropped in result.dropped]
     lines.append(paint(f"{result.latency_ms:.3f} ms", dim=True))
     return lines
 

@@ -87,6 +87,8 @@ class Project:
         Whether the rules were compiled just now.
     reason
         Why they were; what kept the store from being written, where something did.
+    problem
+        What kept the store from being written, alone; empty where nothing did.
     """
 
     def __init__(
@@ -100,12 +102,14 @@ class Project:
         rebuilt: bool,
         reason: str,
         config: CompilerConfig,
+        problem: str = "",
     ) -> None:
         self.root = root
         self.store_path = store_path
         self.is_stored = store is not None
         self.rebuilt = rebuilt
         self.reason = reason
+        self.problem = problem
         self._store = store
         self._bundle = bundle
         self._embedding = embedding
@@ -288,6 +292,7 @@ class _Builder(NamedTuple):
     def build(self, reason: str, *, write: bool) -> Project:
         """Compile the repository's rules, and write them if that is wanted and can be done."""
         store: ShardStore | None = None
+        obstacle = ""
         config = self.config.replace(today=self.today)  # one day for all, also around midnight
         if not write:
             bundle = _compile(read_repository(self.root), config, self.previous)
@@ -314,7 +319,8 @@ class _Builder(NamedTuple):
                     raise problem
                 store = self._store(bundle, fingerprint)
             except (StoreWriteError, StoreError, SourceNotFoundError) as error:
-                reason = f"{reason}; it is kept in memory only: {error}"
+                obstacle = _words_of(error)
+                reason = f"{reason}; it is kept in memory only: {obstacle}"
         return Project(
             self.root,
             self.path,
@@ -324,6 +330,7 @@ class _Builder(NamedTuple):
             rebuilt=True,
             reason=reason,
             config=self.config,
+            problem=obstacle,
         )
 
     def _store(self, bundle: PolicyBundle, fingerprint: Fingerprint) -> ShardStore:
@@ -342,6 +349,13 @@ class _Builder(NamedTuple):
             signs=columns.signs,
         )
         return open_store(self.path, embedding_identity=identity, dims=dimensions)
+
+
+def _words_of(error: Exception) -> str:
+    """Return an error's place and words, without the ``[Errno 28]`` that an operating-system error puts before them."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def _prepare_folder(root: Path, path: Path) -> None:
