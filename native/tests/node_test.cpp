@@ -102,6 +102,7 @@ constexpr Sample kMongo[] = {
     {"db.users.countDocuments({a: 'drop()'})", ""},
     {"db.dropDatabase()", "mongo dropdatabase"},
     {"use prod\ndb.dropDatabase()", "mongo dropdatabase"},
+    {"use prod; db.dropDatabase()", "mongo dropdatabase"},
     {"db.getSiblingDB('app').dropDatabase()", "mongo dropdatabase"},
     {"db.users.drop()", "mongo drop users"},
     {"db.getCollection('users').drop()", "mongo drop"},

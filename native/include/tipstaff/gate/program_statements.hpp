@@ -30,7 +30,7 @@ inline void Program::statement() noexcept {
     }
     if (mongo_ && token_.is_one_of("show use it help exit")) {
       advance();
-      while (token_.kind != Kind::end && !token_.line) advance();
+      while (token_.kind != Kind::end && !token_.line && !token_.is(";")) advance();
       return;
     }
   }
