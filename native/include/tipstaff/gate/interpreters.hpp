@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/awk.hpp"
+#include "tipstaff/gate/program_arguments.hpp"
 #include "tipstaff/gate/program_expressions.hpp"
 #include "tipstaff/gate/program_files.hpp"
 #include "tipstaff/gate/program_functions.hpp"
