@@ -202,3 +202,33 @@ def test_the_same_text_compiles_to_the_same_bundle() -> None:
 )
 def test_strange_texts_compile(text: str) -> None:
     json.dumps(compile_guidance(text, text).to_dict())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["- Always lint scope:src/**\n- Always lint\n", "- Always lint scope:src/**.\n- Always lint.\n"],
+)
+def test_of_two_rules_in_the_same_words_the_one_that_goes_is_reported(text: str) -> None:
+    bundle = compile_guidance(text)
+    (rule,) = bundle.rules()
+    (finding,) = bundle.diagnostics
+    assert (rule.line, rule.repo_scopes) == (2, ("**/*",))
+    assert (finding.code, finding.line, finding.rule_id) == ("TS501", 1, rule.id)
+    assert finding.message == f"The same words stand in {rule.id} in root:2."
+
+
+def test_a_heading_that_is_a_rule_is_one_above_others_too() -> None:
+    """Its words would reach the model nowhere; a heading that only names its rules stays one."""
+    bundle = compile_guidance(
+        "## You must never push to main\n\n- Use rebase\n\n## Rules you must follow\n\n- Lint all\n"
+    )
+    assert {rule.text: rule.line for rule in bundle.rules()} == {
+        "You must never push to main": 1,
+        "Use rebase": 3,
+        "Lint all": 7,
+    }
+    bundle = compile_guidance("## Always sign release tags\n\n### Never\n\n- push to main\n")
+    assert {rule.text: rule.is_constitution for rule in bundle.rules()} == {
+        "Always sign release tags": True,
+        "Never: push to main": True,
+    }

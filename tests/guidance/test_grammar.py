@@ -10,6 +10,7 @@ from tipstaff.guidance.grammar import (
     count_words,
     has_modal,
     has_negation,
+    is_demanding_heading,
     is_negative_heading,
     opens_with_imperative,
     says_something,
@@ -107,3 +108,19 @@ def test_sentences_leave_out_nothing_but_white_space(text: str) -> None:
         assert text[low:high] == text[low:high].strip() != ""
         at = high
     assert not text[at:].strip()
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("You must never push to main", True), ("Never mock our own runtime", True), ("Tests must pass", True),
+        ("Parse failures must be non-fatal", True), ("Do not put logic in widgets.", True),
+        ("Avoid use of web storage", True), ("`bots.yml` cannot test its own change", True),
+        ("Never", False), ("Don't use", False), ("Must read", False), ("Always-on pager notes", False),
+        ("Rules you must follow", False), ("Code that must not be touched", False), ("When you must stop", False),
+        ("Never generate hardcoded values for:", False), ("SQL queries (must be read-only)", False),
+        ("Required page structure", False), ("Never " + "x " * 500, False),
+    ],
+)  # fmt: skip
+def test_headings_that_are_rules(title: str, expected: bool) -> None:
+    assert is_demanding_heading(title) is expected

@@ -279,9 +279,7 @@ class _Compilation(Merging):
                 continue
             left, right = by_id[relation.left], by_id[relation.right]
             for twin, kept in ((right, left), (left, right)):
-                covers = EVERYWHERE in kept.repo_scopes or kept.repo_scopes == twin.repo_scopes
-                dated = (twin.active_from, twin.active_until) != (kept.active_from, kept.active_until)
-                if twin.is_generated_id and twin.id not in dropped and kept.id not in dropped and covers and not dated:
+                if twin.id not in dropped and kept.id not in dropped and _gives_way(twin, kept):
                     dropped[twin.id] = kept.id
                     by_id[kept.id] = stricter(kept, twin)
                     break
@@ -302,8 +300,14 @@ class _Compilation(Merging):
             first, second = by_id[relation.left], by_id[relation.right]
             if (second.path, second.line) < (first.path, first.line) and first.path == second.path:
                 first, second = second, first
-            if relation.kind == "duplicate" and first.is_generated_id and not second.is_generated_id:
-                first, second = second, first  # said of the one that goes
+            if relation.kind == "duplicate":  # said of the one that goes
+                left, right = by_id[relation.left], by_id[relation.right]
+                if _gives_way(right, left):
+                    first, second = left, right
+                elif _gives_way(left, right):
+                    first, second = right, left
+                elif first.is_generated_id and not second.is_generated_id:
+                    first, second = second, first
             there = f"{first.id} in {first.path}:{first.line}"
             if relation.kind == "contradiction":
                 if first.id in (second.overrides, first.overrides) or second.id == first.overrides:
@@ -343,6 +347,13 @@ class _Compilation(Merging):
         # Rules out of force wait among the shards, which are filtered by the day that is asked for.
         waiting = tuple(rule.id for rule in laws if not in_force(rule, self.today))
         return constitution.replace(rules=tuple(laws), overflow=(*constitution.overflow, *waiting))
+
+
+def _gives_way(twin: GuidanceRule, kept: GuidanceRule) -> bool:
+    """Whether a rule is not needed beside another in the same words: that one holds wherever and whenever it does."""
+    covers = EVERYWHERE in kept.repo_scopes or kept.repo_scopes == twin.repo_scopes
+    dated = (twin.active_from, twin.active_until) != (kept.active_from, kept.active_until)
+    return twin.is_generated_id and covers and not dated
 
 
 def in_force(rule: GuidanceRule, today: str) -> bool:

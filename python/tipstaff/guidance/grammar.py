@@ -86,6 +86,27 @@ def has_negation(text: str) -> bool:
     return NEGATION.search(text) is not None
 
 
+_MAX_TITLE: Final = 300
+_DEMANDING_HEAD: Final = re.compile(
+    r"\W*(?:(?:you|we|agents?)\s)?(?:must|should|shall|never|always|do\snot|don['’]t|cannot|can['’]t|avoid)\s(.+)",
+    re.IGNORECASE,
+)
+_DEMANDING_SUBJECT: Final = re.compile(
+    r"\W*(?:[^\W\d_]|`)[^:(]{2,}?(?<!\bthat)(?<!\bwhich)(?<!\bwho)(?<!\byou)(?<!\bwe)(?<!\bagents)\s"
+    r"(?:must|should|shall|cannot|may\snot)\s[^\W_]",
+    re.IGNORECASE,
+)
+_NAMES_RULES: Final = re.compile(r"\W*(?:what|which|why|when|where|who|how|things|rules?)\b|.*[:?]\s*$", re.IGNORECASE)
+
+
+def is_demanding_heading(title: str) -> bool:
+    """Whether a heading is a rule by itself ("Never push to main"), not a name for others ("Rules you must follow")."""
+    if len(title) > _MAX_TITLE or _NAMES_RULES.match(title):
+        return False
+    head = _DEMANDING_HEAD.match(title)
+    return (head is not None and count_words(head[1]) > 1) or _DEMANDING_SUBJECT.match(title) is not None
+
+
 def is_negative_heading(text: str) -> bool:
     """Whether a heading says that what stands below it is not to be done ("Don't", "What to avoid", "Never")."""
     return len(text) <= 60 and _NEGATIVE_HEADING.match(text) is not None

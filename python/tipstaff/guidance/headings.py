@@ -7,7 +7,7 @@ import msgspec
 from tipstaff.guidance.annotations import parse_annotations, split_id
 from tipstaff.guidance.candidates import Candidate, Section
 from tipstaff.guidance.extraction_state import ExtractionState
-from tipstaff.guidance.grammar import count_words, has_modal, is_negative_heading
+from tipstaff.guidance.grammar import count_words, has_modal, is_demanding_heading, is_negative_heading
 from tipstaff.guidance.markdown import Block
 from tipstaff.guidance.sections import is_constitution_heading, plain_heading
 
@@ -69,7 +69,7 @@ class HeadingReader(ExtractionState):
             if block is not None:
                 text = self._slice(block.start, block.end)
                 if has_modal(text):
-                    if len(self.candidates) > section.first_rule:
+                    if len(self.candidates) > section.first_rule and not self._is_rule(section):
                         context = self.candidates[section.first_rule].context
                         if (block.start, block.end) not in context:
                             context.append((block.start, block.end))
@@ -78,6 +78,11 @@ class HeadingReader(ExtractionState):
                     else:
                         self._say("TS205", block.start, block.end, "A heading announces rules and none follow.")
             self._sections.pop()
+
+    @staticmethod
+    def _is_rule(section: Section) -> bool:
+        """Whether a heading above rules is one as well: a bare "Never" is not, its words go to the rules below."""
+        return not section.negative and is_demanding_heading(section.text)
 
     def _extend(self, candidate: Candidate, text: str, block: Block) -> None:
         """Join a paragraph to the rule that a heading with an id opened."""
