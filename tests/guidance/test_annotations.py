@@ -88,6 +88,7 @@ def test_a_rule_s_words_are_never_cut_out_of_it(text: str) -> None:
         ("Lint priority: 90", "Lint", []),
         ("Lint priority:999999999999", "Lint", ["TS301"]),
         ("Lint priority:-1", "Lint", ["TS301"]),
+        (f"Lint priority:{'9' * 3_000}", "Lint", ["TS301"]),
         ("Lint priority:high", "Lint priority:high", ["TS302"]),
         ("Lint risk:dire", "Lint risk:dire", ["TS302"]),
         ("Lint from:2026-13-01", "Lint from:2026-13-01", ["TS304"]),
@@ -100,6 +101,15 @@ def test_what_is_wrong_is_said(text: str, left: str, codes: list[str]) -> None:
     notes = parse_annotations(text)
     assert [code for code, _ in notes.problems] == codes
     assert notes.text in {left, "Lint"}
+
+
+def test_a_text_too_long_for_annotations_says_that_they_are_not_read() -> None:
+    long = "Always " + "lint " * 1_000
+    assert parse_annotations(long).problems == ()
+    assert parse_annotations(f"{long} until: then").problems == ()
+    notes = parse_annotations(f"{long} scope:src/** priority:90")
+    assert (notes.scopes, notes.priority) == ((), None)
+    assert notes.problems == (("TS302", "scope:src/** is not read: the rule has 5,032 characters, more than 4,000."),)
 
 
 _WORDS = st.sampled_from(

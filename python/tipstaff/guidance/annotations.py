@@ -30,7 +30,7 @@ _ANNOTATION: Final = re.compile(
     | @(?P<domain>{"|".join(DOMAINS)})
     | scope:(?P<scope_space>[ ]?)(?P<scope>[^\s:;|`]+)
     | verify:(?P<verify>[A-Za-z0-9][\w.-]*)
-    | priority:(?P<priority_space>[ ]?)(?P<priority>-?\d{{1,40}})
+    | priority:(?P<priority_space>[ ]?)(?P<priority>-?\d+)
     | (?P<date_key>from|until):(?P<date_space>[ ]?)(?P<date>\d{{1,4}}-\d\d?-\d\d?|\d{{8}})
     )(?=[.,;]*(?:\s|$))""",
     re.IGNORECASE | re.VERBOSE,
@@ -61,6 +61,7 @@ _ORDINARY_LEAD: Final = frozenset(
 _OWNS_WHAT_FOLLOWS: Final = _ORDINARY_LEAD | {"and", "or"}
 _MAX_CHARS: Final = 4_000
 """A longer text is no annotated rule; it is taken as words, which bounds the work."""
+_MAX_DIGITS_SHOWN: Final = 40
 _CODE: Final = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _SPACE_BEFORE_STOP: Final = re.compile(r"\s+(?=[.,;](?:\s|$))")
 # Every plain annotation without a value, in lower case and in capitals; other spellings take the long way.
@@ -158,7 +159,9 @@ def parse_annotations(raw: str) -> Annotations:
     raw
         The rule's own text as it stands in the file, line ends included, without its id.
     """
-    if len(raw) > _MAX_CHARS or not _may_hold_any(raw):
+    if len(raw) > _MAX_CHARS:
+        return Annotations(_collapse(raw), problems=_unread(raw))
+    if not _may_hold_any(raw):
         return Annotations(_collapse(raw))
     tokens = raw.split()
     at = len(tokens)
@@ -225,7 +228,8 @@ def parse_annotations(raw: str) -> Annotations:
             number = int(digits)
             clamped = min(max(number, 0), MAX_PRIORITY)
             if clamped != number:
-                problems.append(("TS301", f"Priority {digits} is beyond the range; {clamped} is used."))
+                shown = digits if len(digits) <= _MAX_DIGITS_SHOWN else f"{digits[:_MAX_DIGITS_SHOWN]}..."
+                problems.append(("TS301", f"Priority {shown} is beyond the range; {clamped} is used."))
             if result.priority is None:
                 result.priority = clamped
         elif match["date"] is not None:
@@ -244,6 +248,15 @@ def parse_annotations(raw: str) -> Annotations:
     result.verifiers = tuple(dict.fromkeys(verifiers))
     result.problems = tuple(problems)
     return result
+
+
+def _unread(raw: str) -> tuple[tuple[str, str], ...]:
+    """Report that the annotations of a text that is too long to have any are not read."""
+    first = next((match for match in _LOOKALIKE.finditer(raw) if match[2]), None)
+    if first is None:
+        return ()
+    message = f"{first[0][:80]} is not read: the rule has {len(raw):,} characters, more than {_MAX_CHARS:,}."
+    return (("TS302", message),)
 
 
 def _may_hold_any(text: str) -> bool:
