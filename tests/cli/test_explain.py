@@ -115,3 +115,29 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: Capture) ->
     out, err = capsys.readouterr()
     assert json.loads(out)["rule"]["id"] == "A-001"
     assert err.startswith("tipstaff: warning: CLAUDE.md: Byte 0xe9 in line 1 is not UTF-8.")
+
+
+def test_an_edited_rule_is_known_by_the_id_that_the_store_gives_it(tmp_path: Path, capsys: Capture) -> None:
+    rules = tmp_path / "CLAUDE.md"
+    rules.write_text("- Always run the unit tests before pushing\n", encoding="utf-8")
+    assert main(["compile", str(tmp_path), "--json"]) == exits.OK
+    (before,) = json.loads(capsys.readouterr().out)["manifest"]["rules"]
+    rules.write_text("- Always run the unit tests before you push\n", encoding="utf-8")
+    for write in (False, True):  # compiled in memory after the store, and from the store
+        if write:
+            assert main(["compile", str(tmp_path)]) == exits.OK
+            capsys.readouterr()
+        document = explained(capsys, before["id"], tmp_path)
+        assert document["rule"]["text"] == "Always run the unit tests before you push"
+        assert main(["explain", before["id"], "--dir", str(tmp_path)]) == exits.OK
+        assert f"  by its words   {document['rule']['former_id']}" in capsys.readouterr().out
+
+
+def test_what_is_explained_from_a_store_is_what_is_explained_without(tmp_path: Path, capsys: Capture) -> None:
+    orchard = shutil.copytree(ORCHARD, tmp_path / "orchard")
+    names = ("SEC-001", "AGT-002", "AGT-003", "AGT-003@api", "REL-003", "REL-002", "ORD-004")
+    without = [explained(capsys, name, orchard) for name in names]
+    assert not (orchard / ".tipstaff").exists()
+    assert main(["compile", str(orchard)]) == exits.OK
+    capsys.readouterr()
+    assert [explained(capsys, name, orchard) for name in names] == without

@@ -20,9 +20,11 @@ from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(rule_id: str, directory: Path, as_json: bool) -> None:
     """Say where a rule comes from, when it is loaded, and how it stands to other rules."""
-    from tipstaff.guidance.project import compile_repository
+    from tipstaff.guidance.project import open_project
 
-    bundle = compile_repository(directory)
+    # From the store where it is current: a rule that was edited keeps the id that `retrieve` shows.
+    with open_project(directory, write=False) as project:
+        bundle = project.bundle
     report_unread(bundle.diagnostics, "warning")
     rule = bundle.rule(rule_id)
     if rule is None:
@@ -110,7 +112,7 @@ def _lines(rule: GuidanceRule, explanation: dict[str, Any], paint: Painter) -> l
         ("contradicts", ", ".join(explanation["contradicts"])),
         ("overrides", rule.overrides or ""),
         ("overridden by", ", ".join(explanation["overridden_by"])),
-        ("formerly", rule.former_id or ""),
+        ("by its words" if _kept_its_id(rule) else "formerly", rule.former_id or ""),
     ]
     lines += [f"  {name:<14} {plain(text)}" for name, text in facts if text]
     for found in explanation["diagnostics"]:
@@ -118,6 +120,13 @@ def _lines(rule: GuidanceRule, explanation: dict[str, Any], paint: Painter) -> l
         at = plain(f"{found['source']}:{found['line']}: ") if elsewhere else ""
         lines.append(f"  {found['severity']:<14} {found['code']} {at}{plain(found['message'])}")
     return lines
+
+
+def _kept_its_id(rule: GuidanceRule) -> bool:
+    """Whether a rule that was edited bears the id of its earlier words, and `former_id` is what they would give now."""
+    from tipstaff.guidance.identity import content_id
+
+    return rule.is_generated_id and rule.former_id == content_id(rule.text)
 
 
 def _when(rule: GuidanceRule, loaded: str) -> str:
