@@ -22,7 +22,7 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
     Whatever else stands in the settings stays; a copy of the file is kept beside it. Installing again changes nothing.
     """
     from tipstaff.guidance.hook_image import write_hook_image
-    from tipstaff.guidance.project import compile_repository
+    from tipstaff.guidance.project import open_project
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.installation import apply_install, plan_install
     from tipstaff.hosts.policies import compile_policy
@@ -39,7 +39,9 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
         repository = repository_of(root)
         policies = [compile_policy(one, state) for one in dict.fromkeys((None, repository))]
         if repository is not None:
-            rules = write_hook_image(compile_repository(repository), repository, state=state)
+            # By way of the store, if there is one: the rules have the ids there that they are known by.
+            with open_project(repository, write=False) as project:
+                rules = write_hook_image(project.bundle, repository, state=state)
         for plan in plans:
             apply_install(plan)
     if as_json:
