@@ -1,4 +1,5 @@
-// What the native tests share: a check that ends the test with a word, and blocks of exactly their size.
+// What the native tests share: a check that ends the test with a word, one that counts what is wrong, and blocks of
+// exactly their size.
 #ifndef TIPSTAFF_TESTS_CHECKING_HPP
 #define TIPSTAFF_TESTS_CHECKING_HPP
 
@@ -20,6 +21,16 @@ inline void check(bool holds, const char* what, int which = 0) {
   if (holds) return;
   std::fprintf(stderr, "FAILED: %s (%d)\n", what, which);
   std::exit(1);
+}
+
+inline int failures = 0;
+
+// Goes on after a failure, so that one run names them all.
+inline void expect(bool holds, const std::string& what) {
+  ++checks;
+  if (holds) return;
+  ++failures;
+  std::fprintf(stderr, "wrong: %s\n", what.c_str());
 }
 
 // A heap block of exactly the bytes of a string after one byte, so that its address is odd: a read past

@@ -6,21 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "checking.hpp"
 #include "tipstaff/globs.hpp"
 
 namespace {
 
 using namespace tipstaff;
-
-int failures = 0;
-int checks = 0;
-
-void expect(bool holds, const std::string& what) {
-  ++checks;
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "wrong: %s\n", what.c_str());
-}
+using test::checks;
+using test::expect;
+using test::failures;
 
 struct Scopes {
   std::vector<std::uint32_t> numbers;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "checking.hpp"
 #include "tipstaff/intents.hpp"
 #include "tipstaff/places.hpp"
 #include "tipstaff/task_letters.hpp"
@@ -13,16 +14,9 @@
 namespace {
 
 using namespace tipstaff;
-
-int failures = 0;
-int checks = 0;
-
-void expect(bool holds, const std::string& what) {
-  ++checks;
-  if (holds) return;
-  ++failures;
-  std::fprintf(stderr, "wrong: %s\n", what.c_str());
-}
+using test::checks;
+using test::expect;
+using test::failures;
 
 // Bytes at their exact size, so that whoever reads past them is caught.
 struct Exact {
