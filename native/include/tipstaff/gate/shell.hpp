@@ -3,14 +3,20 @@
 // shell_bytes.hpp         what bytes mean, and encodings
 // shell_session.hpp       what a shell remembers
 // shell_reader.hpp        the reader: its parts are in the headers below
-// shell_words.hpp         quotes, globs, word splitting      shell_braces.hpp         {a,b}
+// shell_words.hpp         quotes, globs                      shell_fields.hpp         what words fall apart into
+// shell_braces.hpp        {a,b}
 // shell_parameters.hpp    $x, ${x:-y}                        shell_substitutions.hpp  $(x), <(x), $((x))
-// shell_grammar.hpp       lists, pipelines, simple commands  shell_assignments.hpp    x=y
-// shell_compound.hpp      groups, loops, functions           shell_redirections.hpp   files, here-documents
-// shell_programs.hpp      the table of programs              shell_commands.hpp       from words to commands
-// shell_builtins.hpp      cd, eval, export, bash -c          shell_outputs.hpp        what commands print
+// shell_grammar.hpp       lists, pipelines                   shell_simple.hpp         simple commands
+// shell_assignments.hpp   x=y                                shell_compound.hpp       groups, loops
+// shell_functions.hpp     functions, coprocesses             shell_redirections.hpp   files, here-documents
+// shell_programs.hpp      the table of programs              shell_names.hpp          what a program is called
+// shell_commands.hpp      from words to commands             shell_nested.hpp         code that a command carries
+// shell_calls.hpp         functions and aliases, called      shell_builtins.hpp       cd, eval, export, bash -c
+// shell_prints.hpp        what echo, printf, cat print       shell_filters.hpp        what filters make of it
+// shell_outputs.hpp       what other commands print
 // shell_wrappers.hpp      sudo, env, ssh, watch              shell_finders.hpp        xargs, find, parallel
-// shell_editors.hpp       vim, tar, sed, tee, curl           shell_carriers.hpp       git, docker, at
+// shell_editors.hpp       vim, tar, sed, tee, curl           shell_git.hpp            git
+// shell_windows.hpp       PowerShell and cmd                 shell_carriers.hpp       docker, at, poetry run
 // shell_inline.hpp        one-liners of seldom languages
 // shell_clients.hpp       interpreters, SQL clients          scripts.hpp, shell_make.hpp  code in files
 #pragma once

@@ -1,7 +1,7 @@
 // Assignments: name=value, name+=value, name=(words), and variables whose text some program runs.
 #pragma once
 
-#include "tipstaff/gate/shell_grammar.hpp"
+#include "tipstaff/gate/shell_simple.hpp"
 
 namespace tipstaff::gate::shell {
 

@@ -1,7 +1,7 @@
 // Brace expressions: {a,b} and {1..9}.
 #pragma once
 
-#include "tipstaff/gate/shell_words.hpp"
+#include "tipstaff/gate/shell_fields.hpp"
 
 namespace tipstaff::gate::shell {
 

@@ -1,4 +1,4 @@
-// Compound commands: groups, subshells, conditionals, loops, functions.
+// Compound commands: groups, subshells, conditionals, loops.
 #pragma once
 
 #include "tipstaff/gate/shell_assignments.hpp"
@@ -306,108 +306,6 @@ inline void ShellReader::read_double_paren() noexcept {
   Pieces ignored;
   read_arithmetic(ignored, close, 2, true);
   output_ = Stream{};
-}
-
-// name(){name|name&}: bash wants blanks inside the braces, other shells do not.
-inline bool ShellReader::read_tight_bomb(string_view name) noexcept {
-  const char* p = pos_;
-  if (p >= end_ || *p != '{') return false;
-  ++p;
-  const auto take = [&](string_view text) noexcept {
-    if (static_cast<std::size_t>(end_ - p) < text.size() || string_view(p, text.size()) != text) return false;
-    p += text.size();
-    return true;
-  };
-  if (!take(name) || !(take("|") || take("&")) || !take(name) || !take("&")) return false;
-  if (p < end_ && *p == ';') ++p;
-  if (p >= end_ || *p != '}') return false;
-  Word word;
-  word.text = name;
-  word.span = span_of(pos_, p + 1);
-  pos_ = p + 1;
-  emit_file("@fork-bomb", word, false, frame_.carrier, frame_.via & ~via::kDefinition, session_.cwd);
-  return true;
-}
-
-// The body of a function: read where it stands, as something that may never run, and again when it is called.
-inline void ShellReader::read_function(string_view name) noexcept {
-  skip_lines();
-  const char* const start = pos_;
-  if (session_.level >= kLevels) return give_up(Unresolved::depth, span_of(start, end_));
-  Function function;
-  function.name = name;
-  function.verbatim = code_.verbatim;
-  function.running = true;  // a call of itself is not followed
-  Function* const kept = session_.functions.add(function);
-  if (kept == nullptr) uncertain(Unresolved::limit, span_of(start, start), frame_.carrier);
-  const std::uint32_t via = frame_.via, node = frame_.node;
-  const bool merge = merge_;
-  frame_.via |= via::kDefinition;
-  const std::uint32_t made = add_node(NodeKind::function, span_of(start, start), node);
-  if (made != kNone) frame_.node = made;
-  const Session::Mark mark = session_.enter();
-  const Stream input = input_;
-  input_ = Stream{};
-  session_.positional = Positional{};
-  if (read_tight_bomb(name)) {
-    session_.leave(mark);
-    input_ = input;
-    frame_.via = via;
-    frame_.node = node;
-    merge_ = merge;
-    if (kept != nullptr) kept->running = false;
-    output_ = Stream{};
-    head_ = tail_ = kNone;
-    return;
-  }
-  read_command(0);
-  input_ = input;
-  session_.leave(mark);
-  frame_.via = via;
-  frame_.node = node;
-  merge_ = merge;
-  if (made != kNone) tree_.node(made).span = span_of(start, pos_);
-  if (kept != nullptr) {
-    kept->body = string_view(start, static_cast<std::size_t>(pos_ - start));
-    kept->origin = span_of(start, pos_);
-    kept->running = false;
-  }
-  output_ = Stream{};
-  head_ = tail_ = kNone;
-}
-
-// coproc [name] command: a command of its own, and the one that it starts.
-inline void ShellReader::read_coproc() noexcept {
-  const char* const start = pos_;
-  const string_view word = peek_plain();
-  pos_ += word.size();
-  skip_blanks();
-  Word name;
-  name.text = word;
-  name.span = span_of(start, start + word.size());
-  const std::uint32_t at = tree_.add_word(name);
-  if (at == kNone) return;
-  Invocation in;
-  in.first = at;
-  in.count = 1;
-  in.span = name.span;
-  in.node = frame_.node;
-  in.carrier = frame_.carrier;
-  in.via = frame_.via | via::kBackground;
-  in.cwd = session_.cwd;
-  run(in);
-  const string_view label = peek_plain();
-  if (is_name(label)) {
-    const char* p = pos_ + label.size();
-    while (p < end_ && is_blank(*p)) ++p;
-    if (p < end_ && (*p == '{' || *p == '(')) pos_ = p;
-  }
-  const std::uint32_t carrier = frame_.carrier, via = frame_.via;
-  frame_.carrier = in.command;
-  frame_.via |= via::kBackground;
-  read_command(0);
-  frame_.carrier = carrier;
-  frame_.via = via;
 }
 
 }  // namespace tipstaff::gate::shell

@@ -117,11 +117,6 @@ class ShellReader {
   std::uint32_t read_and_or(std::uint32_t stops) noexcept;
   std::uint32_t read_pipeline(std::uint32_t stops) noexcept;
   std::uint32_t read_command(std::uint32_t stops) noexcept;
-  void read_simple() noexcept;
-  bool read_assignment(std::uint32_t mark) noexcept;
-  bool declares(std::uint32_t mark) noexcept;
-  void read_index(string_view text) noexcept;
-  void read_code_variable(string_view name, const Value& value, Span span) noexcept;
   std::uint32_t keyword_stop(string_view word) noexcept;
   string_view peek_plain() const noexcept;
   void skip_blanks() noexcept;
@@ -129,6 +124,13 @@ class ShellReader {
   void pass_newline() noexcept;
   bool at_operator(char c) const noexcept { return pos_ < end_ && *pos_ == c; }
   bool at_redirection() const noexcept;
+
+  // shell_simple.hpp, shell_assignments.hpp
+  void read_simple() noexcept;
+  bool read_assignment(std::uint32_t mark) noexcept;
+  bool declares(std::uint32_t mark) noexcept;
+  void read_index(string_view text) noexcept;
+  void read_code_variable(string_view name, const Value& value, Span span) noexcept;
 
   // shell_compound.hpp
   void read_compound(NodeKind kind, void (ShellReader::*body)() noexcept) noexcept;
@@ -140,9 +142,12 @@ class ShellReader {
   void read_case() noexcept;
   void read_double_bracket() noexcept;
   void read_double_paren() noexcept;
+  bool expect_keyword(string_view word) noexcept;
+
+  // shell_functions.hpp
   void read_function(string_view name) noexcept;
   void read_coproc() noexcept;
-  bool expect_keyword(string_view word) noexcept;
+  bool read_tight_bomb(string_view name) noexcept;
 
   // shell_redirections.hpp
   void read_redirection(Redirections& out) noexcept;
@@ -150,15 +155,8 @@ class ShellReader {
   Word read_one_word() noexcept;
   void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                          const Stream& output) noexcept;
-  bool run_under_other_name(Invocation& in, string_view program) noexcept;
-  void run_cloud(Invocation& in) noexcept;
-  void read_texts_before(Invocation& in, const Nested& options) noexcept;
-  void read_texts_in(Invocation& in, string_view text, Span span, const Nested& options) noexcept;
   bool only_in_memory(const Invocation& in) noexcept;
-  string_view found_by_name(const Invocation& in) noexcept;
-  bool read_tight_bomb(string_view name) noexcept;
   Stream load_secretly(const Stream& file) noexcept;
-  bool kills_all_listed(const Invocation& in) noexcept;
   void emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier, std::uint32_t via,
                  string_view cwd, bool empty = false) noexcept;
   void remember_file(string_view cwd, string_view path, const Stream& content, bool append) noexcept;
@@ -175,11 +173,13 @@ class ShellReader {
   bool read_braces(Pieces& pieces) noexcept;
   bool read_sequence(Pieces& pieces, string_view text) noexcept;
   int brace_shape(const char* from, const char** close) noexcept;
+  bool read_extended_glob(Pieces& pieces) noexcept;
+
+  // shell_fields.hpp
   template <typename Sink>
   void enumerate(const Pieces& pieces, bool split, Sink&& sink) noexcept;
   void push_words(const Pieces& pieces, Span span) noexcept;
   Value one_text(const Pieces& pieces) noexcept;
-  bool read_extended_glob(Pieces& pieces) noexcept;
 
   // shell_parameters.hpp
   void read_dollar(Pieces& pieces, bool quoted) noexcept;
@@ -194,26 +194,36 @@ class ShellReader {
   void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
   void read_process_substitution(Pieces& pieces) noexcept;
 
+  // shell_names.hpp
+  string_view program_name(const Word& word) noexcept;
+  bool run_under_other_name(Invocation& in, string_view program) noexcept;
+  bool kills_all_listed(const Invocation& in) noexcept;
+
   // shell_commands.hpp
   void run(Invocation& in) noexcept;
   void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;
   void run_copied(Invocation& outer, std::uint32_t first, std::uint32_t count, std::uint32_t via,
                   const Stream* input) noexcept;
   void dispatch(Invocation& in, const Program& program) noexcept;
-  string_view program_name(const Word& word) noexcept;
-  bool call_function(Invocation& in) noexcept;
-  bool call_alias(Invocation& in) noexcept;
+  Word& argument(const Invocation& in, std::uint32_t i) noexcept { return tree_.word(in.first + i); }
+  string_view text_of(const Invocation& in, std::uint32_t i) noexcept { return tree_.word(in.first + i).text; }
+  std::uint32_t after_options(const Invocation& in, std::uint32_t from, string_view short_values,
+                              string_view long_values) noexcept;
+  std::uint32_t find_option(const Invocation& in, char letter, string_view name, Word* value) noexcept;
+
+  // shell_nested.hpp
   void nested(Invocation& in, string_view text, Span span, const Nested& options) noexcept;
   void nested_stream(Invocation& in, const Stream& stream, Nested options, Dialect dialect) noexcept;
   void other_dialect(Invocation& in, Dialect dialect, string_view text, Span span, std::uint32_t via) noexcept;
   void code_word(Invocation& in, const Word& word, const Nested& options, Dialect dialect) noexcept;
   string_view joined(std::uint32_t first, std::uint32_t count, std::uint16_t* flags) noexcept;
   Frame inner_frame(const Invocation& in, std::uint32_t via) const noexcept;
-  Word& argument(const Invocation& in, std::uint32_t i) noexcept { return tree_.word(in.first + i); }
-  string_view text_of(const Invocation& in, std::uint32_t i) noexcept { return tree_.word(in.first + i).text; }
-  std::uint32_t after_options(const Invocation& in, std::uint32_t from, string_view short_values,
-                              string_view long_values) noexcept;
-  std::uint32_t find_option(const Invocation& in, char letter, string_view name, Word* value) noexcept;
+  void read_texts_before(Invocation& in, const Nested& options) noexcept;
+  void read_texts_in(Invocation& in, string_view text, Span span, const Nested& options) noexcept;
+
+  // shell_calls.hpp
+  bool call_function(Invocation& in) noexcept;
+  bool call_alias(Invocation& in) noexcept;
 
   // shell_builtins.hpp
   void run_builtin(Invocation& in, const Program& program) noexcept;
@@ -251,6 +261,7 @@ class ShellReader {
   void run_powershell(Invocation& in) noexcept;
   void run_cmd(Invocation& in) noexcept;
   void run_tool(Invocation& in, const Program& program) noexcept;
+  void run_cloud(Invocation& in) noexcept;
   std::uint32_t split_words(string_view text, std::uint16_t flags, Span span, bool lines) noexcept;
   void push_roots(const Stream& stream, Span span, bool lines) noexcept;
 
@@ -272,8 +283,7 @@ class ShellReader {
   void run_package_script(Invocation& in) noexcept;
   void run_just(Invocation& in) noexcept;
 
-  // shell_outputs.hpp
-  void find_output(Invocation& in, const Program& program) noexcept;
+  // shell_prints.hpp, shell_filters.hpp
   Stream output_of_echo(const Invocation& in) noexcept;
   Stream output_of_printf(const Invocation& in) noexcept;
   Stream output_of_cat(const Invocation& in) noexcept;
@@ -281,6 +291,10 @@ class ShellReader {
   string_view flat(const Stream& stream, const Invocation& in) noexcept;
   void append(Stream& to, const Stream& more) noexcept;
   bool translate(string_view text, const Invocation& in, string_view* made) noexcept;
+
+  // shell_outputs.hpp
+  string_view found_by_name(const Invocation& in) noexcept;
+  void find_output(Invocation& in, const Program& program) noexcept;
 
   // paths
   string_view resolve(string_view cwd, string_view path) noexcept;

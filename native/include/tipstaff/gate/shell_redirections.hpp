@@ -1,7 +1,7 @@
 // Redirections, here-documents and here-strings; the files that a text writes and then uses.
 #pragma once
 
-#include "tipstaff/gate/shell_compound.hpp"
+#include "tipstaff/gate/shell_functions.hpp"
 
 namespace tipstaff::gate::shell {
 
