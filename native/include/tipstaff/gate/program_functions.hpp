@@ -122,6 +122,18 @@ inline void Program::finish_functions() noexcept {
   }
 }
 
+// Parameters in brackets, at the opening one: where they stand, for the readings to come.
+inline void Program::pass_parameters(Function* function) noexcept {
+  function->parameters = token_.stop;
+  std::uint32_t open = 0;
+  do {
+    if (token_.is("(") || token_.is("[") || token_.is("{")) ++open;
+    if (token_.is(")") || token_.is("]") || token_.is("}")) --open;
+    function->parameters_stop = token_.start;
+    advance();
+  } while (token_.kind != Kind::end && open > 0);
+}
+
 // def name(parameters): a body that is indented, or stands behind the colon. At `def`.
 inline void Program::define_python() noexcept {
   const std::string_view text = lexer_.text();
@@ -136,14 +148,7 @@ inline void Program::define_python() noexcept {
   advance();
   if (!token_.is("(") || level_ + 4 >= kLevels) return;
   Function function;
-  function.parameters = token_.stop;
-  std::uint32_t open = 0;
-  do {
-    if (token_.is("(") || token_.is("[") || token_.is("{")) ++open;
-    if (token_.is(")") || token_.is("]") || token_.is("}")) --open;
-    function.parameters_stop = token_.start;
-    advance();
-  } while (token_.kind != Kind::end && open > 0);
+  pass_parameters(&function);
   while (token_.kind != Kind::end && !token_.is(":")) advance();
   if (token_.kind == Kind::end) return;
   function.body = token_.stop;
@@ -208,20 +213,14 @@ inline Value Program::define_braced() noexcept {
   }
   if (!token_.is("(")) return Value{};
   Function function;
-  function.parameters = token_.stop;
-  std::uint32_t open = 0;
-  do {
-    if (token_.is("(") || token_.is("[") || token_.is("{")) ++open;
-    if (token_.is(")") || token_.is("]") || token_.is("}")) --open;
-    function.parameters_stop = token_.start;
-    advance();
-  } while (token_.kind != Kind::end && open > 0);
+  pass_parameters(&function);
   while (token_.kind != Kind::end && !token_.is("{") && !token_.is(";")) advance();  // its type, what it uses
   if (!token_.is("{")) return Value{};
   const Value value = braced_body(&function);
   if (!name.empty()) memory_.bind(name, value);
   return value;
 }
+
 // The body of a function in braces, at the opening one.
 inline Value Program::braced_body(Function* function) noexcept {
   function->body = token_.stop;
@@ -232,6 +231,7 @@ inline Value Program::braced_body(Function* function) noexcept {
   function->last_command = tree_.command_count();
   return defined(*function);
 }
+
 // parameters => body, with what stands before the arrow from `start` on. Behind the arrow.
 inline Value Program::define_arrow(std::size_t start, std::size_t stop) noexcept {
   Function function;

@@ -96,6 +96,7 @@ class Program : private Actions {
   Value read_body(const Function& function, const Arguments& arguments) noexcept;
   Value call_function(std::uint32_t index, const Arguments& arguments) noexcept;
   void finish_functions() noexcept;
+  void pass_parameters(Function* function) noexcept;
   void define_python() noexcept;
   Value define_lambda() noexcept;
   Value define_braced() noexcept;
