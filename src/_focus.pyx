@@ -5,10 +5,12 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t
 
+include "isa.pxi"
+
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
-cdef extern from "tipstaff/focus.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/focus_summary.hpp" namespace "tipstaff" nogil:
     cdef struct Span:
         const unsigned char* data
         int64_t size
@@ -28,9 +30,14 @@ cdef extern from "tipstaff/focus.hpp" namespace "tipstaff" nogil:
     const int most_paths "tipstaff::max_focus_paths"
     const int most_symbols "tipstaff::max_focus_symbols"
 
-    void scan "tipstaff::focus::scan"(Focus*, int, Span, unsigned) noexcept
     bint is_line "tipstaff::focus::is_line"(Span) noexcept
     bint collapse "tipstaff::focus::collapse"(Span, unsigned char*, int64_t, int64_t*) noexcept
+
+cdef extern from "tipstaff/focus_scanner.hpp" namespace "tipstaff" nogil:
+    ctypedef void (*FocusScan)(Focus*, int, Span, unsigned) noexcept
+    FocusScan scanner_of "tipstaff::focus_scan"(Isa) noexcept
+
+cdef FocusScan SCAN = scanner_of(ISA)
 
 # Signals and symbols are wanted of the request only.
 cdef enum:
@@ -60,7 +67,7 @@ cdef inline str text_of(const unsigned char* data, Py_ssize_t size):
     return PyUnicode_DecodeUTF8(<const char*> data, size, "surrogatepass")
 
 
-def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6, int max_symbols=8):
+def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6, int max_symbols=8, isa=None):
     """Find what a request names.
 
     Parameters
@@ -71,6 +78,8 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
         Earlier texts, the oldest first; only their paths are looked for, from the newest on until there are enough.
     max_paths, max_symbols
         How many of each are wanted, 0 to 16.
+    isa
+        Instruction set; the best by default.
 
     Returns
     -------
@@ -88,13 +97,14 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
     Raises
     ------
     ValueError
-        If a number is out of range.
+        If a number is out of range, or the machine does not run the instruction set.
 
     Notes
     -----
     Linear in the length of the texts. Releases the GIL for long ones.
     """
     cdef Focus found
+    cdef FocusScan scan = SCAN if isa is None else scanner_of(find_isa(isa))
     cdef unsigned char summary[4 * (SUMMARY_CHARS + 2)]
     cdef int64_t summary_size = 0
     cdef bint longer = False

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "checking.hpp"
-#include "tipstaff/focus.hpp"
+#include "tipstaff/focus_scanner.hpp"
+#include "tipstaff/focus_summary.hpp"
+#include "tipstaff/focus_words.hpp"
 
 namespace {
 
@@ -16,11 +18,32 @@ using test::check;
 using test::Block;
 using test::checks;
 
-Focus scanned(Span text, unsigned wanted) {
+Focus scanned_by(Isa isa, Span text, unsigned wanted) {
   Focus found = {};
   found.path_limit = max_focus_paths;
   found.symbol_limit = max_focus_symbols;
-  focus::scan(&found, 0, text, wanted);
+  focus_scan(isa)(&found, 0, text, wanted);
+  return found;
+}
+
+bool same(const Span* left, const Span* right, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (left[i].data != right[i].data || left[i].size != right[i].size) return false;
+  }
+  return true;
+}
+
+// What the portable scan finds, and that every other finds the same.
+Focus scanned(Span text, unsigned wanted) {
+  const Focus found = scanned_by(Isa::portable, text, wanted);
+  for (const Isa isa : {Isa::avx2, Isa::avx512, Isa::avx512_vnni}) {
+    if (!isa_available(isa)) continue;
+    const Focus other = scanned_by(isa, text, wanted);
+    check(other.n_paths == found.n_paths && same(other.paths, found.paths, found.n_paths), "the same paths");
+    check(other.n_marked == found.n_marked && same(other.marked, found.marked, found.n_marked), "the same marked symbols");
+    check(other.n_bare == found.n_bare && same(other.bare, found.bare, found.n_bare), "the same bare symbols");
+    check(other.signals == found.signals, "the same signals");
+  }
   return found;
 }
 
@@ -70,6 +93,18 @@ int main() {
     std::string noise;
     for (unsigned i = 0; i < length * 3; ++i) noise += static_cast<char>(random() % 256);
     check_text(noise);
+  }
+  // Every listed word, in either case and with anything after it, in the midst of prose.
+  for (const focus::KindWord& kind : focus::kind_words) {
+    const std::string word(kind.word, kind.size);
+    for (unsigned at = 0; at < 70; ++at) {
+      std::string shouted = word;
+      for (char& letter : shouted) letter = static_cast<char>(letter - ('a' - 'A'));
+      const std::string before = std::string("then they went on with it and the rest of the day was as good as any of us had it").substr(at % 8, at);
+      for (const std::string& form : {word, shouted, word + "\xC3\xA9", word + "z", word + ".", word + "_"}) {
+        check_text(before + " " + form + " and so on, as the day was long enough for all of it and more: steps to go on with");
+      }
+    }
   }
   for (const char c : {'a', '`', '"', '/', '.', ':', '_', ' ', '\xC3'}) check_text(std::string(100'000, c));
   std::printf("%d checks\n", checks);

@@ -84,7 +84,7 @@ def test_importing_the_package_loads_nothing() -> None:
 def test_portable_is_always_there() -> None:
     assert kernels.available_isas() == ISAS
     assert ISAS[0] == "portable"
-    assert _embedding.isa() == _scoring.isa() == _tokens.isa() == _wordpiece.isa() == kernels.isa()
+    assert _embedding.isa() == _focus.isa() == _scoring.isa() == _tokens.isa() == _wordpiece.isa() == kernels.isa()
 
 
 @pytest.mark.parametrize("name", sorted(set(kernels.__all__) - {"implementation"}))

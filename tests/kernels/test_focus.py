@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.kernels.twins import ISAS
 from tipstaff.kernels import _focus, plain_focus, plain_focus_words
 
 HEADERS = Path(__file__).resolve().parents[2] / "native" / "include" / "tipstaff"
@@ -25,9 +26,10 @@ PROSE = "Then the quick brown fox (a plain one) jumps over it, and 'they' went o
 
 
 def both(query: str, *history: str, **options: int) -> tuple[str, bool, tuple[str, ...], tuple[str, ...], int]:
-    native = _focus.focus_scan(query, history, **options)
-    assert native == plain_focus.focus_scan(query, history, **options)
-    return native
+    plain = plain_focus.focus_scan(query, history, **options)
+    for isa in ISAS:
+        assert _focus.focus_scan(query, history, isa=isa, **options) == plain, isa
+    return plain
 
 
 @given(TEXTS)

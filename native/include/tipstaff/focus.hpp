@@ -58,9 +58,11 @@ static inline void take_token(Focus* found, int owner, Bytes s, Bytes e, Around 
   if (takes_bare(*found, wanted)) bare_symbol(found, s, e, around);
 }
 
+template <class Simd>
 static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noexcept;
 
 // What stands between backticks: a path, a symbol, or a piece of code.
+template <class Simd>
 static inline void take_code(Focus* found, int owner, Bytes s, Bytes e, unsigned wanted) noexcept {
   if (has_names(*found, wanted)) return;
   while (s < e && classes.of[*s] == space) ++s;
@@ -95,23 +97,26 @@ static inline void take_code(Focus* found, int owner, Bytes s, Bytes e, unsigned
     if (*s == '-') return;
     if ((wanted & want_symbols) != 0 && !separated && marked_symbol(found, s, e)) return;
   }
-  scan(found, owner, {s, e - s}, (wanted & want_symbols) | within_code);
+  scan<Simd>(found, owner, {s, e - s}, (wanted & want_symbols) | within_code);
 }
 
 // Finds what a text names. `owner` is written beside its paths. Only symbols and signals that are
 // wanted are looked for.
+template <class Simd>
 static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noexcept {
   Bytes x = text.data;
   const Bytes end = x + text.size;
   Told last = {plain, x};
-  Window window;
+  Window<Simd> window;
   while (x < end) {
     unsigned char c = *x;
     Class is = classes.of[c];
-    if (end - x > 64 && (is <= upper || c == ' ' || c == '\n') && told_before(last, x) != defines) {
-      x = pass_words(found, x, end, wanted, &last, &window);
-      c = *x;
-      is = classes.of[c];
+    if constexpr (Simd::reads > 0) {  // 0: there are no vectors to look at many with
+      if (end - x > 64 && (is <= upper || c == ' ' || c == '\n') && told_before(last, x) != defines) {
+        x = pass_words<Simd>(found, x, end, wanted, &last, &window);
+        c = *x;
+        is = classes.of[c];
+      }
     }
     if (is == space) {
       ++x;
@@ -141,7 +146,7 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
         const std::int64_t reach = end - y < longest_span ? end - y : longest_span;
         y = find_either(y, x + reach, '`', '\n');
         if (y == x + reach || *y != '`') continue;
-        take_code(found, owner, x, y, wanted);
+        take_code<Simd>(found, owner, x, y, wanted);
         while (y < end && *y == '`' && y - x < longest_span + 4) ++y;
         x = y;
         continue;

@@ -25,14 +25,14 @@ struct Classes {
   Class of[256];
 };
 
-constexpr bool is_one_of(unsigned char c, const char* set) noexcept {
+static constexpr bool is_one_of(unsigned char c, const char* set) noexcept {
   for (; *set != 0; ++set) {
     if (static_cast<unsigned char>(*set) == c) return true;
   }
   return false;
 }
 
-constexpr Classes make_classes() noexcept {
+static constexpr Classes make_classes() noexcept {
   Classes table = {};
   for (int i = 0; i < 256; ++i) {
     const auto c = static_cast<unsigned char>(i);
@@ -68,7 +68,7 @@ struct Traits {
   std::uint8_t of[256];
 };
 
-constexpr Traits make_traits() noexcept {
+static constexpr Traits make_traits() noexcept {
   Traits traits = {};
   const auto give = [&traits](const char* set, unsigned trait) {
     for (; *set != 0; ++set) {
@@ -105,13 +105,13 @@ static inline int decode(Bytes x, Bytes end, std::uint32_t* code) noexcept {
   return size;
 }
 
-constexpr bool is_wide_space(std::uint32_t c) noexcept {
+static constexpr bool is_wide_space(std::uint32_t c) noexcept {
   return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
          c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
 // Whether a character above ASCII ends a token: punctuation, symbols, spaces, surrogates, private use.
-constexpr bool ends_token(std::uint32_t c) noexcept {
+static constexpr bool ends_token(std::uint32_t c) noexcept {
   if (c < 0xC0) return c != 0xAA && c != 0xB5 && c != 0xBA;
   if (c < 0x2000) return c == 0xD7 || c == 0xF7 || c == 0x1680;
   return (c <= 0x206F && c != 0x200C && c != 0x200D) || (c >= 0x20A0 && c <= 0x20CF) ||
@@ -123,7 +123,7 @@ constexpr bool ends_token(std::uint32_t c) noexcept {
 }
 
 // 1 for capitals, 2 for small letters, 0 for letters without case: Latin, Greek and Cyrillic.
-constexpr int letter_case(std::uint32_t c) noexcept {
+static constexpr int letter_case(std::uint32_t c) noexcept {
   if (c >= 0xC0 && c <= 0xDE) return 1;
   if (c >= 0xDF && c <= 0xFF) return 2;
   if (c >= 0x100 && c <= 0x17F) return (c & 1u) != 0 ? 2 : 1;
@@ -134,13 +134,13 @@ constexpr int letter_case(std::uint32_t c) noexcept {
   return 0;
 }
 
-constexpr bool is_letter(unsigned char c) noexcept {
+static constexpr bool is_letter(unsigned char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
 }
 
-constexpr bool is_digit(unsigned char c) noexcept { return c >= '0' && c <= '9'; }
+static constexpr bool is_digit(unsigned char c) noexcept { return c >= '0' && c <= '9'; }
 
-constexpr bool is_separator(unsigned char c) noexcept { return c == '/' || c == '\\'; }
+static constexpr bool is_separator(unsigned char c) noexcept { return c == '/' || c == '\\'; }
 
 static inline bool in_list(const WordSet& set, Bytes s, Bytes e, bool folded = false) noexcept {
   return listed(set, s, e - s, folded);

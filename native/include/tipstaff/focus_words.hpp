@@ -70,7 +70,7 @@ struct KindIndex {
   KindWord words[n_kind_words];
 };
 
-constexpr KindIndex make_kind_index() noexcept {
+static constexpr KindIndex make_kind_index() noexcept {
   KindIndex index = {};
   int place = 0;
   for (int letter = 0; letter < 26; ++letter) {
@@ -123,11 +123,11 @@ inline constexpr char openers[] =
     "gcc g++ clang make cmake docker kubectl bash sh zsh sudo vim vi nano code emacs java javac mvn gradle tsc eslint "
     "prettier jest please then on with for not is ";
 
-constexpr unsigned char lower_ascii(unsigned char c) noexcept {
+static constexpr unsigned char lower_ascii(unsigned char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<unsigned char>(c + 32) : c;
 }
 
-constexpr std::uint32_t hash_step(std::uint32_t hash, unsigned char c) noexcept {
+static constexpr std::uint32_t hash_step(std::uint32_t hash, unsigned char c) noexcept {
   return (hash ^ c) * 16777619u;
 }
 
@@ -139,7 +139,7 @@ struct WordSet {
   std::uint16_t slots[n_slots];
 };
 
-constexpr WordSet make_set(const char* list) noexcept {
+static constexpr WordSet make_set(const char* list) noexcept {
   WordSet set = {};
   set.list = list;
   for (int at = 1; list[at] != 0;) {
@@ -159,7 +159,7 @@ struct EndingSizes {
   std::uint16_t of[26];
 };
 
-constexpr EndingSizes make_ending_sizes() noexcept {
+static constexpr EndingSizes make_ending_sizes() noexcept {
   EndingSizes sizes = {};
   for (int at = 1; endings[at] != 0;) {
     int end = at;

@@ -55,9 +55,12 @@ _SIGNALS: Final = {
 
 
 def focus_scan(
-    query: str, history: tuple[str, ...] = (), *, max_paths: int = 6, max_symbols: int = 8
+    query: str, history: tuple[str, ...] = (), *, max_paths: int = 6, max_symbols: int = 8, isa: str | None = None
 ) -> tuple[str, bool, tuple[str, ...], tuple[str, ...], int]:
     """Find what a request names; documented in ``src/_focus.pyx``."""
+    if isa is not None and isa != "plain":
+        msg = f"instruction set {isa!r} is not one that this machine runs: plain"
+        raise ValueError(msg)
     if not 0 <= max_paths <= MOST or not 0 <= max_symbols <= MOST:
         msg = f"max_paths, max_symbols: expected 0 to {MOST} and 0 to {MOST}, got {max_paths} and {max_symbols}"
         raise ValueError(msg)
