@@ -1,7 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
-"""What a task asks for and what it names: its intent, and the files, folders and modules in it."""
+"""What a task asks for and what it names: its intent, its words, and the files, folders and modules in it."""
 
-from libc.stdint cimport int64_t, uint32_t
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 cdef extern from *:
     """
@@ -25,6 +27,19 @@ cdef extern from "tipstaff/text.hpp" namespace "tipstaff" nogil:
         const unsigned char* data
         int64_t size
 
+cdef extern from "tipstaff/words.hpp" namespace "tipstaff" nogil:
+    cdef cppclass Lexicon:
+        pass
+
+    bint open_lexicon(Span, Lexicon*) noexcept
+    Span lowered(Span, bint, unsigned char*) noexcept
+    uint64_t fnv(Span) noexcept
+
+cdef extern from "tipstaff/task_words.hpp" namespace "tipstaff" nogil:
+    cdef cppclass TaskWords:
+        void read(const Lexicon&, uint64_t, Span) noexcept
+        int64_t shared(const unsigned char*, int64_t, int64_t, char*) noexcept
+
 cdef extern from "tipstaff/intents.hpp" namespace "tipstaff" nogil:
     cdef cppclass IntentLexicon:
         bint open(Span) noexcept
@@ -46,6 +61,9 @@ cdef extern from "tipstaff/places.hpp" namespace "tipstaff" nogil:
 
 cdef enum:
     MOST_BYTES = 16384
+    TOPIC_CHARS = 1000
+    LOWERED_BYTES = 1024  # and the padding of a lowered text
+    QUOTED_BYTES = 1256  # and four bytes more for each of 64 words
 
 cdef Py_ssize_t at_once = 4096  # beyond it, other threads need not wait
 
@@ -151,3 +169,111 @@ def task_places(str task not None):
         return ()
     return tuple([PyUnicode_FromStringAndSize(found.of[i].data(), <Py_ssize_t> found.of[i].size())
                   for i in range(found.count)])
+
+
+def stem_hashes(stems):
+    """Return the hashes of stems, as `TopicWords` takes a topic.
+
+    Parameters
+    ----------
+    stems
+        Any number of texts.
+
+    Returns
+    -------
+    bytes
+        uint64, shape (n_stems,): the FNV-1a hash of each one's UTF-8.
+    """
+    cdef list every = list(stems)
+    cdef bytes encoded
+    cdef Span span
+    cdef uint64_t value
+    cdef Py_ssize_t i
+    cdef bytes found = PyBytes_FromStringAndSize(NULL, 8 * len(every))
+    cdef char* out = PyBytes_AS_STRING(found)
+    for i in range(len(every)):
+        encoded = every[i].encode("utf-8", "surrogatepass")
+        span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
+        span.size = PyBytes_GET_SIZE(encoded)
+        value = fnv(span)
+        memcpy(out + 8 * i, &value, 8)
+    return found
+
+
+cdef class TopicWords:
+    """Finds the words that a task has in common with topics.
+
+    Parameters
+    ----------
+    lexicon
+        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made.
+    grammar
+        Bits of the values of those of its words that belong to no topic.
+
+    Raises
+    ------
+    ValueError
+        If `lexicon` is none.
+
+    Notes
+    -----
+    The first 1,000 characters and 64 words of a task count. May be shared by any number of threads.
+    """
+
+    cdef bytes _bytes
+    cdef Lexicon _lexicon
+    cdef uint64_t _grammar
+
+    def __init__(self, lexicon, uint64_t grammar):
+        self._bytes = bytes(memoryview(lexicon))
+        self._grammar = grammar
+        cdef Span span
+        span.data = <const unsigned char*> <const char*> self._bytes
+        span.size = len(self._bytes)
+        if not open_lexicon(span, &self._lexicon):
+            raise ValueError("lexicon: this is none; tipstaff.kernels.lexicon makes them")
+
+    def shared(self, str task not None, list topics not None, Py_ssize_t most=4):
+        """Return for each topic the words that it has in common with a task.
+
+        Parameters
+        ----------
+        task
+            As its author wrote it.
+        topics
+            `stem_hashes` of each one's stems.
+        most
+            How many words to name for a topic.
+
+        Returns
+        -------
+        list of str or None
+            For each topic ``'one', 'other'``: lowered, in the task's order, of several words with one stem the last;
+            empty where it has none. None where the task is not ASCII.
+
+        Raises
+        ------
+        ValueError
+            If a topic is no whole number of hashes.
+        """
+        cdef Py_ssize_t size = 0
+        cdef unsigned char room[LOWERED_BYTES]
+        cdef char quoted[QUOTED_BYTES]
+        cdef TaskWords words
+        cdef Span span
+        cdef bytes topic
+        cdef list found = []
+        if not TIPSTAFF_IS_ASCII(task):
+            return None
+        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(task, &size)
+        span.size = min(size, <Py_ssize_t> TOPIC_CHARS)
+        words.read(self._lexicon, self._grammar, lowered(span, False, room))
+        for topic in topics:
+            if topic is None:
+                raise TypeError("topics: expected bytes, got None")
+            size = PyBytes_GET_SIZE(topic)
+            if size % 8 != 0:
+                raise ValueError(f"topics: expected hashes of 8 bytes each, got {size} bytes")
+            size = words.shared(<const unsigned char*> PyBytes_AS_STRING(topic), size // 8, most, quoted)
+            found.append(PyUnicode_FromStringAndSize(quoted, size) if size > 0 else "")
+        return found

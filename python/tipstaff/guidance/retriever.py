@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError
-from tipstaff.globs import scope_applies
 from tipstaff.guidance.claims import task_words
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
 from tipstaff.guidance.intents import classify_intent
 from tipstaff.guidance.places import places_in
+from tipstaff.guidance.reasons import Reasons
 from tipstaff.guidance.selection import Card, Cards, Selection, Taken
 from tipstaff.guidance.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, iso_day, mask_of
 from tipstaff.guidance.vectors import (
@@ -58,7 +58,6 @@ _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
 _MAX_VIEWS: Final = 256
 """Tenants whose rules' cards are remembered at a time."""
-_MEANINGS: Final = tuple(f"; meaning {percent / 100:.2f}" for percent in range(102))
 _SECTION: Final = "## Task-Specific Rules"
 
 
@@ -67,6 +66,7 @@ class _View(NamedTuple):
 
     constitution: Constitution
     head: str
+    opening: str
     cards: Cards
     floors: tuple[float, float]
 
@@ -130,11 +130,7 @@ class ShardRetriever:
         self._hashes = type(self.embedding) is HashEmbedding
         self._least_share = least_share_of(self.embedding)
         self._place_boost = place_boost_of(self.embedding)
-        self._risk_reasons = {
-            name: f"; {name} risk (+{boost:.2f})"
-            for name, boost in (("critical", boosts[1]), ("high", boosts[2]))
-            if boost
-        }
+        self._reasons = Reasons(boosts, self._place_boost, has_meaning=not self._hashes)
 
     @property
     def has_meaning(self) -> bool:
@@ -190,7 +186,7 @@ class ShardRetriever:
             msg = f"the task is a {type(task).__name__}; it must be a text"
             raise TypeError(msg)
         match = classify_intent(task) if intent is None else _given(intent)
-        risks = _risk_bits(risk_filter)
+        risks = _risk_bits(risk_filter) if risk_filter else _ALL_RISKS
         query = task_vector(task, self.embedding)
         day = self._today or current_day() if today is None else iso_day(today)
         return self._answer(task, query, match, risks, repo_scope, max_shards, day, tenant, started)
@@ -310,31 +306,34 @@ class ShardRetriever:
     ) -> RetrievalResult:
         index = self._index
         view = self._views.get(tenant) or self._view_of(tenant)
-        taken: list[Taken] = []
+        shards: tuple[RetrievedShard, ...] = ()
         dropped: tuple[DroppedShard, ...] = ()
-        places = places_in(task) if self._place_boost else ()
+        text = view.head
         if max_shards > 0 and index.n_shards:
+            places = places_in(task) if self._place_boost else ()
             mask = index.mask(repo_scope, today, tenant)
             bit = INTENT_BITS[match.intent]
-            selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
-            wanted = min(index.n_shards, max_shards + _SLACK)
-            while True:
-                rows, scores, cosines = index.best(
+
+            def best(wanted: int) -> tuple[Sequence[int], Sequence[float], Sequence[float]]:
+                return index.best(
                     query, mask, intent_bit=bit, risk_filter=risks, boosts=self.boosts, k=wanted,
                     places=places, place_boost=self._place_boost,
                 )  # fmt: skip
-                if self._least_share:
-                    rows, scores, cosines = self._relevant(rows, scores, cosines, task, max_shards, view)
-                taken, dropped, exhausted = selection.choose(rows, scores, cosines)
-                if not exhausted or len(rows) < wanted or wanted == index.n_shards:
-                    break
-                wanted = min(index.n_shards, wanted * 4)
-        shards = self._retrieved(taken, task, match.intent, repo_scope, places) if taken else ()
-        text = view.head
-        if shards:
-            lines = [text, "", _SECTION, ""] if text else [_SECTION, ""]
-            lines.extend([f"- {one.shard.compact_text}" for one in shards])
-            text = "\n".join(lines)
+
+            rows, scores, cosines = best(min(index.n_shards, max_shards + _SLACK))
+            cards = self._undisputed(rows, cosines, max_shards, view)
+            often = cards is not None
+            if cards is None:
+                selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
+                taken, dropped = self._selected(selection, best, (rows, scores, cosines), task, max_shards, view)
+                cards = [one.card for one in taken]
+                scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
+            if cards:
+                shards = self._reasons.retrieved(
+                    cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope, places=places,
+                    often=often,
+                )  # fmt: skip
+                text = view.opening + "\n".join([card.line for card in cards])
         return RetrievalResult(
             constitution=view.constitution,
             shards=shards,
@@ -346,6 +345,37 @@ class ShardRetriever:
             dropped=dropped,
         )
 
+    def _undisputed(
+        self, rows: Sequence[int], cosines: Sequence[float], max_shards: int, view: _View
+    ) -> list[Card] | None:
+        """Return the cards of the first shards, None where it takes a closer look to say which of them can be given."""
+        if self._least_share:
+            nearest = max(cosines, default=0.0)
+            if nearest <= 0.0 or nearest < view.floors[1] or min(cosines[:max_shards]) < self._least_share * nearest:
+                return None
+        return view.cards.at_peace(rows[:max_shards])
+
+    def _selected(
+        self,
+        selection: Selection,
+        best: Callable[[int], tuple[Sequence[int], Sequence[float], Sequence[float]]],
+        found: tuple[Sequence[int], Sequence[float], Sequence[float]],
+        task: str,
+        max_shards: int,
+        view: _View,
+    ) -> tuple[list[Taken], tuple[DroppedShard, ...]]:
+        """Choose among the best shards; more of them are looked for where too few stay."""
+        n_shards = self._index.n_shards
+        wanted = min(n_shards, max_shards + _SLACK)
+        while True:
+            if self._least_share:
+                found = self._relevant(*found, task, max_shards, view)
+            taken, dropped, exhausted = selection.choose(*found)
+            if not exhausted or len(found[0]) < wanted or wanted == n_shards:
+                return taken, dropped
+            wanted = min(n_shards, wanted * 4)
+            found = best(wanted)
+
     def _view_of(self, tenant: str | None) -> _View:
         """Return what a tenant's answers are made of, kept for the next time."""
         index = self._index
@@ -355,9 +385,11 @@ class ShardRetriever:
         view = self._views.get(tenant)
         if view is None:
             constitution = index.constitution_of(tenant)
+            head = constitution.text.rstrip("\n")
             view = _View(
                 constitution,
-                constitution.text.rstrip("\n"),
+                head,
+                f"{head}\n\n{_SECTION}\n\n" if head else f"{_SECTION}\n\n",
                 Cards(index.shard, constitution, index.overriding_of(tenant), index.n_shards),
                 floors_of(self.embedding, index.n_visible(tenant)),
             )
@@ -383,46 +415,6 @@ class ShardRetriever:
         if len(kept) == len(cosines):
             return rows, scores, cosines
         return [rows[i] for i in kept], [scores[i] for i in kept], [cosines[i] for i in kept]
-
-    def _retrieved(
-        self, taken: list[Taken], task: str, intent: str, repo_scope: str | None, places: tuple[str, ...]
-    ) -> tuple[RetrievedShard, ...]:
-        """Say why each shard was chosen: only what did add to its rank, and the words that it shares with the task."""
-        words = task_words(task).items()
-        hashes = self._hashes
-        found: list[RetrievedShard] = []
-        for one in taken:
-            card, cosine = one.card, one.cosine
-            topic = card.topic
-            boosted = card.boosted.get(intent)
-            if boosted is None:
-                boosted = self._boosted(card, intent)
-            reason = boosted if hashes else _MEANINGS[int(cosine * 100 + 0.5)] + boosted
-            if shared := [word for stem, word in words if stem in topic]:
-                reason += "; shares '" + "', '".join(shared[:4]) + "'"
-            if card.place:
-                reason += self._placed(card, repo_scope, places)
-            if not reason:
-                reason = f"; nearest by hash ({cosine:.2f}), which carries no meaning; no word in common"
-            found.append(RetrievedShard(card.shard, one.score, reason[2:], cosine))
-        return tuple(found)
-
-    def _boosted(self, card: Card, intent: str) -> str:
-        """Say, and remember, what the boosts add for a task of an intent."""
-        rule = card.rule
-        reason = (
-            f"; intent match ({intent}, +{self.boosts[0]:.2f})" if self.boosts[0] and intent in rule.intents else ""
-        )
-        reason += self._risk_reasons.get(rule.risk_class, "")
-        card.boosted[intent] = reason
-        return reason
-
-    def _placed(self, card: Card, repo_scope: str | None, places: tuple[str, ...]) -> str:
-        """Say where a rule holds that does not hold everywhere, if that has to do with the task."""
-        if repo_scope:
-            return f"; {card.place}"
-        place = next((one for one in places if scope_applies(card.rule.repo_scopes, one)), None)
-        return "" if place is None else f"; {card.place}, where {place} is (+{self._place_boost:.2f})"
 
 
 def _given(intent: str) -> IntentMatch:

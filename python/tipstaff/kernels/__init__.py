@@ -15,6 +15,7 @@
     query, history --focus_scan-->        paths, symbols and signals of a request
     task, lexicon --TaskReader.read-->     what kind of work it asks for, and how sure that is
     task   --task_places-->                the files, folders and modules that it names
+    task, topics, lexicon --TopicWords.shared-->  the words that they have in common (topics of stem_hashes)
     ranges of texts --join_pieces-->      one text
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     )
     from tipstaff.kernels._focus import focus_scan
     from tipstaff.kernels._int8 import Int8Rows, quantize_rows, score_topk_i8
-    from tipstaff.kernels._intents import TaskReader, task_places
+    from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_places
     from tipstaff.kernels._pieces import join_pieces
     from tipstaff.kernels._scoring import score_topk_f32, score_topk_f32_batch
     from tipstaff.kernels._secrets import SecretTable
@@ -73,6 +74,7 @@ __all__ = [
     "MessageGuard",
     "SecretTable",
     "TaskReader",
+    "TopicWords",
     "WordSets",
     "alike_texts",
     "available_isas",
@@ -93,6 +95,7 @@ __all__ = [
     "score_topk_i8",
     "score_topk_signs",
     "sign_rows",
+    "stem_hashes",
     "task_places",
     "token_features",
     "utf16_units",
@@ -109,6 +112,7 @@ _HOMES: Final = {
     "MessageGuard": "_tokens",
     "SecretTable": "_secrets",
     "TaskReader": "_intents",
+    "TopicWords": "_intents",
     "WordSets": "_similarity",
     "alike_texts": "_text",
     "available_isas": "_embedding",
@@ -128,6 +132,7 @@ _HOMES: Final = {
     "score_topk_i8": "_int8",
     "score_topk_signs": "_signs",
     "sign_rows": "_signs",
+    "stem_hashes": "_intents",
     "task_places": "_intents",
     "token_features": "_tokens",
     "utf16_units": "_tokens",

@@ -19,11 +19,21 @@ from tipstaff.kernels.intent_table import (
     read_intent_table,
 )
 from tipstaff.kernels.plain_places import task_places
+from tipstaff.kernels.plain_topics import TopicWords, stem_hashes
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["GENERAL", "WIDE", "TaskReader", "ascii_words", "plain_words", "task_places"]
+__all__ = [
+    "GENERAL",
+    "WIDE",
+    "TaskReader",
+    "TopicWords",
+    "ascii_words",
+    "plain_words",
+    "stem_hashes",
+    "task_places",
+]
 
 GENERAL: Final = 10
 """The number of the intent where nothing speaks; the other ones are numbered below it."""

@@ -102,11 +102,16 @@ def _without_suffix(word: str) -> str:
     return word
 
 
+def words_of(text: bytes) -> list[bytes]:
+    """Return the words of a text in lower case."""
+    return _WORDS.findall(text.lower())
+
+
 def word_values(lexicon: Buffer, text: str) -> int:
     """Return what the words of one text mean; documented in ``src/_text.pyx``."""
     entries = read_lexicon(bytes(lexicon))
     value = 0
-    for word in _WORDS.findall(text.encode().lower()):
+    for word in words_of(text.encode()):
         value |= _value(entries, word)
     return value
 
@@ -116,7 +121,7 @@ def read_words(lexicon: Buffer, offsets: Buffer, data: Buffer, max_words: int) -
     entries = read_lexicon(bytes(lexicon))
     result: list[tuple[int, bytes]] = []
     for text in _texts(offsets, data):
-        words = _WORDS.findall(text.lower())
+        words = words_of(text)
         value = 0
         for word in words[:max_words]:
             value |= _value(entries, word)
@@ -128,7 +133,7 @@ def opposed_texts(
     lexicon: Buffer, offsets: Buffer, data: Buffer, *, work_limit: int | None = None
 ) -> tuple[list[tuple[int, int]], bool]:
     """Return the pairs of texts that say the opposite of each other; documented in ``src/_text.pyx``."""
-    read = _reader(read_lexicon(bytes(lexicon)))
+    read = word_reader(read_lexicon(bytes(lexicon)))
     texts = list(_texts(offsets, data))
     limit = 1024 * (len(texts) + sum(map(len, texts))) if work_limit is None else work_limit
     statements: list[_Statement] = []
@@ -159,12 +164,12 @@ def alike_texts(
     lexicon: Buffer, offsets: Buffer, data: Buffer, threshold: float, max_words: int, max_pairs: int
 ) -> tuple[list[tuple[int, int]], bool]:
     """Return the pairs of texts whose topics are alike; documented in ``src/_text.pyx``."""
-    read = _reader(read_lexicon(bytes(lexicon)))
+    read = word_reader(read_lexicon(bytes(lexicon)))
     numbers: dict[tuple[int, int], int] = {}
     flat, places = array("I"), array("q", [0])
     for text in _texts(offsets, data):
         topic: set[int] = set()
-        for word in _WORDS.findall(text.lower())[:max_words]:
+        for word in words_of(text)[:max_words]:
             value, stem = read(word.decode("utf-8", "surrogateescape"))
             if not value & roles.FUNCTION:
                 copies = 3 if word[:1].isdigit() else 1
@@ -204,7 +209,7 @@ def _value(entries: dict[bytes, tuple[int, int]], word: bytes) -> int:
     return value
 
 
-def _reader(entries: dict[bytes, tuple[int, int]]) -> _Read:
+def word_reader(entries: dict[bytes, tuple[int, int]]) -> _Read:
     """Return a function that gives a word's value, not joined of parts, and the hash of its stem."""
 
     def read(word: str) -> tuple[int, int]:

@@ -1,0 +1,84 @@
+"""Words that tasks have in common with topics: native and plain find the same, and what guidance reads of a task."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.kernels.twins import call_all, implementations
+from tipstaff.guidance.claims import task_words, topic_words
+from tipstaff.guidance.lexicon import lexicon
+from tipstaff.guidance.vocabulary import IRREGULAR_STEMS
+from tipstaff.guidance.word_roles import FUNCTION_WORDS
+from tipstaff.kernels import roles
+from tipstaff.kernels.lexicon import fnv
+
+READERS = [made(lexicon(), roles.FUNCTION) for made in implementations("TopicWords").values()]
+_PIECES = (
+    *sorted(FUNCTION_WORDS),
+    *sorted(IRREGULAR_STEMS),
+    *"""tests test tested testing Token tokens TLS 1.0 1.3 v1.2b 10.0.0.1 rock'n'roll let's users' user's 'quoted' a''b x
+    merge merging cod's _private snake_case camelCase antidisestablishmentarianisms""".split(),
+    *(", ", ". ", " ", " ", " ", "-", "'", "\n", "\x1d", "\x00"),
+)
+TEXTS = st.lists(st.sampled_from(_PIECES), max_size=80).map(" ".join) | st.lists(
+    st.sampled_from(_PIECES), max_size=12
+).map("".join)
+
+
+def hashes(stems: list[str] | frozenset[str]) -> bytes:
+    found = call_all("stem_hashes", stems)
+    assert found["native"] == found["plain"]
+    return bytes(found["native"])
+
+
+def shared(task: str, topics: list[bytes], most: int = 4) -> list[str] | None:
+    native, plain = (reader.shared(task, topics, most) for reader in READERS)
+    assert native == plain
+    return plain  # type: ignore[no-any-return]
+
+
+@given(TEXTS | st.text(st.characters(max_codepoint=127)), st.lists(TEXTS, max_size=4), st.integers(-1, 70))
+@example("write tests, test writing: tested", ["Tests are written"], 4)
+@example("x" * 2_000, ["x" * 1_000], 4)
+@example("a " * 70 + "tests", ["tests"], 4)
+@example("b " * 500 + "tests", ["tests"], 4)
+def test_they_are_those_that_guidance_reads(task: str, rules: list[str], most: int) -> None:
+    topics = [topic_words(rule) for rule in rules]
+    expected = [
+        ", ".join([f"'{word}'" for stem, word in task_words(task).items() if stem in topic][: max(most, 0)])
+        for topic in topics
+    ]
+    assert shared(task, [hashes(topic) for topic in topics], most) == expected
+
+
+def test_the_last_word_of_a_stem_stands_where_the_first_was() -> None:
+    topic = hashes(["test", "databas"])
+    assert shared("test the Database: testing", [topic, b"", topic], 2) == [
+        "'testing', 'database'",
+        "",
+        "'testing', 'database'",
+    ]
+
+
+@given(st.text())
+def test_beyond_ascii_nobody_answers(text: str) -> None:
+    assert (shared(text, [hashes(["test"])]) is None) == (not text.isascii())
+
+
+@given(st.lists(st.text()))
+def test_stems_have_the_hashes_of_the_lexicon(stems: list[str]) -> None:
+    expected = b"".join(fnv(stem.encode("utf-8", "surrogatepass")).to_bytes(8, "little") for stem in stems)
+    assert hashes(stems) == expected
+
+
+@pytest.mark.parametrize("made", implementations("TopicWords").values(), ids=implementations("TopicWords"))
+def test_what_is_no_lexicon_and_no_topic_is_refused(made: type) -> None:
+    with pytest.raises(ValueError, match="lexicon: this is none"):
+        made(b"TLX1", 1)
+    reader = made(lexicon(), roles.FUNCTION)
+    with pytest.raises(ValueError, match="hashes of 8 bytes each, got 7 bytes"):
+        reader.shared("tests", [bytes(7)])
+    with pytest.raises(TypeError):
+        reader.shared("tests", [None])
