@@ -112,8 +112,9 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
     unsigned char c = *x;
     Class is = classes.of[c];
     if constexpr (Simd::reads > 0) {  // 0: there are no vectors to look at many with
-      if (end - x > 64 && (is <= upper || c == ' ' || c == '\n') && told_before(last, x) != defines) {
+      if (end - x > 16 && (is <= upper || c == ' ' || c == '\n') && told_before(last, x) != defines) {
         x = pass_words<Simd>(found, x, end, wanted, &last, &window);
+        if (x == end) return;
         c = *x;
         is = classes.of[c];
       }

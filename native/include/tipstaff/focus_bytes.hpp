@@ -62,7 +62,7 @@ static constexpr Classes make_classes() noexcept {
 inline constexpr Classes classes = make_classes();
 
 // What a character means in a token, as bits.
-enum Trait : std::uint8_t { in_front = 1, behind = 2, refused = 4, dot = 8, slash = 16, at_sign = 32, part = 64 };
+enum Trait : std::uint8_t { in_front = 1, behind = 2, refused = 4, dot = 8, slash = 16, at_sign = 32, part = 64, wild = 128 };
 
 struct Traits {
   std::uint8_t of[256];
@@ -79,6 +79,7 @@ static constexpr Traits make_traits() noexcept {
   give("*+$%&#", in_front);
   give(".*:-#~&%$+", behind);
   give("*%&$", refused);
+  give("*%&", wild);
   give(".", dot);
   give("/\\", slash);
   give("@", at_sign);
@@ -135,7 +136,12 @@ static constexpr int letter_case(std::uint32_t c) noexcept {
 }
 
 static constexpr bool is_letter(unsigned char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
+  return (1u << classes.of[c] & (1u << lower | 1u << upper | 1u << high)) != 0;
+}
+
+// Whether names are made of it: letters, digits and underscores.
+static constexpr bool is_sign(unsigned char c) noexcept {
+  return (1u << classes.of[c] & (1u << lower | 1u << upper | 1u << digit | 1u << under | 1u << high)) != 0;
 }
 
 static constexpr bool is_digit(unsigned char c) noexcept { return c >= '0' && c <= '9'; }

@@ -48,20 +48,27 @@ static inline bool is_path(Bytes* start, Bytes* finish, bool marked) noexcept {
   Bytes first = nullptr;
   Bytes last = nullptr;
   int segments = 0;
-  bool letters = false;
   bool forward = false;
+  unsigned seen = 0;
+  unsigned kinds = 0;
+  bool begins = true;  // a segment
   for (Bytes x = s; x < e; ++x) {
     const unsigned char c = *x;
-    if (is_separator(c)) {
+    const unsigned trait = traits.of[c];
+    if ((trait & slash) != 0) {
       if (first == nullptr) first = x;
       last = x;
       forward = forward || c == '/';
-    } else {
-      if (c == '*' || c == '%' || c == '&') return false;
-      letters = letters || is_letter(c);
-      if (x == s || is_separator(x[-1])) ++segments;
+      begins = true;
+      continue;
     }
+    seen |= trait;
+    kinds |= 1u << classes.of[c];
+    segments += begins ? 1 : 0;
+    begins = false;
   }
+  const bool letters = (kinds & (1u << lower | 1u << upper | 1u << high)) != 0;
+  if ((seen & wild) != 0) return false;
   if (!letters) return false;
   *start = s;
   *finish = e;

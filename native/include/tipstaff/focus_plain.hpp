@@ -63,30 +63,40 @@ struct Window {
   bool has_code = false;
   CodeMasks code = {};
 
-  Masks from(Bytes x) noexcept {
-    if (base == nullptr || x - base > oldest) {
+  unsigned char padded[96];  // the text's last bytes where there are not enough for a look, and spaces
+
+  Masks from(Bytes x, Bytes end) noexcept {
+    if (base == nullptr || (x - base > oldest && end - base > 64)) {
       base = x;
-      masks = Simd::masks_of(x);
       has_code = false;
+      masks = Simd::masks_of(whole(end));
     }
     const auto at = static_cast<unsigned>(x - base);
     return {masks.small >> at, masks.capital >> at, masks.space >> at, masks.apart >> at,
             masks.stop >> at,  masks.file >> at,    masks.hint >> at};
   }
   // For the place that `from` was asked for last.
-  CodeMasks code_from(Bytes x) noexcept {
+  CodeMasks code_from(Bytes x, Bytes end) noexcept {
     if (!has_code) {
-      code = Simd::code_masks_of(base);
+      code = Simd::code_masks_of(whole(end));
       has_code = true;
     }
     const auto at = static_cast<unsigned>(x - base);
     return {code.digit >> at, code.under >> at, code.open >> at, code.owner >> at};
   }
+
+ private:
+  Bytes whole(Bytes end) noexcept {
+    if (end - base >= Simd::reads) return base;
+    std::memset(padded, ' ', sizeof padded);
+    std::memcpy(padded, base, static_cast<std::size_t>(end - base));
+    return padded;
+  }
 };
 
 // Passes over plain words, which most words are, 64 bytes at a time and without a branch for each
 // letter: `x` must be where a token may begin. Stops before the first token that may be a path or, as
-// long as symbols are looked for, a symbol, and where fewer than 64 bytes are left.
+// long as symbols are looked for, a symbol.
 //
 // `Simd` says what 64 bytes are: its masks_of and code_masks_of read up to `reads` bytes.
 template <class Simd>
@@ -94,8 +104,9 @@ static inline Bytes pass_words(Focus* found, Bytes x, Bytes end, unsigned wanted
                                Window<Simd>* window) noexcept {
   // Where no more symbols are taken, any word of letters, digits and underscores is plain.
   const std::uint64_t symbols = takes_bare(*found, wanted) ? ~std::uint64_t{0} : 0;
-  while (end - x > Simd::reads) {
-    const Masks masks = window->from(x);
+  static_assert(Simd::reads <= static_cast<std::int64_t>(sizeof window->padded), "a look is padded whole");
+  while (x < end) {
+    const Masks masks = window->from(x, end);
     std::uint64_t blank = masks.apart;
     std::uint64_t letters = masks.small | masks.capital;
     std::uint64_t starts = ~blank & (blank << 1 | 1u);
@@ -106,7 +117,7 @@ static inline Bytes pass_words(Focus* found, Bytes x, Bytes end, unsigned wanted
     std::uint64_t valid = (std::uint64_t{1} << limit) - 1;
     // What prose would not do is looked at again as code.
     if (blank == 0 || (wrong & valid) != 0) {
-      const CodeMasks code = window->code_from(x);
+      const CodeMasks code = window->code_from(x, end);
       // A bracket after a word may make a symbol of it; one after anything else does not.
       blank |= code.open & ((blank | code.open) << 1 | 1u | ~symbols);
       if (blank == 0) return x;
@@ -132,11 +143,12 @@ static inline Bytes pass_words(Focus* found, Bytes x, Bytes end, unsigned wanted
       const int s = __builtin_ctzll(begins);
       const int e = __builtin_ctzll(ends >> s) + s + 1;
       const Kind kind = kind_of(x + s, e - s);
-      if (kind == plain || x[e] == '(') continue;
+      if (kind == plain || (x + e < end && x[e] == '(')) continue;
       take_word(found, x + s, x + e, kind, wanted, last);
       // What follows is no plain word even if it looks like one.
       if (kind == defines) return x + e;
     }
+    if (reach > end - x) return end;
     x += reach;
     if (first_wrong != 0) return x;
   }

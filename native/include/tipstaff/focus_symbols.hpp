@@ -13,7 +13,7 @@ namespace focus {
 static inline bool is_identifier(Bytes s, Bytes e) noexcept {
   if (s >= e || e - s > longest_symbol || is_digit(*s)) return false;
   for (Bytes x = s; x < e; ++x) {
-    if (!is_letter(*x) && !is_digit(*x) && *x != '_') return false;
+    if (!is_sign(*x)) return false;
   }
   return true;
 }
@@ -166,7 +166,7 @@ static inline bool marked_symbol(Focus* found, Bytes s, Bytes e) noexcept {
   } else if (has(s, e, '-')) {
     holds = is_letter(*s) && e[-1] != '-';
     for (Bytes x = s; holds && x < e; ++x) {
-      holds = is_letter(*x) || is_digit(*x) || *x == '_' || (*x == '-' && x[-1] != '-');
+      holds = is_sign(*x) || (*x == '-' && x[-1] != '-');
     }
   } else {
     holds = is_identifier(s, e) && !in_list(keyword_set, s, e);
