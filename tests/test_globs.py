@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wcmatch import glob as library
 
+from tipstaff.glob_syntax import MAX_ALTERNATIVES
 from tipstaff.globs import (
-    MAX_ALTERNATIVES,
     compile_scope,
     from_host,
     is_valid,

@@ -14,6 +14,7 @@ PACKAGE = REPOSITORY / "python" / "tipstaff"
 STEPS = (
     ("errors", "budgets", "lazy"),
     ("model",),
+    ("glob_syntax",),
     ("globs",),
     ("frontmatter",),
     ("kernels",),
