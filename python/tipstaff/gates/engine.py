@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from tipstaff.errors import ConfigError
 from tipstaff.gates.config import GateConfig
+from tipstaff.gates.events import dialect_of, directory_of, prepared
 from tipstaff.gates.fields import Field, as_text, encodable, fields_of, keys_of
-from tipstaff.gates.results import DECISIONS, GATE_NAMES, Finding, GateResult
+from tipstaff.gates.findings import NativeFinding, findings_of
+from tipstaff.gates.results import DECISIONS, GATE_NAMES, GateResult
 from tipstaff.model import GuidanceRule
 
 if TYPE_CHECKING:
@@ -19,19 +20,8 @@ if TYPE_CHECKING:
     from tipstaff.gates.policy import LoadedPolicy
     from tipstaff.kernels._gates import Flow
 
-_Native = tuple[int, int, int, int, int, int, int, int, int, bool]
-
 _FORMER_FIELDS: Final = frozenset({"old_string", "old_str", "oldstring"})
 """What an edit takes away is no new secret: taking it away is what is wanted."""
-
-_UNKNOWN: Final = {
-    "uncertain.program": "which program it starts",
-    "uncertain.code": "the text that it runs as code",
-    "uncertain.remote-code": "the code that it fetches and runs",
-    "uncertain.limits": "what lies beyond the limits of reading",
-    "uncertain.syntax": "how the text ends",
-    "uncertain.encoding": "what the bytes mean",
-}
 
 
 class EnforcementGates:
@@ -143,7 +133,7 @@ class EnforcementGates:
             If `shell` is not known.
         """
         text = as_text(command)
-        dialect = _dialect(shell)
+        dialect = dialect_of(shell)
         found = self._policy.native.command(encodable(text), dialect, self._place(cwd), self._settings, flow)
         fields = [Field("command", "command", text, -1)]
         return [*self._destructive(found, fields), *self._secrets([("command", text)])]
@@ -169,11 +159,11 @@ class EnforcementGates:
         """
         tool = as_text(tool_name)
         fields = fields_of(params)
-        where = _directory(params) or cwd
+        where = directory_of(params) or cwd
         native = self._policy.native.event(
             encodable(tool) or " ",
             [field.native() for field in fields],
-            _dialect(shell),
+            dialect_of(shell),
             self._place(where),
             self._settings,
             flow,
@@ -231,12 +221,12 @@ class EnforcementGates:
         ConfigError
             If an event is none of these.
         """
-        prepared = [_event(event) for event in events]
-        calls = [(item.tool, item.given, item.dialect, self._place(item.cwd)) for item in prepared if not item.is_edit]
+        items = [prepared(event) for event in events]
+        calls = [(item.tool, item.given, item.dialect, self._place(item.cwd)) for item in items if not item.is_edit]
         workers = max(1, threads if threads is not None else len(os.sched_getaffinity(0)))
         answers = iter(self._policy.native.batch(calls, self._settings, workers))
         results: list[list[GateResult]] = []
-        for item in prepared:
+        for item in items:
             if item.is_edit:
                 results.append(self.evaluate_edit(*item.edit))
             elif item.tool_name is None:
@@ -253,7 +243,7 @@ class EnforcementGates:
     ) -> list[str]:
         """Return the destructive gate's decision alone for many commands in one place: the fastest way through."""
         encoded = [cast("str", encodable(command)) for command in commands]
-        codes = self._policy.native.decisions(encoded, self._place(cwd), self._settings, _dialect(shell), threads)
+        codes = self._policy.native.decisions(encoded, self._place(cwd), self._settings, dialect_of(shell), threads)
         return [DECISIONS[code] for code in codes]
 
     def explain(self, command: str, *, cwd: str | None = None, shell: str = "bash") -> Explanation:
@@ -261,13 +251,15 @@ class EnforcementGates:
         from tipstaff.gates.explanation import explain
 
         return explain(
-            self._policy, command, _dialect(shell), self._place(cwd), self._settings,
+            self._policy, command, dialect_of(shell), self._place(cwd), self._settings,
             self.evaluate_command(command, cwd=cwd, shell=shell),
         )  # fmt: skip
 
     # -- gates ---------------------------------------------------------------------------------------------------------
 
-    def _of_tool(self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[_Native]) -> list[GateResult]:
+    def _of_tool(
+        self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[NativeFinding]
+    ) -> list[GateResult]:
         texts: list[tuple[str, str]] = []
         if self._config.secrets:
             for field in fields:
@@ -283,25 +275,10 @@ class EnforcementGates:
             *self._secrets(texts, pairs=[field for field in fields if field.name.lower() not in _FORMER_FIELDS]),
         ]
 
-    def _destructive(self, found: Sequence[_Native], fields: Sequence[Field]) -> list[GateResult]:
+    def _destructive(self, found: Sequence[NativeFinding], fields: Sequence[Field]) -> list[GateResult]:
         if not found:
             return []
-        findings: list[Finding] = []
-        relaxed: list[dict[str, str]] = []
-        masked: dict[int, str] = {}
-        for entry in found:
-            rule = self._policy.rules[entry[0]] if entry[0] >= 0 else None
-            field = fields[entry[8]] if entry[8] < len(fields) else Field("", "", "", -1)
-            if rule is not None and rule.because is not None:
-                relaxed.append(
-                    {"rule": rule.id, "because": rule.because, "former": rule.former, "now": DECISIONS[entry[1]]}
-                )
-            if entry[1] == 0:
-                continue
-            if entry[8] not in masked:
-                masked[entry[8]] = _masked(field.text)
-            findings.append(_finding(entry, rule, field, masked[entry[8]]))
-        findings.sort(key=lambda finding: (-DECISIONS.index(finding.decision), finding.start))
+        findings, relaxed = findings_of(found, self._policy, fields)
         if not findings and not relaxed:
             return []
         metadata: dict[str, Any] = {"findings": [finding.to_dict() for finding in findings]}
@@ -353,7 +330,7 @@ class EnforcementGates:
         metadata = {"path": path, "diff_lines": lines, "threshold": threshold}
         return [self._size(f"{told}; the threshold is {threshold:g}.", metadata)]
 
-    def _counted_size(self, tool: str, finding: _Native) -> GateResult:
+    def _counted_size(self, tool: str, finding: NativeFinding) -> GateResult:
         config = self._config
         metadata: dict[str, Any] = {"tool": tool, "diff_lines": finding[7], "threshold": config.diff_size_threshold}
         if finding[9]:
@@ -405,102 +382,6 @@ class EnforcementGates:
         from tipstaff.gates.places import place_of
 
         return place_of(os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files)
-
-
-class _Prepared:
-    """An event of a batch, read."""
-
-    __slots__ = ("cwd", "dialect", "edit", "fields", "given", "is_edit", "params", "text", "tool", "tool_name")
-
-    def __init__(self) -> None:
-        self.is_edit = False
-        self.edit: tuple[str, str, float] = ("", "", 0)
-        self.tool: str | bytes = ""
-        self.tool_name: str | None = None
-        self.params: Any = None
-        self.fields: list[Field] = []
-        self.given: Any = ""
-        self.text = ""
-        self.dialect = 0
-        self.cwd: str | None = None
-
-
-def _event(event: str | Mapping[str, Any]) -> _Prepared:
-    item = _Prepared()
-    if isinstance(event, str):
-        item.text = event
-    elif isinstance(cast("object", event), Mapping) and "command" in event:
-        item.text = as_text(event["command"])
-        item.cwd, item.dialect = event.get("cwd"), _dialect(event.get("shell") or "bash")
-    elif isinstance(cast("object", event), Mapping) and "tool" in event:
-        item.tool_name = as_text(event["tool"])
-        item.tool = encodable(item.tool_name) or " "
-        item.params = event.get("params")
-        item.fields = fields_of(item.params)
-        item.given = [field.native() for field in item.fields]
-        item.cwd, item.dialect = _directory(item.params) or event.get("cwd"), _dialect(event.get("shell") or "bash")
-        return item
-    elif isinstance(cast("object", event), Mapping) and "path" in event:
-        item.is_edit = True
-        item.edit = (event["path"], event.get("content", ""), event.get("diff_lines", 0))
-        return item
-    else:
-        raise ConfigError("an event is a command, or a mapping with `command`, `tool` or `path`")
-    given = encodable(item.text)
-    item.given = given if isinstance(given, str) else [("command", given, -1)]
-    return item
-
-
-def _finding(entry: _Native, rule: Any, field: Field, masked: str) -> Finding:
-    from tipstaff.gates.pack_model import PATH_CLASSES
-
-    start, end = entry[3], entry[4]
-    return Finding(
-        rule_id=rule.id if rule else "",
-        decision=DECISIONS[entry[1]],
-        start=start,
-        end=end,
-        focus=(entry[5], entry[6]),
-        text=masked[start:end][:200],
-        reason=rule.reason if rule else "What it would do cannot be known before it runs.",
-        safer=rule.safer if rule else "",
-        unknown=_UNKNOWN.get(rule.id if rule else "", "what it does") if entry[9] else _unknown_path(entry[7]),
-        severity=rule.severity if rule else "high",
-        path_classes=tuple(name for name, bit in PATH_CLASSES.items() if entry[7] & bit),
-        field=field.path,
-    )
-
-
-def _unknown_path(classes: int) -> str:
-    from tipstaff.gates.pack_model import PATH_CLASSES
-
-    return "which path it is about" if classes & PATH_CLASSES["unknown"] else ""
-
-
-def _masked(text: str) -> str:
-    from tipstaff.gates.secrets import redact
-
-    return redact(text, wary=True)
-
-
-def _dialect(shell: str) -> int:
-    from tipstaff.gates.pack_samples import SHELLS, dialect_number
-
-    number = dialect_number(shell)
-    if number is None:
-        raise ConfigError(f"shell {shell!r} is not known; known are {', '.join(sorted(SHELLS))}")
-    return number
-
-
-def _directory(params: Any) -> str | None:
-    """Return the directory that a tool call itself names."""
-    if isinstance(params, Mapping):
-        table: Mapping[Any, Any] = params
-        for name in ("cwd", "workdir", "working_directory", "dir_path"):
-            value = table.get(name)
-            if isinstance(value, str) and value.startswith("/"):
-                return value
-    return None
 
 
 def _pack_paths(packs: Iterable[str | Path]) -> Iterable[Path]:
