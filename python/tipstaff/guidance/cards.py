@@ -20,6 +20,7 @@ _RIVALS_AFTER: Final = 16
 _RIVALS_UP_TO: Final = 4_096
 """Of more shards, those that are chosen together are compared, and no others."""
 _BANS: Final = frozenset({FORBID, LIFT})
+_NOBODY: Final[frozenset[int]] = frozenset()
 
 
 class Card(msgspec.Struct, gc=False):
@@ -112,6 +113,7 @@ class Cards:
             for stem in {stem for claim in said for stem in claim.topic}:
                 self._by_stem.setdefault(stem, []).append(place)
         self.known: dict[int, Card] = {}
+        self._peaceful: dict[int, Card] = {}
         self._pairs: dict[tuple[int, int], bool] = {}
 
     def card(self, row: int) -> Card:
@@ -165,13 +167,17 @@ class Cards:
 
         That is known as soon as `rivals` is.
         """
+        try:
+            return list(map(self._peaceful.__getitem__, rows))
+        except KeyError:
+            pass
         rivals = self._rivals
         if rivals is None:
             return None
-        known = self.known
-        cards = [known.get(row) or self.card(row) for row in rows]
+        cards = [self.known.get(row) or self.card(row) for row in rows]
+        self._peaceful.update({card.row: card for card in cards if card.certain and card.row not in rivals})
         for card in cards:
-            if not card.certain or (card.row in rivals and not rivals[card.row].isdisjoint(rows)):
+            if not card.certain or not rivals.get(card.row, _NOBODY).isdisjoint(rows):
                 return None
         return cards
 

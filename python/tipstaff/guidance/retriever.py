@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError
@@ -69,6 +69,20 @@ class _View(NamedTuple):
     opening: str
     cards: Cards
     floors: tuple[float, float]
+
+
+class _Asked(NamedTuple):
+    """What is asked of the kernels."""
+
+    query: Any
+    mask: bytes | None
+    intent_bit: int
+    risks: int
+    places: tuple[str, ...]
+
+
+_Best = tuple[Sequence[int], Sequence[float], Sequence[float]]
+"""Row numbers, scores and cosines."""
 
 
 class ShardRetriever:
@@ -311,21 +325,14 @@ class ShardRetriever:
         text = view.head
         if max_shards > 0 and index.n_shards:
             places = places_in(task) if self._place_boost else ()
-            mask = index.mask(repo_scope, today, tenant)
-            bit = INTENT_BITS[match.intent]
-
-            def best(wanted: int) -> tuple[Sequence[int], Sequence[float], Sequence[float]]:
-                return index.best(
-                    query, mask, intent_bit=bit, risk_filter=risks, boosts=self.boosts, k=wanted,
-                    places=places, place_boost=self._place_boost,
-                )  # fmt: skip
-
-            rows, scores, cosines = best(min(index.n_shards, max_shards + _SLACK))
-            cards = self._undisputed(rows, cosines, max_shards, view)
+            asked = _Asked(query, index.mask(repo_scope, today, tenant), INTENT_BITS[match.intent], risks, places)
+            best = self._best(asked, max_shards + _SLACK)
+            cards = self._undisputed(best, max_shards, view)
             often = cards is not None
+            _, scores, cosines = best
             if cards is None:
                 selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
-                taken, dropped = self._selected(selection, best, (rows, scores, cosines), task, max_shards, view)
+                taken, dropped = self._selected(selection, asked, best, task, max_shards, view)
                 cards = [one.card for one in taken]
                 scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
             if cards:
@@ -345,10 +352,16 @@ class ShardRetriever:
             dropped=dropped,
         )
 
-    def _undisputed(
-        self, rows: Sequence[int], cosines: Sequence[float], max_shards: int, view: _View
-    ) -> list[Card] | None:
+    def _best(self, asked: _Asked, wanted: int) -> _Best:
+        query, mask, bit, risks, places = asked
+        return self._index.best(
+            query, mask, intent_bit=bit, risk_filter=risks, boosts=self.boosts, k=wanted,
+            places=places, place_boost=self._place_boost,
+        )  # fmt: skip
+
+    def _undisputed(self, best: _Best, max_shards: int, view: _View) -> list[Card] | None:
         """Return the cards of the first shards, None where it takes a closer look to say which of them can be given."""
+        rows, _, cosines = best
         if self._least_share:
             nearest = max(cosines, default=0.0)
             if nearest <= 0.0 or nearest < view.floors[1] or min(cosines[:max_shards]) < self._least_share * nearest:
@@ -356,25 +369,19 @@ class ShardRetriever:
         return view.cards.at_peace(rows[:max_shards])
 
     def _selected(
-        self,
-        selection: Selection,
-        best: Callable[[int], tuple[Sequence[int], Sequence[float], Sequence[float]]],
-        found: tuple[Sequence[int], Sequence[float], Sequence[float]],
-        task: str,
-        max_shards: int,
-        view: _View,
+        self, selection: Selection, asked: _Asked, best: _Best, task: str, max_shards: int, view: _View
     ) -> tuple[list[Taken], tuple[DroppedShard, ...]]:
         """Choose among the best shards; more of them are looked for where too few stay."""
         n_shards = self._index.n_shards
         wanted = min(n_shards, max_shards + _SLACK)
         while True:
             if self._least_share:
-                found = self._relevant(*found, task, max_shards, view)
-            taken, dropped, exhausted = selection.choose(*found)
-            if not exhausted or len(found[0]) < wanted or wanted == n_shards:
+                best = self._relevant(*best, task, max_shards, view)
+            taken, dropped, exhausted = selection.choose(*best)
+            if not exhausted or len(best[0]) < wanted or wanted == n_shards:
                 return taken, dropped
             wanted = min(n_shards, wanted * 4)
-            found = best(wanted)
+            best = self._best(asked, wanted)
 
     def _view_of(self, tenant: str | None) -> _View:
         """Return what a tenant's answers are made of, kept for the next time."""
@@ -403,10 +410,9 @@ class ShardRetriever:
     ) -> tuple[Sequence[int], Sequence[float], Sequence[float]]:
         """Keep the shards that have to do with a task: none where even the best is below the floor."""
         best = max(cosines, default=0.0)
-        with_words, without = view.floors
-        if best < with_words or best <= 0.0:
+        if best < view.floors[0] or best <= 0.0:
             return (), (), ()
-        if best < without:
+        if best < view.floors[1]:
             stems = task_words(task).keys()
             if all(view.cards.card(row).topic.isdisjoint(stems) for row in rows[:max_shards]):
                 return (), (), ()

@@ -398,7 +398,7 @@ def mask_of(intents: tuple[str, ...]) -> int:
 
 def current_day() -> str:
     """Return today's ISO date (UTC)."""
-    return _day(int(time.time() // _DAY_S))
+    return _day(int(time.time()) // _DAY_S)
 
 
 @lru_cache(maxsize=2)
