@@ -10,22 +10,11 @@
 #ifndef TIPSTAFF_QUANTIZE_HPP
 #define TIPSTAFF_QUANTIZE_HPP
 
-#include <cmath>
-#include <limits>
-
+#include "tipstaff/few_rows.hpp"
+#include "tipstaff/row_bounds.hpp"
 #include "tipstaff/score.hpp"
 
 namespace tipstaff {
-
-// Rounding of the float32 interval arithmetic in the scan, relative to the terms' sizes.
-inline constexpr double scan_rounding = 1.0 / (1 << 20);
-// Norms beyond this are refused: products of them must stay finite in float32.
-inline constexpr double max_norm = 1e15;
-
-// Relative error of a float32 sum of d products in any order, with room to spare.
-constexpr double dot_rounding(std::int64_t dimensions) noexcept {
-  return static_cast<double>(dimensions + 16) / (1 << 24);
-}
 
 // Writes codes[n][d], scales[n], errors[n] and mean[d]. Returns -1, or the first row that is not
 // finite or whose norm passes max_norm. `sums` has room for d doubles; where it is null, `mean` is
@@ -64,72 +53,6 @@ static inline std::int64_t drop_below(Candidate* candidates, std::int64_t size,
   return kept;
 }
 
-// The query in integers: q = step * code + g with |g| <= |q| sqrt(d) / (2 query_code_limit), which
-// quantize_rows has put into the rows' errors.
-struct QueryScan {
-  float step;
-  float norm;
-  float base_low;
-  float base_high;
-};
-
-// False where the integer scan has no sound bounds (zero, huge or not finite).
-template <class S>
-static inline bool prepare_query(const unsigned char* vector, const unsigned char* mean,
-                                 std::int64_t dimensions, std::int16_t* codes,
-                                 QueryScan* scan) noexcept {
-  // Partial sums, so that additions need not wait for each other.
-  constexpr int lanes = 8;
-  double squares_of[lanes] = {};
-  double base_of[lanes] = {};
-  double base_squares_of[lanes] = {};
-  float largest_of[lanes] = {};
-  const auto add = [&](int lane, std::int64_t i) noexcept {
-    const float value = load_as<float>(vector + i * 4);
-    const double centre = load_as<float>(mean + i * 4);
-    squares_of[lane] += static_cast<double>(value) * value;
-    base_of[lane] += centre * value;
-    base_squares_of[lane] += centre * centre;
-    const float size = value < 0 ? -value : value;
-    largest_of[lane] = size > largest_of[lane] ? size : largest_of[lane];
-  };
-  std::int64_t done = 0;
-  for (; done + lanes <= dimensions; done += lanes) {
-    for (int lane = 0; lane < lanes; ++lane) add(lane, done + lane);
-  }
-  for (int lane = 0; done + lane < dimensions; ++lane) add(lane, done + lane);
-  double squares = 0;
-  double base = 0;
-  double base_squares = 0;
-  float largest = 0;
-  for (int lane = 0; lane < lanes; ++lane) {
-    squares += squares_of[lane];
-    base += base_of[lane];
-    base_squares += base_squares_of[lane];
-    largest = largest_of[lane] > largest ? largest_of[lane] : largest;
-  }
-  const double norm = std::sqrt(squares);
-  if (!(norm > 1e-15 && norm < max_norm) || !(base_squares < max_norm * max_norm)) return false;
-  const std::int32_t limit = query_code_limit(dimensions);
-  const double step = static_cast<double>(largest) / limit;
-  // The scan multiplies by the float32 step, so the codes are taken for that one.
-  scan->step = static_cast<float>(step);
-  const double inverse = 1.0 / static_cast<double>(scan->step);
-  for (std::int64_t i = 0; i < dimensions; ++i) {
-    const double scaled = static_cast<double>(load_as<float>(vector + i * 4)) * inverse;
-    // Adding and taking away 1.5 * 2^52 rounds to the nearest integer.
-    double code = (scaled + 6755399441055744.0) - 6755399441055744.0;
-    if (code > limit) code = limit;
-    if (code < -limit) code = -limit;
-    codes[i] = static_cast<std::int16_t>(code);
-  }
-  const double slack = scan_rounding * std::sqrt(base_squares) * norm + 1e-30;
-  scan->norm = static_cast<float>(norm * (1.0 + 4 * scan_rounding));
-  scan->base_low = static_cast<float>(base - 2 * slack);
-  scan->base_high = static_cast<float>(base + 2 * slack);
-  return true;
-}
-
 template <class S>
 static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const Query& query,
                             const Boosts& boosts, const Best& best, unsigned char* scratch,
@@ -150,6 +73,9 @@ static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const 
   };
   if (!prepare_query<S>(query.vector, small.mean, d, codes, &scan)) return give_up();
   S::pack_codes(codes, round_up(d, 64), packed);
+  if (rows.n <= few_rows && best.k <= few_best) {
+    return topk_few<S>(rows, small, query, boosts, best, scan, packed, scratch + 2 * query_bytes, exact_rows);
+  }
 
   const bool filtered = rows.mask != nullptr || query.risk_filter != 0xff;
   const float most_intent = boosts.intent > 0 ? boosts.intent : 0.0f;
@@ -167,36 +93,9 @@ static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const 
       read_columns(rows, start, count, query.intents, query.risk_filter, boosts, &block);
       if (block.allowed == 0) continue;
     }
-    const std::int8_t* first = small.codes + start * d;
-    std::int32_t dots[block_rows] = {};
-    float scales[block_rows] = {};
-    float errors[block_rows] = {};
-    if (count == block_rows) {
-      for (int i = 0; i < block_rows; i += 4) {
-        const std::int8_t* x = first + i * d;
-        S::idot4(x, x + d, x + 2 * d, x + 3 * d, packed, d, dots + i);
-      }
-      std::memcpy(scales, small.scales + start * 4, sizeof scales);
-      std::memcpy(errors, small.errors + start * 4, sizeof errors);
-    } else {
-      for (int i = 0; i < count; ++i) {
-        const std::int8_t* x = first + i * d;
-        std::int32_t four[4];
-        S::idot4(x, x, x, x, packed, d, four);
-        dots[i] = four[0];
-      }
-      std::memcpy(scales, small.scales + start * 4, static_cast<std::size_t>(count) * 4);
-      std::memcpy(errors, small.errors + start * 4, static_cast<std::size_t>(count) * 4);
-    }
     float highs[block_rows];
     float lows[block_rows];
-#pragma GCC unroll 1
-    for (int i = 0; i < block_rows; ++i) {
-      const float middle = static_cast<float>(dots[i]) * (scales[i] * scan.step);
-      const float radius = errors[i] * scan.norm;
-      highs[i] = clamp_cosine(scan.base_high + middle + radius);
-      lows[i] = clamp_cosine(scan.base_low + middle - radius);
-    }
+    read_bounds<S>(small, scan, packed, d, start, count, highs, lows);
     const float threshold = lower.threshold();
     // Where no row would do with every boost there is, the columns need not be read.
     int hopeful = 0;
