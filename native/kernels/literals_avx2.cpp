@@ -44,36 +44,54 @@ static inline __m256i is_byte(__m256i bytes, char byte) noexcept {
   return _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte));
 }
 
-static std::size_t search_escapes(const unsigned char* text, std::size_t begin, std::size_t end, std::size_t size,
-                                  std::uint16_t* out) noexcept {
-  BlobRuns runs(text, begin);
+static inline std::uint32_t mask_of(__m256i bytes) noexcept {
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes));
+}
+
+static std::size_t search_marks(const unsigned char* text, std::size_t begin, std::size_t end, std::size_t size,
+                                std::uint16_t* out) noexcept {
+  std::uint64_t before = signs_before(text, begin);
+  std::uint64_t older = full_groups(before);
   std::size_t at = begin;
   std::size_t count = 0;
   for (; at + 64 <= end && at + 65 <= size; at += 64) {
     std::uint64_t signs = 0;
-    std::uint64_t escapes = 0;
+    std::uint64_t begins = 0;
     for (int half = 0; half < 2; ++half) {
       const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at + 32 * half));
-      const __m256i next = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at + 1 + 32 * half));
       const __m256i letter = within(_mm256_or_si256(bytes, _mm256_set1_epi8(0x20)), 'a', 'z');
       const __m256i other = _mm256_or_si256(within(bytes, '/', '9'), is_byte(bytes, '+'));
-      const __m256i percent = _mm256_and_si256(is_byte(bytes, '%'), within(next, '2', '7'));
-      const __m256i slash = _mm256_and_si256(is_byte(bytes, '\\'), _mm256_or_si256(is_byte(next, '/'), is_byte(next, 'u')));
-      const auto mask = [half](__m256i x) noexcept {
-        return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(x))} << (32 * half);
-      };
-      signs |= mask(_mm256_or_si256(letter, other));
-      escapes |= mask(_mm256_or_si256(percent, slash));
+      signs |= std::uint64_t{mask_of(_mm256_or_si256(letter, other))} << (32 * half);
+      begins |= std::uint64_t{mask_of(_mm256_or_si256(is_byte(bytes, '%'), is_byte(bytes, '\\')))} << (32 * half);
     }
-    const std::uint64_t found = escapes | runs.next(signs);
+    const std::uint64_t groups = full_groups(signs);
+    std::uint64_t found = 0;
+    if ((((groups << 8 | older >> 56) & groups) | (older & older << 8) >> 63) != 0) {
+      found = first_long_runs(signs, before);
+    }
+    if (begins != 0) {
+      for (int half = 0; half < 2; ++half) {
+        const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at + 32 * half));
+        const __m256i next = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at + 1 + 32 * half));
+        const __m256i percent = _mm256_and_si256(is_byte(bytes, '%'), within(next, '2', '7'));
+        const __m256i slash =
+            _mm256_and_si256(is_byte(bytes, '\\'), _mm256_or_si256(is_byte(next, '/'), is_byte(next, 'u')));
+        found |= std::uint64_t{mask_of(_mm256_or_si256(percent, slash))} << (32 * half);
+      }
+    }
+    before = signs;
+    older = groups;
     if (found != 0) count = write_places(found, at - begin, out, count);
   }
-  if (at == end) return count;
-  const std::size_t more = search_escapes_portable(text, at, end, size, out + count);
-  for (std::size_t i = 0; i < more; ++i) out[count + i] = static_cast<std::uint16_t>(out[count + i] + (at - begin));
-  return count + more;
+  return finish_marks(text, begin, at, end, size, out, count);
 }
 
-const LiteralFinder find_literals_avx2 = {search_literals, search_escapes};
+static void search_block(const LiteralWindows& windows, const unsigned char* text, std::size_t begin, std::size_t end,
+                         std::size_t size, BlockPlaces* out) noexcept {
+  out->n_literals = search_literals(windows, text, begin, end, size, out->literals);
+  out->n_marks = search_marks(text, begin, end, size, out->marks);
+}
+
+const LiteralFinder find_literals_avx2 = {search_literals, search_block};
 
 }  // namespace tipstaff

@@ -44,40 +44,111 @@ static inline __m512i classes_of(__m512i bytes) noexcept {
   return _mm512_andnot_si512(letter, _mm512_max_epu8(bytes, _mm512_set1_epi8(0x20)));
 }
 
-static std::size_t search_literals(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
-                                   std::size_t end, std::size_t size, std::uint16_t* out) noexcept {
-  __m512i table[literal_groups][literal_window];
+// What a class of bytes may be: a sign of base64 in the highest bit, and one that an escape begins with in the next. A
+// bar is taken for the backslash whose class it shares.
+struct MarkKinds {
+  alignas(64) unsigned char of[64] = {};
+  constexpr MarkKinds() noexcept {
+    for (int letter = 1; letter <= 26; ++letter) of[letter] = 0x80;
+    for (int digit = '/'; digit <= '9'; ++digit) of[digit] = 0x80;
+    of[static_cast<int>('+')] = 0x80;
+    of[static_cast<int>('%')] = of[static_cast<int>('\\') & 63] = 0x40;
+  }
+};
+
+static constexpr MarkKinds mark_kinds;
+
+inline constexpr std::size_t block_vectors = literal_block / 64;
+
+// What is learnt of a block's vectors in one walk: the classes of all bytes, and what may be encoded.
+struct BlockVectors {
+  alignas(64) unsigned char classes[literal_block + 64];
+  // Bits of the signs of base64, behind those of the vector before the block; and where an escape may begin.
+  alignas(64) std::uint64_t signs[block_vectors + 8];
+  alignas(64) std::uint64_t escapes[block_vectors + 8];
+};
+
+template <bool marked>
+static void read_block(const unsigned char* text, std::size_t vectors, BlockVectors* out) noexcept {
+  const __m512i kinds = _mm512_load_si512(mark_kinds.of);
+  const __m512i escape = _mm512_set1_epi8(0x40);
+  // One vector more: the windows of the last reach into it.
+  for (std::size_t i = 0; i <= vectors; ++i) {
+    const __m512i bytes = _mm512_loadu_si512(text + 64 * i);
+    const __m512i classes = classes_of(bytes);
+    _mm512_store_si512(out->classes + 64 * i, classes);
+    if constexpr (marked) {
+      const __m512i kind = _mm512_permutexvar_epi8(classes, kinds);
+      out->signs[i + 1] = _mm512_movepi8_mask(_mm512_andnot_si512(bytes, kind));
+      out->escapes[i] = _mm512_test_epi8_mask(kind, escape);
+    }
+  }
+}
+
+// Where escapes begin in the vector at `at`, behind which there is a byte.
+static inline std::uint64_t escapes_at(const unsigned char* at) noexcept {
+  const auto is = [](__m512i x, char byte) noexcept { return _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(byte)); };
+  const __m512i bytes = _mm512_loadu_si512(at);
+  const __m512i next = _mm512_loadu_si512(at + 1);
+  const __m512i digit = _mm512_sub_epi8(next, _mm512_set1_epi8('2'));
+  return (is(bytes, '%') & _mm512_cmple_epu8_mask(digit, _mm512_set1_epi8('7' - '2'))) |
+         (is(bytes, '\\') & (is(next, '/') | is(next, 'u')));
+}
+
+// Writes the marks of a block's whole vectors.
+static std::size_t search_marks(const unsigned char* text, std::size_t begin, std::size_t vectors, BlockVectors* block,
+                                std::uint16_t* out) noexcept {
+  block->signs[0] = signs_before(text, begin);
+  for (std::size_t i = vectors; i % 8 != 0; ++i) block->signs[i + 1] = block->escapes[i] = 0;
+  std::size_t count = 0;
+  for (std::size_t first = 0; first < vectors; first += 8) {
+    // Eight vectors at once: few of them have anything.
+    const __m512i ones = _mm512_set1_epi64(0x0101010101010101);
+    const __m512i highest = _mm512_set1_epi64(static_cast<long long>(0x8080808080808080u));
+    const auto full = [&](__m512i x) noexcept {
+      return _mm512_ternarylogic_epi64(_mm512_sub_epi64(_mm512_ternarylogic_epi64(x, x, x, 0x55), ones), x, highest, 0x80);
+    };
+    const __m512i groups = full(_mm512_load_si512(block->signs + 1 + first));
+    const __m512i older = full(_mm512_loadu_si512(block->signs + first));
+    const __m512i across = _mm512_srli_epi64(_mm512_and_si512(older, _mm512_slli_epi64(older, 8)), 63);
+    const __m512i pairs = _mm512_and_si512(
+        groups, _mm512_or_si512(_mm512_slli_epi64(groups, 8), _mm512_srli_epi64(older, 56)));
+    const __m512i any = _mm512_or_si512(_mm512_or_si512(across, pairs), _mm512_load_si512(block->escapes + first));
+    for (unsigned lanes = _mm512_test_epi64_mask(any, any); lanes != 0; lanes &= lanes - 1) {
+      const std::size_t i = first + static_cast<std::size_t>(__builtin_ctz(lanes));
+      std::uint64_t found = first_long_runs(block->signs[i + 1], block->signs[i]);
+      if (block->escapes[i] != 0) found |= escapes_at(text + begin + 64 * i);
+      count = write_places(found, 64 * i, out, count);
+    }
+  }
+  return count;
+}
+
+// Writes the candidates of a block's whole vectors.
+static std::size_t search_windows(const LiteralWindows& windows, const unsigned char* text, const BlockVectors& block,
+                                  std::size_t vectors, std::uint16_t* out) noexcept {
+  __m512i table[literal_groups][wide_window];
   for (std::size_t group = 0; group < literal_groups; ++group) {
-    for (std::size_t place = 0; place < literal_window; ++place) {
+    for (std::size_t place = 0; place < wide_window; ++place) {
       table[group][place] = _mm512_loadu_si512(windows.wide + (group * literal_window + place) * 64);
     }
   }
   alignas(64) unsigned char order[64];
   for (unsigned char i = 0; i < 64; ++i) order[i] = i;
   const __m512i numbers = _mm512_load_si512(order);
-  std::size_t at = begin;
   std::size_t count = 0;
-  // Classes first, for all: a look-up by them is one of the cheap ones.
-  alignas(64) unsigned char classes[literal_block + 64];
-  std::size_t last = begin;
-  if (begin + 64 <= end && begin + 128 <= size) {
-    last = begin + ((end < size - 64 ? end : size - 64) - begin) / 64 * 64;
-    for (std::size_t i = 0; i <= last - begin; i += 64) {
-      _mm512_store_si512(classes + i, classes_of(_mm512_loadu_si512(text + begin + i)));
-    }
-  }
-  for (; at < last; at += 64) {
-    const unsigned char* const here = classes + (at - begin);
+  for (std::size_t at = 0; at < 64 * vectors; at += 64) {
+    const unsigned char* const here = block.classes + at;
+    // The block behind this one comes meanwhile.
+    __builtin_prefetch(text + at + literal_block);
+    const __m512i first = _mm512_load_si512(here);
     __m512i taken[literal_groups];
-    const __m512i beginning = _mm512_load_si512(here);
-    const __m512i second = _mm512_loadu_si512(here + 1);
 #pragma GCC unroll 4
     for (std::size_t group = 0; group < literal_groups; ++group) {
-      taken[group] = _mm512_and_si512(_mm512_permutexvar_epi8(beginning, table[group][0]),
-                                      _mm512_permutexvar_epi8(second, table[group][1]));
+      taken[group] = _mm512_permutexvar_epi8(first, table[group][0]);
     }
 #pragma GCC unroll 2
-    for (std::size_t place = 2; place < literal_window; place += 2) {
+    for (std::size_t place = 1; place < wide_window; place += 2) {
       const __m512i one = _mm512_loadu_si512(here + place);
       const __m512i other = _mm512_loadu_si512(here + place + 1);
 #pragma GCC unroll 4
@@ -87,14 +158,12 @@ static std::size_t search_literals(const LiteralWindows& windows, const unsigned
                                       _mm512_permutexvar_epi8(other, table[group][place + 1]), 0x80);
       }
     }
-    const __m512i bytes = _mm512_loadu_si512(text + at);
-    const __m512i first = _mm512_or_si512(_mm512_or_si512(taken[0], taken[1]), _mm512_or_si512(taken[2], taken[3]));
-    // The tables are of ASCII, and no literal begins with anything else.
-    const std::uint64_t hits = _mm512_test_epi8_mask(first, first) & ~_mm512_movepi8_mask(bytes);
-    const auto offset = static_cast<std::uint32_t>(at - begin);
+    const __m512i any = _mm512_or_si512(_mm512_or_si512(taken[0], taken[1]), _mm512_or_si512(taken[2], taken[3]));
+    // The tables are of ASCII, and no literal begins with anything else; a class keeps the highest bit of its byte.
+    const std::uint64_t hits = _mm512_test_epi8_mask(any, any) & ~_mm512_movepi8_mask(first);
     const auto number = static_cast<std::size_t>(__builtin_popcountll(hits));
     const __m512i packed = _mm512_maskz_compress_epi8(hits, numbers);
-    const __m512i shift = _mm512_set1_epi16(static_cast<short>(offset));
+    const __m512i shift = _mm512_set1_epi16(static_cast<short>(at));
     _mm512_storeu_si512(out + count,
                         _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed)), shift));
     if (number > 32) {
@@ -103,54 +172,40 @@ static std::size_t search_literals(const LiteralWindows& windows, const unsigned
     }
     count += number;
   }
-  count = keep_sieved(windows, text + begin, out, count);
-  return finish_literals(windows, text, begin, at, end, size, out, count);
+  return keep_sieved(windows, text, out, count);
 }
 
-// A byte's own bit and the bit of what must follow it: 1 a percent sign, 2 a backslash, 4 a sign of base64.
-struct EscapeBits {
-  alignas(64) unsigned char own[128] = {};
-  alignas(64) unsigned char behind[128] = {};
-  constexpr EscapeBits() noexcept {
-    for (int i = 0; i < 128; ++i) {
-      const bool letter = (i | 0x20) >= 'a' && (i | 0x20) <= 'z';
-      if (letter || (i >= '/' && i <= '9') || i == '+') own[i] = 4;
-    }
-    own[static_cast<int>('%')] = 1;
-    own[static_cast<int>('\\')] = 2;
-    for (int i = '2'; i <= '7'; ++i) behind[i] = 1;
-    behind[static_cast<int>('/')] = behind[static_cast<int>('u')] = 2;
-  }
-};
-
-static constexpr EscapeBits escape_bits;
-
-static std::size_t search_escapes(const unsigned char* text, std::size_t begin, std::size_t end, std::size_t size,
-                                  std::uint16_t* out) noexcept {
-  const __m512i own_low = _mm512_load_si512(escape_bits.own);
-  const __m512i own_high = _mm512_load_si512(escape_bits.own + 64);
-  const __m512i behind_low = _mm512_load_si512(escape_bits.behind);
-  const __m512i behind_high = _mm512_load_si512(escape_bits.behind + 64);
-  BlobRuns runs(text, begin);
-  std::size_t at = begin;
+template <bool marked>
+static inline void search(const LiteralWindows& windows, const unsigned char* text, std::size_t begin, std::size_t end,
+                          std::size_t size, std::uint16_t* literals, std::size_t* n_literals, std::uint16_t* marks,
+                          std::size_t* n_marks) noexcept {
+  std::size_t vectors = 0;
+  BlockVectors block;
   std::size_t count = 0;
-  for (; at + 64 <= end && at + 65 <= size; at += 64) {
-    const __m512i bytes = _mm512_loadu_si512(text + at);
-    const __m512i next = _mm512_loadu_si512(text + at + 1);
-    const __m512i kind = _mm512_permutex2var_epi8(own_low, bytes, own_high);
-    const __m512i wanted = _mm512_permutex2var_epi8(behind_low, next, behind_high);
-    const std::uint64_t ascii = ~_mm512_movepi8_mask(bytes);
-    const std::uint64_t signs = _mm512_test_epi8_mask(kind, _mm512_set1_epi8(4)) & ascii;
-    const std::uint64_t escapes = _mm512_test_epi8_mask(kind, wanted) & ascii & ~_mm512_movepi8_mask(next);
-    const std::uint64_t found = escapes | runs.next(signs);
-    if (found != 0) count = write_places(found, at - begin, out, count);
+  std::size_t n = 0;
+  if (begin + 64 <= end && begin + 128 <= size) {
+    vectors = ((end < size - 64 ? end : size - 64) - begin) / 64;
+    read_block<marked>(text + begin, vectors, &block);
+    count = search_windows(windows, text + begin, block, vectors, literals);
+    if constexpr (marked) n = search_marks(text, begin, vectors, &block, marks);
   }
-  if (at == end) return count;
-  const std::size_t more = search_escapes_portable(text, at, end, size, out + count);
-  for (std::size_t i = 0; i < more; ++i) out[count + i] = static_cast<std::uint16_t>(out[count + i] + (at - begin));
-  return count + more;
+  const std::size_t at = begin + 64 * vectors;
+  *n_literals = finish_literals(windows, text, begin, at, end, size, literals, count);
+  if constexpr (marked) *n_marks = finish_marks(text, begin, at, end, size, marks, n);
 }
 
-const LiteralFinder find_literals_avx512 = {search_literals, search_escapes};
+static std::size_t search_literals(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
+                                   std::size_t end, std::size_t size, std::uint16_t* out) noexcept {
+  std::size_t count = 0;
+  search<false>(windows, text, begin, end, size, out, &count, nullptr, nullptr);
+  return count;
+}
+
+static void search_block(const LiteralWindows& windows, const unsigned char* text, std::size_t begin, std::size_t end,
+                         std::size_t size, BlockPlaces* out) noexcept {
+  search<true>(windows, text, begin, end, size, out->literals, &out->n_literals, out->marks, &out->n_marks);
+}
+
+const LiteralFinder find_literals_avx512 = {search_literals, search_block};
 
 }  // namespace tipstaff

@@ -23,40 +23,38 @@ static inline std::size_t finish_literals(const LiteralWindows& windows, const u
   return before + keep_long(windows, text, begin, size, out + before, count - before);
 }
 
-// Looks for runs of base64 in masks of 64 bytes that come one after the other.
-struct BlobRuns {
-  std::uint64_t before = 0;  // signs of the 64 bytes before, as far as they matter
-  bool within = false;       // whether the last of them ends a run that is long enough
+// Which of the 64 bytes before `begin` are signs of base64 that go on up to it, as far as they matter.
+static inline std::uint64_t signs_before(const unsigned char* text, std::size_t begin) noexcept {
+  std::uint64_t signs = 0;
+  for (std::size_t i = 0; i < least_blob && i < begin && is_base64_sign(text[begin - 1 - i]); ++i) {
+    signs |= std::uint64_t{1} << (63 - i);
+  }
+  return signs;
+}
 
-  BlobRuns(const unsigned char* text, std::size_t begin) noexcept {
-    // No more of them are needed.
-    for (std::size_t i = 0; i < least_blob && i < begin && is_base64_sign(text[begin - 1 - i]); ++i) {
-      before |= std::uint64_t{1} << (63 - i);
-    }
-    within = before >> (64 - least_blob) == (std::uint64_t{1} << least_blob) - 1;
-  }
-  // Which of these bytes are the twenty-fourth of a run.
-  std::uint64_t next(std::uint64_t signs) noexcept {
-    const auto back = [](std::uint64_t now, std::uint64_t then, int by) { return now << by | then >> (64 - by); };
-    // Bytes that end a run of 2, 4, 8, 16 and 24.
-    std::uint64_t old = before;
-    std::uint64_t run = signs;
-    before = signs;
-    std::uint64_t older = old;
-    std::uint64_t longer = run & back(run, older, 1);
-    older &= older << 1;
-    run = longer & back(longer, older, 2);
-    older &= older << 2;
-    longer = run & back(run, older, 4);
-    older &= older << 4;
-    const std::uint64_t eight = older;
-    run = longer & back(longer, older, 8);
-    run &= back(longer, eight, 16);
-    const std::uint64_t first = run & ~(run << 1 | std::uint64_t{within});
-    within = run >> 63 != 0;
-    return first;
-  }
-};
+// Which of 64 bytes are the twenty-fourth of a run of base64, by masks of its signs among them and the 64 before.
+static inline std::uint64_t first_long_runs(std::uint64_t signs, std::uint64_t older) noexcept {
+  const auto back = [](std::uint64_t now, std::uint64_t then, int by) { return now << by | then >> (64 - by); };
+  // Whether the bytes before end a run that is long enough.
+  const bool within = older >> (64 - least_blob) == (std::uint64_t{1} << least_blob) - 1;
+  // Bytes that end a run of 2, 4, 8, 16 and 24.
+  std::uint64_t longer = signs & back(signs, older, 1);
+  older &= older << 1;
+  std::uint64_t run = longer & back(longer, older, 2);
+  older &= older << 2;
+  longer = run & back(run, older, 4);
+  older &= older << 4;
+  const std::uint64_t eight = older;
+  run = longer & back(longer, older, 8);
+  run &= back(longer, eight, 16);
+  return run & ~(run << 1 | std::uint64_t{within});
+}
+
+// Which groups of eight bits are all set, in the highest bit of each; also marks a group behind such a one that lacks
+// its first bit alone. Every run that is long enough has two full groups side by side, up to its twenty-fourth sign.
+static inline std::uint64_t full_groups(std::uint64_t signs) noexcept {
+  return (~signs - 0x0101010101010101u) & signs & 0x8080808080808080u;
+}
 
 // Writes where the bits of a mask stand, from `at` on.
 static inline std::size_t write_places(std::uint64_t mask, std::size_t at, std::uint16_t* out,
@@ -65,6 +63,15 @@ static inline std::size_t write_places(std::uint64_t mask, std::size_t at, std::
     out[count++] = static_cast<std::uint16_t>(at + static_cast<std::size_t>(__builtin_ctzll(mask)));
   }
   return count;
+}
+
+// Looks at the places that vectors left, from `at` on; those before are in `out`.
+static inline std::size_t finish_marks(const unsigned char* text, std::size_t begin, std::size_t at, std::size_t end,
+                                         std::size_t size, std::uint16_t* out, std::size_t count) noexcept {
+  if (at == end) return count;
+  const std::size_t more = search_marks_portable(text, at, end, size, out + count);
+  for (std::size_t i = 0; i < more; ++i) out[count + i] = static_cast<std::uint16_t>(out[count + i] + (at - begin));
+  return count + more;
 }
 
 }  // namespace tipstaff

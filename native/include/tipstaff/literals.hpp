@@ -16,6 +16,8 @@ namespace tipstaff {
 
 inline constexpr std::size_t literal_window = 6;
 inline constexpr std::size_t literal_groups = 4;
+// Places of a window that the widest kernel looks at.
+inline constexpr std::size_t wide_window = 5;
 inline constexpr std::size_t sieve_bits = std::size_t{1} << 18;
 inline constexpr std::size_t sieve_bytes = 3 * sieve_bits / 8;
 inline constexpr std::size_t literal_heads = 8192;
@@ -49,15 +51,24 @@ inline constexpr std::size_t least_blob = 24;
 using LiteralSearch = std::size_t (*)(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
                                       std::size_t end, std::size_t size, std::uint16_t* out);
 
-// Writes, as offsets from `begin`, where among [begin, end) something may be encoded, and returns their number: a `%`
-// or a backslash that may begin an escape, and the twenty-fourth character of every run of base64, each in order.
-using EscapeSearch = std::size_t (*)(const unsigned char* text, std::size_t begin, std::size_t end, std::size_t size,
-                                     std::uint16_t* out);
+// What a block has, each in order, as offsets from its beginning.
+struct BlockPlaces {
+  std::uint16_t literals[literal_block + literal_slack];
+  // Where something may be encoded: a `%` or a backslash that may begin an escape, and the twenty-fourth character of
+  // every run of base64.
+  std::uint16_t marks[literal_block + literal_slack];
+  std::size_t n_literals;
+  std::size_t n_marks;
+};
+
+// The same, and the marks too.
+using BlockSearch = void (*)(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
+                             std::size_t end, std::size_t size, BlockPlaces* out);
 
 // Both searches of one instruction set.
 struct LiteralFinder {
   LiteralSearch literals;
-  EscapeSearch escapes;
+  BlockSearch block;
 };
 
 static inline std::uint32_t literal_load32(const unsigned char* x) noexcept {
@@ -121,7 +132,7 @@ static inline bool may_escape(const unsigned char* text, std::size_t at, std::si
   return text[at] == '%' ? next >= '2' && next <= '7' : next == '/' || next == 'u';
 }
 
-static inline std::size_t search_escapes_portable(const unsigned char* text, std::size_t begin, std::size_t end,
+static inline std::size_t search_marks_portable(const unsigned char* text, std::size_t begin, std::size_t end,
                                                   std::size_t size, std::uint16_t* out) noexcept {
   std::size_t found = 0;
   const auto next = [text, end](std::size_t at, int sign) noexcept {
@@ -161,7 +172,13 @@ static inline std::size_t search_escapes_portable(const unsigned char* text, std
   return found;
 }
 
-inline constexpr LiteralFinder find_literals_portable = {search_literals_portable, search_escapes_portable};
+static inline void search_block_portable(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
+                                         std::size_t end, std::size_t size, BlockPlaces* out) noexcept {
+  out->n_literals = search_literals_portable(windows, text, begin, end, size, out->literals);
+  out->n_marks = search_marks_portable(text, begin, end, size, out->marks);
+}
+
+inline constexpr LiteralFinder find_literals_portable = {search_literals_portable, search_block_portable};
 
 }  // namespace tipstaff
 

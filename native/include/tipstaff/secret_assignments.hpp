@@ -16,17 +16,14 @@ inline constexpr std::size_t value_reach = 1024;
 inline std::size_t least_of(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 inline bool is_blank(Byte c) noexcept { return c == ' ' || c == '\t'; }
 inline bool is_line(Byte c) noexcept { return c == '\r' || c == '\n'; }
-// One of blanks, line ends, and "'`,;<>)]}\ (as bits: long values are walked over for each name in them).
-inline bool ends_value(Byte c) noexcept {
-  static constexpr std::uint64_t signs[4] = {0x5800128500002600u, 0x2000000130000000u, 0, 0};
-  return (signs[c >> 6] >> (c & 63) & 1) != 0;
-}
+// What ends a value, and what does in a query too; long values are walked over for each name in them.
+inline constexpr ByteSet value_ends(" \t\r\n\"'`,;<>)]}\\");
+inline constexpr ByteSet query_ends(" \t\r\n\"'`,;<>)]}\\&#");
+inline bool ends_value(Byte c) noexcept { return value_ends.has(c); }
+inline bool may_end_value(Byte c) noexcept { return query_ends.has(c); }
 
-// The same, and what ends a value in a query: & and #.
-inline bool may_end_value(Byte c) noexcept {
-  static constexpr std::uint64_t signs[4] = {0x580012CD00002600u, 0x2000000130000000u, 0, 0};
-  return (signs[c >> 6] >> (c & 63) & 1) != 0;
-}
+// What an assignment goes on with behind its name: a quote, a blank, the end of a line, a sign.
+inline constexpr ByteSet behind_names("\"'`\\%& \t\r\n,=:?+|>(");
 
 // The byte at `at`, or `other` behind the end.
 inline Byte byte_at(Bytes text, std::size_t at, Byte other = 0) noexcept {
@@ -330,11 +327,8 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
       return false;
     }
     at = name_end(text, end);
+    if (at >= size || !behind_names.has(text[at])) return false;
     head = name_start(text, start);
-    if (!named && (parts_hold(text.part(end, at), known.list(about_after)) ||
-                   parts_hold(text.part(head, start), known.list(about_before)))) {
-      return false;
-    }
     manner.flag = byte_at(text, head) == '-';
   }
   const Byte before = head > 0 ? text[head - 1] : Byte{'\n'};
@@ -353,8 +347,15 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   }
   if (anywhere && one_of(text[end - 1], "\"'`")) key_quote = true;
   const std::size_t gap = at;
+  // Whether the name is about a secret, and none itself; asked last, for it takes longest.
+  const auto speaks_about = [&]() noexcept {
+    return !anywhere && !named &&
+           (parts_hold(text.part(end, named_end), known.list(about_after)) ||
+            parts_hold(text.part(head, start), known.list(about_before)));
+  };
   const std::size_t pair = pair_value(text, at);
   if (pair > at) {
+    if (speaks_about()) return false;
     Manner paired;
     paired.colon = true;
     return read_value(text, pair, pair, paired, out);
@@ -413,6 +414,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   const std::size_t after = at;
   at = skip_blanks(text, at, 24);
   manner.spaced = manner.spaced || (at > after && !manner.colon);
+  if (speaks_about()) return false;
   return read_value(text, at, after, manner, out);
 }
 

@@ -232,8 +232,9 @@ inline void try_assignment(const Table& table, std::uint32_t number, const Rule&
   findings->add(value.start, stop, number, rule);
 }
 
+inline constexpr ByteSet user_ends(" \t\r\n\"'`<>/\\@?#|");
 inline bool is_scheme(Byte c) noexcept { return is_alnum(c) || one_of(c, "+.-"); }
-inline bool ends_user(Byte c) noexcept { return one_of(c, " \t\r\n\"'`<>/\\@?#|"); }
+inline bool ends_user(Byte c) noexcept { return user_ends.has(c); }
 
 inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& known) noexcept {
   if (password.size < 4 || is_template(password) || (password[0] == '$' && is_letter(password[1]))) return false;

@@ -16,6 +16,7 @@ enum class Fault : int { none = 0, too_short, magic, version, size, section, rul
 inline constexpr std::size_t header_bytes = 128;
 inline constexpr std::size_t rule_bytes = 48;
 inline constexpr std::size_t anchor_bytes = 36;
+inline constexpr std::size_t anchor_checks = 3;
 inline constexpr std::uint32_t no_class = 255;
 inline constexpr std::uint32_t no_anchor = 0xFFFF;
 
@@ -85,6 +86,7 @@ class Table {
             x[6], x[7], x[14], x[15], x[18], x[19], x[24], x[25], x[26], x[27]};
   }
   Byte rule_kind(std::uint32_t number) const noexcept { return rules_[rule_bytes * number + 6]; }
+  std::uint32_t rule_flags(std::uint32_t number) const noexcept { return load16(rules_ + rule_bytes * number + 16); }
   // The rule's id.
   Bytes rule_name(std::uint32_t number) const noexcept {
     const Byte* x = rules_ + rule_bytes * number;
@@ -117,6 +119,9 @@ class Table {
         return Fault::anchor;
       }
       if (x[22] != no_class && x[22] >= n_classes_) return Fault::anchor;
+      for (std::size_t check = 0; check < anchor_checks; ++check) {
+        if (x[30 + 2 * check] != 0 && x[31 + 2 * check] >= n_classes_) return Fault::anchor;
+      }
       // Chains go on to higher numbers alone: each ends.
       const std::uint32_t next = load16(x + 28);
       if (next != no_anchor && (next <= i || next >= n_anchors_)) return Fault::anchor;

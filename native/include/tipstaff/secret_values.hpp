@@ -32,13 +32,25 @@ inline bool is_vowel(Byte c) noexcept {
   return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' || c == 'y';
 }
 inline Byte lower(Byte c) noexcept { return is_upper(c) ? static_cast<Byte>(c | 0x20) : c; }
-// Whether `c` is one of the signs, none of which is a zero byte.
-inline bool one_of(Byte c, const char* signs) noexcept {
-  for (; *signs != 0; ++signs) {
-    if (static_cast<Byte>(*signs) == c) return true;
-  }
-  return false;
+// Whether `c` is one of the signs of a literal, none of which is a zero byte: all are looked at, without a branch.
+template <std::size_t size>
+constexpr bool one_of(Byte c, const char (&signs)[size]) noexcept {
+  bool found = false;
+  for (std::size_t i = 0; i + 1 < size; ++i) found |= static_cast<Byte>(signs[i]) == c;
+  return found;
 }
+
+// A set of bytes, for what is asked of each byte of a value.
+class ByteSet {
+ public:
+  constexpr explicit ByteSet(const char* signs) noexcept {
+    for (; *signs != 0; ++signs) words_[static_cast<Byte>(*signs) >> 6] |= std::uint64_t{1} << (*signs & 63);
+  }
+  constexpr bool has(Byte c) const noexcept { return (words_[c >> 6] >> (c & 63) & 1) != 0; }
+
+ private:
+  std::uint64_t words_[4] = {0, 0, 0, 0};
+};
 
 inline std::uint32_t load16(const Byte* x) noexcept { return std::uint32_t{x[0]} | std::uint32_t{x[1]} << 8; }
 inline std::uint32_t load32(const Byte* x) noexcept { return load16(x) | load16(x + 2) << 16; }
@@ -361,6 +373,8 @@ inline bool is_password(Bytes data, const Value& value, const Counts& counts) no
   return kinds >= 2;
 }
 
+inline constexpr ByteSet token_signs("-.+/=~:%$!@#^&*?|,;");
+
 inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte mode,
                      const Knowledge& known) noexcept {
   const std::size_t size = data.size;
@@ -368,7 +382,7 @@ inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte 
   if (size < (value.quoted ? 12u : 16u) || size > 2048 || is_wordy(data)) return false;
   bool dotted = false;
   for (std::size_t i = 0; i < size; ++i) {
-    if (!is_namely(data[i]) && !one_of(data[i], "-.+/=~:%$!@#^&*?|,;")) return false;
+    if (!is_namely(data[i]) && !token_signs.has(data[i])) return false;
     dotted |= data[i] == '.';
   }
   if (counts.digit == 0 && !(size >= 16 && counts.lower > 0 && counts.upper > 0 && 3 * counts.changes >= size)) {

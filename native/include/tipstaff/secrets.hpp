@@ -33,19 +33,24 @@ inline std::uint64_t load64(const Byte* x) noexcept {
 [[gnu::noinline]] inline void try_anchor(const Table& table, const Byte* anchor, Bytes text, std::size_t place,
                                          bool wary, Findings* findings) noexcept {
   const std::uint32_t number = load16(anchor + 26);
+  if (!wary && (table.rule_flags(number) & flag_wary) != 0) return;
   const Byte kind = table.rule_kind(number);
   const std::size_t size = anchor[20];
   if (kind != kind_shape) {
     const Byte* literal = table.known().names + load32(anchor + 16);
-    if (place < anchor[21]) return;
-    place -= anchor[21];
+    const std::size_t back = anchor[21];
+    if (place < back) return;
+    place -= back;
     if (size > text.size - place) return;
-    std::size_t i = 0;
-    while (i < size && lower(text[place + i]) == literal[i]) ++i;
-    if (i < size) return;
+    // Eight bytes from `back` on are known to be right.
+    for (std::size_t i = 0; i < back; ++i) {
+      if (lower(text[place + i]) != literal[i]) return;
+    }
+    for (std::size_t i = back + 8; i < size; ++i) {
+      if (lower(text[place + i]) != literal[i]) return;
+    }
   }
   const Rule rule = table.rule(number);
-  if ((rule.flags & flag_wary) != 0 && !wary) return;
   switch (kind) {
     case kind_shape: try_shape(table, number, rule, anchor, text, place, wary, findings); break;
     case kind_assign: try_assignment(table, number, rule, text, place, place + size, wary, findings); break;
@@ -54,28 +59,36 @@ inline std::uint64_t load64(const Byte* x) noexcept {
   }
 }
 
-inline void try_place(const Table& table, Bytes text, std::size_t place, bool wary, Findings* findings) noexcept {
-  std::uint32_t at = literal_head(table.windows(), literal_hash(text.data + place));
-  if (at == no_anchor) return;
-  std::uint64_t here = 0;
-  if (text.size - place >= 8) {
-    here = load64(text.data + place);
-  } else {
-    std::memcpy(&here, text.data + place, text.size - place);
+// Whether the bytes stand behind an anchor that are looked up before its rule is tried.
+inline bool checks_hold(const Table& table, const Byte* anchor, Bytes text, std::size_t place) noexcept {
+  for (const Byte* check = anchor + 30; check < anchor + 30 + 2 * anchor_checks && check[0] != 0; check += 2) {
+    const std::size_t at = place + check[0];
+    if (at >= text.size || !table.in_class(check[1], text[at])) return false;
   }
-  do {
-    const Byte* anchor = table.anchor(at);
-    at = load16(anchor + 28);
-    if ((here & load64(anchor + 8)) == load64(anchor)) try_anchor(table, anchor, text, place, wary, findings);
-  } while (at != no_anchor);
+  return true;
 }
 
-// Finds what stands in a text as it is, and begins among [begin, end).
-inline void scan_block(const Table& table, Bytes text, std::size_t begin, std::size_t end, LiteralFinder finder,
-                       bool wary, Findings* findings) noexcept {
-  std::uint16_t places[literal_block + literal_slack];
-  const std::size_t count = finder.literals(table.windows(), text.data, begin, end, text.size, places);
-  for (std::size_t i = 0; i < count; ++i) try_place(table, text, begin + places[i], wary, findings);
+// Tries all anchors that may stand at some places, `begin` and more.
+inline void try_places(const Table& table, Bytes text, std::size_t begin, const std::uint16_t* places,
+                       std::size_t count, bool wary, Findings* findings) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t place = begin + places[i];
+    std::uint32_t at = literal_head(table.windows(), literal_hash(text.data + place));
+    if (at == no_anchor) continue;
+    std::uint64_t here = 0;
+    if (text.size - place >= 8) {
+      here = load64(text.data + place);
+    } else {
+      std::memcpy(&here, text.data + place, text.size - place);
+    }
+    do {
+      const Byte* anchor = table.anchor(at);
+      at = load16(anchor + 28);
+      if ((here & load64(anchor + 8)) == load64(anchor) && checks_hold(table, anchor, text, place)) {
+        try_anchor(table, anchor, text, place, wary, findings);
+      }
+    } while (at != no_anchor);
+  }
 }
 
 // Finds what stands in a text that was decoded from a stretch.
@@ -83,8 +96,11 @@ inline void scan_decoded(const Table& table, Bytes text, const Stretch& source, 
                          Findings* findings) noexcept {
   findings->source = &source;
   findings->run.members = no_class;
+  std::uint16_t places[literal_block + literal_slack];
   for (std::size_t begin = 0; begin < text.size; begin += literal_block) {
-    scan_block(table, text, begin, least_of(text.size, begin + literal_block), finder, wary, findings);
+    const std::size_t end = least_of(text.size, begin + literal_block);
+    const std::size_t count = finder.literals(table.windows(), text.data, begin, end, text.size, places);
+    try_places(table, text, begin, places, count, wary, findings);
   }
   findings->source = nullptr;
   findings->run.members = no_class;
@@ -119,15 +135,15 @@ inline std::size_t scan(const Table& table, const Byte* data, std::size_t size, 
                         Finding* out, std::size_t capacity) noexcept {
   Findings findings = {out, capacity, 0, nullptr, {no_class, 0, 0}};
   const Bytes text = {data, size};
-  std::uint16_t marks[literal_block + literal_slack];
+  BlockPlaces places;
   std::size_t escapes_done = 0;
   std::size_t blobs_done = 0;
   for (std::size_t begin = 0; begin < size; begin += literal_block) {
     const std::size_t end = least_of(size, begin + literal_block);
-    scan_block(table, text, begin, end, finder, wary, &findings);
-    const std::size_t count = finder.escapes(data, begin, end, size, marks);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t mark = begin + marks[i];
+    finder.block(table.windows(), data, begin, end, size, &places);
+    try_places(table, text, begin, places.literals, places.n_literals, wary, &findings);
+    for (std::size_t i = 0; i < places.n_marks; ++i) {
+      const std::size_t mark = begin + places.marks[i];
       if (!is_base64_sign(text[mark])) {
         if (mark >= escapes_done) escapes_done = scan_escaped(table, text, mark, escapes_done, finder, wary, &findings);
       } else if (mark + 1 - least_blob >= blobs_done) {

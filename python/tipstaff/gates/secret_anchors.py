@@ -23,6 +23,12 @@ MOST_ANCHORS: Final = 160
 _COMPARED: Final = 8
 """Bytes of an anchor that are compared in one step."""
 
+_FIXED: Final = 64
+"""Bytes of an anchor that are known at most: what stands far behind its beginning may tell it from other text."""
+
+CHECKS: Final = 3
+"""Bytes of an anchor that are looked up before its shape is tried."""
+
 # How often bytes occur in source text, per thousand: what makes one window rarer than another. Measured over 10 MB of
 # Python, JavaScript, C and Markdown files; the figures of space to tilde stand in this order.
 _MEASURED: Final = """
@@ -31,6 +37,18 @@ _MEASURED: Final = """
 1.2 37 8.1 19 20 68 17 9 9.5 35 1.1 3.5 28 14 37 34 20 1.1 40 39 48 15 4.5 3.7 4.7 10 .9 .8 1.6 .8 .2
 """
 COMMON: Final = {10: 28.0, **{byte: float(figure) for byte, figure in enumerate(_MEASURED.split(), 32)}}
+
+
+# Words that source text is full of: a window within one of them is anything but rare.
+_COMMON_WORDS: Final = tuple(
+    """
+    argument attribute command compatibility connection custom default define description differ directory documentation
+    example expression extension figure format function generator import include information inline instance interface
+    language length license location message method module namespace number object operator option package pattern
+    policy prefix property reference request resource result return schema search sequence server source specific static
+    status stream string structure support system target template update value variable version
+    """.split()
+)
 
 
 class Anchor:
@@ -69,6 +87,10 @@ def paths_of(nodes: Sequence[Node]) -> Iterator[tuple[frozenset[int] | Repeat, .
         yield tuple(itertools.chain.from_iterable(combined))
 
 
+_WORTH_A_LOOK: Final = 0.1
+_COMMON: Final = 6.0
+
+
 def _rarity(members: frozenset[int]) -> float:
     return -math.log(min(1.0, sum(COMMON.get(byte, 0.02) for byte in members) / 1000 + 1e-9))
 
@@ -98,7 +120,7 @@ def anchor_of(path: tuple[frozenset[int] | Repeat, ...]) -> Anchor | None:
     if best is None:
         return None
     sets = [item for item in items[start:behind] if not isinstance(item, Repeat)][best:]
-    return Anchor(sets[:_COMPARED], 0 if head is not None else best, head)
+    return Anchor(sets[:_FIXED], 0 if head is not None else best, head)
 
 
 def compared(sets: Sequence[frozenset[int]]) -> tuple[bytes, bytes]:
@@ -110,6 +132,23 @@ def compared(sets: Sequence[frozenset[int]]) -> tuple[bytes, bytes]:
         elif len(members) == 2 and members == both_cases(min(members)):
             value[at], mask[at] = min(members) & 0xDF, 0xDF
     return bytes(value), bytes(mask)
+
+
+def checks_of(sets: Sequence[frozenset[int]]) -> list[tuple[int, frozenset[int]]]:
+    """Return which bytes of an anchor are looked up besides those that are compared: the rarest, with their places."""
+    _, mask = compared(sets)
+    open_places = [at for at in range(FEWEST, len(sets)) if at >= _COMPARED or not mask[at]]
+    rarest = sorted(open_places, key=lambda at: (-_rarity(sets[at]), at))[:CHECKS]
+    return [(at, sets[at]) for at in rarest if _rarity(sets[at]) > _WORTH_A_LOOK]
+
+
+def _is_common(window: Sequence[frozenset[int]]) -> bool:
+    """Return whether a window stands within a common word."""
+    letters = [{byte | 0x20 for byte in members} for members in window]
+    if any(len(members) != 1 for members in letters):
+        return False
+    data = bytes(min(members) for members in letters).decode("ascii")
+    return any(data in word for word in _COMMON_WORDS)
 
 
 def _keys_of(sets: Sequence[frozenset[int]]) -> int:
@@ -129,7 +168,8 @@ def best_place(run: Sequence[frozenset[int] | Repeat], *, only_first: bool = Fal
         if len(window) < FEWEST or _keys_of(window) > 128 or at > 200 or any(b > 127 for s in window[:3] for b in s):
             continue
         many = math.log(_keys_of(window)) * 2
-        places.append((sum(map(_rarity, window)) - many - 0.01 * at, at))
+        common = _COMMON if _is_common(window) else 0.0
+        places.append((sum(map(_rarity, window)) - many - common - 0.01 * at, at))
     return max(places)[1] if places else None
 
 

@@ -16,23 +16,23 @@ from typing import Final
 from tipstaff.errors import ConfigError
 from tipstaff.gates import secret_packs as packs
 from tipstaff.gates.secret_anchors import (
-    COMMON,
     FEWEST,
     MOST_ANCHORS,
     WINDOW,
     anchor_of,
     best_place,
     both_cases,
+    checks_of,
     compared,
     paths_of,
     variants,
 )
+from tipstaff.gates.secret_buckets import wide_table
 from tipstaff.gates.secret_packs import SecretPackError, SecretRule
 from tipstaff.gates.secret_shapes import Mark, Node, Repeat, encode_shape, parse_shape
 from tipstaff.kernels import SecretTable
 from tipstaff.kernels import plain_secret_table as layout
 
-_BUCKETS: Final = 32
 _WORD_LISTS: Final = (
     "placeholder",
     "plain_value",
@@ -184,7 +184,7 @@ class _Compiler:
                 words += struct.pack("<IHH", len(self.names), len(word), number)
                 self.names += word
                 count += 1
-        wide = self.windows()
+        wide = wide_table([sets[:WINDOW] for _, sets, _, _, _ in self.anchors])
         sieve = self.sieve()
         logs = struct.pack(
             f"<{layout.LOGS}I", *(round(math.log2(number) * 65536) if number else 0 for number in range(layout.LOGS))
@@ -255,9 +255,10 @@ class _Compiler:
             self.names += data
             key = self.key_of(sets)
             value, mask = compared(sets)
+            checks = checks_of(sets) if self.rules[rule].kind == "shape" else []
             records.append(
                 struct.pack(
-                    "<8s8sIBBBxHHH6x",
+                    "<8s8sIBBBxHHH6s",
                     value,
                     mask,
                     at,
@@ -267,6 +268,7 @@ class _Compiler:
                     0 if head is None else head.most,
                     rule,
                     heads[key],
+                    b"".join(bytes((place, self.class_number(members))) for place, members in checks),
                 )
             )
             heads[key] = number
@@ -291,49 +293,6 @@ class _Compiler:
                 place = layout.long_sieve_of(bytes(min(members) for members in folded)) + 2 * layout.SIEVE_BITS
                 bits[place >> 3] |= 1 << (place & 7)
         return bytes(bits)
-
-    def windows(self) -> bytes:
-        """Return the tables of the prefilter: which buckets a class may belong to at each place of a window."""
-        every = frozenset(range(256))
-        # Those of a class come together.
-        weights = [0.0] * 256
-        for byte in range(128):
-            weights[layout.class_of(byte)] += COMMON.get(byte, 0.02) / 1000
-        distinct: dict[tuple[frozenset[int], ...], None] = {}
-        for data, sets, _, _, _ in self.anchors:
-            window = tuple(
-                (sets[at] if all(byte < 128 for byte in sets[at]) else every) if at < len(sets) else every
-                for at in range(WINDOW)
-            )
-            del data
-            distinct.setdefault(window)
-        weight_of: dict[frozenset[int], float] = {}
-
-        def weight(members: frozenset[int]) -> float:
-            found = weight_of.get(members)
-            if found is None:
-                classes = {layout.class_of(byte) for byte in members if byte < 128}
-                found = weight_of[members] = min(1.0, sum(weights[number] for number in classes))
-            return found
-
-        def cost(bucket: Sequence[frozenset[int]]) -> float:
-            return math.prod(map(weight, bucket))
-
-        buckets: list[tuple[frozenset[int], ...]] = [(frozenset(),) * WINDOW for _ in range(_BUCKETS)]
-        costs = [0.0] * _BUCKETS
-        for window in sorted(distinct, key=lambda window: (-cost(window), sorted(map(sorted, window[:3])))):
-            grown = [tuple(a | b for a, b in zip(bucket, window, strict=True)) for bucket in buckets]
-            rises = [cost(bucket) - old for bucket, old in zip(grown, costs, strict=True)]
-            best = min(range(_BUCKETS), key=lambda at: (rises[at], at))
-            buckets[best] = grown[best]
-            costs[best] = cost(grown[best])
-        wide = bytearray(_BUCKETS // 8 * WINDOW * 64)
-        for number, bucket in enumerate(buckets):
-            half, bit = divmod(number, 8)
-            for place, members in enumerate(bucket):
-                for byte in members:
-                    wide[(half * WINDOW + place) * 64 + layout.class_of(byte & 127)] |= 1 << bit
-        return bytes(wide)
 
 
 def compile_table(rules: Iterable[SecretRule], words: Mapping[str, Sequence[str]]) -> bytes:
