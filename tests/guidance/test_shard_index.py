@@ -14,6 +14,7 @@ from tipstaff.errors import ConfigError
 from tipstaff.globs import scope_applies
 from tipstaff.guidance import shard_index
 from tipstaff.guidance.embeddings import HashEmbedding
+from tipstaff.guidance.masks import MAX_MASKS
 from tipstaff.guidance.shard_index import (
     INT8_FROM_ROWS,
     ShardIndex,
@@ -108,7 +109,7 @@ def test_masks_are_remembered_and_the_memory_is_bounded() -> None:
     assert index.mask("web/a", "2030-01-01") is first
     for number in range(500):
         assert kept(index, f"web/{number}") == [0]
-    assert len(index._masks) <= shard_index._MAX_MASKS
+    assert len(index.masks.known) <= MAX_MASKS
 
 
 @pytest.mark.parametrize("from_store", [False, True])

@@ -102,7 +102,7 @@ def test_masks_of_strangers_take_no_room() -> None:
     index = index_of_bundle(join_bundles({"x": bundle_of([rule("A", "one")])}), HashEmbedding(16))
     for number in range(200):
         assert index.mask(None, DAY, f"stranger{number}") == b"\0"
-    assert len(index._masks) == 1
+    assert len(index.masks.known) == 1
 
 
 def test_one_tenants_law_drops_no_rule_of_another() -> None:
@@ -134,8 +134,8 @@ def test_the_floor_counts_what_may_be_seen() -> None:
     many = bundle_of([rule(f"R{i}", f"Review subject {i}") for i in range(300)])
     joined = join_bundles({"big": many, "small": bundle_of([rule("R", "Review the logs")])})
     retriever = ShardRetriever(joined, StaticEmbedding())
-    assert retriever._view_of("small").floors == StaticEmbedding.floors(1)
-    assert retriever._view_of("big").floors == StaticEmbedding.floors(300)
+    assert retriever._views.of("small").floors == StaticEmbedding.floors(1)
+    assert retriever._views.of("big").floors == StaticEmbedding.floors(300)
 
 
 @pytest.mark.parametrize("name", ["", 3])

@@ -19,28 +19,27 @@ from typing import Any, Final, NamedTuple
 from tipstaff.errors import ConfigError, StoreEmbeddingError
 from tipstaff.guidance.claims import task_words
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
+from tipstaff.guidance.filters import ALL_RISKS, given_intent, risk_bits
 from tipstaff.guidance.intents import classify_intent
 from tipstaff.guidance.places import places_in
 from tipstaff.guidance.reasons import Reasons
-from tipstaff.guidance.selection import Card, Cards, Selection, Taken
+from tipstaff.guidance.selection import Card, Selection, Taken
 from tipstaff.guidance.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, iso_day, mask_of
 from tipstaff.guidance.vectors import (
     boosts_of,
     default_embedding,
-    floors_of,
     least_share_of,
     place_boost_of,
     task_vector,
     text_rows,
 )
+from tipstaff.guidance.views import View, Views
 from tipstaff.guidance.vocabulary import infer
 from tipstaff.guidance.words import words as split
 from tipstaff.kernels import score_topk_f32
 from tipstaff.model import (
     INTENT_BITS,
-    RISK_CLASSES,
     RISK_CODES,
-    Constitution,
     DroppedShard,
     IntentMatch,
     PolicyBundle,
@@ -51,24 +50,9 @@ from tipstaff.store.shards import ShardStore
 
 _SLACK: Final = 8
 """Candidates beyond those asked for, in case contradictions drop some."""
-_ALL_RISKS: Final = 0xFF
-"""Lets every risk class through, and the kernels need not look at them."""
 _BATCH_PER_THREAD: Final = 16
 _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
-_MAX_VIEWS: Final = 256
-"""Tenants whose rules' cards are remembered at a time."""
-_SECTION: Final = "## Task-Specific Rules"
-
-
-class _View(NamedTuple):
-    """What one tenant's answers are made of."""
-
-    constitution: Constitution
-    head: str
-    opening: str
-    cards: Cards
-    floors: tuple[float, float]
 
 
 class _Asked(NamedTuple):
@@ -138,8 +122,8 @@ class ShardRetriever:
         else:
             self._index = index_of_bundle(bundle, self.embedding)
         self.constitution = self._index.constitution
-        self._views: dict[str | None, _View] = {}
-        self._view_of(None)
+        self._views = Views(self._index, self.embedding)
+        self._views.of(None)
         # An embedding derived from HashEmbedding may do anything; only this one is known.
         self._hashes = type(self.embedding) is HashEmbedding
         self._least_share = least_share_of(self.embedding)
@@ -199,8 +183,8 @@ class ShardRetriever:
         if not isinstance(task, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             msg = f"the task is a {type(task).__name__}; it must be a text"
             raise TypeError(msg)
-        match = classify_intent(task) if intent is None else _given(intent)
-        risks = _risk_bits(risk_filter) if risk_filter else _ALL_RISKS
+        match = classify_intent(task) if intent is None else given_intent(intent)
+        risks = risk_bits(risk_filter) if risk_filter else ALL_RISKS
         query = task_vector(task, self.embedding)
         day = self._today or current_day() if today is None else iso_day(today)
         return self._answer(task, query, match, risks, repo_scope, max_shards, day, tenant, started)
@@ -319,7 +303,7 @@ class ShardRetriever:
         started: int,
     ) -> RetrievalResult:
         index = self._index
-        view = self._views.get(tenant) or self._view_of(tenant)
+        view = self._views.of(tenant)
         shards: tuple[RetrievedShard, ...] = ()
         dropped: tuple[DroppedShard, ...] = ()
         text = view.head
@@ -359,7 +343,7 @@ class ShardRetriever:
             places=places, place_boost=self._place_boost,
         )  # fmt: skip
 
-    def _undisputed(self, best: _Best, max_shards: int, view: _View) -> list[Card] | None:
+    def _undisputed(self, best: _Best, max_shards: int, view: View) -> list[Card] | None:
         """Return the cards of the first shards, None where it takes a closer look to say which of them can be given."""
         rows, _, cosines = best
         if self._least_share:
@@ -369,7 +353,7 @@ class ShardRetriever:
         return view.cards.at_peace(rows[:max_shards])
 
     def _selected(
-        self, selection: Selection, asked: _Asked, best: _Best, task: str, max_shards: int, view: _View
+        self, selection: Selection, asked: _Asked, best: _Best, task: str, max_shards: int, view: View
     ) -> tuple[list[Taken], tuple[DroppedShard, ...]]:
         """Choose among the best shards; more of them are looked for where too few stay."""
         n_shards = self._index.n_shards
@@ -383,30 +367,8 @@ class ShardRetriever:
             wanted = min(n_shards, wanted * 4)
             best = self._best(asked, wanted)
 
-    def _view_of(self, tenant: str | None) -> _View:
-        """Return what a tenant's answers are made of, kept for the next time."""
-        index = self._index
-        if not index.knows(tenant):
-            # Whoever has nothing of their own is answered as everybody, and takes no room here.
-            tenant = None
-        view = self._views.get(tenant)
-        if view is None:
-            constitution = index.constitution_of(tenant)
-            head = constitution.text.rstrip("\n")
-            view = _View(
-                constitution,
-                head,
-                f"{head}\n\n{_SECTION}\n\n" if head else f"{_SECTION}\n\n",
-                Cards(index.shard, constitution, index.overriding_of(tenant), index.n_shards),
-                floors_of(self.embedding, index.n_visible(tenant)),
-            )
-            if len(self._views) >= _MAX_VIEWS:
-                self._views.clear()
-            self._views[tenant] = view
-        return view
-
     def _relevant(
-        self, rows: Any, scores: Any, cosines: Any, task: str, max_shards: int, view: _View
+        self, rows: Any, scores: Any, cosines: Any, task: str, max_shards: int, view: View
     ) -> tuple[Sequence[int], Sequence[float], Sequence[float]]:
         """Keep the shards that have to do with a task: none where even the best is below the floor."""
         best = max(cosines, default=0.0)
@@ -421,23 +383,3 @@ class ShardRetriever:
         if len(kept) == len(cosines):
             return rows, scores, cosines
         return [rows[i] for i in kept], [scores[i] for i in kept], [cosines[i] for i in kept]
-
-
-def _given(intent: str) -> IntentMatch:
-    if intent not in INTENT_BITS:
-        msg = f"intent is {intent!r}; it must be one of {', '.join(INTENT_BITS)}"
-        raise ConfigError(msg)
-    return IntentMatch(intent, 1.0)
-
-
-def _risk_bits(risk_filter: str | Iterable[str] | None) -> int:
-    if not risk_filter:
-        return _ALL_RISKS
-    bits = 0
-    for name in (risk_filter,) if isinstance(risk_filter, str) else risk_filter:
-        code = RISK_CODES.get(name)
-        if code is None:
-            msg = f"risk_filter names {name!r}; risk classes are {', '.join(RISK_CLASSES)}"
-            raise ConfigError(msg)
-        bits |= 1 << code
-    return bits or _ALL_RISKS

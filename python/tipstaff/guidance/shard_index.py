@@ -13,15 +13,13 @@ from typing import Any, Final
 
 from tipstaff.budgets import MAX_SIGN_DIMENSIONS, SIGNS_FROM_SHARDS
 from tipstaff.errors import ConfigError
-from tipstaff.globs import scope_applies
-from tipstaff.guidance.compiler import in_force
 from tipstaff.guidance.embeddings import Embedding
+from tipstaff.guidance.masks import ShardMasks
 from tipstaff.guidance.scoring_threads import by_turns
 from tipstaff.guidance.sign_parts import MAX_BY_SIGNS, SignParts
 from tipstaff.guidance.vectors import shard_rows
 from tipstaff.kernels import Int8Rows, quantize_rows, score_topk_f32, sign_rows
 from tipstaff.model import (
-    EVERYWHERE,
     INTENT_BITS,
     RISK_CLASSES,
     RISK_CODES,
@@ -36,8 +34,6 @@ INT8_FROM_ROWS: Final = 256
 """Number of shards from which int8 rows with an exact re-rank beat float32 rows."""
 _ROWS_PER_PART: Final = 25_000
 """Rows that a thread scores at a turn: reading them takes about 1 ms, a hand-over 0.1 ms."""
-_NUMPY_FROM_ROWS: Final = 5_000
-_MAX_MASKS: Final = 64
 _DAY_S: Final = 86_400
 
 
@@ -108,16 +104,15 @@ class ShardIndex:
         self.shard = shard
         self.constitution = constitution
         self.overriding = overriding
-        self._scope_codes = scope_codes
-        self._scope_values = scope_values
-        self._dated = dated
+        self.masks = ShardMasks(
+            n_shards, shard, scope_codes=scope_codes, scope_values=scope_values, dated=dated,
+            tenant_codes=tenant_codes, tenant_values=tenant_values,
+        )  # fmt: skip
         self._tenant_codes = tenant_codes
         self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
         self._tenant_constitutions = tenant_constitutions or {}
         self._has_tenants = any(tenant is not None for tenant in tenant_values)
         self._tenant_sizes: list[int] | None = None
-        self._masks: dict[tuple[str | None, str, str | None], tuple[bytes | None]] = {}
-        self._holds: dict[str, tuple[bytes | None]] = {}
         self._int8 = Int8Rows(rows, *quantized, intents, risks) if quantized is not None else None
         self._parts = self._split()
         self._sign_parts = (
@@ -149,7 +144,7 @@ class ShardIndex:
         Many rows are read by several threads at once, each its part; the answer is the same. Shards whose scope, not
         being everywhere, holds one of `places` gain `place_boost`.
         """
-        held = self._holding(places, mask) if places and place_boost else None
+        held = self.masks.holding(places, mask) if places and place_boost else None
         plain = self._best(query, mask, intent_bit, risk_filter, boosts, k)
         if held is None:
             return plain
@@ -159,29 +154,6 @@ class ShardIndex:
             entries.setdefault(row, (score, cosine))
         best = sorted(entries.items(), key=lambda entry: (-entry[1][0], entry[0]))[:k]
         return [row for row, _ in best], [score for _, (score, _) in best], [cosine for _, (_, cosine) in best]
-
-    def _holding(self, places: tuple[str, ...], mask: bytes | None) -> bytes | None:
-        """Return which shards of a mask hold a place by a scope of their own, None where none does."""
-        key = "\n".join(places)
-        known = self._holds.get(key)
-        if known is None:
-            holds = bytes(
-                EVERYWHERE not in scopes and any(scope_applies(scopes, place) for place in places)
-                for scopes in self._scope_values
-            )
-            known = (self._spread(holds) if 1 in holds else None,)
-            if len(self._holds) >= _MAX_MASKS:
-                self._holds.clear()
-            self._holds[key] = known
-        held = known[0]
-        if held is None or mask is None:
-            return held
-        both = _both(held, mask)
-        return both if 1 in both else None
-
-    def _spread(self, by_scope: bytes) -> bytes:
-        """Return for each shard what is said of its scopes."""
-        return _spread(self._scope_codes, by_scope)
 
     def _best(
         self,
@@ -244,42 +216,8 @@ class ShardIndex:
         return sum(self._tenant_sizes[place] for place in places)
 
     def mask(self, repo_scope: str | None, today: str, tenant: str | None = None) -> bytes | None:
-        """Return which shards a task may be given, uint8 (n_shards,), None for all.
-
-        Parameters
-        ----------
-        repo_scope
-            Path or glob that the caller works on, None for anywhere.
-        today
-            ISO date against which the rules' dates are held.
-        tenant
-            Who asks: sees its own shards and the common ones; None sees the common ones.
-        """
-        if not repo_scope and not self._dated and not self._has_tenants:
-            return None
-        key = (repo_scope or None, today if self._dated else "", tenant if tenant in self._tenant_places else None)
-        known = self._masks.get(key)  # one look only: another thread may empty the table
-        if known is not None:
-            return known[0]
-        mask: bytearray | None = None
-        if repo_scope:
-            applies = bytes(scope_applies(scopes, repo_scope) for scopes in self._scope_values)
-            if 0 in applies:
-                mask = bytearray(self._spread(applies))
-        if self._has_tenants:
-            places = self._tenant_places
-            seen = bytes(one is None or one == tenant for one in places)
-            visible = _spread(self._tenant_codes, seen)
-            mask = bytearray(visible if mask is None else _both(visible, bytes(mask)))
-        for index in self._dated:
-            if not in_force(self.shard(index).rule, today):
-                mask = mask if mask is not None else bytearray(b"\1") * self.n_shards
-                mask[index] = 0
-        result = bytes(mask) if mask is not None else None
-        if len(self._masks) >= _MAX_MASKS:
-            self._masks.clear()
-        self._masks[key] = (result,)
-        return result
+        """Return which shards a task may be given, as `ShardMasks.mask` says."""
+        return self.masks.mask(repo_scope, today, tenant)
 
 
 def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
@@ -344,23 +282,6 @@ def index_of_store(store: ShardStore) -> ShardIndex:
         tenant_constitutions=store.tenant_constitutions,
         signs=store.signs if store.n_shards >= INT8_FROM_ROWS else None,
     )
-
-
-def _both(left: bytes, right: bytes) -> bytes:
-    """Return where both masks let a shard through."""
-    return (int.from_bytes(left, "little") & int.from_bytes(right, "little")).to_bytes(len(left), "little")
-
-
-def _spread(codes: Any, by_code: bytes) -> bytes:
-    """Return for each shard what is said of its code."""
-    if len(by_code) <= 256:
-        return bytes(codes).translate(by_code.ljust(256, b"\0"))
-    if len(codes) < _NUMPY_FROM_ROWS:
-        return bytes(map(by_code.__getitem__, codes))
-    import numpy as np
-
-    spread: bytes = np.frombuffer(by_code, np.uint8)[np.asarray(codes)].tobytes()
-    return spread
 
 
 def _filled(store: ShardStore, column: str) -> dict[int, str]:
