@@ -256,24 +256,78 @@ cdef class TopicWords:
         ValueError
             If a topic is no whole number of hashes.
         """
-        cdef Py_ssize_t size = 0
-        cdef unsigned char room[LOWERED_BYTES]
-        cdef char quoted[QUOTED_BYTES]
         cdef TaskWords words
-        cdef Span span
-        cdef bytes topic
-        cdef list found = []
+        cdef unsigned char room[LOWERED_BYTES]
         if not TIPSTAFF_IS_ASCII(task):
             return None
+        self._read(task, room, &words)
+        return [_quoted(words, topic, most, "") for topic in topics]
+
+    def reasons(self, str task not None, list topics not None, list cosines not None, list said not None, Py_ssize_t most=4):
+        """Return for each topic why it was found: the meaning, what else is said of it, and the words shared.
+
+        Parameters
+        ----------
+        task, topics, most
+            As for `shared`.
+        cosines
+            Of each topic's text with the task, 0..1.
+        said
+            What else speaks for each, every part behind a semicolon: ``; high risk (+0.01)``.
+
+        Returns
+        -------
+        list of str or None
+            For each topic ``meaning 0.61; high risk (+0.01); shares 'one', 'other'``. None where the task is not ASCII.
+
+        Raises
+        ------
+        ValueError
+            If the lists have different lengths, a topic is no whole number of hashes, or a cosine is out of range.
+        """
+        cdef TaskWords words
+        cdef unsigned char room[LOWERED_BYTES]
+        cdef Py_ssize_t i
+        cdef double cosine
+        cdef str more
+        cdef list found = []
+        if len(cosines) != len(topics) or len(said) != len(topics):
+            raise ValueError(f"{len(topics)} topics need as many cosines and texts, got {len(cosines)} and {len(said)}")
+        if not TIPSTAFF_IS_ASCII(task):
+            return None
+        self._read(task, room, &words)
+        for i in range(len(topics)):
+            cosine = cosines[i]
+            more = said[i]
+            if not 0.0 <= cosine <= 1.0:
+                raise ValueError(f"cosines: expected 0 to 1, got {cosine}")
+            if more is None:
+                raise TypeError("said: expected texts, got None")
+            found.append(<str> MEANINGS[<Py_ssize_t> (cosine * 100 + 0.5)] + more + _quoted(words, topics[i], most, "; shares "))
+        return found
+
+    cdef int _read(self, str task, unsigned char* room, TaskWords* words) except -1:
+        cdef Py_ssize_t size = 0
+        cdef Span span
         span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(task, &size)
         span.size = min(size, <Py_ssize_t> TOPIC_CHARS)
         words.read(self._lexicon, self._grammar, lowered(span, False, room))
-        for topic in topics:
-            if topic is None:
-                raise TypeError("topics: expected bytes, got None")
-            size = PyBytes_GET_SIZE(topic)
-            if size % 8 != 0:
-                raise ValueError(f"topics: expected hashes of 8 bytes each, got {size} bytes")
-            size = words.shared(<const unsigned char*> PyBytes_AS_STRING(topic), size // 8, most, quoted)
-            found.append(PyUnicode_FromStringAndSize(quoted, size) if size > 0 else "")
-        return found
+        return 0
+
+
+cdef tuple MEANINGS = tuple([f"meaning {percent / 100:.2f}" for percent in range(101)])
+
+
+cdef str _quoted(const TaskWords& words, object topic, Py_ssize_t most, str before):
+    # What a task shares with a topic, behind `before`; empty where it shares nothing.
+    cdef char quoted[QUOTED_BYTES]
+    if type(topic) is not bytes:
+        raise TypeError(f"topics: expected bytes, got {type(topic).__name__}")
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(topic)
+    if size % 8 != 0:
+        raise ValueError(f"topics: expected hashes of 8 bytes each, got {size} bytes")
+    size = words.shared(<const unsigned char*> PyBytes_AS_STRING(topic), size // 8, most, quoted)
+    if size == 0:
+        return ""
+    cdef str found = PyUnicode_FromStringAndSize(quoted, size)
+    return before + found if before else found

@@ -62,9 +62,33 @@ def test_the_last_word_of_a_stem_stands_where_the_first_was() -> None:
     ]
 
 
+@given(
+    TEXTS,
+    st.lists(
+        st.tuples(TEXTS, st.floats(0, 1, width=32), st.sampled_from(["", "; high risk (+0.01)", "; é"])), max_size=4
+    ),
+)
+@example("tests", [("tests", 0.005, ""), ("logs", 0.995, "; é"), ("", 1.0, "")])
+def test_reasons_say_what_is_shared(task: str, found: list[tuple[str, float, str]]) -> None:
+    topics = [hashes(topic_words(rule)) for rule, _, _ in found]
+    cosines, said = [cosine for _, cosine, _ in found], [more for _, _, more in found]
+    native, plain = (reader.reasons(task, topics, cosines, said) for reader in READERS)
+    words = shared(task, topics)
+    assert words is not None
+    assert (
+        native
+        == plain
+        == [
+            f"meaning {int(cosine * 100 + 0.5) / 100:.2f}{more}" + (f"; shares {words[i]}" if words[i] else "")
+            for i, (_, cosine, more) in enumerate(found)
+        ]
+    )
+
+
 @given(st.text())
 def test_beyond_ascii_nobody_answers(text: str) -> None:
     assert (shared(text, [hashes(["test"])]) is None) == (not text.isascii())
+    assert all((reader.reasons(text, [], [], []) is None) == (not text.isascii()) for reader in READERS)
 
 
 @given(st.lists(st.text()))
@@ -82,3 +106,10 @@ def test_what_is_no_lexicon_and_no_topic_is_refused(made: type) -> None:
         reader.shared("tests", [bytes(7)])
     with pytest.raises(TypeError):
         reader.shared("tests", [None])
+    with pytest.raises(TypeError):
+        reader.reasons("tests", [b""], [0.5], [None])
+    for cosine in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="cosines: expected 0 to 1"):
+            reader.reasons("tests", [b""], [cosine], [""])
+    with pytest.raises(ValueError, match="1 topics need as many cosines and texts, got 0 and 2"):
+        reader.reasons("tests", [b""], [], ["", ""])

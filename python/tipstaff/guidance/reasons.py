@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -43,8 +43,8 @@ class Reasons:
     def retrieved(
         self,
         cards: Sequence[Card],
-        scores: Iterable[float],
-        cosines: Iterable[float],
+        scores: Sequence[float],
+        cosines: Sequence[float],
         *,
         task: str,
         intent: str,
@@ -65,27 +65,39 @@ class Reasons:
         often
             Whether so much is asked that it pays to compile the lexicon of the words.
         """
-        shared = (_topic_words().shared(task, [card.topic_hashes for card in cards], _MOST_WORDS)) if often else None
-        if shared is None:
-            words = task_words(task).items()
-            shared = [
-                ", ".join([f"'{word}'" for stem, word in words if stem in card.topic][:_MOST_WORDS]) for card in cards
+        said: list[str] = []
+        for card in cards:
+            boosted = card.boosted.get(intent)
+            said.append(self._boosted(card, intent) if boosted is None else boosted)
+        cosines = list(cosines[: len(cards)])
+        reasons = None
+        if often and self._has_meaning:
+            reasons = _topic_words().reasons(task, [card.topic_hashes for card in cards], cosines, said, _MOST_WORDS)
+        if reasons is None:
+            reasons = self._in_words(cards, cosines, said, task)
+        if repo_scope or places:
+            reasons = [
+                reason + self._placed(card, repo_scope, places) if card.place else reason
+                for card, reason in zip(cards, reasons, strict=True)
             ]
-        found: list[RetrievedShard] = []
-        for card, score, cosine, words_shared in zip(cards, scores, cosines, shared, strict=False):
-            reason = card.boosted.get(intent)
-            if reason is None:
-                reason = self._boosted(card, intent)
-            if self._has_meaning:
-                reason = _MEANINGS[int(cosine * 100 + 0.5)] + reason
-            if words_shared:
-                reason = f"{reason}; shares {words_shared}"
-            if card.place:
-                reason += self._placed(card, repo_scope, places)
-            if not self._has_meaning:
-                reason = reason[2:] or f"nearest by hash ({cosine:.2f}), which carries no meaning; no word in common"
-            found.append(RetrievedShard(card.shard, score, reason, cosine))
-        return tuple(found)
+        if not self._has_meaning:
+            reasons = [
+                reason[2:] or f"nearest by hash ({cosine:.2f}), which carries no meaning; no word in common"
+                for cosine, reason in zip(cosines, reasons, strict=True)
+            ]
+        return tuple(map(RetrievedShard, [card.shard for card in cards], scores, reasons, cosines))
+
+    def _in_words(self, cards: Sequence[Card], cosines: Sequence[float], said: Sequence[str], task: str) -> list[str]:
+        """Return what the kernel says, for any task; without the meaning where there is none."""
+        words = task_words(task).items()
+        reasons: list[str] = []
+        for card, cosine, more in zip(cards, cosines, said, strict=True):
+            reason = _MEANINGS[int(cosine * 100 + 0.5)] + more if self._has_meaning else more
+            topic = card.topic
+            if shared := [word for stem, word in words if stem in topic]:
+                reason += "; shares '" + "', '".join(shared[:_MOST_WORDS]) + "'"
+            reasons.append(reason)
+        return reasons
 
     def _boosted(self, card: Card, intent: str) -> str:
         """Say, and remember, what the boosts add for a task of an intent."""

@@ -51,3 +51,21 @@ class TopicWords:
             found = islice((word for stem, word in words.items() if stem in stems), max(most, 0))
             shared.append(", ".join(f"'{word}'" for word in found))
         return shared
+
+    def reasons(
+        self, task: str, topics: Sequence[bytes], cosines: Sequence[float], said: Sequence[str], most: int = 4
+    ) -> list[str] | None:
+        """Return for each topic why it was found, None where the task is not ASCII."""
+        if len(cosines) != len(topics) or len(said) != len(topics):
+            msg = f"{len(topics)} topics need as many cosines and texts, got {len(cosines)} and {len(said)}"
+            raise ValueError(msg)
+        shared = self.shared(task, topics, most)
+        if shared is None:
+            return None
+        found: list[str] = []
+        for cosine, more, words in zip(cosines, said, shared, strict=True):
+            if not 0.0 <= cosine <= 1.0:
+                msg = f"cosines: expected 0 to 1, got {cosine}"
+                raise ValueError(msg)
+            found.append(f"meaning {int(cosine * 100 + 0.5) / 100:.2f}" + more + (f"; shares {words}" if words else ""))
+        return found
