@@ -10,7 +10,8 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   if (tree_.pending() != mark || !is_name_start(*pos_)) return false;
   const char* p = pos_ + 1;
   while (p < end_ && is_name_byte(*p)) ++p;
-  const string_view name(pos_, static_cast<std::size_t>(p - pos_));
+  const string_view written(pos_, static_cast<std::size_t>(p - pos_));
+  const string_view name = referred(written);
   bool element = false;
   if (p < end_ && *p == '[') {
     const char* q = p + 1;
@@ -24,7 +25,7 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   if (more) ++p;
   if (p >= end_ || *p != '=') return false;
   const char* const start = pos_;
-  if (element) read_index(string_view(name.data() + name.size() + 1, static_cast<std::size_t>(p - name.data()) - name.size() - 1));
+  if (element) read_index(string_view(written.data() + written.size() + 1, static_cast<std::size_t>(p - written.data()) - written.size() - 1));
   pos_ = p + 1;
   const std::uint32_t scratch = session_.scratch.size();
   Raw<Value, Session::kAlternatives> found;

@@ -28,9 +28,13 @@ inline void ShellReader::change_directory(const Invocation& in, bool push) noexc
 
 // export, declare, local, readonly: arguments that are assignments.
 inline void ShellReader::declare(const Invocation& in) noexcept {
+  bool refers = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word& word = argument(in, i);
     const std::size_t equals = word.text.find('=');
+    if (word.text.size() > 1 && word.text[0] == '-' && equals == string_view::npos) {
+      refers = refers || (holds(word.text, 'n') && one_of(text_of(in, 0), "declare typeset local"));
+    }
     if (equals == string_view::npos || word.text[0] == '-') continue;
     string_view name = word.text.substr(0, equals);
     const bool more = ends_with(name, "+");
@@ -50,6 +54,11 @@ inline void ShellReader::declare(const Invocation& in) noexcept {
     const Variable* old = session_.find(name);
     if (more && old != nullptr && old->count != 0) {
       value.text = tree_.join(tree_.copy(session_.values(*old)[0].text), value.text);
+    }
+    if (refers && !more && is_name(value.text)) {
+      value.flags = kReference;
+    } else {
+      name = referred(name);
     }
     session_.set(name, &value, 1, false, merge_);
     if (name == "IFS") session_.separators = value.text;

@@ -33,7 +33,14 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
       break;
     }
   }
-  if (redirections.has_input && redirections.input.kind == Stream::known && !stopped_) {
+  Stream given = redirections.has_input ? redirections.input : Stream{};
+  if (given.kind == Stream::file) {
+    // Only what this very text makes: <(command), a file that it wrote.
+    const string_view path = resolve(session_.cwd, given.text);
+    const WrittenFile* const made = session_.find_file(path.empty() ? given.text : path);
+    if (made != nullptr && made->content.kind != Stream::file) given = made->content;
+  }
+  if ((given.kind == Stream::known || given.kind == Stream::paths) && !stopped_) {
     // Its input stands behind it: now that it is known, the commands are read once more.
     const std::size_t size = static_cast<std::size_t>(body_end - start);
     if (size <= reader_.nested_bytes) {
@@ -44,7 +51,7 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
       const char* const end = end_;
       pos_ = start;
       line_end_ = resume_ = nullptr;
-      input_ = redirections.input;
+      input_ = given;
       (this->*body)();
       end_ = end;
       pos_ = after;

@@ -39,7 +39,10 @@ inline void ShellReader::read_function(string_view name) noexcept {
   if (kept == nullptr) uncertain(Unresolved::limit, span_of(start, start), frame_.carrier);
   const std::uint32_t via = frame_.via, node = frame_.node;
   const bool merge = merge_;
-  frame_.via |= via::kDefinition;
+  // Some functions are called by the shell itself.
+  const bool hook = one_of(name, "command_not_found_handle command_not_found_handler precmd preexec chpwd periodic zshexit zshaddhistory TRAPEXIT "
+                                 "TRAPINT TRAPTERM TRAPDEBUG TRAPZERR TRAPHUP fish_prompt fish_command_not_found");
+  frame_.via |= hook ? via::kScheduled : via::kDefinition;
   const std::uint32_t made = add_node(NodeKind::function, span_of(start, start), node);
   if (made != kNone) frame_.node = made;
   const Session::Mark mark = session_.enter();

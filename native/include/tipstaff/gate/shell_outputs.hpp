@@ -59,8 +59,14 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
     case Output::trusted: out.kind = Stream::trusted; return;
     case Output::filter:
       if (in.input.kind == Stream::remote || in.input.kind == Stream::paths) out = in.input;
-      if (in.input.kind == Stream::known && (program.name == "head" || program.name == "tail") && in.count == 1) {
-        out = in.input;
+      if (in.input.kind == Stream::known) {
+        string_view made;
+        if (filtered(in.input.text, in, program.name, &made)) {
+          out = in.input;
+          out.text = made;
+        } else if ((program.name == "head" || program.name == "tail") && in.count == 1) {
+          out = in.input;
+        }
       }
       return;
     case Output::translate: {

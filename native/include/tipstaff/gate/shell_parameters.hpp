@@ -70,8 +70,21 @@ inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
   add_literal(pieces, string_view(start, 1), 0, quoted);
 }
 
+// The variable that a name stands for: itself, or what it refers to.
+inline string_view ShellReader::referred(string_view name) noexcept {
+  for (int steps = 0; steps < 8; ++steps) {
+    const Variable* const variable = session_.find(name);
+    if (variable == nullptr || variable->count != 1) return name;
+    const Value& value = session_.values(*variable)[0];
+    if ((value.flags & kReference) == 0 || !is_name(value.text)) return name;
+    name = value.text;
+  }
+  return name;
+}
+
 // What a parameter holds for certain, where it is one text.
 inline bool ShellReader::known_parameter(string_view name, Value* value) noexcept {
+  name = referred(name);
   const Variable* variable = session_.find(name);
   if (variable != nullptr) {
     if (variable->count == 0) return variable->array;
@@ -166,6 +179,7 @@ inline bool names_credential(string_view name) noexcept {
 
 inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool quoted, bool may_be_empty) noexcept {
   const std::uint16_t empty = may_be_empty ? word_flag::kMayBeEmpty : 0;
+  name = referred(name);
   if (name == "@" || name == "*") {
     const Positional& words = session_.positional;
     if (!words.known) return add_unknown(pieces, word_flag::kEnvironment | empty, quoted);
@@ -245,6 +259,7 @@ inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
   }
   if (stopped_) return;
 
+  name = referred(name);
   Value held;
   bool known = known_parameter(name, &held);
   if (indirect) {

@@ -185,6 +185,7 @@ class ShellReader {
   void read_dollar(Pieces& pieces, bool quoted) noexcept;
   void read_parameter(Pieces& pieces, bool quoted) noexcept;
   void add_parameter(Pieces& pieces, string_view name, bool quoted, bool may_be_empty) noexcept;
+  string_view referred(string_view name) noexcept;
   bool known_parameter(string_view name, Value* value) noexcept;
   void add_variable(Pieces& pieces, const Variable& variable, bool quoted) noexcept;
   void read_arithmetic(Pieces& pieces, const char* close, std::size_t closing, bool quoted) noexcept;
@@ -283,7 +284,7 @@ class ShellReader {
   void run_package_script(Invocation& in) noexcept;
   void run_just(Invocation& in) noexcept;
 
-  // shell_prints.hpp, shell_filters.hpp
+  // shell_prints.hpp, shell_sed.hpp, shell_filters.hpp
   Stream output_of_echo(const Invocation& in) noexcept;
   Stream output_of_printf(const Invocation& in) noexcept;
   Stream output_of_cat(const Invocation& in) noexcept;
@@ -291,6 +292,10 @@ class ShellReader {
   string_view flat(const Stream& stream, const Invocation& in) noexcept;
   void append(Stream& to, const Stream& more) noexcept;
   bool translate(string_view text, const Invocation& in, string_view* made) noexcept;
+  bool cut_lines(string_view text, const Invocation& in, string_view* made) noexcept;
+  bool cut_end(string_view text, const Invocation& in, bool head, string_view* made) noexcept;
+  bool filtered(string_view text, const Invocation& in, string_view program, string_view* made) noexcept;
+  bool edit_stream(string_view text, const Invocation& in, string_view* made) noexcept;
 
   // shell_outputs.hpp
   string_view found_by_name(const Invocation& in) noexcept;

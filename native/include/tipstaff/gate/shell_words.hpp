@@ -12,6 +12,9 @@ inline constexpr string_view kUnknown{kUnknownText, 1};
 // Internal: a text begins with a tilde that stands for a home directory nobody told.
 constexpr std::uint16_t kHomeTilde = 0x8000;
 
+// Internal: a text is the name of the variable that is meant (declare -n).
+constexpr std::uint16_t kReference = 0x4000;
+
 constexpr std::uint16_t kPublicFlags = 0x1fff;
 
 // Reads one word at pos_ and pushes what it becomes; most words hold nothing that needs work and are taken as is.
