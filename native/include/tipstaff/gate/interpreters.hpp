@@ -9,10 +9,12 @@
 #include "tipstaff/gate/program_loops.hpp"
 #include "tipstaff/gate/program_methods.hpp"
 #include "tipstaff/gate/program_names.hpp"
+#include "tipstaff/gate/program_pipes.hpp"
 #include "tipstaff/gate/program_processes.hpp"
 #include "tipstaff/gate/program_quotes.hpp"
 #include "tipstaff/gate/program_statements.hpp"
 #include "tipstaff/gate/program_strings.hpp"
+#include "tipstaff/gate/program_subroutines.hpp"
 
 namespace tipstaff::gate {
 

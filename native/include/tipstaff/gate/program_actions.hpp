@@ -105,15 +105,22 @@ class Actions : protected Texts {
         return Value{};
       case Action::shell:
         if (arguments.written == 0) return Value{};
-        if (language_ == Language::perl || language_ == Language::ruby || language_ == Language::php) return run_several(arguments, span);
+        if (language_ == Language::perl || language_ == Language::ruby || language_ == Language::php) {
+          run_several(arguments, span);
+          return started(arguments, span);
+        }
         if (first.kind == Value::list && (arguments.bits & option::kShell) != 0 && first.count > 0) {
           run_code(Dialect::shell, memory_.item(first.first));
-          return Value{};
+          return started(arguments, span);
         }
         run_shell(first, span);
-        return Value{};
-      case Action::run: return run(arguments, span);
-      case Action::run_each: return run_several(arguments, span);
+        return started(arguments, span);
+      case Action::run:
+        run(arguments, span);
+        return started(arguments, span);
+      case Action::run_each:
+        run_several(arguments, span);
+        return started(arguments, span);
       case Action::exec_list: return run_from(arguments, 0, span);
       case Action::spawn_list: return run_from(arguments, 1, span);
       case Action::exec_vector:
@@ -304,6 +311,10 @@ class Actions : protected Texts {
   void note_shell(string_view text) noexcept;
   void finish_reverse_shell() noexcept;
   void read_statement(const Value& value) noexcept;
+  Value started(const Arguments& arguments, Span span) noexcept;
+  void feed(const Value& process, const Value& text, Span span) noexcept;
+  static bool is_shell(string_view command) noexcept;
+
  private:
   Value run_several(const Arguments& arguments, Span span) noexcept;
   Value run_from(const Arguments& arguments, std::uint32_t path, Span span) noexcept;
@@ -326,6 +337,7 @@ class Actions : protected Texts {
   Language language_;
   Dialect dialect_;
   Span connect_span_, shell_span_;
+  std::uint32_t feeds_ = 0;
   bool connects_ = false, duplicates_ = false, has_shell_ = false, fetched_ = false;
 };
 

@@ -8,7 +8,12 @@ namespace tipstaff::gate::program {
 // Ruby and Perl call without parentheses.
 inline bool Program::takes_bare_arguments(const Value& value) const noexcept {
   if (language_ != Language::perl && language_ != Language::ruby) return false;
-  if (value.kind != Value::object || token_.line) return false;
+  if (token_.line) return false;
+  if (value.kind == Value::function && value.simple) {
+    return token_.kind == Kind::text || token_.kind == Kind::words || token_.kind == Kind::number ||
+           (token_.kind == Kind::name && !token_.is_one_of("if unless and or while until for foreach do then x eq ne lt gt cmp rescue in end"));
+  }
+  if (value.kind != Value::object) return false;
   if (language_ == Language::perl && token_.is("{")) return bare_action(value) == Action::shell;
   if (token_.kind == Kind::mark || token_.kind == Kind::end || token_.kind == Kind::pattern) return false;
   if (language_ == Language::perl && token_.is_one_of("for foreach") && bare_action(value) == Action::remove_file) return true;
@@ -23,6 +28,7 @@ inline Value Program::bare_call(const Value& value, std::size_t start) noexcept 
   const Action action = bare_action(value);
   Arguments arguments;
   const std::string_view name = value.known.text;
+  const std::string_view handle = action == Action::open && language_ == Language::perl ? handle_ahead() : std::string_view();
   if (language_ == Language::perl && token_.kind == Kind::name && token_.sigil == 0 && action == Action::open) {
     arguments.count = arguments.written = 1;  // a bareword for the file
     advance();
@@ -38,7 +44,10 @@ inline Value Program::bare_call(const Value& value, std::size_t start) noexcept 
     if (token_.start == before) break;
   }
   for_each_after(&arguments);
-  return act(action, arguments, from(start), name);
+  if (value.kind == Value::function) return call_function(value.first, arguments);
+  const Value result = act(action, arguments, from(start), name);
+  if (result.kind == Value::process && !handle.empty()) memory_.bind(handle, result);
+  return result;
 }
 
 inline void Program::argument(Arguments* arguments) noexcept {
@@ -54,6 +63,10 @@ inline void Program::argument(Arguments* arguments) noexcept {
     }
   }
   has_file_seen_ = false;
+  // What a call among the arguments gets to read is not what this one's program gets.
+  const bool outer_input = has_input_seen_;
+  const Known outer_seen = input_seen_;
+  has_input_seen_ = false;
   const std::size_t start = token_.start;
   const Value value = expression();
   if (token_.start == start && token_.kind != Kind::end) advance();
@@ -63,9 +76,15 @@ inline void Program::argument(Arguments* arguments) noexcept {
     has_file_seen_ = false;
   }
   if (value.kind == Value::remote) arguments->remote = true;
+  Value options;
+  if (!key.empty()) option_value(&options, key, value);
+  if (has_input_seen_) {
+    arguments->input = input_seen_;
+    arguments->has_input = true;
+  }
+  has_input_seen_ = outer_input;
+  input_seen_ = outer_seen;
   if (!key.empty()) {
-    Value options;
-    option_value(&options, key, value);
     arguments->bits |= options.bits;
     if (options.count > 0) {
       arguments->named = options;

@@ -100,8 +100,10 @@ inline Value Program::expression() noexcept {
                token_.is("=~") || token_.is("!~") || token_.is("|") || token_.is("&") || token_.is("<<") || token_.is(">>") ||
                token_.is("**") || token_.is("^") || token_.is("..") || token_.is("-=")) {
       const bool times = token_.is("*") && value.is_text();
+      const bool pours = token_.is("<<") && value.kind == Value::process;
       advance();
       const Value right = unary();
+      if (pours) feed(value, right, from(start));
       value = times && right.kind == Value::number && right.known.text == "1" ? value : Value{};
     } else {
       break;
@@ -138,6 +140,12 @@ inline Value Program::unary() noexcept {
         advance();
         continue;
       }
+    } else if (language_ == Language::perl && token_.is_one_of("print say printf") && print_to_process()) {
+      return Value{};
+    } else if (language_ == Language::perl && token_.is_one_of("my our local") && peek().is("(")) {
+      advance();
+      if (take_list_apart()) return Value{};
+      continue;
     } else if (token_.is_one_of("new await not yield return typeof void delete throw raise const let var my our local print echo puts async "
                                 "function_ lambda_ assert_ then do_ else elif elsif if unless while until use_ begin p pp static public")) {
       if (is_python() && token_.is_one_of("delete throw new puts echo p pp my our local void then static public begin")) break;
@@ -190,6 +198,7 @@ inline Value Program::primary() noexcept {
       break;
     case Kind::name:
       if (is_python() && token_.is_name("lambda")) return trailers(define_lambda(), start);
+      if (language_ == Language::perl && token_.is_name("sub") && level_ + 4 < kLevels) return trailers(define_perl(), start);
       if ((language_ == Language::node || language_ == Language::php) && token_.is_name("function") && level_ + 4 < kLevels) {
         return trailers(define_braced(), start);
       }
@@ -202,6 +211,8 @@ inline Value Program::primary() noexcept {
         if (value.kind != Value::list) value = Value{};
       } else if (token_.is("{")) {
         value = mapping();
+      } else if (token_.is("->") && language_ == Language::ruby && level_ + 4 < kLevels) {
+        value = define_stabby();
       } else if (token_.is("$") || token_.is("%")) {
         advance();  // ${ ... }, @{ ... }
         return value;
@@ -321,6 +332,10 @@ inline void Program::option_value(Value* options, std::string_view key, const Va
   if (ascii::one_of(key, "args cmd argv") && value.kind == Value::list) {
     options->first = value.first;
     options->count = value.count;
+  }
+  if (ascii::one_of(key, "input stdin_data") && value.is_text()) {
+    input_seen_ = value.known;
+    has_input_seen_ = true;
   }
   if (value.kind == Value::content) {
     file_seen_ = value.known;

@@ -78,6 +78,15 @@ inline Value Actions::open_perl(const Arguments& arguments, Span span) noexcept 
       } else {
         run_words(items, n, span);
       }
+      if (mode[0] == '|') {
+        QuotedWords quoted(tree_);
+        for (std::uint32_t i = 0; i < n; ++i) n == 1 ? quoted.code(items[i].text) : quoted.word(items[i].text);
+        if (!quoted.fits()) return tree_.set_full(), Value{};
+        Value process;
+        process.kind = Value::process;
+        process.known = Known{quoted.keep(), span, false, 0};
+        return process;
+      }
     } else if (mode.find("&") != string_view::npos) {
       duplicates_ = duplicates_ || connects_;
     } else if (!mode.empty() && mode[0] == '<') {
@@ -100,6 +109,10 @@ inline Value Actions::open_perl(const Arguments& arguments, Span span) noexcept 
     run_code(Dialect::shell, part(0, 1));
   } else if (mode[0] == '|') {
     run_code(Dialect::shell, part(1, 0));
+    Value process;
+    process.kind = Value::process;
+    process.known = part(1, 0);
+    return process;
   } else if (mode[0] == '>') {
     const std::size_t skip = mode.size() > 1 && mode[1] == '>' ? 2 : 1;
     emit_one("@write", span, text_value(part(skip, 0)), skip == 2 ? "--append" : string_view());

@@ -27,6 +27,11 @@ inline void Program::bind_parameters(const Arguments& arguments, Kept* kept) noe
       expects = true;
       continue;
     }
+    if (expects && language_ == Language::node && token_.is("{")) {  // ({a, b: c}) => ...
+      names_of(arguments.at(place++));
+      expects = false;
+      continue;
+    }
     if (expects && token_.kind == Kind::name && (language_ != Language::php || token_.sigil == '$')) {
       const std::string_view name = token_.text;
       Value value = arguments.at(place);
@@ -68,6 +73,13 @@ inline Value Program::read_body(const Function& function, const Arguments& argum
   const bool colon = expects_colon_;
   const Value returned = returned_;
   Kept kept;
+  if (language_ == Language::perl) {
+    const Value* const outside = memory_.find("@_");
+    kept.name[0] = "@_";
+    kept.value[0] = outside != nullptr ? *outside : Value{};
+    kept.count = 1;
+    memory_.bind("@_", list_of(arguments));
+  }
   brackets_ = 1;
   expects_colon_ = function.is_lambda;
   lexer_ = outer.part(function.parameters, function.parameters_stop);

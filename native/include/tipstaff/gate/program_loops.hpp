@@ -93,7 +93,10 @@ inline Value Program::items_of(const Value& value) noexcept {
   if (each.kind == Value::list) each.kind = each.count == 0 ? Value::unknown : Value::any;
   each.bits = 0;
   if (each.kind == Value::walk) return below(each);
-  if (each.kind == Value::content || each.kind == Value::options || each.kind == Value::object || each.kind == Value::function) return Value{};
+  if (each.kind == Value::content || each.kind == Value::options || each.kind == Value::object || each.kind == Value::function ||
+      each.kind == Value::process) {
+    return Value{};
+  }
   return each;
 }
 

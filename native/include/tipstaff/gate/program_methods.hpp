@@ -65,6 +65,10 @@ inline Value Program::method(const Value& self, std::string_view name, std::size
   Arguments arguments;
   arguments_of(&arguments);
   const Span at = from(start);
+  if (self.kind == Value::process) {
+    if (const Value* done = process_method(self, name, arguments, at)) return *done;
+  }
+  if (self.kind == Value::function && ascii::one_of(name, "call yield")) return call_function(self.first, arguments);
   if (self.kind == Value::list && ascii::one_of(name, "append push extend add unshift") && arguments.count > 0) {
     Value more = ascii::equals(name, "extend") && arguments.at(0).kind == Value::list ? arguments.at(0) : as_list(arguments, 0);
     if (more.kind == Value::list) memory_.bind(subject, add(self, more, at));
@@ -110,6 +114,14 @@ inline Value Program::method(const Value& self, std::string_view name, std::size
 }
 
 inline Value Program::attribute(const Value& self, std::string_view name, std::size_t start) noexcept {
+  if (self.kind == Value::process) {
+    if (ascii::one_of(name, "stdin buffer")) return self;
+    if (language_ == Language::ruby && !token_.line && ascii::one_of(name, "puts write print") && (token_.kind == Kind::text || token_.kind == Kind::name)) {
+      const Value text = expression();
+      feed(self, text, from(start));
+    }
+    return Value{};
+  }
   if (language_ == Language::ruby) {
     if (ascii::one_of(name, "each map each_entry each_with_index reverse_each") && self.is_several()) {
       block_value_ = items_of(self);

@@ -22,7 +22,7 @@ inline Value Program::member(const Value& whole, std::string_view name) noexcept
     tree_.set_full();
     return Value{};
   }
-  std::memcpy(out, left.data(), left.size());
+  if (!left.empty()) std::memcpy(out, left.data(), left.size());
   out[left.size()] = '.';
   std::memcpy(out + left.size() + 1, name.data(), name.size());
   return object(tree_.keep(left.size() + name.size() + 1));
@@ -33,7 +33,12 @@ inline Value Program::named() noexcept {
   advance();
   Value value;
   const Value* found = memory_.find(name.text);
-  if (found != nullptr && (name.sigil != 0 || language_ != Language::perl)) {
+  if (language_ == Language::perl && name.text == "_" && (name.sigil == '@' || (name.sigil == '$' && token_.is("[")))) {
+    found = memory_.find("@_");
+  } else if (language_ == Language::perl && name.sigil == 0 && name.text == "shift" && take_argument(&value)) {
+    return value;
+  }
+  if (found != nullptr && (name.sigil != 0 || language_ != Language::perl || found->kind == Value::function)) {
     value = *found;
   } else if (name.sigil == 0 || name.sigil == ':') {
     value = special(name);
@@ -82,6 +87,7 @@ inline Value Program::trailers(Value value, std::size_t start) noexcept {
       if (token_.is_name("do") && block()) return value;
       if (!takes_bare_arguments(value)) return value;
       value = bare_call(value, start);
+      if (language_ == Language::ruby && value.kind == Value::process) block_value_ = value;
       continue;
     }
     if (language_ == Language::perl && token_.is("{") && takes_bare_arguments(value)) {
@@ -124,6 +130,7 @@ inline Value Program::trailers(Value value, std::size_t start) noexcept {
       if (token_.line && lines_end() && brackets_ == 0) return value;
       value = call(value, start);
       if (language_ == Language::ruby && (value.is_several() || (value.known.flags & word_flag::kTemporary) != 0)) block_value_ = items_of(value);
+      if (language_ == Language::ruby && value.kind == Value::process) block_value_ = value;
       continue;
     }
     if (token_.is("[")) {
@@ -195,10 +202,14 @@ inline Value Program::call(const Value& callee, std::size_t start) noexcept {
   const std::string_view base = dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
   if (action == Action::none && is_method) action = unknown_method(last, base);
   if (language_ == Language::perl && ascii::one_of(last, "find finddepth")) bind_found();
+  const std::string_view handle = action == Action::open && language_ == Language::perl ? handle_ahead() : std::string_view();
   Arguments arguments;
   command_key_ = {};
   arguments_of(&arguments);
   const Span at = from(start);
+  if (language_ == Language::node && ascii::equals(last, "then") && callee.kind == Value::object && arguments.at(0).kind == Value::function) {
+    return call_function(arguments.at(0).first, single(object(base)));  // import("fs").then(m => ...)
+  }
   if (ascii::equals(name, "os.dup2") || ascii::equals(last, "dup2")) duplicates_ = duplicates_ || connects_;
   if (language_ == Language::ruby && ascii::one_of(last, "send public_send __send__ const_get method") && arguments.count > 0) {
     const Value& what = arguments.at(0);  // x.send(:system, "...")
@@ -235,7 +246,9 @@ inline Value Program::call(const Value& callee, std::size_t start) noexcept {
     if (callee.kind == Value::object && ascii::equals(name, "sh")) return Value{};
     return result;
   }
-  return act(action, arguments, at, name);
+  const Value result = act(action, arguments, at, name);
+  if (result.kind == Value::process && !handle.empty()) memory_.bind(handle, result);
+  return result;
 }
 
 // Methods whose names alone tell, whatever they are called on.
@@ -317,6 +330,10 @@ inline Value Program::plain_call(std::string_view name, std::string_view last, s
 
   if (ascii::one_of(name, "sprintf format") && language_ != Language::python && arguments.at(0).kind == Value::text) {
     return filled(arguments.at(0), arguments.at(1), at);
+  }
+  if (language_ == Language::php && ascii::one_of(name, "fwrite fputs") && arguments.at(0).kind == Value::process) {
+    feed(arguments.at(0), arguments.at(1), at);
+    return Value{};
   }
   hand_over(last, arguments, at);
   if (ascii::one_of(last, "post put patch") && (arguments.has_file || (arguments.bits & option::kSends) != 0)) {

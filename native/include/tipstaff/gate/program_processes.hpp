@@ -69,6 +69,59 @@ inline void Actions::finish_reverse_shell() noexcept {
   writer.end();
 }
 
+// A program that was started, for what it is given to read later; what it is given at once is read here.
+inline Value Actions::started(const Arguments& arguments, Span span) noexcept {
+  const Value& first = arguments.at(0);
+  const Value* list = first.kind == Value::list ? &first : arguments.at(1).kind == Value::list ? &arguments.at(1) : nullptr;
+  Value process;
+  process.kind = Value::process;
+  process.known = first.known;
+  if (list != nullptr) {
+    QuotedWords quoted(tree_);
+    if (list != &first) quoted.word(first.is_text() ? first.known.text : string_view("\x01", 1));
+    for (std::uint32_t i = 0; i < list->count && i < 64; ++i) quoted.word(memory_.item(list->first + i).text);
+    if (!quoted.fits()) {
+      tree_.set_full();
+      return Value{};
+    }
+    process.known = Known{quoted.keep(), span, false, 0};
+  } else if (!first.is_text()) {
+    return Value{};
+  }
+  if (process.known.text.empty() || process.known.is_blank()) return Value{};
+  if (arguments.has_input) feed(process, text_value(arguments.input), span);
+  return process;
+}
+
+// Whether code is a shell that reads what it runs: sh, /bin/bash -s.
+inline bool Actions::is_shell(string_view command) noexcept {
+  command = ascii::trim(command);
+  string_view program = command.substr(0, command.find_first_of(" \t\n"));
+  const std::size_t slash = program.rfind('/');
+  if (slash != string_view::npos) program.remove_prefix(slash + 1);
+  return ascii::one_of(program, "sh bash zsh dash ksh ash fish sudo su ssh busybox");
+}
+
+// What a program that was started gets to read: as if it were piped into it.
+inline void Actions::feed(const Value& process, const Value& text, Span span) noexcept {
+  constexpr std::uint32_t kMost = 32;  // of very many, only shells are worth a word
+  if (process.kind != Value::process || ++feeds_ > kMost) {
+    if (feeds_ == kMost + 1 && is_shell(process.known.text)) tree_.add_uncertainty(Unresolved::code, span, frame_.carrier);
+    return;
+  }
+  const bool known = text.is_text() && text.known.text.size() <= kLongestMade;
+  QuotedWords quoted(tree_);
+  quoted.word("printf");
+  quoted.word("%s");
+  quoted.word(known ? text.known.text : string_view("\x01", 1));
+  quoted.code("|");
+  quoted.code(process.known.text);
+  if (!quoted.fits()) return tree_.set_full();
+  const string_view code = quoted.keep();
+  const std::uint16_t flags = code.find(kUnknownPart) != string_view::npos ? word_flag::kUnknown : std::uint16_t{0};
+  run_code(Dialect::shell, Known{code, text.known.text.empty() ? span : both(text.known.span, process.known.span), false, flags});
+}
+
 // Text that an interface to a database gets: read where it begins as a statement does.
 inline void Actions::read_statement(const Value& value) noexcept {
   if (value.kind == Value::any) {

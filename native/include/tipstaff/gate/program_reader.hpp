@@ -104,6 +104,21 @@ class Program : private Actions {
   Value define_arrow(std::size_t start, std::size_t stop) noexcept;
   void hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept;
 
+  // Functions of Ruby and Perl: program_subroutines.hpp.
+  Token ruby_end() noexcept;
+  Value ended_body(Function* function) noexcept;
+  void define_ruby() noexcept;
+  Value define_stabby() noexcept;
+  Value define_perl() noexcept;
+  Value list_of(const Arguments& arguments) noexcept;
+  bool take_argument(Value* value) noexcept;
+  bool take_list_apart() noexcept;
+
+  // Programs that are started, and what they get: program_pipes.hpp.
+  std::string_view handle_ahead() const noexcept;
+  bool print_to_process() noexcept;
+  const Value* process_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept;
+
   // Expressions: program_expressions.hpp.
   Value expression() noexcept;
   static Value bound(Value value) noexcept;
@@ -152,14 +167,14 @@ class Program : private Actions {
   std::uint32_t level_ = 0, brackets_ = 0;
   std::string_view assigned_, star_module_, method_, last_name_, command_key_;
   Value block_value_, result_, returned_;
-  Known file_seen_;
+  Known file_seen_, input_seen_;
   Function functions_[kFunctions];
   std::uint32_t function_count_ = 0, calls_ = 0, ahead_tokens_ = 0;
   std::size_t next_for_ = 0;
   Seen seen_;
   std::string_view subject_;
   bool one_list_ = false, expects_colon_ = false;
-  bool mongo_ = false, said_depth_ = false, negative_ = false, has_file_seen_ = false;
+  bool mongo_ = false, said_depth_ = false, negative_ = false, has_file_seen_ = false, has_input_seen_ = false;
 };
 
 }  // namespace tipstaff::gate::program

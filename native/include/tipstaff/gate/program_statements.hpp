@@ -22,6 +22,7 @@ inline void Program::statement() noexcept {
       return;
     }
     if (token_.is_one_of("for foreach async") && loop()) return;
+    if (language_ == Language::ruby && token_.is_name("def")) return define_ruby();
     if (token_.is_name("new")) return advance();
     if (token_.is_name("return") && language_ != Language::ruby) {
       advance();

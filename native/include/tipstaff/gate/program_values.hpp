@@ -29,6 +29,7 @@ struct Value {
     options,  // a mapping: bits, and the list that matters in it
     remote,   // came from the network
     function,  // of the program itself: first is its number
+    process,   // a program that was started: text is the shell code that starts it
   };
   Kind kind = unknown;
   bool simple = false;  // one name, which may be assigned to
@@ -98,6 +99,8 @@ struct Arguments {
   Value target;               // target=, func=
   Known file;                 // a file whose content is among them
   bool has_file = false;
+  Known input;                // what a program that is started gets to read: input=
+  bool has_input = false;
   bool remote = false;        // something from the network is among them
 
   const Value& at(std::uint32_t index) const noexcept {

@@ -32,6 +32,11 @@ class QuotedWords {
     }
     put('\'');
   }
+  // Text that is code already.
+  void code(std::string_view text) noexcept {
+    if (size_ > 0) put(' ');
+    all(text);
+  }
   bool fits() const noexcept { return size_ <= room_; }
   std::string_view keep() noexcept { return tree_.keep(size_); }
 
