@@ -69,19 +69,21 @@ class PlannedSection(NamedTuple):
 
 def overflow_of(sections: list[PlannedSection], blank: list[bool], budget: SystemPromptBudget) -> PromptOverflow | None:
     """Return what is too long about the protected sections, None where they fit."""
-    protected = tuple(
+    protected = [
         (section.key, len(section.content))
         for section, empty in zip(sections, blank, strict=True)
         if section.protected and not empty
-    )
-    chars = sum(size for _, size in protected)
+    ]
+    if not protected:
+        return None
+    chars = sum([size for _, size in protected])
     if chars <= budget.max_total_chars:
         return None
     return PromptOverflow(
         max_total_chars=budget.max_total_chars,
         protected_chars=chars,
         excess_chars=chars - budget.max_total_chars,
-        sections=protected,
+        sections=tuple(protected),
     )
 
 
@@ -95,15 +97,20 @@ def allowances(
     """Return what each section may take, and why it is less than it would."""
     allowed: list[int] = []
     reasons: list[str] = []
-    for section, empty in zip(sections, blank, strict=True):
-        size = 0 if empty else len(section.content)
-        capped = not section.protected and size > budget.max_per_tier_chars
-        allowed.append(budget.max_per_tier_chars if capped else size)
-        reasons.append("section-cap" if capped else "")
+    stable: list[int] = []
+    others: list[int] = []
+    most = budget.max_per_tier_chars
+    for index, section in enumerate(sections):
+        size = 0 if blank[index] else len(section.content)
+        if size > most and not section.protected:
+            allowed.append(most)
+            reasons.append("section-cap")
+        else:
+            allowed.append(size)
+            reasons.append("")
+        (stable if section.stable else others).append(index)
     total = budget.max_total_chars
-    floors = {index: relevant_chars(parts) for index, parts in valued.items()}
-    stable = [index for index, section in enumerate(sections) if section.stable]
-    others = [index for index, section in enumerate(sections) if not section.stable]
+    floors = {index: relevant_chars(parts) for index, parts in valued.items()} if valued else {}
     if stable:
         protected = sum(allowed[index] for index in others if sections[index].protected)
         _share_out(sections, allowed, reasons, stable, total - max(int(total * volatile_share), protected), floors)
@@ -117,6 +124,8 @@ def valued_paragraphs(
 ) -> dict[int, list[Paragraph]]:
     """Return the paragraphs of sections that have a focus, where anything may have to be cut at all."""
     asking = [index for index, section in enumerate(sections) if section.focus is not None and not blank[index]]
+    if not asking:
+        return {}
     sizes = [0 if empty else len(section.content) for section, empty in zip(sections, blank, strict=True)]
     total = sum(
         size if section.protected else min(size, budget.max_per_tier_chars)
@@ -141,10 +150,12 @@ def _share_out(
     floors: dict[int, int],
 ) -> None:
     """Lower the allowances of a group until they fit, those of the lowest priority first."""
-    excess = sum(allowed[index] for index in group) - total
+    excess = sum([allowed[index] for index in group]) - total
+    if excess <= 0:
+        return
     order = sorted(group, key=lambda number: sections[number].priority)
     # What is relevant somewhere goes only after what is not, wherever that stands.
-    rounds = (True, False) if any(floors.get(index) for index in group) else (False,)
+    rounds = (True, False) if floors and any(floors.get(index) for index in group) else (False,)
     for spare in rounds:
         for index in order:
             if excess <= 0:

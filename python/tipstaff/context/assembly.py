@@ -269,13 +269,8 @@ def _report(
         else:
             pieces, chars = done.pieces, done.chars
             tokens = (chars + 3) // 4 if content.isascii() else tokens_of(done.text)
-        removed = SectionCut(
-            reason=reason,
-            allowed_chars=allowed,
-            removed_chars=size - done.head_chars - done.tail_chars,
-            start=done.head_chars,
-            end=size - done.tail_chars,
-        )
+        head, end = done.head_chars, size - done.tail_chars
+        removed = SectionCut(reason, allowed, end - head, head, end)
     kind = kind_of(section.key)
     evidence = section.evidence
     if not evidence:

@@ -35,7 +35,7 @@ class SectionKind(NamedTuple):
     tier: str
 
 
-class SectionCut(Record, frozen=True, kw_only=True, gc=False):
+class SectionCut(Record, frozen=True, gc=False):
     """What was taken out of a section, and why.
 
     Attributes
