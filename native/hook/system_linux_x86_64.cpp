@@ -36,11 +36,11 @@ int last_error;
 char** environment;
 
 enum Number : long {
-  read_call = 0, write_call = 1, open_call = 2, close_call = 3, stat_call = 4, fstat_call = 5, mmap_call = 9,
+  read_call = 0, write_call = 1, close_call = 3, fstat_call = 5, mmap_call = 9,
   munmap_call = 11, rt_sigaction_call = 13, pread_call = 17, pwrite_call = 18, access_call = 21, nanosleep_call = 35,
   setitimer_call = 38, getpid_call = 39, exit_call = 60, kill_call = 62, flock_call = 73, getcwd_call = 79,
   rename_call = 82, mkdir_call = 83, unlink_call = 87, readlink_call = 89, geteuid_call = 107, sigaltstack_call = 131,
-  clock_gettime_call = 228, exit_group_call = 231,
+  clock_gettime_call = 228, exit_group_call = 231, openat_call = 257, newfstatat_call = 262,
 };
 
 inline long call(Number number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
@@ -85,7 +85,7 @@ struct System {
   }
   bool is_folder(const char* path) const noexcept {
     struct stat about;
-    return call(stat_call, number(path), number(&about)) == 0 && S_ISDIR(about.st_mode);
+    return call(newfstatat_call, AT_FDCWD, number(path), number(&about)) == 0 && S_ISDIR(about.st_mode);
   }
   bool working_folder(char* to, std::size_t size) const noexcept {
     // Where the folder lies outside what this process can reach, the name does not begin with a slash.
@@ -190,11 +190,11 @@ int open(const char* path, int flags, ...) {
     mode = __builtin_va_arg(more, unsigned);
     __builtin_va_end(more);
   }
-  return static_cast<int>(told(call(open_call, number(path), flags, static_cast<long>(mode))));
+  return static_cast<int>(told(call(openat_call, AT_FDCWD, number(path), flags, static_cast<long>(mode))));
 }
 int close(int file) { return static_cast<int>(told(call(close_call, file))); }
 int stat(const char* __restrict path, struct stat* __restrict to) noexcept {
-  return static_cast<int>(told(call(stat_call, number(path), number(to))));
+  return static_cast<int>(told(call(newfstatat_call, AT_FDCWD, number(path), number(to))));
 }
 int fstat(int file, struct stat* to) noexcept { return static_cast<int>(told(call(fstat_call, file, number(to)))); }
 // What the headers of a glibc before 2.33 make of the two.
