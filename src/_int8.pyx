@@ -1,9 +1,66 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True, cdivision=True
 """Fused scoring over int8 rows: the entries of the float32 rows from a quarter of their bytes."""
 
+from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
 include "scoring.pxi"
+
+cdef extern from *:
+    """
+    #define TIPSTAFF_IS_ASCII(text) PyUnicode_IS_ASCII(text)
+    """
+    bint TIPSTAFF_IS_ASCII(object)
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "<string_view>" namespace "std" nogil:
+    cdef cppclass string_view:
+        string_view(const char*, size_t)
+
+cdef extern from "tipstaff/text.hpp" namespace "tipstaff" nogil:
+    cdef struct Span:
+        const unsigned char* data
+        int64_t size
+
+cdef extern from "tipstaff/intents.hpp" namespace "tipstaff" nogil:
+    cdef cppclass IntentLexicon:
+        bint open(Span) noexcept
+        bint check() noexcept
+
+    cdef struct IntentRead:
+        uint32_t intent
+        double margin
+
+    IntentRead read_intent(const IntentLexicon&, Span, bint) noexcept
+    double confidence_of(const IntentRead&) noexcept
+
+cdef extern from "tipstaff/places.hpp" namespace "tipstaff" nogil:
+    cdef cppclass Places:
+        uint32_t count
+
+    void find_places(string_view, char*, Places*) noexcept
+
+cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
+    cdef cppclass WordPieces:
+        int64_t dimensions
+
+    cdef enum class WordPieceFault(int):
+        none
+
+    WordPieceFault open_wordpieces(Span, WordPieces*) noexcept
+
+    cdef cppclass WordPieceKernels:
+        void embed(const WordPieces&, Span, float*) noexcept
+
+    const WordPieceKernels* wordpiece_kernels(Isa) noexcept
+
+cdef enum:
+    PLACE_BYTES = 16384  # of a task are read for places
+    WORD_DIMENSIONS = 1024  # at most, of a word-piece table
+
+cdef const WordPieceKernels* WORD_KERNELS = wordpiece_kernels(ISA)
 
 cdef extern from "tipstaff/quantize.hpp" namespace "tipstaff" nogil:
     int64_t make_int8_rows "tipstaff::quantize_rows"(
@@ -142,8 +199,18 @@ cdef class Int8Rows:
         int64_t start, int64_t stop, isa, int64_t* exact,
     ):
         # The entries found, and how many; `exact`, where not NULL, receives how many float32 rows were scored.
-        cdef const ScoreKernels* kernels = choose(isa)
         cdef Borrowed query_view
+        query_view.take(query, "query", "f", "float32", 4, 0)
+        check_size("query", query_view, self.columns.dimensions * 4)
+        return self.scan_for(
+            query_view.data(), row_mask, query_intents, risk_filter, boosts, k, start, stop, choose(isa), exact
+        )
+
+    cdef tuple scan_for(
+        self, const unsigned char* query, row_mask, uint16_t query_intents, uint8_t risk_filter, boosts, Py_ssize_t k,
+        int64_t start, int64_t stop, const ScoreKernels* kernels, int64_t* exact,
+    ):
+        # As `scan`, for a vector of the rows' dimensions.
         cdef Borrowed mask_view
         cdef Scratch scratch
         cdef Rows columns = self.columns
@@ -155,8 +222,6 @@ cdef class Int8Rows:
         if not 0 <= start <= stop <= columns.n:
             raise ValueError(f"rows {start} to {stop}: expected a range within the {columns.n} rows")
         set_boosts(boosts, &added)
-        query_view.take(query, "query", "f", "float32", 4, 0)
-        check_size("query", query_view, d * 4)
         if row_mask is not None:
             mask_view.take(row_mask, "row_mask", "?B", "uint8", 1, 0)
             check_size("row_mask", mask_view, columns.n)
@@ -168,7 +233,7 @@ cdef class Int8Rows:
         small.codes += start * d
         small.scales += start * 4
         small.errors += start * 4
-        asked.vector = query_view.data()
+        asked.vector = query
         asked.intents = query_intents
         asked.risk_filter = risk_filter
         cdef _Lists lists = _Lists(min(<int64_t> k, columns.n), 1)
@@ -180,6 +245,108 @@ cdef class Int8Rows:
         with nogil:
             found = kernels.topk_i8(columns, small, asked, added, best, space, exact)
         return lists, found
+
+
+cdef class TaskSearch:
+    """Finds the rows that are nearest to tasks, from a task's text in one call.
+
+    Parameters
+    ----------
+    rows
+        Those that are searched.
+    lexicon
+        As for `TaskReader`.
+    table
+        A word-piece table with the rows' dimensions; see `wordpiece_shape`. It stays borrowed and must not change.
+
+    Raises
+    ------
+    ValueError
+        If `lexicon` or `table` is none, or the dimensions differ.
+    """
+
+    cdef Int8Rows _rows
+    cdef bytes _bytes
+    cdef Borrowed _table_view
+    cdef IntentLexicon _lexicon
+    cdef WordPieces _words
+
+    def __init__(self, Int8Rows rows not None, lexicon, table):
+        if self._bytes is not None:
+            raise RuntimeError("a TaskSearch is made once")
+        cdef Span span
+        self._bytes = bytes(memoryview(lexicon))
+        span.data = <const unsigned char*> <const char*> self._bytes
+        span.size = len(self._bytes)
+        if not self._lexicon.open(span) or not self._lexicon.check():
+            raise ValueError("lexicon: this is none; tipstaff.kernels.intent_table makes them")
+        self._table_view.take(table, "table", "B", "bytes", 1, 0)
+        span.data = self._table_view.data()
+        span.size = self._table_view.size()
+        if open_wordpieces(span, &self._words) != WordPieceFault.none:
+            raise ValueError("table: this is no word-piece table")
+        if self._words.dimensions != rows.columns.dimensions or self._words.dimensions > WORD_DIMENSIONS:
+            raise ValueError(
+                f"table: expected the {rows.columns.dimensions} dimensions of the rows, got {self._words.dimensions}"
+            )
+        self._rows = rows
+
+    def find(
+        self, str task not None, row_mask=None, *, query_intents=None, uint8_t risk_filter=0xFF, boosts=DEFAULT_BOOSTS,
+        Py_ssize_t k=5,
+    ):
+        """Return what kind of work a task asks for, and the k best rows.
+
+        Parameters
+        ----------
+        task
+            As its author wrote it.
+        query_intents
+            The task's intent bits; where None, the bit of the intent that is read.
+        row_mask, risk_filter, boosts, k
+            As for :func:`score_topk_i8`.
+
+        Returns
+        -------
+        tuple or None
+            As `TaskReader.read` gives them, the number of the intent and the confidence; as `Int8Rows.topk` for
+            `wordpiece_embed` of the task, row numbers, scores and cosines. None where the task is not ASCII or names
+            a place (`task_places`).
+        """
+        cdef Py_ssize_t size = 0
+        cdef Span span
+        cdef Places places
+        cdef IntentRead read
+        cdef char memory[2 * PLACE_BYTES]
+        cdef float query[WORD_DIMENSIONS]
+        cdef int64_t found
+        cdef int64_t i
+        cdef _Lists lists
+        if self._rows is None:
+            raise ValueError("rows: there are none")
+        if not TIPSTAFF_IS_ASCII(task):
+            return None
+        cdef const char* text = PyUnicode_AsUTF8AndSize(task, &size)
+        span.data = <const unsigned char*> text
+        span.size = size
+        with nogil:
+            find_places(string_view(text, <size_t> size), memory, &places)
+            read = read_intent(self._lexicon, span, False)
+            WORD_KERNELS.embed(self._words, span, query)
+        if places.count > 0:
+            return None
+        cdef uint16_t bits = <uint16_t> (1 << read.intent) if query_intents is None else query_intents
+        lists, found = self._rows.scan_for(
+            <const unsigned char*> query, row_mask, bits, risk_filter, boosts, k, 0, self._rows.columns.n, KERNELS, NULL
+        )
+        cdef Best* best = &lists.best
+        return (
+            read.intent,
+            confidence_of(read),
+            [best.rows[i] for i in range(found)],
+            [best.scores[i] for i in range(found)],
+            [best.cosines[i] for i in range(found)],
+        )
 
 
 def quantize_rows(rows, Py_ssize_t dimensions, mean=None):

@@ -14,15 +14,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError
 from tipstaff.guidance.claims import task_words
 from tipstaff.guidance.embeddings import Embedding, HashEmbedding
 from tipstaff.guidance.filters import ALL_RISKS, given_intent, risk_bits
 from tipstaff.guidance.intents import classify_intent
-from tipstaff.guidance.places import places_in
 from tipstaff.guidance.reasons import Reasons
+from tipstaff.guidance.search import Asked, Best, ShardSearch
 from tipstaff.guidance.selection import Card, Selection, Taken
 from tipstaff.guidance.shard_index import ShardIndex, current_day, index_of_bundle, index_of_store, iso_day, mask_of
 from tipstaff.guidance.vectors import (
@@ -53,20 +53,6 @@ _SLACK: Final = 8
 _BATCH_PER_THREAD: Final = 16
 _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
-
-
-class _Asked(NamedTuple):
-    """What is asked of the kernels."""
-
-    query: Any
-    mask: bytes | None
-    intent_bit: int
-    risks: int
-    places: tuple[str, ...]
-
-
-_Best = tuple[Sequence[int], Sequence[float], Sequence[float]]
-"""Row numbers, scores and cosines."""
 
 
 class ShardRetriever:
@@ -126,6 +112,7 @@ class ShardRetriever:
         self._views.of(None)
         # An embedding derived from HashEmbedding may do anything; only this one is known.
         self._hashes = type(self.embedding) is HashEmbedding
+        self._search = ShardSearch(self._index, self.embedding, boosts)
         self._least_share = least_share_of(self.embedding)
         self._place_boost = place_boost_of(self.embedding)
         self._reasons = Reasons(boosts, self._place_boost, has_meaning=not self._hashes)
@@ -183,11 +170,10 @@ class ShardRetriever:
         if not isinstance(task, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             msg = f"the task is a {type(task).__name__}; it must be a text"
             raise TypeError(msg)
-        match = classify_intent(task) if intent is None else given_intent(intent)
+        match = None if intent is None else given_intent(intent)
         risks = risk_bits(risk_filter) if risk_filter else ALL_RISKS
-        query = task_vector(task, self.embedding)
         day = self._today or current_day() if today is None else iso_day(today)
-        return self._answer(task, query, match, risks, repo_scope, max_shards, day, tenant, started)
+        return self._answer(task, match, risks, repo_scope, max_shards, day, tenant, started)
 
     def retrieve_batch(
         self,
@@ -293,8 +279,7 @@ class ShardRetriever:
     def _answer(
         self,
         task: str,
-        query: Any,
-        match: IntentMatch,
+        match: IntentMatch | None,
         risks: int,
         repo_scope: str | None,
         max_shards: int,
@@ -308,23 +293,25 @@ class ShardRetriever:
         dropped: tuple[DroppedShard, ...] = ()
         text = view.head
         if max_shards > 0 and index.n_shards:
-            places = places_in(task) if self._place_boost else ()
-            asked = _Asked(query, index.mask(repo_scope, today, tenant), INTENT_BITS[match.intent], risks, places)
-            best = self._best(asked, max_shards + _SLACK)
+            mask = index.mask(repo_scope, today, tenant)
+            match, best, asked = self._search.look(task, match, mask, risks, max_shards + _SLACK)
             cards = self._undisputed(best, max_shards, view)
             often = cards is not None
             _, scores, cosines = best
             if cards is None:
+                asked = self._search.asked(task, match, mask, risks) if asked is None else asked
                 selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
                 taken, dropped = self._selected(selection, asked, best, task, max_shards, view)
                 cards = [one.card for one in taken]
                 scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
             if cards:
                 shards = self._reasons.retrieved(
-                    cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope, places=places,
-                    often=often,
+                    cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope,
+                    places=asked.places if asked is not None else (), often=often,
                 )  # fmt: skip
                 text = view.opening + "\n".join([card.line for card in cards])
+        if match is None:
+            match = classify_intent(task)
         return RetrievalResult(
             constitution=view.constitution,
             shards=shards,
@@ -336,14 +323,7 @@ class ShardRetriever:
             dropped=dropped,
         )
 
-    def _best(self, asked: _Asked, wanted: int) -> _Best:
-        query, mask, bit, risks, places = asked
-        return self._index.best(
-            query, mask, intent_bit=bit, risk_filter=risks, boosts=self.boosts, k=wanted,
-            places=places, place_boost=self._place_boost,
-        )  # fmt: skip
-
-    def _undisputed(self, best: _Best, max_shards: int, view: View) -> list[Card] | None:
+    def _undisputed(self, best: Best, max_shards: int, view: View) -> list[Card] | None:
         """Return the cards of the first shards, None where it takes a closer look to say which of them can be given."""
         rows, _, cosines = best
         if self._least_share:
@@ -353,7 +333,7 @@ class ShardRetriever:
         return view.cards.at_peace(rows[:max_shards])
 
     def _selected(
-        self, selection: Selection, asked: _Asked, best: _Best, task: str, max_shards: int, view: View
+        self, selection: Selection, asked: Asked, best: Best, task: str, max_shards: int, view: View
     ) -> tuple[list[Taken], tuple[DroppedShard, ...]]:
         """Choose among the best shards; more of them are looked for where too few stay."""
         n_shards = self._index.n_shards
@@ -365,7 +345,7 @@ class ShardRetriever:
             if not exhausted or len(best[0]) < wanted or wanted == n_shards:
                 return taken, dropped
             wanted = min(n_shards, wanted * 4)
-            best = self._best(asked, wanted)
+            best = self._search.best(asked, wanted)
 
     def _relevant(
         self, rows: Any, scores: Any, cosines: Any, task: str, max_shards: int, view: View

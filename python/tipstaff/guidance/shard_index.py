@@ -14,11 +14,13 @@ from typing import Any, Final
 from tipstaff.budgets import MAX_SIGN_DIMENSIONS, SIGNS_FROM_SHARDS
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings import Embedding
+from tipstaff.guidance.intents import LEXICON
 from tipstaff.guidance.masks import ShardMasks
 from tipstaff.guidance.scoring_threads import by_turns
 from tipstaff.guidance.sign_parts import MAX_BY_SIGNS, SignParts
+from tipstaff.guidance.static_embedding import StaticEmbedding
 from tipstaff.guidance.vectors import shard_rows
-from tipstaff.kernels import Int8Rows, quantize_rows, score_topk_f32, sign_rows
+from tipstaff.kernels import Int8Rows, TaskSearch, quantize_rows, score_topk_f32, sign_rows
 from tipstaff.model import (
     INTENT_BITS,
     RISK_CLASSES,
@@ -187,6 +189,16 @@ class ShardIndex:
             )  # fmt: skip
 
         return _merged(by_turns(score, self._parts), k)
+
+    def task_search(self, embedding: Embedding) -> TaskSearch | None:
+        """Return what finds the best shards from the text of a task, None where that would not be the quickest."""
+        if self._int8 is None or self._sign_parts is not None or len(self._parts) > 1:
+            return None
+        return (
+            TaskSearch(self._int8, LEXICON.read_bytes(), embedding.table)
+            if type(embedding) is StaticEmbedding
+            else None
+        )
 
     def constitution_of(self, tenant: str | None) -> Constitution:
         """Return what a tenant always loads."""

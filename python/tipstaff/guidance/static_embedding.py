@@ -22,6 +22,7 @@ from tipstaff.kernels import blend_rows, wordpiece_embed, wordpiece_embed_batch,
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import Buffer
 
 _TABLE: Final = Path(__file__).resolve().parent.parent / "data" / "static_embedding.bin"
 FLOOR_SCALE: Final = 0.06
@@ -80,6 +81,11 @@ class StaticEmbedding:
         self.path: str = os.path.abspath(chosen)  # noqa: PTH100 - pathlib has no such thing
         self.digest: int = int.from_bytes(self._table[_BODY_DIGEST_AT : _BODY_DIGEST_AT + 8], "little")
         self.identity: str = f"static-{self.dimensions}-{self.digest:016x}"
+
+    @property
+    def table(self) -> Buffer:
+        """The mapped table, for the kernels."""
+        return self._table
 
     def embed(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text, float32 (dimensions,), of length 1 or zeros."""
