@@ -11,55 +11,16 @@
 #include <string_view>
 
 #include "tipstaff/globs.hpp"
+#include "tipstaff/hook/guidance_image.hpp"
 #include "tipstaff/hook/state.hpp"
 #include "tipstaff/intents.hpp"
 #include "tipstaff/places.hpp"
 #include "tipstaff/task_letters.hpp"
+#include "tipstaff/task_words.hpp"
 #include "tipstaff/wordpiece.hpp"
 #include "tipstaff/words.hpp"
 
 namespace tipstaff::hook {
-
-constexpr char kGuidanceMagic[9] = "TIPSGUID";
-constexpr std::uint32_t kGuidanceVersion = 2;
-
-struct Piece {
-  std::uint32_t at, bytes;
-};
-
-struct GuidanceHead {
-  char magic[8];
-  std::uint32_t version;
-  std::uint32_t head_bytes;
-  std::uint64_t file_bytes;
-  std::uint64_t checksum;       // fast_sum() of what follows this head
-  std::uint32_t rule_count;
-  std::uint32_t dimensions;
-  double floor;                 // cosine below which no rule speaks of a prompt
-  double wordless_floor;        // the same where the prompt shares no word with any of the best rules
-  double least_share;           // of the best cosine, that a further rule needs
-  double in_place;              // boosts: for a rule whose scopes hold a place that the prompt names
-  float intent, critical, high;
-  std::uint32_t reserved;
-  Piece root, constitution, hash, table, sources, rows, rules, conflicts, words, strings, scopes, intents, stems;
-  std::uint64_t table_digest;   // as the table's own header says it
-};
-static_assert(sizeof(GuidanceHead) == 200, "guidance files lie on disk as they are");
-
-struct GuidanceRule {
-  Piece id, text, place;        // in `strings`
-  std::uint32_t flags;          // as RuleFlag says
-  std::int32_t priority;
-  std::uint32_t from, until;    // days as 20261231, 0 for none
-  std::uint32_t conflicts, conflict_count;
-  std::uint32_t words, word_count;  // hashes of the stems of the words that it is about
-  std::uint32_t intents;        // bits
-  std::uint32_t scopes;         // where its scopes begin, kEverywhere for none
-};
-static_assert(sizeof(GuidanceRule) == 64, "guidance files lie on disk as they are");
-
-enum RuleFlag : std::uint32_t { kAgainstLaw = 1, kCriticalRisk = 2, kHighRisk = 4, kOfConstitution = 8, kHiddenRule = 16 };
-constexpr std::uint32_t kEverywhere = 0xffff'ffffu;
 
 class Guidance {
  public:
@@ -68,8 +29,7 @@ class Guidance {
   static constexpr std::uint32_t kFirstLook = 13;     // candidates; four times as many where too few of them stay
   static constexpr std::uint32_t kCandidates = 832;
   static constexpr std::size_t kLongestPrompt = 32 * 1024;
-  static constexpr std::size_t kTopicChars = 1000;    // of a prompt that count for its topic, and words
-  static constexpr std::uint32_t kTopicWords = 64;
+  static constexpr std::size_t kTopicChars = TaskWords::kTopicChars;
 
   struct Hit {
     std::uint32_t rule;
@@ -331,14 +291,10 @@ class Guidance {
       if (!task_letters::goes_on(static_cast<unsigned char>(prompt[end])) && chars++ == kTopicChars) break;
     const Span beginning = span_of(prompt.substr(0, end < 4 * kTopicChars ? end : 4 * kTopicChars));
     const Span text = lowered(is_ascii(beginning) ? beginning : letters_for_topic(beginning, folded), false, lower);
-    Span word{nullptr, 0};
-    std::int64_t at = 0;
-    for (std::uint32_t words = 0; words < kTopicWords && next_token(text, false, at, word) == Token::word; ++words) {
-      std::int64_t chars = 0;
-      for (std::int64_t i = 0; i < word.size; ++i) chars += !task_letters::goes_on(word.data[i]);
-      const Meaning found = look_up(stems_, word);
-      if (chars < 2 || (found.known && found.value != 0)) continue;  // a word of the grammar
-      const auto hash = static_cast<std::uint32_t>(stem_hash(stems_, word, found));
+    TaskWords words;
+    words.read(stems_, ~std::uint64_t{0}, text);
+    for (std::int64_t word = 0; word < words.count(); ++word) {
+      const auto hash = static_cast<std::uint32_t>(words.stem(word));
       for (std::uint32_t i = 0; i < count && i < kMost; ++i) {
         const GuidanceRule about = rule(best[i].rule);
         const std::uint64_t all = head_.words.bytes / 4;
