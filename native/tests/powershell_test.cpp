@@ -79,7 +79,7 @@ constexpr Sample kPowershell[] = {
     {"Restart-Computer", "restart-computer"},
     {"Format-Volume -DriveLetter C -Force", "format-volume -driveletter C -force"},
     {"Clear-Disk -Number 0 -RemoveData -Confirm:$false", "clear-disk -number 0 -removedata"},
-    {"Get-Process node | Stop-Process -Force", "stop-process -force <?>"},
+    {"Get-Process node | Stop-Process -Force", "stop-process -force node"},
     {"Stop-Process -Name node", "stop-process -name node"},
     {"kill -Id 5", "stop-process -id 5"},
     {"Set-ExecutionPolicy Bypass -Scope Process", "set-executionpolicy Bypass -scope Process"},
@@ -142,6 +142,11 @@ constexpr Sample kPowershell[] = {
     {"function f($p) { Remove-Item $p }; f C:\\", "[definition] rm <?>\nrm C:\\"},
     {"function f { param([string]$p = 'b') Remove-Item $p }; f -p a; f", "[definition] rm b\nrm a\nrm b"},
     {"[IO.DirectoryInfo]::new('a').Delete($true)", "rm -r a"},
+    {"Get-Process | Stop-Process -Force", "stop-process -force *"},
+    {"gps node | spps", "stop-process node"},
+    {"Get-Process | ? { $_.Name -eq 'node' } | Stop-Process", "stop-process <?>"},
+    {"Get-Process | sort CPU | select -first 1 | Stop-Process", "stop-process <?>"},
+    {"Get-Process | Format-Table", ""},
 };
 
 constexpr Sample kCmd[] = {

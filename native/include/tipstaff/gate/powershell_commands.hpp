@@ -260,7 +260,7 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
       if (ascii::one_of(place, "~ $home $env:userprofile")) frame_.cwd = reader_.surroundings->home;
     }
   } else if (cmdlet == "foreach-object" || cmdlet == "where-object") {
-    return cmdlet == "where-object" ? input : Value{};
+    return cmdlet == "where-object" && !is_everything(input) ? input : Value{};
   } else if (cmdlet == "reads") {
     if (ascii::equals(base, "new-object")) {
       for (std::uint32_t i = 0; i < count; ++i) {
@@ -283,7 +283,13 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
     if (ascii::one_of(base, "get-command gcm get-alias gal") && count > 0 && given[0].value.is_text()) {
       return (given[0].value.known.flags & word_flag::kGlob) != 0 ? Value{} : given[0].value;
     }
-    if (ascii::one_of(base, "select select-object sort sort-object select-string sls") && piped) return input;
+    if (ascii::one_of(base, "get-process gps ps get-service gsv") && !piped) {
+      // All of them, or those that are named: what Stop-Process behind it stops.
+      const Value* const named = value_of("name", 0);
+      return named != nullptr ? *named : count == 0 ? text_value(Known{"*", span, false, word_flag::kGlob}) : Value{};
+    }
+    if (ascii::one_of(base, "select select-object select-string sls") && piped) return is_everything(input) ? Value{} : input;
+    if (ascii::one_of(base, "sort sort-object") && piped) return input;
     if (ascii::one_of(base, "pwd get-location")) return text_value(Known{"$pwd", span, false, 0});
   } else if (cmdlet == "write-output") {
     if (ascii::one_of(base, "echo write write-output") && count > 0 && given[0].parameter.empty()) return given[0].value;

@@ -53,6 +53,7 @@ class PowerShell : private Values {
   // --- commands: powershell_commands.hpp ---
 
   Value command(const Value& name, std::size_t start, const Value& input, bool piped) noexcept;
+  static bool is_everything(const Value& value) noexcept { return value.is_text() && value.known.text == "*"; }
   std::uint32_t take_arguments(Argument* out) noexcept;
   void arguments_away() noexcept;
   void run_block(const Value& block) noexcept;

@@ -13,15 +13,17 @@
 // shell_commands.hpp      from words to commands             shell_nested.hpp         code that a command carries
 // shell_calls.hpp         functions and aliases, called      shell_builtins.hpp       cd, eval, export, bash -c
 // shell_prints.hpp        what echo, printf, cat print       shell_filters.hpp        what filters make of it
+// shell_sed.hpp           what sed makes of it
 // shell_outputs.hpp       what other commands print
 // shell_wrappers.hpp      sudo, env, ssh, watch              shell_finders.hpp        xargs, find, parallel
 // shell_editors.hpp       vim, tar, sed, tee, curl           shell_git.hpp            git
 // shell_windows.hpp       PowerShell and cmd                 shell_carriers.hpp       docker, at, poetry run
 // shell_inline.hpp        one-liners of seldom languages
-// shell_clients.hpp       interpreters, SQL clients          scripts.hpp, shell_make.hpp  code in files
+// shell_clients.hpp       interpreters, SQL clients          shell_sockets.hpp        Redis over nc
+// scripts.hpp             scripts                            shell_make.hpp, shell_cmake.hpp  recipes
 #pragma once
 
-#include "tipstaff/gate/shell_make.hpp"
+#include "tipstaff/gate/shell_cmake.hpp"
 
 namespace tipstaff::gate {
 

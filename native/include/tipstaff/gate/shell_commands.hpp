@@ -119,6 +119,8 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::kubectl: return run_kubectl(in);
     case Handler::git: return run_git(in);
     case Handler::make: return run_make(in);
+    case Handler::cmake: return run_cmake(in);
+    case Handler::socket: return run_socket(in);
     case Handler::package: return run_package_script(in);
     case Handler::just: return run_just(in);
     case Handler::at: return run_at(in);

@@ -21,6 +21,7 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
   capture_ = &capture;
   (this->*body)();
   const char* const body_end = pos_;
+  const std::uint32_t body_commands = tree_.command_count();
   Redirections redirections;
   skip_blanks();
   while (pos_ < end_ && !stopped_) {
@@ -41,7 +42,7 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
     if (made != nullptr && made->content.kind != Stream::file) given = made->content;
   }
   if ((given.kind == Stream::known || given.kind == Stream::paths) && !stopped_) {
-    // Its input stands behind it: now that it is known, the commands are read once more.
+    // Its input stands behind it: now that it is known, the commands are read once more, and that reading counts.
     const std::size_t size = static_cast<std::size_t>(body_end - start);
     if (size <= reader_.nested_bytes) {
       reader_.nested_bytes -= size;
@@ -52,6 +53,7 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
       pos_ = start;
       line_end_ = resume_ = nullptr;
       input_ = given;
+      for (std::uint32_t i = first; i < body_commands; ++i) tree_.command(i).via |= via::kDefinition;
       (this->*body)();
       end_ = end;
       pos_ = after;

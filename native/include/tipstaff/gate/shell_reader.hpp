@@ -274,6 +274,7 @@ class ShellReader {
   void run_awk(Invocation& in) noexcept;
   void run_sql(Invocation& in, const Program& program) noexcept;
   void run_redis(Invocation& in) noexcept;
+  void run_socket(Invocation& in) noexcept;
   void run_mongo(Invocation& in) noexcept;
 
   // scripts.hpp
@@ -281,6 +282,8 @@ class ShellReader {
   bool run_script(Invocation& in, std::uint32_t index, Dialect dialect, std::uint32_t via) noexcept;
   void run_path(Invocation& in) noexcept;
   void run_make(Invocation& in) noexcept;
+  void run_cmake(Invocation& in) noexcept;
+  void read_cmake(Invocation& in, string_view text, Span span) noexcept;
   void run_package_script(Invocation& in) noexcept;
   void run_just(Invocation& in) noexcept;
 
