@@ -367,6 +367,10 @@ int main() {
         for (const std::int64_t k : {0, 1, 5, 50}) test_scoring(isa, n, d, k, (n + d) % 4, random);
       }
     }
+    // To both sides of where few rows end, and of the most that are wanted of them.
+    for (const std::int64_t n : {500, 2048, 2049}) {
+      for (const std::int64_t k : {1, 13, 32, 33}) test_scoring(isa, n, 70, k, 1, random);
+    }
     std::printf("%s: %d checks\n", isa_name(isa), checks - before);
   }
   test_jaccard(random);
