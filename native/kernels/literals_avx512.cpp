@@ -44,19 +44,17 @@ static inline __m512i classes_of(__m512i bytes) noexcept {
   return _mm512_andnot_si512(letter, _mm512_max_epu8(bytes, _mm512_set1_epi8(0x20)));
 }
 
-// What a class of bytes may be: a sign of base64 in the highest bit, and one that an escape begins with in the next. A
-// bar is taken for the backslash whose class it shares.
-struct MarkKinds {
+// Which classes are of signs of base64, in the highest bit.
+struct SignClasses {
   alignas(64) unsigned char of[64] = {};
-  constexpr MarkKinds() noexcept {
+  constexpr SignClasses() noexcept {
     for (int letter = 1; letter <= 26; ++letter) of[letter] = 0x80;
     for (int digit = '/'; digit <= '9'; ++digit) of[digit] = 0x80;
     of[static_cast<int>('+')] = 0x80;
-    of[static_cast<int>('%')] = of[static_cast<int>('\\') & 63] = 0x40;
   }
 };
 
-static constexpr MarkKinds mark_kinds;
+static constexpr SignClasses sign_classes;
 
 inline constexpr std::size_t block_vectors = literal_block / 64;
 
@@ -70,17 +68,18 @@ struct BlockVectors {
 
 template <bool marked>
 static void read_block(const unsigned char* text, std::size_t vectors, BlockVectors* out) noexcept {
-  const __m512i kinds = _mm512_load_si512(mark_kinds.of);
-  const __m512i escape = _mm512_set1_epi8(0x40);
+  const __m512i sign = _mm512_load_si512(sign_classes.of);
+  const __m512i percent = _mm512_set1_epi8('%');
+  const __m512i slash = _mm512_set1_epi8('\\');
   // One vector more: the windows of the last reach into it.
   for (std::size_t i = 0; i <= vectors; ++i) {
     const __m512i bytes = _mm512_loadu_si512(text + 64 * i);
     const __m512i classes = classes_of(bytes);
     _mm512_store_si512(out->classes + 64 * i, classes);
     if constexpr (marked) {
-      const __m512i kind = _mm512_permutexvar_epi8(classes, kinds);
-      out->signs[i + 1] = _mm512_movepi8_mask(_mm512_andnot_si512(bytes, kind));
-      out->escapes[i] = _mm512_test_epi8_mask(kind, escape);
+      // What is not ASCII is none.
+      out->signs[i + 1] = _mm512_movepi8_mask(_mm512_andnot_si512(bytes, _mm512_permutexvar_epi8(classes, sign)));
+      out->escapes[i] = _kor_mask64(_mm512_cmpeq_epi8_mask(bytes, percent), _mm512_cmpeq_epi8_mask(bytes, slash));
     }
   }
 }
@@ -108,7 +107,7 @@ static std::size_t search_marks(const unsigned char* text, std::size_t begin, st
     const auto full = [&](__m512i x) noexcept {
       return _mm512_ternarylogic_epi64(_mm512_sub_epi64(_mm512_ternarylogic_epi64(x, x, x, 0x55), ones), x, highest, 0x80);
     };
-    const __m512i groups = full(_mm512_load_si512(block->signs + 1 + first));
+    const __m512i groups = full(_mm512_loadu_si512(block->signs + 1 + first));
     const __m512i older = full(_mm512_loadu_si512(block->signs + first));
     const __m512i across = _mm512_srli_epi64(_mm512_and_si512(older, _mm512_slli_epi64(older, 8)), 63);
     const __m512i pairs = _mm512_and_si512(
@@ -136,6 +135,7 @@ static std::size_t search_windows(const LiteralWindows& windows, const unsigned 
   alignas(64) unsigned char order[64];
   for (unsigned char i = 0; i < 64; ++i) order[i] = i;
   const __m512i numbers = _mm512_load_si512(order);
+  __m512i shift = _mm512_setzero_si512();
   std::size_t count = 0;
   for (std::size_t at = 0; at < 64 * vectors; at += 64) {
     const unsigned char* const here = block.classes + at;
@@ -163,7 +163,6 @@ static std::size_t search_windows(const LiteralWindows& windows, const unsigned 
     const std::uint64_t hits = _mm512_test_epi8_mask(any, any) & ~_mm512_movepi8_mask(first);
     const auto number = static_cast<std::size_t>(__builtin_popcountll(hits));
     const __m512i packed = _mm512_maskz_compress_epi8(hits, numbers);
-    const __m512i shift = _mm512_set1_epi16(static_cast<short>(at));
     _mm512_storeu_si512(out + count,
                         _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed)), shift));
     if (number > 32) {
@@ -171,6 +170,7 @@ static std::size_t search_windows(const LiteralWindows& windows, const unsigned 
                           _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(packed, 1)), shift));
     }
     count += number;
+    shift = _mm512_add_epi16(shift, _mm512_set1_epi16(64));
   }
   return keep_sieved(windows, text, out, count);
 }

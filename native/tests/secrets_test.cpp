@@ -3,6 +3,7 @@
 // blocks of exactly their size.
 #include "tipstaff/secrets.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -75,6 +76,28 @@ std::vector<Finding> find_by_all(const Table& table, const std::string& text, bo
   return expected;
 }
 
+// Every finder marks the same places as encoded, in any block of a text.
+void check_marks(const Table& table, const std::string& text, std::size_t begin) {
+  const Block block(text);
+  const std::size_t end = std::min(text.size(), begin + literal_block);
+  const std::unique_ptr<BlockPlaces[]> places(new BlockPlaces[2]);
+  find_literals_portable.block(table.windows(), block.data(), begin, end, text.size(), &places[0]);
+  // Those of either kind may come one after the other.
+  std::sort(places[0].marks, places[0].marks + places[0].n_marks);
+  for (int isa = 0; isa < isa_count; ++isa) {
+    if (!isa_available(static_cast<Isa>(isa))) continue;
+    const LiteralFinder finder = literal_finder(static_cast<Isa>(isa));
+    finder.block(table.windows(), block.data(), begin, end, text.size(), &places[1]);
+    check(places[1].n_marks == places[0].n_marks, "finders mark as many places");
+    std::sort(places[1].marks, places[1].marks + places[1].n_marks);
+    check(std::equal(places[0].marks, places[0].marks + places[0].n_marks, places[1].marks), "and the same");
+    std::vector<std::uint16_t> alone(literal_block + literal_slack);
+    const std::size_t count = finder.literals(table.windows(), block.data(), begin, end, text.size(), alone.data());
+    check(count == places[1].n_literals, "a finder of both finds as many literals");
+    check(std::equal(alone.begin(), alone.begin() + static_cast<std::ptrdiff_t>(count), places[1].literals), "the same");
+  }
+}
+
 std::string random_of(std::mt19937& random, const char* alphabet, std::size_t size) {
   const std::size_t count = std::strlen(alphabet);
   std::string out;
@@ -116,6 +139,18 @@ int main() {
       text += random() % 5 == 0 ? random_of(random, base62, random() % 50) : signs[random() % signs.size()];
     }
     find_by_all(table, text, i % 2 == 0);
+  }
+
+  // Runs of base64 about as long as matter, and escapes, over the borders of vectors and blocks.
+  for (int i = 0; i < 2000; ++i) {
+    std::string text(random() % 70, 'x');
+    while (text.size() < (i % 8 == 0 ? 2 * literal_block + 300 : 500)) {
+      text += random_of(random, base62, random() % 3 == 0 ? 20 + random() % 8 : random() % 80);
+      text += random_of(random, " %\\/u27|\xa5\xdc\n-", 1 + random() % 3);
+    }
+    check_marks(table, text, 0);
+    check_marks(table, text, random() % text.size());
+    check_marks(table, text.substr(0, random() % text.size()), 0);
   }
 
   // What would be quadratic if anything were: a million bytes of each.

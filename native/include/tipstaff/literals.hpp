@@ -1,10 +1,10 @@
 // Where in a text one of many literals may begin: the prefilter of the secrets scanner.
 //
-// A literal is a window of six sets of bytes, the first three of which are known up to case. Windows
-// share thirty-two buckets. The widest kernel looks at whole vectors: a place is a candidate if one bucket
-// takes the bytes at all six places; the others hash four bytes at each place. What they let pass is hashed
-// over six bytes too, for literals all of whose six are known; a place whose hash no literal has is dropped. Candidates come in order, and those that remain differ
-// from kernel to kernel; every place of a literal is always among them.
+// A literal is a window of six sets of bytes, the first three of which are known up to case. Windows share thirty-two
+// buckets. The widest kernel looks at whole vectors: a place is a candidate if one bucket takes the bytes at the first
+// five places; the others hash four bytes at each place. What they let pass is hashed over six bytes too, for literals
+// all of whose six are known; a place whose hash no literal has is dropped. Candidates come in order, and those that
+// remain differ from kernel to kernel; every place of a literal is always among them.
 #ifndef TIPSTAFF_LITERALS_HPP
 #define TIPSTAFF_LITERALS_HPP
 
@@ -51,7 +51,7 @@ inline constexpr std::size_t least_blob = 24;
 using LiteralSearch = std::size_t (*)(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
                                       std::size_t end, std::size_t size, std::uint16_t* out);
 
-// What a block has, each in order, as offsets from its beginning.
+// What a block has, as offsets from its beginning: literals in order, and so the marks of either kind.
 struct BlockPlaces {
   std::uint16_t literals[literal_block + literal_slack];
   // Where something may be encoded: a `%` or a backslash that may begin an escape, and the twenty-fourth character of

@@ -4,18 +4,16 @@
 #ifndef TIPSTAFF_SECRET_ASSIGNMENTS_HPP
 #define TIPSTAFF_SECRET_ASSIGNMENTS_HPP
 
-#include <initializer_list>
+#include <cstddef>
+#include <cstring>
 
+#include "tipstaff/secret_names.hpp"
 #include "tipstaff/secret_values.hpp"
 
 namespace tipstaff::secrets {
 
-inline constexpr std::size_t name_reach = 48;
 inline constexpr std::size_t value_reach = 1024;
 
-inline std::size_t least_of(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
-inline bool is_blank(Byte c) noexcept { return c == ' ' || c == '\t'; }
-inline bool is_line(Byte c) noexcept { return c == '\r' || c == '\n'; }
 // What ends a value, and what does in a query too; long values are walked over for each name in them.
 inline constexpr ByteSet value_ends(" \t\r\n\"'`,;<>)]}\\");
 inline constexpr ByteSet query_ends(" \t\r\n\"'`,;<>)]}\\&#");
@@ -24,69 +22,6 @@ inline bool may_end_value(Byte c) noexcept { return query_ends.has(c); }
 
 // What an assignment goes on with behind its name: a quote, a blank, the end of a line, a sign.
 inline constexpr ByteSet behind_names("\"'`\\%& \t\r\n,=:?+|>(");
-
-// The byte at `at`, or `other` behind the end.
-inline Byte byte_at(Bytes text, std::size_t at, Byte other = 0) noexcept {
-  return at < text.size ? text[at] : other;
-}
-
-inline bool stands_at(Bytes text, std::size_t at, const char* what) noexcept {
-  const std::size_t size = std::strlen(what);
-  return at <= text.size && size <= text.size - at && std::memcmp(text.data + at, what, size) == 0;
-}
-
-// The same, letters in either case; `what` is in lower case.
-inline bool folded_at(Bytes text, std::size_t at, const char* what) noexcept {
-  for (; *what != 0; ++what, ++at) {
-    if (at >= text.size || lower(text[at]) != static_cast<Byte>(*what)) return false;
-  }
-  return true;
-}
-
-inline std::size_t name_start(Bytes text, std::size_t start) noexcept {
-  const std::size_t least = start > name_reach ? start - name_reach : 0;
-  while (start > least && (is_namely(text[start - 1]) || one_of(text[start - 1], "-."))) --start;
-  return start;
-}
-
-inline std::size_t name_end(Bytes text, std::size_t end) noexcept {
-  const std::size_t most = least_of(text.size, end + name_reach);
-  while (end < most && (is_namely(text[end]) ||
-                        (one_of(text[end], "-.") && end + 1 < most && is_namely(text[end + 1])))) {
-    ++end;
-  }
-  return end;
-}
-
-inline bool parts_hold(Bytes name, const Words& words) noexcept {
-  std::size_t at = 0;
-  while (at < name.size) {
-    if (!is_letter(name[at])) {
-      ++at;
-      continue;
-    }
-    const std::size_t start = at;
-    at = piece_end(name, at);
-    if (words.equals(name.part(start, at))) return true;
-  }
-  return false;
-}
-
-inline std::size_t skip_blanks(Bytes text, std::size_t at, std::size_t most) noexcept {
-  const std::size_t end = least_of(text.size, at + most);
-  while (at < end && is_blank(text[at])) ++at;
-  return at;
-}
-
-inline std::size_t skip_blanks_and_lines(Bytes text, std::size_t at) noexcept {
-  int lines = 0;
-  const std::size_t end = least_of(text.size, at + 24);
-  while (at < end && (is_blank(text[at]) || (is_line(text[at]) && lines < 2))) {
-    lines += text[at] == '\n';
-    ++at;
-  }
-  return at;
-}
 
 inline std::size_t quote_at(Bytes text, std::size_t at) noexcept {
   if (at >= text.size) return 0;
@@ -141,39 +76,6 @@ inline bool next_field(Bytes text, std::size_t at) noexcept {
   const std::size_t start = at;
   while (at < limit && (is_namely(text[at]) || text[at] == '-')) ++at;
   return start < at && at < text.size && text[at] == '=';
-}
-
-inline bool word_before(Bytes text, std::size_t at, const Words& words) noexcept {
-  std::size_t end = at;
-  std::size_t least = at > 8 ? at - 8 : 0;
-  while (end > least && is_blank(text[end - 1])) --end;
-  if (end == at) return false;
-  std::size_t start = end;
-  least = end > 10 ? end - 10 : 0;
-  while (start > least && is_letter(text[start - 1])) --start;
-  return words.equals(text.part(start, end));
-}
-
-inline bool is_space(Byte c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-// Whether `login name`, `machine name` or the like stands before a word, as in .netrc.
-inline bool after_login(Bytes text, std::size_t at) noexcept {
-  const std::size_t least = at > 80 ? at - 80 : 0;
-  std::size_t end = at;
-  while (end > least && is_space(text[end - 1])) --end;
-  if (end == at || at - end > 4) return false;
-  std::size_t start = end;
-  while (start > least && !is_space(text[start - 1])) --start;
-  if (start == end || end - start > 64) return false;
-  std::size_t word = start;
-  while (word > least && is_space(text[word - 1])) --word;
-  if (word == start || start - word > 4) return false;
-  for (const char* known : {"login", "machine", "user", "username"}) {
-    const std::size_t size = std::strlen(known);
-    if (word - least < size || std::memcmp(text.data + word - size, known, size) != 0) continue;
-    if (word - size == least || is_space(text[word - size - 1])) return true;
-  }
-  return false;
 }
 
 // Where the value begins of `name: X` with `value: x` behind it; 0 where it does not.
@@ -308,10 +210,6 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
                          (behind > end && after > 0 && is_blank(text[after - 1]));
   *out = {at, end, false, manner.colon || !manner.spaced, ends_line, false};
   return true;
-}
-
-inline bool is_word(Bytes text, std::size_t start, std::size_t end, const char* word) noexcept {
-  return end - start == std::strlen(word) && folded_at(text, start, word);
 }
 
 // The value that is given to the name around [start, end). `anywhere`: the name may be any, and ends

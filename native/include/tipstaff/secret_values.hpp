@@ -8,138 +8,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tipstaff/secret_bytes.hpp"
+#include "tipstaff/secret_words.hpp"
+
 namespace tipstaff::secrets {
-
-using Byte = unsigned char;
-
-// A stretch of bytes.
-struct Bytes {
-  const Byte* data;
-  std::size_t size;
-  Byte operator[](std::size_t i) const noexcept { return data[i]; }
-  Bytes part(std::size_t start, std::size_t end) const noexcept { return {data + start, end - start}; }
-};
-
-inline bool is_lower(Byte c) noexcept { return c >= 'a' && c <= 'z'; }
-inline bool is_upper(Byte c) noexcept { return c >= 'A' && c <= 'Z'; }
-inline bool is_digit(Byte c) noexcept { return c >= '0' && c <= '9'; }
-inline bool is_letter(Byte c) noexcept { return is_lower(static_cast<Byte>(c | 0x20)); }
-inline bool is_alnum(Byte c) noexcept { return is_letter(c) || is_digit(c); }
-inline bool is_namely(Byte c) noexcept { return is_alnum(c) || c == '_'; }
-inline bool is_hex(Byte c) noexcept { return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); }
-inline bool is_vowel(Byte c) noexcept {
-  c = static_cast<Byte>(c | 0x20);
-  return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' || c == 'y';
-}
-inline Byte lower(Byte c) noexcept { return is_upper(c) ? static_cast<Byte>(c | 0x20) : c; }
-// Whether `c` is one of the signs of a literal, none of which is a zero byte: all are looked at, without a branch.
-template <std::size_t size>
-constexpr bool one_of(Byte c, const char (&signs)[size]) noexcept {
-  bool found = false;
-  for (std::size_t i = 0; i + 1 < size; ++i) found |= static_cast<Byte>(signs[i]) == c;
-  return found;
-}
-
-// A set of bytes, for what is asked of each byte of a value.
-class ByteSet {
- public:
-  constexpr explicit ByteSet(const char* signs) noexcept {
-    for (; *signs != 0; ++signs) words_[static_cast<Byte>(*signs) >> 6] |= std::uint64_t{1} << (*signs & 63);
-  }
-  constexpr bool has(Byte c) const noexcept { return (words_[c >> 6] >> (c & 63) & 1) != 0; }
-
- private:
-  std::uint64_t words_[4] = {0, 0, 0, 0};
-};
-
-inline std::uint32_t load16(const Byte* x) noexcept { return std::uint32_t{x[0]} | std::uint32_t{x[1]} << 8; }
-inline std::uint32_t load32(const Byte* x) noexcept { return load16(x) | load16(x + 2) << 16; }
-
-// One list of words, sorted by first byte, in lower case.
-struct Words {
-  const Byte* index;  // u16[257]
-  const Byte* words;  // all words of the table: u32 place, u16 length, u16 list
-  const Byte* names;
-
-  // Number of the list's first word that begins with `byte` or a later one.
-  std::uint32_t first(std::uint32_t byte) const noexcept { return load16(index + 2 * byte); }
-  Bytes word(std::uint32_t number) const noexcept {
-    const Byte* x = words + 8 * std::size_t{number};
-    return {names + load32(x), load16(x + 4)};
-  }
-  // Whether a word of the list begins at `text` and ends within it.
-  bool begins(Bytes text) const noexcept {
-    if (text.size == 0) return false;
-    const std::uint32_t byte = lower(text[0]);
-    for (std::uint32_t n = first(byte), end = first(byte + 1); n < end; ++n) {
-      const Bytes known = word(n);
-      if (known.size > text.size) continue;
-      std::size_t i = 1;
-      while (i < known.size && lower(text[i]) == known[i]) ++i;
-      if (i == known.size) return true;
-    }
-    return false;
-  }
-  bool within(Bytes text) const noexcept {
-    for (std::size_t at = 0; at < text.size; ++at) {
-      if (begins(text.part(at, text.size))) return true;
-    }
-    return false;
-  }
-  bool equals(Bytes text) const noexcept {
-    if (text.size == 0) return false;
-    const std::uint32_t byte = lower(text[0]);
-    for (std::uint32_t n = first(byte), end = first(byte + 1); n < end; ++n) {
-      const Bytes known = word(n);
-      if (known.size != text.size) continue;
-      std::size_t i = 1;
-      while (i < known.size && lower(text[i]) == known[i]) ++i;
-      if (i == known.size) return true;
-    }
-    return false;
-  }
-  bool ends(Bytes text) const noexcept {
-    for (std::uint32_t n = first(0), end = first(256); n < end; ++n) {
-      const Bytes known = word(n);
-      if (known.size > text.size) continue;
-      const Byte* tail = text.data + (text.size - known.size);
-      std::size_t i = 0;
-      while (i < known.size && lower(tail[i]) == known[i]) ++i;
-      if (i == known.size) return true;
-    }
-    return false;
-  }
-};
-
-// Numbers of the lists.
-enum List : std::uint32_t {
-  placeholder = 0,
-  plain_value,
-  about_after,
-  about_before,
-  secret_names,
-  references,
-  file_endings,
-  known_passwords,
-  introducers,
-  obvious,
-  fixed_lists,
-};
-
-enum Judge : Byte { judge_none = 0, judge_password, judge_secret, judge_token, judge_quoted, judge_unquoted };
-
-inline constexpr std::uint32_t log_count = 1025;
-
-// What judging reads of a table.
-struct Knowledge {
-  const Byte* lists;
-  const Byte* words;
-  const Byte* names;
-  const Byte* logs;  // u32[1025]: logarithms to base 2, in 1/65536
-
-  Words list(std::uint32_t number) const noexcept { return {lists + 514 * std::size_t{number}, words, names}; }
-  std::uint64_t log(std::size_t n) const noexcept { return load32(logs + 4 * n); }
-};
 
 // A value, and how it stands in the text; see the Python twin.
 struct Value {
@@ -276,17 +148,6 @@ inline bool is_uuid(Bytes data) noexcept {
     if (dash ? data[i] != '-' : !is_hex(data[i])) return false;
   }
   return true;
-}
-
-inline bool holds(Bytes data, const char* what) noexcept {
-  const std::size_t size = std::strlen(what);
-  for (std::size_t at = 0; at + size <= data.size; ++at) {
-    const void* const found = std::memchr(data.data + at, what[0], data.size - size + 1 - at);
-    if (found == nullptr) return false;
-    at = static_cast<std::size_t>(static_cast<const Byte*>(found) - data.data);
-    if (std::memcmp(data.data + at, what, size) == 0) return true;
-  }
-  return false;
 }
 
 // Whether a sign stands within that something is to be put in the place of: one of ${ $( {{ }} <% %> #{ %s ... *** ://
