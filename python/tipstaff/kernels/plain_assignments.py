@@ -7,25 +7,26 @@ lines. It does the same as ``secret_assignments.hpp``, looks at a bounded stretc
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from tipstaff.kernels import plain_values as values
+from tipstaff.kernels.plain_names import (
+    BLANKS,
+    LETTERS,
+    LOWER,
+    NAME,
+    after_login,
+    name_end,
+    name_start,
+    parts_hold,
+    word_before,
+)
 from tipstaff.kernels.plain_values import Value, Words
 
-NAME_REACH: Final = 48
-"""How far a name may reach on either side of the word that was found."""
-
 VALUE_REACH: Final = 1024
-_BLANKS: Final = frozenset(b" \t")
-_LOWER: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz")
-_UPPER: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_LETTER: Final = _LOWER | _UPPER
-_DIGIT: Final = frozenset(b"0123456789")
-_NAME: Final = _LETTER | _DIGIT | {0x5F}
 _QUOTES: Final = frozenset(b"\"'`")
 _ENDS_VALUE: Final = frozenset(b" \t\r\n\"'`,;<>)]}\\")
-_TYPE: Final = _NAME | frozenset(b"&'<>[]|.*? ")
+_TYPE: Final = NAME | frozenset(b"&'<>[]|.*? ")
 _PAIR: Final = re.compile(
     rb"(?:[ \t]{0,16}+(?:,|\r?\n)|[ \t]{1,16}+)[ \t]{0,40}+[\"']?[vV]alue[\"']?[ \t]{0,4}+[:=][ \t]{0,8}"
 )
@@ -34,55 +35,9 @@ _ENCODED: Final = re.compile(rb"%3[aAdD]|\\u003[aAdD]|&#58;|&#61;|&#x3[aAdD];")
 _ENCODED_QUOTE: Final = re.compile(rb"%22|%27|\\u0022|\\u0027|&quot;|&#34;|&#39;|&apos;")
 
 
-def name_start(text: bytes, start: int) -> int:
-    """Return where the name begins that holds the word at `start`."""
-    least = max(0, start - NAME_REACH)
-    while start > least and (text[start - 1] in _NAME or text[start - 1] in b"-."):
-        start -= 1
-    return start
-
-
-def name_end(text: bytes, end: int) -> int:
-    """Return where that name ends."""
-    most = min(len(text), end + NAME_REACH)
-    while end < most:
-        byte = text[end]
-        if byte in _NAME or (byte in b"-." and end + 1 < most and text[end + 1] in _NAME):
-            end += 1
-        else:
-            break
-    return end
-
-
-def fold_name(text: bytes, start: int, end: int) -> bytes:
-    """Return the whole name around a word."""
-    return text[name_start(text, start) : name_end(text, end)]
-
-
-def parts_hold(name: bytes, words: Sequence[bytes]) -> bool:
-    """Return whether a part of a name is one of the words; parts end at signs and where capitals begin."""
-    at, size = 0, len(name)
-    known = set(words)
-    while at < size:
-        if name[at] not in _LETTER:
-            at += 1
-            continue
-        start = at
-        at += 1
-        if name[start] in _UPPER and at < size and name[at] in _UPPER:
-            while at < size and name[at] in _UPPER:
-                at += 1
-        else:
-            while at < size and name[at] in _LOWER:
-                at += 1
-        if name[start:at].lower() in known:
-            return True
-    return False
-
-
 def _blanks(text: bytes, at: int, most: int) -> int:
     end = min(len(text), at + most)
-    while at < end and text[at] in _BLANKS:
+    while at < end and text[at] in BLANKS:
         at += 1
     return at
 
@@ -91,7 +46,7 @@ def _blanks_and_lines(text: bytes, at: int) -> int:
     """Return what is behind blanks with up to two ends of lines among them."""
     lines = 0
     end = min(len(text), at + 24)
-    while at < end and (text[at] in _BLANKS or (text[at] in b"\r\n" and lines < 2)):
+    while at < end and (text[at] in BLANKS or (text[at] in b"\r\n" and lines < 2)):
         lines += text[at] == 0x0A
         at += 1
     return at
@@ -135,32 +90,9 @@ def _next_field(text: bytes, at: int) -> bool:
     """Return whether ``name=`` stands there: a query goes on."""
     limit = min(len(text), at + 40)
     start = at
-    while at < limit and (text[at] in _NAME or text[at] == 0x2D):
+    while at < limit and (text[at] in NAME or text[at] == 0x2D):
         at += 1
     return start < at < len(text) and text[at] == 0x3D
-
-
-def _word_before(text: bytes, at: int, words: Sequence[bytes]) -> bool:
-    """Return whether the word before the blanks before `at` is one of some."""
-    end = at
-    least = max(0, at - 8)
-    while end > least and text[end - 1] in _BLANKS:
-        end -= 1
-    if end == at:
-        return False
-    start = end
-    least = max(0, end - 10)
-    while start > least and text[start - 1] in _LETTER:
-        start -= 1
-    return text[start:end].lower() in words
-
-
-def _after_login(text: bytes, at: int) -> bool:
-    """Return whether ``login name`` or ``machine name`` stands before a word, as in .netrc."""
-    return (
-        re.search(rb"(?:^|\s)(?:login|machine|user|username)\s{1,4}\S{1,64}\s{1,4}\Z", text[max(0, at - 80) : at])
-        is not None
-    )
 
 
 def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool, words: Words) -> Value | None:
@@ -184,7 +116,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     head = start
     flag = False
     if not anywhere:
-        if not named and end < size and text[end] in _LETTER and (text[end] in _LOWER or text[end - 1] not in _LOWER):
+        if not named and end < size and text[end] in LETTERS and (text[end] in LOWER or text[end - 1] not in LOWER):
             return None
         at = name_end(text, end)
         head = name_start(text, start)
@@ -271,12 +203,12 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         and (
             flag
             or text[at - 1 : at + 1] in {b' "', b" '"}
-            or _word_before(text, head, words(values.INTRODUCERS))
-            or _after_login(text, head)
+            or word_before(text, head, words(values.INTRODUCERS))
+            or after_login(text, head)
             or text[start:end].lower() in {b"requirepass", b"masterauth", b"identified by", b"securestring"}
         )
     ):
-        strict = quote_at(text, at) > 0 and not flag and not _word_before(text, head, words(values.INTRODUCERS))
+        strict = quote_at(text, at) > 0 and not flag and not word_before(text, head, words(values.INTRODUCERS))
     else:
         return None
     after = at
@@ -386,7 +318,7 @@ def _value(
                     markup=False,
                     flag=False,
                 )
-    while end > at and text[end - 1] in b".:" and text[max(at, end - 2)] in _NAME:
+    while end > at and text[end - 1] in b".:" and text[max(at, end - 2)] in NAME:
         end -= 1
     if end <= at:
         return None
@@ -398,6 +330,6 @@ def _value(
         or text[end] == 0x5C
         or (text[end] in b",;}]" and not spaced)
         or (flag and behind > end)
-        or (behind > end and text[after - 1] in _BLANKS)
+        or (behind > end and text[after - 1] in BLANKS)
     )
     return Value(at, end, False, colon or not spaced, ends_line, False)

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 
 from tipstaff.kernels import plain_encodings as encodings
 from tipstaff.kernels import plain_values as values
-from tipstaff.kernels.plain_assignments import assignment, fold_name
+from tipstaff.kernels.plain_assignments import assignment
+from tipstaff.kernels.plain_names import fold_name
 from tipstaff.kernels.plain_secret_table import (
     ANYWHERE,
     ASSIGN,
