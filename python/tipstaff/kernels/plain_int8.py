@@ -132,7 +132,7 @@ class Int8Rows:
         risks: Buffer,
     ) -> None:
         self._mean = floats(mean, "mean")
-        dimensions = len(self._mean)
+        self.dimensions = dimensions = len(self._mean)
         n = Columns(rows, dimensions, intents, risks, None).n
         self._n = n
         self._columns = [
@@ -150,11 +150,6 @@ class Int8Rows:
     def __len__(self) -> int:
         """Return how many rows there are."""
         return self._n
-
-    @property
-    def dimensions(self) -> int:
-        """Length of a row."""
-        return len(self._mean)
 
     def topk(
         self,
