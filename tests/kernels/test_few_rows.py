@@ -26,7 +26,7 @@ def some_rows(rng: np.random.Generator, n: int, dimensions: int, kind: str) -> n
     return np.ascontiguousarray(few[rng.integers(0, 5, n)] if kind == "equal" else few[np.arange(n) % 4])
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     n=SIZES,
     k=st.sampled_from([1, 2, 5, 13, 31, 32, 33]),

@@ -52,7 +52,7 @@ def assert_best(found: tuple[Any, Any, Any], scores: np.ndarray, k: int) -> None
     assert [row for _, row in order] == rows.tolist()
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(SHAPES, st.booleans())
 def test_f32_gives_the_k_best(shape: tuple[int, int, int, int], masked: bool) -> None:
     n, dimensions, k, seed = shape
@@ -64,7 +64,7 @@ def test_f32_gives_the_k_best(shape: tuple[int, int, int, int], masked: bool) ->
         assert_best(found, scores, k)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(SHAPES, st.integers(0, 70))
 def test_batch_gives_the_k_best_for_each_query(shape: tuple[int, int, int, int], m: int) -> None:
     n, dimensions, k, seed = shape
@@ -98,7 +98,7 @@ def test_batch_twin_agrees() -> None:
             assert_best(results[i], expected(one, 4), 4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(SHAPES, st.floats(0.0, 1.0))
 def test_i8_gives_the_rows_and_bits_of_f32(shape: tuple[int, int, int, int], likeness: float) -> None:
     n, dimensions, k, seed = shape
@@ -122,7 +122,7 @@ def test_i8_gives_the_rows_and_bits_of_f32(shape: tuple[int, int, int, int], lik
         assert [bytes(part) for part in found] == [bytes(part) for part in exact], which
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 200), st.integers(0, 2**32 - 1), st.floats(1e-3, 1e3))
 def test_error_bounds_hold(n: int, dimensions: int, seed: int, size: float) -> None:
     rng = np.random.default_rng(seed)
@@ -293,7 +293,7 @@ def test_dimensions_up_to_the_limit() -> None:
         assert [bytes(part) for part in found] == [bytes(part) for part in exact]
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(SHAPES, st.data())
 def test_borrowed_rows_give_the_entries_of_a_range(shape: tuple[int, int, int, int], data: st.DataObject) -> None:
     n, dimensions, k, seed = shape

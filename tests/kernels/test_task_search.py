@@ -40,7 +40,7 @@ NATIVE, PLAIN = made("native", 40), made("plain", 40)
 ONE_BY_ONE = _int8.Int8Rows(*columns(40))
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(TASKS, st.none() | st.integers(0, 2047), st.integers(0, 255), st.integers(0, 50), st.booleans())
 @example("fix the login page", None, 255, 13, False)
 @example("", None, 255, 5, False)

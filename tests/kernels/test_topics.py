@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.twins import call_all, implementations
@@ -39,6 +39,7 @@ def shared(task: str, topics: list[bytes], most: int = 4) -> list[str] | None:
     return plain  # type: ignore[no-any-return]
 
 
+@settings(deadline=None)
 @given(TEXTS | st.text(st.characters(max_codepoint=127)), st.lists(TEXTS, max_size=4), st.integers(-1, 70))
 @example("write tests, test writing: tested", ["Tests are written"], 4)
 @example("x" * 2_000, ["x" * 1_000], 4)
@@ -62,6 +63,7 @@ def test_the_last_word_of_a_stem_stands_where_the_first_was() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(
     TEXTS,
     st.lists(
@@ -85,12 +87,14 @@ def test_reasons_say_what_is_shared(task: str, found: list[tuple[str, float, str
     )
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_beyond_ascii_nobody_answers(text: str) -> None:
     assert (shared(text, [hashes(["test"])]) is None) == (not text.isascii())
     assert all((reader.reasons(text, [], [], []) is None) == (not text.isascii()) for reader in READERS)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text()))
 def test_stems_have_the_hashes_of_the_lexicon(stems: list[str]) -> None:
     expected = b"".join(fnv(stem.encode("utf-8", "surrogatepass")).to_bytes(8, "little") for stem in stems)
