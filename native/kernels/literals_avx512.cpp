@@ -66,9 +66,14 @@ struct BlockVectors {
   alignas(64) std::uint64_t escapes[block_vectors + 8];
 };
 
+// Which of 64 bytes are signs of base64. What is not ASCII is none.
+static inline std::uint64_t signs_of(__m512i bytes, __m512i classes) noexcept {
+  const __m512i sign = _mm512_load_si512(sign_classes.of);
+  return _mm512_movepi8_mask(_mm512_andnot_si512(bytes, _mm512_permutexvar_epi8(classes, sign)));
+}
+
 template <bool marked>
 static void read_block(const unsigned char* text, std::size_t vectors, BlockVectors* out) noexcept {
-  const __m512i sign = _mm512_load_si512(sign_classes.of);
   const __m512i percent = _mm512_set1_epi8('%');
   const __m512i slash = _mm512_set1_epi8('\\');
   // One vector more: the windows of the last reach into it.
@@ -77,8 +82,7 @@ static void read_block(const unsigned char* text, std::size_t vectors, BlockVect
     const __m512i classes = classes_of(bytes);
     _mm512_store_si512(out->classes + 64 * i, classes);
     if constexpr (marked) {
-      // What is not ASCII is none.
-      out->signs[i + 1] = _mm512_movepi8_mask(_mm512_andnot_si512(bytes, _mm512_permutexvar_epi8(classes, sign)));
+      out->signs[i + 1] = signs_of(bytes, classes);
       out->escapes[i] = _kor_mask64(_mm512_cmpeq_epi8_mask(bytes, percent), _mm512_cmpeq_epi8_mask(bytes, slash));
     }
   }
@@ -189,9 +193,17 @@ static inline void search(const LiteralWindows& windows, const unsigned char* te
     count = search_windows(windows, text + begin, block, vectors, literals);
     if constexpr (marked) n = search_marks(text, begin, vectors, &block, marks);
   }
-  const std::size_t at = begin + 64 * vectors;
+  std::size_t at = begin + 64 * vectors;
   *n_literals = finish_literals(windows, text, begin, at, end, size, literals, count);
-  if constexpr (marked) *n_marks = finish_marks(text, begin, at, end, size, marks, n);
+  if constexpr (marked) {
+    // Marks need one byte behind a vector alone: a short text has one more.
+    for (; at + 64 <= end && at + 65 <= size; at += 64) {
+      const __m512i bytes = _mm512_loadu_si512(text + at);
+      const std::uint64_t signs = signs_of(bytes, classes_of(bytes));
+      n = write_places(first_long_runs(signs, signs_before(text, at)) | escapes_at(text + at), at - begin, marks, n);
+    }
+    *n_marks = finish_marks(text, begin, at, end, size, marks, n);
+  }
 }
 
 static std::size_t search_literals(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
