@@ -123,6 +123,8 @@ constexpr Sample kRuby[] = {
     {"f = ->(p) { File.delete(p) }; f.call('/a'); f.('/b')", "[definition] rm <?>\nrm /a\nrm /b"},
     {"def f(p) = puts(\"rm #{p}\"); f('/')", ""},
     {"def f(p)\n  x(", ""},
+    {"f = lambda { |p, q| File.delete(q) }; f.call(1, '/a')", "[definition] rm <?>\nrm /a"},
+    {"['/a'].each { |d| system(\"rm #{d}\") }", "$ rm /a"},
     {"IO.popen('sh', 'w') { |p| p.puts 'rm x' }", "$ sh w\n$ printf %s 'rm x' | sh"},
     {"p = IO.popen('sh', 'w'); p << 'rm x'; p.write('rm y')", "$ sh w\n$ printf %s 'rm x' | sh\n$ printf %s 'rm y' | sh"},
     {"Open3.capture2('sh', stdin_data: 'rm x')", "$ sh\n$ printf %s 'rm x' | sh"},

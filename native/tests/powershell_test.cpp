@@ -147,6 +147,7 @@ constexpr Sample kPowershell[] = {
     {"Get-Process | ? { $_.Name -eq 'node' } | Stop-Process", "stop-process <?>"},
     {"Get-Process | sort CPU | select -first 1 | Stop-Process", "stop-process <?>"},
     {"Get-Process | Format-Table", ""},
+    {"& (gcm rem*-item) -Recurse C:\\", "rm -r C:\\"},
 };
 
 constexpr Sample kCmd[] = {

@@ -281,7 +281,13 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
       return Value{};
     }
     if (ascii::one_of(base, "get-command gcm get-alias gal") && count > 0 && given[0].value.is_text()) {
-      return (given[0].value.known.flags & word_flag::kGlob) != 0 ? Value{} : given[0].value;
+      if ((given[0].value.known.flags & word_flag::kGlob) == 0) return given[0].value;
+      // Of the commands that a pattern fits, the ones that do harm.
+      const std::string_view pattern = program_name(tree_, given[0].value.known.text);
+      for (const std::string_view feared : {"remove-item", "invoke-expression", "format-volume", "clear-disk", "stop-computer", "restart-computer"}) {
+        if (shell::matches_glob(pattern, feared)) return text_value(Known{feared, span, false, 0});
+      }
+      return Value{};
     }
     if (ascii::one_of(base, "get-process gps ps get-service gsv") && !piped) {
       // All of them, or those that are named: what Stop-Process behind it stops.

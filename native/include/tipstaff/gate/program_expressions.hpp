@@ -199,6 +199,7 @@ inline Value Program::primary() noexcept {
     case Kind::name:
       if (is_python() && token_.is_name("lambda")) return trailers(define_lambda(), start);
       if (language_ == Language::perl && token_.is_name("sub") && level_ + 4 < kLevels) return trailers(define_perl(), start);
+      if (language_ == Language::ruby && token_.is_one_of("lambda proc") && level_ + 4 < kLevels && peek().is("{")) return trailers(define_block(), start);
       if ((language_ == Language::node || language_ == Language::php) && token_.is_name("function") && level_ + 4 < kLevels) {
         return trailers(define_braced(), start);
       }

@@ -109,6 +109,7 @@ class Program : private Actions {
   Value ended_body(Function* function) noexcept;
   void define_ruby() noexcept;
   Value define_stabby() noexcept;
+  Value define_block() noexcept;
   Value define_perl() noexcept;
   Value list_of(const Arguments& arguments) noexcept;
   bool take_argument(Value* value) noexcept;

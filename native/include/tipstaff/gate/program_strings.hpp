@@ -51,6 +51,9 @@ inline Known Program::text_of(const Token& token) noexcept {
     std::size_t stop = 0;
     if (opens && insertion(text, i, &stop, nullptr, nullptr)) {
       const Value* value = next < 6 ? &inserted[next] : nullptr;
+      if (next < count && value != nullptr && value->kind == Value::any && value->count == 1) {  // one of one
+        inserted[next] = text_value(memory_.item(value->first));
+      }
       if (next < count && value != nullptr && (value->is_text())) {
         draft.put(value->known.text);
         known.flags |= value->known.flags;

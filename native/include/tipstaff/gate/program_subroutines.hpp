@@ -93,6 +93,21 @@ inline Value Program::define_stabby() noexcept {
   return ended_body(&function);
 }
 
+// lambda { |parameters| ... }, proc { ... }. At the name.
+inline Value Program::define_block() noexcept {
+  advance();
+  Function function;
+  Lexer ahead = lexer_;
+  Token token = ahead.next();
+  function.parameters = function.parameters_stop = token.stop;
+  if (token.is("|")) {
+    do token = ahead.next();
+    while (token.kind == Kind::name || token.is(",") || token.is("*") || token.is("&"));
+    function.parameters_stop = token.start;
+  }
+  return braced_body(&function);
+}
+
 // sub name { ... }, sub ($x) { ... }. At `sub`.
 inline Value Program::define_perl() noexcept {
   advance();

@@ -126,12 +126,12 @@ inline void ShellReader::run_read(Invocation& in) noexcept {
       string_view line = found[k].text;
       for (std::uint32_t skip = from; skip < i; ++skip) {
         std::size_t blank = 0;
-        while (blank < line.size() && !is_blank(line[blank])) ++blank;
-        line = trim(line.substr(blank));
+        while (blank < line.size() && !session_.separates(line[blank])) ++blank;
+        line = trim(line.substr(blank < line.size() ? blank + 1 : blank));
       }
       if (i + 1 < in.count) {
         std::size_t blank = 0;
-        while (blank < line.size() && !is_blank(line[blank])) ++blank;
+        while (blank < line.size() && !session_.separates(line[blank])) ++blank;
         line = line.substr(0, blank);
       }
       parts[n++] = Value{found[k].text == kUnknown ? kUnknown : line, found[k].flags};

@@ -113,7 +113,11 @@ inline void ShellReader::run_inline(Invocation& in) noexcept {
     if (program == "tclsh" || program == "wish" || program == "expect") {
       // Tcl: exec and what follows on the line.
       for (std::size_t at = text.find("exec "); at != string_view::npos; at = text.find("exec ", at)) {
+        // What is only printed does not run.
+        const std::size_t brace = text.find_last_not_of(" \t", at == 0 ? string_view::npos : at - 1);
+        const bool held = at > 0 && brace != string_view::npos && brace >= 5 && holds("{\"", text[brace]);
         at += 5;
+        if (held && text.substr(brace - 5, 5) == "puts ") continue;
         Word started = code;
         started.text = unbraced(tree_, text.substr(at, text.find_first_of(";\n]", at) - at));
         Nested options;
