@@ -1,7 +1,8 @@
 // Feeds the shell reader anything, and checks what must always hold of a tree.
 //
-// With libFuzzer:  clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -Inative/include native/fuzz/shell_fuzz.cpp
-// Without it:      g++ -std=c++17 -g -O1 -fsanitize=address,undefined -DTIPSTAFF_FUZZ_MAIN -Inative/include
+// With libFuzzer:  clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -Inative/include
+//                  -Inative/tests native/fuzz/shell_fuzz.cpp
+// Without it:      g++ -std=c++17 -g -O1 -fsanitize=address,undefined -DTIPSTAFF_FUZZ_MAIN -Inative/include -Inative/tests
 //                  native/fuzz/shell_fuzz.cpp && ./a.out [runs] [seed]
 #include <cstdint>
 #include <cstdio>
@@ -10,8 +11,10 @@
 #include <memory>
 #include <string>
 
+#include "same_trees.hpp"
 #include "tipstaff/gate/interpreters.hpp"
 #include "tipstaff/gate/patch.hpp"
+#include "tipstaff/gate/plain_commands.hpp"
 #include "tipstaff/gate/powershell.hpp"
 #include "tipstaff/gate/shell.hpp"
 #include "tipstaff/gate/sql.hpp"
@@ -99,6 +102,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   frame.cwd = surroundings.cwd;
   read_shell(reader, Code{{text.get(), size}, root.span, true}, frame);
   check_tree(tree, size);
+  // What is plain is read in the same way by the reader of plain commands.
+  tree.clear();
+  if (tipstaff::gate::plain::read_plain(tree, surroundings, {text.get(), size})) {
+    const std::string plain = tipstaff::test::Drawing(tree).text();
+    tree.clear();
+    tipstaff::test::read_whole(tree, surroundings, {text.get(), size});
+    must(plain == tipstaff::test::Drawing(tree).text(), "plain commands are read as the shell's reader reads them");
+  }
   return 0;
 }
 

@@ -13,8 +13,11 @@ from tipstaff.gates.image_triggers import (
     READS_PIPE,
     Trigger,
     byte_class,
+    glob_edges,
+    glob_letters,
     glob_signs,
     is_plain,
+    pair_letters,
     subcommand_words,
     trigger_of,
 )
@@ -64,6 +67,23 @@ def test_what_a_glob_matches_has_its_signs(glob: str, words: list[str]) -> None:
             assert set(signs) <= signs_of(word)
 
 
+@given(st.text("ab-./0*?\\\xe9", max_size=7), st.lists(st.text("abAB-./0*?\\\xe9", max_size=6), max_size=30))
+def test_what_a_glob_matches_has_its_edges_and_letters(glob: str, words: list[str]) -> None:
+    first, last = glob_edges(glob)
+    signs = glob_signs(glob)
+    assert (first is not None or last is not None) == (signs is not None and signs[0] < PAIR_SIGNS)
+    for word in [*words, glob, glob.replace("*", "ab").replace("?", "b").replace("\\", "")]:
+        if re.fullmatch(expression(glob), word, re.IGNORECASE | re.ASCII | re.DOTALL):
+            classes = [byte_class(byte) for byte in word.encode()]
+            assert first in {None, (*classes, BOUNDARY, BOUNDARY)[:2]}
+            assert last in {None, tuple(reversed([BOUNDARY, BOUNDARY, *classes]))[:2]}
+            assert glob_letters(glob) & ~sum(1 << one for one in set(classes)) == 0
+
+
+def test_letters_of_pairs() -> None:
+    assert pair_letters((PAIR_SIGNS + (1 << 5 | 2), PAIR_SIGNS + (2 << 5 | 31))) == 1 << 1 | 1 << 2 | 1 << 31
+
+
 def test_most_globs_have_signs_and_open_ones_have_none() -> None:
     assert glob_signs("*") is glob_signs("?*") is glob_signs("*?*") is None
     for glob in ("rm", "/", "", "~/*", "*.py", "*drop table*", "+?*:main"):
@@ -77,7 +97,8 @@ def test_alternatives_add_up_and_the_best_condition_of_a_group_is_taken() -> Non
     assert both is not None
     assert both.present == {"--force"}
     assert both.signs
-    assert trigger_of(rule(flags, words), None) == Trigger(signs=frozenset({glob_signs("main") or (0, 0)}))
+    least = Trigger(signs=frozenset({glob_signs("main") or (0, 0)}), firsts=frozenset({(12, 0)}))
+    assert trigger_of(rule(flags, words), None) == least
 
 
 def test_what_nothing_simple_tells_has_no_trigger() -> None:

@@ -11,22 +11,24 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from tipstaff.gates.image_triggers import glob_letters
 from tipstaff.gates.pack_model import DECISIONS, PackError, Row
 
 MAGIC: Final = b"TIPSGATE"
-VERSION: Final = 2
+VERSION: Final = 3
 NOTHING: Final = 0xFFFFFFFF
 """Stands for an index where there is none."""
 
 SECTIONS: Final = (
     "strings", "texts", "slots", "specs", "flags", "buckets", "candidates", "instances", "groups", "conditions",
     "globs", "masks", "sequences", "rules", "tables", "rows", "terms", "selectors", "config", "allowlist", "secrets",
-    "shared", "triggers", "signs", "options",
+    "shared", "triggers", "signs", "options", "guards", "letters",
 )  # fmt: skip
 WIDTHS: Final = {
-    "texts": 2, "slots": 3, "specs": 17, "flags": 4, "buckets": 6, "candidates": 2, "instances": 10, "groups": 2,
-    "conditions": 4, "globs": 4, "masks": 4, "sequences": 2, "rules": 9, "tables": 2, "rows": 3, "terms": 2,
-    "selectors": 4, "config": 6, "allowlist": 1, "shared": 2, "triggers": 7, "signs": 1, "options": 1,
+    "texts": 2, "slots": 3, "specs": 19, "flags": 4, "buckets": 7, "candidates": 2, "instances": 10, "groups": 2,
+    "conditions": 4, "globs": 5, "masks": 4, "sequences": 2, "rules": 9, "tables": 2, "rows": 3, "terms": 2,
+    "selectors": 4, "config": 6, "allowlist": 1, "shared": 2, "triggers": 4, "signs": 1, "options": 1,
+    "guards": 9, "letters": 32,
 }  # fmt: skip
 """Numbers of 32 bits in one record of each section of records."""
 
@@ -101,7 +103,9 @@ class ImageSections:
             records: list[Values] = []
             for glob in globs:
                 kind, text = _glob_parts(glob.lower())
-                records.append((_GLOB_KINDS[kind], self.text(text), *_glob_edge(kind, text)))
+                records.append(
+                    (_GLOB_KINDS[kind], self.text(text), *_glob_edge(kind, text), glob_letters(glob.lower()))
+                )
             self._glob_ids[globs] = self.extend("globs", records)
         return self._glob_ids[globs]
 
@@ -111,6 +115,16 @@ class ImageSections:
             records = [(DECISIONS.index(row.decision), *self.extend("terms", row.terms)) for row in rows]
             self._table_ids[rows] = self.extend("tables", [self.extend("rows", records)])[0]
         return self._table_ids[rows]
+
+    def letters(self, pairs: Iterable[tuple[int, int]]) -> int:
+        """Return the index of a table of letter pairs: for each class of one letter the bits of the other's.
+
+        NOTHING where there are none.
+        """
+        rows = [0] * 32
+        for one, other in pairs:
+            rows[one] |= 1 << other
+        return self.shared("letters", [tuple(rows)])[0] if any(rows) else NOTHING
 
     def assemble(self, secrets: bytes) -> bytes:
         """Return the whole image, sealed."""

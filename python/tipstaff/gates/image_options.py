@@ -61,7 +61,7 @@ class OptionNames:
         -------
         tuple
             First option, how many and how many of them are letters; first place and size of the table of names;
-            bits of the letters that are options (four numbers).
+            bits of the letters that are options (four numbers), and the table of the others' first two letters.
         """
         # Letters first: they are looked up by letter, the others by the table and by how they begin.
         named = sorted(self._bits.items(), key=lambda item: (not self.letter(item[0]), self._start(item[0]), item[1]))
@@ -79,7 +79,9 @@ class OptionNames:
             ],
         )
         places = sections.extend("options", [(NOTHING,) if entry is None else entry[1] for entry in table])
-        return (first, len(named), short), places, tuple((letters >> shift) & 0xFFFFFFFF for shift in range(0, 128, 32))
+        starts = sections.letters(divmod(self._start(name), 32) for name, _ in named[short:])
+        bits = (*((letters >> shift) & 0xFFFFFFFF for shift in range(0, 128, 32)), starts)
+        return (first, len(named), short), places, bits
 
     def _start(self, name: str) -> int:
         """Return a one-letter option's letter; of another the classes of its first two letters, after any dashes."""

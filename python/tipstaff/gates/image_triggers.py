@@ -53,7 +53,8 @@ class Trigger:
     """At least one of these must be met; one with none of them is never met.
 
     ``facts`` and ``via`` are bits, ``present`` and ``valued`` names of options; of two ``signs`` of words both must
-    be there.
+    be there. ``firsts`` and ``lasts`` are the classes of the two letters by which words with those signs begin, or end
+    where only the end is known; signs that are pairs of letters have neither.
     """
 
     facts: int = 0
@@ -61,6 +62,8 @@ class Trigger:
     present: frozenset[str] = frozenset()
     valued: frozenset[str] = frozenset()
     signs: frozenset[tuple[int, int]] = frozenset()
+    firsts: frozenset[tuple[int, int]] = frozenset()
+    lasts: frozenset[tuple[int, int]] = frozenset()
 
     def __or__(self, other: Trigger) -> Trigger:
         return Trigger(
@@ -69,6 +72,8 @@ class Trigger:
             self.present | other.present,
             self.valued | other.valued,
             self.signs | other.signs,
+            self.firsts | other.firsts,
+            self.lasts | other.lasts,
         )
 
     @property
@@ -94,17 +99,8 @@ def _triple(first: int, second: int, third: int) -> int:
     return ((first << 10 | second << 5 | third) * 40503 & 0xFFFF) >> 4
 
 
-def glob_signs(glob: str) -> tuple[int, int] | None:
-    """Return two signs of every word that a glob matches (one twice, where it has one); None if it has none.
-
-    They are the word's first three letters and its last three; its rarest pairs of letters where the glob is open.
-
-    Parameters
-    ----------
-    glob
-        ``*`` and ``?``, a backslash before a sign that is none of them; letter case does not count.
-    """
-    # A stretch of classes that stand side by side; None is where anything may stand.
+def _stretch(glob: str) -> list[int | None]:
+    """Return the classes of a glob's letters; None is where anything may stand."""
     stretch: list[int | None] = []
     data = glob.encode()
     at = 0
@@ -118,6 +114,20 @@ def glob_signs(glob: str) -> tuple[int, int] | None:
         else:
             stretch.append(byte_class(byte))
         at += 1
+    return stretch
+
+
+def glob_signs(glob: str) -> tuple[int, int] | None:
+    """Return two signs of every word that a glob matches (one twice, where it has one); None if it has none.
+
+    They are the word's first three letters and its last three; its rarest pairs of letters where the glob is open.
+
+    Parameters
+    ----------
+    glob
+        ``*`` and ``?``, a backslash before a sign that is none of them; letter case does not count.
+    """
+    stretch = _stretch(glob)
     begins = [*stretch, _BOUNDARY, _BOUNDARY, _BOUNDARY][:3]
     closes = [_BOUNDARY, _BOUNDARY, _BOUNDARY, *stretch][-3:]
     ends = [
@@ -133,6 +143,32 @@ def glob_signs(glob: str) -> tuple[int, int] | None:
         return None
     order = sorted(found, key=lambda pair: (_WEIGHTS[pair >> 5] * _WEIGHTS[pair & 31], pair))
     return (PAIR_SIGNS + order[0], PAIR_SIGNS + order[1 if len(order) > 1 else 0])
+
+
+def glob_edges(glob: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+    """Return the classes of the first two letters of every word that a glob matches, else those of the last two.
+
+    None where they are not known; a word's end counts as a letter. They are told where `glob_signs` tells of ends.
+    """
+    stretch = _stretch(glob)
+    begins = [*stretch, _BOUNDARY, _BOUNDARY, _BOUNDARY][:3]
+    closes = [_BOUNDARY, _BOUNDARY, _BOUNDARY, *stretch][-3:]
+    if (first := begins[0]) is not None and (second := begins[1]) is not None and begins[2] is not None:
+        return (first, second), None
+    if (last := closes[2]) is not None and (before := closes[1]) is not None and closes[0] is not None:
+        return None, (last, before)
+    return None, None
+
+
+def glob_letters(glob: str) -> int:
+    """Return the classes of the letters that every text which a glob matches has, as bits."""
+    return sum(1 << one for one in {one for one in _stretch(glob) if one is not None})
+
+
+def pair_letters(signs: tuple[int, int]) -> int:
+    """Return the classes of the letters of two pairs, as bits."""
+    classes = {half for sign in signs for half in divmod(sign - PAIR_SIGNS, 32)}
+    return sum(1 << one for one in classes)
 
 
 def is_plain(word: str) -> bool:
@@ -182,13 +218,18 @@ def _best(triggers: Iterable[Trigger | None]) -> Trigger | None:
 
 
 def _of_globs(globs: Sequence[str]) -> Trigger | None:
-    signs: set[tuple[int, int]] = set()
+    whole = Trigger()
     for glob in globs:
         sign = glob_signs(glob)
         if sign is None:
             return None
-        signs.add(sign)
-    return Trigger(signs=frozenset(signs))
+        first, last = glob_edges(glob)
+        whole |= Trigger(
+            signs=frozenset({sign}),
+            firsts=frozenset() if first is None else frozenset({first}),
+            lasts=frozenset() if last is None else frozenset({last}),
+        )
+    return whole
 
 
 def _of_subcommand(condition: Condition, word: str | None) -> Trigger | None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from tipstaff.gates.image_layout import NOTHING, ImageSections, Values, hashed
 from tipstaff.gates.image_options import OptionNames
-from tipstaff.gates.image_triggers import PAIR_SIGNS, Trigger, is_plain, subcommand_words, trigger_of
+from tipstaff.gates.image_triggers import PAIR_SIGNS, Trigger, is_plain, pair_letters, subcommand_words, trigger_of
 from tipstaff.gates.pack_model import (
     CONDITIONS,
     DECISIONS,
@@ -129,44 +129,71 @@ class _Compiler:
         for word in sorted({*program.subcommands, *(word for rule in rules for word in subcommand_words(rule))}):
             said = program.subcommands.get(word)
             own = [(rule, instance) for rule, instance in instances if word in (firsts[rule.id] or ())]
-            candidates = self._candidates([*own, *plain], word, options)
+            *candidates, guard = self._candidates([*own, *plain], word, options)
             masks = (
                 self._image.optional_mask(options.add(sorted(said.values))) if said else NOTHING,
                 self._image.optional_mask(options.add(sorted(said.harmless))) if said else NOTHING,
             )
-            entries.append((word, (self._image.text(word), *candidates, *masks)))
+            entries.append((word, (self._image.text(word), *candidates, *masks, guard)))
         table = hashed(entries)
         buckets = self._image.extend(
             "buckets",
-            [(0, NOTHING, 0, 0, NOTHING, NOTHING) if entry is None else (entry[0], *entry[1]) for entry in table],
+            [
+                (0, NOTHING, 0, 0, NOTHING, NOTHING, NOTHING) if entry is None else (entry[0], *entry[1])
+                for entry in table
+            ],
         )
-        others = self._candidates(plain, None, options)
+        *others, guard = self._candidates(plain, None, options)
         flags, places, bits = options.write(self._image)
         style = STYLES.index(program.style)
-        record = (style, *flags, *buckets, *others, values, before, harmless, *places, *bits)
+        record = (style, *flags, *buckets, *others, values, before, harmless, *places, *bits, guard)
         return self._image.extend("specs", [record])[0]
 
     def _candidates(
         self, instances: Sequence[tuple[PackRule, int]], word: str | None, options: OptionNames
-    ) -> tuple[int, int]:
-        """Put in the rules that may hold where the first operand is `word`, each with what it needs for that."""
+    ) -> tuple[int, int, int]:
+        """Put in the rules that may hold where the first operand is `word`, each with what it needs for that.
+
+        Returns
+        -------
+        tuple
+            The first rule's index, how many they are, and the guard before those that need something.
+        """
         records: list[Values] = []
+        whole = Trigger()
+        signs: dict[tuple[int, int], int] = {}
         for rule, instance in instances:
             trigger = trigger_of(rule, word)
-            number = NOTHING if trigger is None else self._trigger(trigger, options)
-            if trigger is None or number != NOTHING:
-                records.append((instance, number))
-        return self._image.shared("candidates", records)
+            if trigger is not None and trigger == Trigger():
+                continue  # it cannot hold
+            for sign in () if trigger is None else trigger.signs:
+                signs[sign] = signs.get(sign, 0) | 1 << min(len(records), 31)
+            whole |= trigger or Trigger()
+            number = NOTHING if trigger is None else self._image.shared("triggers", [self._needs(trigger, options)])[0]
+            records.append((instance, number))
+        return *self._image.shared("candidates", records), self._guard(whole, signs, options)
 
-    def _trigger(self, trigger: Trigger, options: OptionNames) -> int:
-        """Return a trigger's index, NOTHING where it is never met."""
-        present, valued = options.add(sorted(trigger.present)), options.add(sorted(trigger.valued))
-        if not (present or valued or trigger.facts or trigger.via or trigger.signs):
+    def _needs(self, trigger: Trigger, options: OptionNames) -> Values:
+        """Return what a trigger needs apart from signs."""
+        masks = [self._image.optional_mask(options.add(sorted(names))) for names in (trigger.present, trigger.valued)]
+        return (trigger.facts, trigger.via, *masks)
+
+    def _guard(self, whole: Trigger, signs: dict[tuple[int, int], int], options: OptionNames) -> int:
+        """Return the index of what must be met for any of some triggers to be met, NOTHING where there is none.
+
+        `signs` tells for each sign which of the candidates it is of, as bits; all from the 32nd on have the last one.
+        """
+        if whole == Trigger():
             return NOTHING
-        signs = self._image.shared("signs", [(one | other << 16,) for one, other in sorted(trigger.signs)])
-        ends = sum(1 for sign in trigger.signs if sign[0] < PAIR_SIGNS)
-        masks = (self._image.optional_mask(present), self._image.optional_mask(valued))
-        return self._image.shared("triggers", [(trigger.facts, trigger.via, *masks, signs[0], ends, signs[1])])[0]
+        # Pairs of letters come last.
+        order = sorted(signs)
+        ends = sum(1 for sign in order if sign[0] < PAIR_SIGNS)
+        records: list[Values] = [(one << 16 | other,) for one, other in order]
+        records += [(signs[sign],) for sign in order] + [(pair_letters(sign),) for sign in order[ends:]]
+        first, _ = self._image.shared("signs", records)
+        letters = (self._image.letters(whole.firsts), self._image.letters(whole.lasts))
+        record = (*self._needs(whole, options), first, ends, len(order), *letters)
+        return self._image.shared("guards", [record])[0]
 
     def _instance(self, rule: PackRule, number: int, options: OptionNames) -> int:
         groups = [self._conditions(group, options) for group in (rule.base, *rule.any_of, *rule.unless)]

@@ -116,6 +116,7 @@ struct Command {
   std::uint32_t via = 0;      // bits of tipstaff::gate::via
   Dialect dialect = Dialect::shell;
   Span span;                  // the whole command
+  std::uint32_t letters = 0;  // classes of the letters in its words, as word_signs.hpp has them; 0 where nobody looked
 };
 
 enum class NodeKind : std::uint8_t {
@@ -252,6 +253,10 @@ class Tree {
   std::uint32_t add_word(const Word& word) noexcept {
     return add(words_, &word_count_, word_capacity_ - pending_count_, word);
   }
+  // Room for words that a reader writes itself: as many as free_words() tells, then taken at once.
+  std::uint32_t free_words() const noexcept { return word_capacity_ - pending_count_ - word_count_; }
+  void* next_word() noexcept { return words_ + word_count_; }
+  void take_words(std::uint32_t count) noexcept { word_count_ += count; }
   std::uint32_t add_command(const Command& command) noexcept {
     return add(commands_, &command_count_, command_capacity_, command);
   }

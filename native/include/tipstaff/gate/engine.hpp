@@ -13,6 +13,7 @@
 #include "tipstaff/gate/interpreters.hpp"
 #include "tipstaff/gate/patch.hpp"
 #include "tipstaff/gate/paths.hpp"
+#include "tipstaff/gate/plain_commands.hpp"
 #include "tipstaff/gate/powershell.hpp"
 #include "tipstaff/gate/rules.hpp"
 #include "tipstaff/gate/scripts.hpp"
@@ -76,7 +77,7 @@ class Engine {
         tree_(tree),
         flow_(flow),
         verdict_(verdict),
-        judging_{&image, &surroundings, &tree, verdict, settings.uncertain(), &parsed_, &signs_, trace} {}
+        judging_{&image, &surroundings, &tree, verdict, settings.uncertain(), &parsed_, trace} {}
 
   void run(const Event& event) noexcept {
     if (event.tool.empty()) {
@@ -96,7 +97,10 @@ class Engine {
     tree_.clear();
     const Code whole{text, {0, static_cast<std::uint32_t>(text.size())}, true};
     text_ = text;
-    read(whole, dialect);
+    statement_ = false;
+    // Who asks how it is judged is shown the whole way.
+    const bool plain = dialect == Dialect::shell && judging_.trace == nullptr && plain::read_plain(tree_, surroundings_, text);
+    if (!plain) read(whole, dialect);
     judge_tree();
   }
 
@@ -147,7 +151,6 @@ class Engine {
   }
 
   void judge_tree() noexcept {
-    signs_.forget();
     const std::uint32_t before = verdict_->marks;
     verdict_->marks = 0;
     std::uint32_t read_before = 0;
@@ -581,7 +584,6 @@ class Engine {
   bool statement_ = false;  // the whole text is SQL: it need not be complete as shell code
   std::uint32_t field_ = 0;
   rules::Parsed parsed_;
-  rules::TreeSigns signs_;
   rules::Judging judging_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "tipstaff/gate/ascii.hpp"
 #include "tipstaff/gate/image.hpp"
+#include "tipstaff/gate/word_signs.hpp"
 
 namespace tipstaff::gate::rules {
 
@@ -64,16 +65,25 @@ inline bool matches(const Image& image, const record::Glob& glob, std::string_vi
   return false;
 }
 
+// Whether some glob can match a text that has no other letters than these.
+inline bool may_match(const Image& image, std::uint32_t first, std::uint32_t count, std::uint32_t letters) noexcept {
+  for (std::uint32_t i = first; i < first + count; ++i)
+    if ((image.globs[i].letters & ~letters) == 0) return true;
+  return false;
+}
+
+// Whether its length and one letter allow that a glob matches a text: most are told apart by them.
+inline bool outline_fits(const record::Glob& glob, std::string_view text) noexcept {
+  if (text.size() < glob.least) return false;
+  if (glob.edge == 0) return true;
+  if (text.empty()) return false;
+  const char edge = glob.kind == static_cast<std::uint32_t>(GlobKind::suffix) ? text.back() : text.front();
+  return glob.edge == static_cast<unsigned char>(lower(edge));
+}
+
 inline bool matches_any(const Image& image, std::uint32_t first, std::uint32_t count, std::string_view text) noexcept {
-  const std::uint32_t begins = text.empty() ? 0 : static_cast<unsigned char>(lower(text.front()));
-  const std::uint32_t ends = text.empty() ? 0 : static_cast<unsigned char>(lower(text.back()));
-  for (std::uint32_t i = first; i < first + count; ++i) {
-    const record::Glob& glob = image.globs[i];
-    // Most are told apart by length and one letter.
-    if (text.size() < glob.least) continue;
-    if (glob.edge != 0 && glob.edge != (glob.kind == static_cast<std::uint32_t>(GlobKind::suffix) ? ends : begins)) continue;
-    if (matches(image, glob, text)) return true;
-  }
+  for (std::uint32_t i = first; i < first + count; ++i)
+    if (outline_fits(image.globs[i], text) && matches(image, image.globs[i], text)) return true;
   return false;
 }
 

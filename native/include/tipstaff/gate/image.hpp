@@ -14,10 +14,10 @@
 namespace tipstaff::gate {
 
 constexpr char kImageMagic[9] = "TIPSGATE";
-constexpr std::uint32_t kImageVersion = 2;
+constexpr std::uint32_t kImageVersion = 3;
 constexpr std::uint32_t kNothing = 0xffffffffu;
 constexpr std::uint32_t kFlagBits = 128;
-// Signs of words: see WordSigns.
+// Signs of words: see word_signs.hpp.
 constexpr std::uint32_t kEndSigns = 8192, kSigns = 9216;
 
 enum class Decision : std::uint32_t { allow, warn, confirm, block, uncertain, mark };
@@ -71,22 +71,31 @@ struct Spec {
   std::uint32_t values_any, values_before, harmless;  // masks
   std::uint32_t options, option_places;  // where to find an option by its name
   std::uint32_t letters[4];  // bits of the one-letter options, without their highest bit
+  std::uint32_t starts;      // the first two letters of the other options: a table
+  std::uint32_t guard;       // of the candidates
 };
 // Of a program that no rule tells about.
-inline constexpr Spec kPlainSpec{0, 0, 0, 0, 0, 0, 0, 0, kNothing, kNothing, kNothing, 0, 0, {}};
+inline constexpr Spec kPlainSpec{0, 0, 0, 0, 0, 0, 0, 0, kNothing, kNothing, kNothing, 0, 0, {}, kNothing, kNothing};
 // letter: of a one-letter option; of the others the first two letters' classes, by which they are sorted.
 struct Flag { std::uint32_t name, bit, letter, hash; };
-struct Bucket { std::uint32_t hash, name, rules, rule_count, values, harmless; };
+struct Bucket { std::uint32_t hash, name, rules, rule_count, values, harmless, guard; };
 // A rule that may hold, and what must be there for that: kNothing where that is not told.
 struct Candidate { std::uint32_t instance, trigger; };
-// One of these must be met; see tipstaff.gates.image_triggers, where the bits of facts are.
-// present, valued: masks; signs of letter pairs come after the others.
-struct Trigger { std::uint32_t facts, via, present, valued, signs, pairs_from, sign_count; };
+// One of these must be met, or a sign that the guard has for the candidate; see tipstaff.gates.image_triggers, where the
+// bits of facts are. present, valued: masks.
+struct Trigger { std::uint32_t facts, via, present, valued; };
+// What must be there for any trigger of some candidates to be met. The signs are sorted, those of letter pairs last, and
+// after all of them the bits of the candidates that each is of, then the letters of each pair. Two tables tell from two letters of a word that none of
+// the signs is there: by the first two letters, and by the last two for signs of ends alone.
+struct Guard { std::uint32_t facts, via, present, valued, signs, pairs_from, sign_count, firsts, lasts; };
+// For each class of one letter, bits of the other's.
+struct Letters { std::uint32_t second[32]; };
 struct Instance { std::uint32_t rule, base, any, any_count, unless, unless_count, table, selectors, selector_count, missing; };
 struct Group { std::uint32_t first, count; };
 struct Condition { std::uint32_t kind, a, b, c; };
 // least: the shortest text that can match; edge: its first letter (last, of a suffix), 0 for any.
-struct Glob { std::uint32_t kind, text, least, edge; };
+// letters: the classes of letters that every match has, as bits.
+struct Glob { std::uint32_t kind, text, least, edge, letters; };
 struct Mask { std::uint32_t bits[4]; };
 struct Sequence { std::uint32_t first, count; };
 struct Rule { std::uint32_t id, pack, reason, safer, severity, decision, marks, because, former; };
@@ -103,9 +112,10 @@ struct Config {
 
 enum class SectionKind : std::uint32_t {
   strings, texts, slots, specs, flags, buckets, candidates, instances, groups, conditions, globs, masks, sequences,
-  rules, tables, rows, terms, selectors, config, allowlist, secrets, shared, triggers, signs, options,
+  rules, tables, rows, terms, selectors, config, allowlist, secrets, shared, triggers, signs, options, guards,
+  letters,
 };
-constexpr std::uint32_t kSectionCount = 25;
+constexpr std::uint32_t kSectionCount = 27;
 
 enum class ImageFault : std::uint32_t { none, too_short, magic, version, length, checksum, section, content, alignment };
 
@@ -160,8 +170,10 @@ class Image {
   List<std::uint32_t> allowlist;  // texts
   List<record::Candidate> shared;  // rules that look at every program
   List<record::Trigger> triggers;
-  List<std::uint32_t> signs;    // two of WordSigns each: the lower and the upper half
+  List<std::uint32_t> signs;    // two signs each, of word_signs.hpp: the upper and the lower half
   List<std::uint32_t> options;  // places of a table by hash: the option's index among the program's, or kNothing
+  List<record::Guard> guards;
+  List<record::Letters> letters;
   record::Config config{};
   std::string_view secrets;  // the secret scanner's own table
 
@@ -223,6 +235,20 @@ class Image {
     }
     return false;
   }
+  static bool optional(std::uint32_t index, std::uint32_t count) noexcept { return index == kNothing || index < count; }
+  template <typename T>  // a trigger, or a guard
+  bool needs_hold(const T& t) const noexcept {
+    return optional_mask(t.present) && optional_mask(t.valued);
+  }
+  bool signs_hold(const record::Guard& g) const noexcept {
+    if (g.sign_count > signs.count / 2 || g.pairs_from > g.sign_count) return false;
+    if (!within(g.signs, 3 * g.sign_count - g.pairs_from, signs.count)) return false;
+    for (std::uint32_t s = 0; s < g.sign_count; ++s) {
+      const std::uint32_t limit = s < g.pairs_from ? kEndSigns : kSigns, packed = signs[g.signs + s];
+      if ((packed & 0xffff) >= limit || packed >> 16 >= limit) return false;
+    }
+    return optional(g.firsts, letters.count) && optional(g.lasts, letters.count);
+  }
   bool options_hold(const record::Spec& s) const noexcept {
     if (!within(s.options, s.option_places, options.count) || !power_of_two(s.option_places)) return false;
     bool free_place = s.option_places == 0;
@@ -253,6 +279,7 @@ class Image {
       for (std::uint32_t b = 0; b < s.bucket_count; ++b) free_bucket |= buckets[s.buckets + b].name == kNothing;
       if (!free_bucket || !options_hold(s)) return false;
       if (!rules_within(s.rules, s.rule_count)) return false;
+      if (!optional(s.guard, guards.count) || !optional(s.starts, letters.count)) return false;
       if (!optional_mask(s.values_any) || !optional_mask(s.values_before) || !optional_mask(s.harmless)) return false;
     }
     for (std::uint32_t i = 0; i < flags.count; ++i)
@@ -261,7 +288,7 @@ class Image {
       const record::Bucket& b = buckets[i];
       if (b.name == kNothing) continue;
       if (b.name >= texts.count || !rules_within(b.rules, b.rule_count)) return false;
-      if (!optional_mask(b.values) || !optional_mask(b.harmless)) return false;
+      if (!optional_mask(b.values) || !optional_mask(b.harmless) || !optional(b.guard, guards.count)) return false;
     }
     for (const List<record::Candidate>* list : {&candidates, &shared}) {
       for (std::uint32_t i = 0; i < list->count; ++i) {
@@ -269,15 +296,10 @@ class Image {
         if (c.instance >= instances.count || (c.trigger != kNothing && c.trigger >= triggers.count)) return false;
       }
     }
-    for (std::uint32_t i = 0; i < triggers.count; ++i) {
-      const record::Trigger& t = triggers[i];
-      if (!optional_mask(t.present) || !optional_mask(t.valued) || !within(t.signs, t.sign_count, signs.count)) return false;
-      if (t.pairs_from > t.sign_count) return false;
-      for (std::uint32_t s = 0; s < t.sign_count; ++s) {
-        const std::uint32_t limit = s < t.pairs_from ? kEndSigns : kSigns, packed = signs[t.signs + s];
-        if ((packed & 0xffff) >= limit || packed >> 16 >= limit) return false;
-      }
-    }
+    for (std::uint32_t i = 0; i < triggers.count; ++i)
+      if (!needs_hold(triggers[i])) return false;
+    for (std::uint32_t i = 0; i < guards.count; ++i)
+      if (!needs_hold(guards[i]) || !signs_hold(guards[i])) return false;
     for (std::uint32_t i = 0; i < instances.count; ++i) {
       const record::Instance& n = instances[i];
       if (n.rule >= rules.count || n.base >= groups.count) return false;
@@ -373,6 +395,8 @@ inline ImageFault open_image(const unsigned char* data, std::size_t bytes, Image
   list(SectionKind::triggers, &opened.triggers);
   list(SectionKind::signs, &opened.signs);
   list(SectionKind::options, &opened.options);
+  list(SectionKind::guards, &opened.guards);
+  list(SectionKind::letters, &opened.letters);
   const record::Section& config = table[static_cast<std::uint32_t>(SectionKind::config)];
   if (!whole || config.bytes != sizeof(record::Config)) return ImageFault::section;
   std::memcpy(&opened.config, data + config.offset, sizeof(record::Config));

@@ -111,8 +111,8 @@ class Matcher {
         const Word& own = parsed_.words[i];
         if (own.text.data() != word.text.data() || own.text.size() != word.text.size()) continue;
         last_asked_ = i;
-        if (parsed_.classes[i] == kUnclassified) parsed_.classes[i] = classify_path(surroundings_, command, word);
-        return parsed_.classes[i];
+        if (parsed_.readings[i].classes == kUnclassified) parsed_.readings[i].classes = classify_path(surroundings_, command, word);
+        return parsed_.readings[i].classes;
       }
       if (last_asked_ != 0) {
         last_asked_ = 0;
@@ -168,8 +168,8 @@ class Matcher {
           if (operand && number >= skip_ && number + 1 < total && give(word, 0)) return true;
           break;
         case SelectorKind::option:
-          if (i < kWords && parsed_.bit[i] != kNoBit && in_mask(image_.masks[selector.mask], parsed_.bit[i]) &&
-              give(word, parsed_.kind[i] == WordKind::value ? 0 : parsed_.value_at[i]))
+          if (i < kWords && parsed_.readings[i].bit != kNoBit && in_mask(image_.masks[selector.mask], parsed_.readings[i].bit) &&
+              give(word, parsed_.readings[i].kind == WordKind::value ? 0 : parsed_.readings[i].value_at))
             return true;
           break;
         case SelectorKind::key: {
@@ -254,12 +254,32 @@ class Matcher {
       std::uint32_t met = 0;
       for (std::uint32_t i = 0; i < parsed_.count && met < sequence.count; ++i) {
         if (!positional(i)) continue;
-        if (!matches(image_, image_.globs[sequence.first + met], parsed_.words[i].text)) break;
+        const record::Glob& glob = image_.globs[sequence.first + met];
+        if (met == 0 && parsed_.bucket != nullptr && glob.kind == static_cast<std::uint32_t>(GlobKind::literal)) {
+          // The first operand is the bucket's name, and equal texts are one in an image.
+          if (glob.text != parsed_.bucket->name) break;
+        } else if (!matches(image_, glob, parsed_.words[i].text)) {
+          break;
+        }
         ++met;
       }
       if (met == sequence.count) {
         skip_ = met;
         return true;
+      }
+    }
+    return false;
+  }
+  // Whether a glob matches a word; most globs have a letter that no word has. `operands`: behind the subcommand.
+  bool any_word(const record::Condition& c, bool operands) const noexcept {
+    const std::uint32_t letters = ~parsed_.all_letters();
+    for (std::uint32_t g = c.a; g < c.a + c.b; ++g) {
+      const record::Glob& glob = image_.globs[g];
+      if ((glob.letters & letters) != 0) continue;
+      std::uint32_t seen = 0;
+      for (std::uint32_t i = 0; i < parsed_.count; ++i) {
+        if (operands && (!positional(i) || seen++ < skip_)) continue;
+        if (outline_fits(glob, parsed_.words[i].text) && matches(image_, glob, parsed_.words[i].text)) return true;
       }
     }
     return false;
@@ -271,10 +291,12 @@ class Matcher {
       case ConditionKind::flags_any: return parsed_.present.meets(image_.masks[c.a]);
       case ConditionKind::flags_none: return !parsed_.sure.meets(image_.masks[c.a]);
       case ConditionKind::value:
+        if (!may_match(image_, c.a, c.b, parsed_.all_letters())) return false;
         for (std::uint32_t i = 0; i < parsed_.count && i < kWords; ++i) {
-          if (parsed_.bit[i] == kNoBit || !in_mask(image_.masks[c.c], parsed_.bit[i])) continue;
+          const Reading& reading = parsed_.readings[i];
+          if (reading.bit == kNoBit || !in_mask(image_.masks[c.c], reading.bit)) continue;
           std::string_view text = parsed_.words[i].text;
-          if (parsed_.kind[i] != WordKind::value) text.remove_prefix(parsed_.value_at[i] < text.size() ? parsed_.value_at[i] : text.size());
+          if (reading.kind != WordKind::value) text.remove_prefix(reading.value_at < text.size() ? reading.value_at : text.size());
           if (any(text)) return true;
         }
         return false;
@@ -290,25 +312,18 @@ class Matcher {
         const Word* word = parsed_.positionals > skip_ ? nth(parsed_.positionals - 1) : nullptr;
         return word != nullptr && any(word->text);
       }
-      case ConditionKind::args_any:
-      case ConditionKind::args_none:
+      case ConditionKind::args_any: return any_word(c, true);
+      case ConditionKind::args_none: return !any_word(c, true);
+      case ConditionKind::words_any: return any_word(c, false);
       case ConditionKind::args_all: {
-        const bool all = static_cast<ConditionKind>(c.kind) == ConditionKind::args_all;
+        if (!may_match(image_, c.a, c.b, parsed_.all_letters())) return false;
         std::uint32_t seen = 0, met = 0;
         for (std::uint32_t i = 0; i < parsed_.count; ++i) {
           if (!positional(i) || seen++ < skip_) continue;
-          if (any(parsed_.words[i].text)) {
-            ++met;
-            if (!all) break;
-          }
+          if (any(parsed_.words[i].text)) ++met;
         }
-        if (all) return met != 0 && met + skip_ == seen;
-        return (met != 0) == (static_cast<ConditionKind>(c.kind) == ConditionKind::args_any);
+        return met != 0 && met + skip_ == seen;
       }
-      case ConditionKind::words_any:
-        for (std::uint32_t i = 0; i < parsed_.count; ++i)
-          if (any(parsed_.words[i].text)) return true;
-        return false;
       case ConditionKind::count: {
         const std::uint32_t count = parsed_.positionals > skip_ ? parsed_.positionals - skip_ : 0;
         return (count >= c.a || (c.a > count && (command_.via & via::kArgumentsAdded) != 0)) && count <= c.b;

@@ -27,6 +27,14 @@ constexpr std::uint32_t kWords = 4096;  // as many as a tree of 1 MiB holds; wha
 constexpr std::uint8_t kNoBit = 255;
 constexpr std::uint32_t kUnclassified = 0xffffffffu;
 
+// How one word was read.
+struct Reading {
+  WordKind kind;
+  std::uint8_t bit;        // of an option that carries its value, and of a value
+  std::uint16_t value_at;  // where the value begins in an option that carries it
+  mutable std::uint32_t classes;  // of the word as a path; kUnclassified until a rule asks
+};
+
 // How the words of one command were read.
 struct Parsed {
   const Word* words = nullptr;
@@ -36,19 +44,26 @@ struct Parsed {
   std::uint16_t flags = 0;  // of all words together
   const record::Bucket* bucket = nullptr;
   std::uint32_t positionals = 0;
-  WordKind kind[kWords];
-  std::uint8_t bit[kWords];        // of an option that carries its value, and of a value
-  std::uint16_t value_at[kWords];  // where the value begins in an option that carries it
-  mutable std::uint32_t classes[kWords];  // of the words as paths; kUnclassified until a rule asks
+  mutable std::uint32_t letters = 0;  // of all words, or of more than they; 0 until a rule asks
+  Reading readings[kWords];
 
-  WordKind kind_of(std::uint32_t index) const noexcept { return index < kWords ? kind[index] : WordKind::positional; }
-  void begin(const Word* given, std::uint32_t given_count) noexcept {
+  WordKind kind_of(std::uint32_t index) const noexcept { return index < kWords ? readings[index].kind : WordKind::positional; }
+  void begin(const Word* given, std::uint32_t given_count, std::uint32_t known_letters) noexcept {
     words = given;
     count = given_count;
     present = sure = valued = Bits{};
     flags = 0;
     bucket = nullptr;
     positionals = 0;
+    letters = known_letters;
+  }
+  // The letters of all words, with their ends.
+  std::uint32_t all_letters() const noexcept {
+    if (letters == 0) {
+      letters = std::uint32_t{1} << kWordEnd;
+      for (std::uint32_t i = 0; i < count; ++i) letters |= letters_of(words[i].text);
+    }
+    return letters;
   }
 };
 
@@ -63,36 +78,35 @@ class Options {
       : image_(image), spec_(spec), parsed_(parsed), style_(static_cast<OptionStyle>(spec.style)) {}
 
   void read() noexcept {
-    bool ended = style_ == OptionStyle::operands;
+    const Word* const words = parsed_->words;
+    const std::uint32_t count = parsed_->count;
     std::uint32_t waiting = kNoBit;  // the option whose value the next word is
-    for (std::uint32_t i = 0; i < parsed_->count; ++i) {
-      const std::string_view text = parsed_->words[i].text;
-      parsed_->flags |= parsed_->words[i].flags;
-      WordKind kind = WordKind::positional;
-      std::uint8_t bit = kNoBit;
-      std::uint16_t value_at = 0;
+    std::uint16_t flags = 0;
+    bool ended = style_ == OptionStyle::operands;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::string_view text = words[i].text;
+      flags |= words[i].flags;
+      Reading reading{WordKind::positional, kNoBit, 0, kUnclassified};
       if (waiting != kNoBit) {
-        kind = WordKind::value;
-        bit = static_cast<std::uint8_t>(waiting);
+        reading.kind = WordKind::value;
+        reading.bit = static_cast<std::uint8_t>(waiting);
         waiting = kNoBit;
-      } else if (!ended && text == "--") {
-        ended = true;
-        kind = WordKind::terminator;
-        if (const record::Flag* flag = exact("--")) set(flag->bit, true);
       } else if (!ended && is_option(text)) {
-        kind = WordKind::option;
-        waiting = option(text, &bit, &value_at);
+        if (text.size() == 2 && text[1] == '-') {
+          ended = true;
+          reading.kind = WordKind::terminator;
+          if (const record::Flag* flag = exact("--")) set(flag->bit, true);
+        } else {
+          reading.kind = WordKind::option;
+          waiting = option(text, &reading.bit, &reading.value_at);
+        }
       } else if (parsed_->positionals++ == 0) {
         enter(text);
       }
-      if (bit != kNoBit) parsed_->valued.set(bit);
-      if (i < kWords) {
-        parsed_->kind[i] = kind;
-        parsed_->bit[i] = bit;
-        parsed_->value_at[i] = value_at;
-        parsed_->classes[i] = kUnclassified;
-      }
+      if (reading.bit != kNoBit) parsed_->valued.set(reading.bit);
+      if (i < kWords) parsed_->readings[i] = reading;
     }
+    parsed_->flags = flags;
   }
 
  private:
@@ -148,6 +162,15 @@ class Options {
     *first = *end = low;
     while (*end < spec_.flag_count && flag(*end).letter == start) ++*end;
   }
+  // Whether the first two letters tell that it is no option's name, nor the beginning of one.
+  bool begins_unknown(std::string_view name, char sign) const noexcept {
+    const std::size_t dashes = style_ == OptionStyle::gnu ? 2 : 0;
+    if (name.size() < dashes + 2) return false;
+    const char first = name[dashes], second = name[dashes + 1];
+    if (first == sign || second == sign) return false;
+    if (spec_.starts == kNothing) return true;
+    return (image_.letters[spec_.starts].second[letter_class(first)] >> letter_class(second) & 1) == 0;
+  }
   void set(std::uint32_t bit, bool sure) noexcept {
     parsed_->present.set(bit);
     if (sure) parsed_->sure.set(bit);
@@ -201,6 +224,7 @@ class Options {
   }
   std::uint32_t named(std::string_view text, std::size_t skip, char sign, bool abbreviated, std::uint8_t* bit,
                       std::uint16_t* value_at) noexcept {
+    if (begins_unknown(text.substr(skip), sign)) return kNoBit;
     const std::size_t at = text.find(sign, 1);
     const std::string_view name = text.substr(skip, at == std::string_view::npos ? at : at - skip);
     const bool carries = at != std::string_view::npos;

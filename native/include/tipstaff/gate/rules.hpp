@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/findings.hpp"
-#include "tipstaff/gate/word_signs.hpp"
+#include "tipstaff/gate/guards.hpp"
 #include "tipstaff/gate/matcher.hpp"
 #include "tipstaff/gate/options.hpp"
 
@@ -17,32 +17,6 @@ struct Trace {
   void* self = nullptr;
 };
 
-// The signs of all words of a tree, looked for when the first rule asks.
-class TreeSigns {
- public:
-  void forget() noexcept { known_ = pairs_known_ = false; }
-  const WordSigns& of(const Tree& tree) noexcept {
-    if (!known_) {
-      known_ = true;
-      signs_.clear();
-      for (std::uint32_t i = 0; i < tree.word_count(); ++i) signs_.add(tree.words()[i].text);
-    }
-    return signs_;
-  }
-  const WordSigns& with_pairs(const Tree& tree) noexcept {
-    if (!pairs_known_) {
-      pairs_known_ = true;
-      signs_.clear_pairs();
-      for (std::uint32_t i = 0; i < tree.word_count(); ++i) signs_.add_pairs(tree.words()[i].text);
-    }
-    return signs_;
-  }
-
- private:
-  WordSigns signs_;
-  bool known_ = false, pairs_known_ = false;
-};
-
 struct Judging {
   const Image* image;
   const Surroundings* surroundings;
@@ -50,7 +24,6 @@ struct Judging {
   Verdict* verdict;
   Decision uncertain;   // what the policy says of the uncertain
   Parsed* parsed;       // room to work in
-  TreeSigns* signs;     // likewise
   const Trace* trace = nullptr;
 };
 
@@ -76,40 +49,22 @@ inline std::uint32_t facts_of(const Command& command, const Parsed& parsed) noex
 // Tries the rules of one command.
 class Trial {
  public:
-  // `own`: the words are those of the tree.
-  Trial(const Judging& judging, const Command& command, std::uint32_t index, bool own) noexcept
-      : judging_(judging), image_(*judging.image), command_(command), index_(index), own_(own),
-        facts_(facts_of(command, *judging.parsed)),
+  Trial(const Judging& judging, const Command& command, std::uint32_t index) noexcept
+      : judging_(judging), image_(*judging.image), command_(command), index_(index),
+        guarded_(*judging.image, *judging.parsed, facts_of(command, *judging.parsed), command.via),
         matcher_(*judging.image, *judging.surroundings, *judging.tree, command, index, *judging.parsed) {}
 
-  void run(const record::Candidate* list, std::uint32_t count) noexcept {
+  // `guard`: of the candidates that need something.
+  void run(const record::Candidate* list, std::uint32_t count, std::uint32_t guard) noexcept {
+    const bool all = judging_.trace != nullptr, open = !all && guarded_.open(guard);
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (list[i].trigger != kNothing && !met(image_.triggers[list[i].trigger]) && judging_.trace == nullptr) continue;
+      const std::uint32_t trigger = list[i].trigger;
+      if (trigger != kNothing && !all && !(open && guarded_.met(i, image_.triggers[trigger]))) continue;
       try_rule(image_.instances[list[i].instance]);
     }
   }
 
  private:
-  bool met(const record::Trigger& trigger) noexcept {
-    const Parsed& parsed = *judging_.parsed;
-    if ((trigger.facts & facts_) != 0 || (trigger.via & command_.via) != 0) return true;
-    if (trigger.present != kNothing && parsed.present.meets(image_.masks[trigger.present])) return true;
-    if (trigger.valued != kNothing && parsed.valued.meets(image_.masks[trigger.valued])) return true;
-    if (!own_) return trigger.sign_count != 0;
-    if (trigger.sign_count == 0) return false;
-    const std::uint32_t* const wanted = image_.signs.items + trigger.signs;
-    std::uint32_t i = 0;
-    if (trigger.pairs_from != 0) {
-      const WordSigns& signs = judging_.signs->of(*judging_.tree);
-      for (; i < trigger.pairs_from; ++i)
-        if (signs.has(wanted[i])) return true;
-    }
-    if (i == trigger.sign_count) return false;
-    const WordSigns& signs = judging_.signs->with_pairs(*judging_.tree);
-    for (; i < trigger.sign_count; ++i)
-      if (signs.has_pairs(wanted[i])) return true;
-    return false;
-  }
   void try_rule(const record::Instance& instance) noexcept {
     const bool held = matcher_.holds(instance);
     Finding finding;
@@ -136,8 +91,7 @@ class Trial {
   const Image& image_;
   const Command& command_;
   const std::uint32_t index_;
-  const bool own_;
-  const std::uint32_t facts_;
+  Guarded guarded_;
   Matcher matcher_;
 };
 
@@ -149,15 +103,15 @@ inline void judge_command(const Judging& judging, const Command& command, std::u
   if (spec == nullptr && image.shared.count == 0) return;
   const record::Spec& used = spec != nullptr ? *spec : record::kPlainSpec;
   Parsed& parsed = *judging.parsed;
-  parsed.begin(words, word_count);
+  parsed.begin(words, word_count, command.letters);
   Options(image, used, &parsed).read();
   if (used.harmless != kNothing && parsed.sure.meets(image.masks[used.harmless])) return;
   const record::Bucket* const bucket = parsed.bucket;
   if (bucket != nullptr && bucket->harmless != kNothing && parsed.sure.meets(image.masks[bucket->harmless])) return;
-  Trial trial(judging, command, index, words == judging.tree->arguments(command));
-  if (bucket != nullptr) trial.run(image.candidates.items + bucket->rules, bucket->rule_count);
-  else trial.run(image.candidates.items + used.rules, used.rule_count);
-  trial.run(image.shared.items, image.shared.count);
+  Trial trial(judging, command, index);
+  if (bucket != nullptr) trial.run(image.candidates.items + bucket->rules, bucket->rule_count, bucket->guard);
+  else trial.run(image.candidates.items + used.rules, used.rule_count, used.guard);
+  trial.run(image.shared.items, image.shared.count, kNothing);
 }
 
 }  // namespace tipstaff::gate::rules

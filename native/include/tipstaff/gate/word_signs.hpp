@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tipstaff::gate {
@@ -25,57 +24,45 @@ inline constexpr std::array<std::uint8_t, 256> kLetterClasses = make_letter_clas
 
 constexpr std::uint32_t letter_class(char c) noexcept { return kLetterClasses[static_cast<unsigned char>(c)]; }
 
-// Compilers write out a memset of a size that they know, slowly for sizes as these.
-#if defined(__GNUC__)
-__attribute__((noinline))
-#endif
-inline void wipe(void* memory, std::size_t bytes) noexcept { std::memset(memory, 0, bytes); }
+constexpr std::array<std::uint32_t, 256> make_letter_bits() {
+  std::array<std::uint32_t, 256> bits{};
+  for (int c = 0; c < 256; ++c) bits[c] = std::uint32_t{1} << kLetterClasses[c];
+  return bits;
+}
+inline constexpr std::array<std::uint32_t, 256> kLetterBits = make_letter_bits();
 
-class WordSigns {
- public:
-  static constexpr std::uint32_t kBoundary = 31;
-  // Where the signs lie: of beginnings from 0 on, of ends, of pairs.
-  static constexpr std::uint32_t kEnds = 4096, kPairs = 8192;
+// The letters of a text, as bits.
+inline std::uint32_t letters_of(std::string_view text) noexcept {
+  std::uint32_t letters = 0;
+  for (const char c : text) letters |= kLetterBits[static_cast<unsigned char>(c)];
+  return letters;
+}
 
-  void clear() noexcept { wipe(ends_, sizeof ends_); }
-  void clear_pairs() noexcept { wipe(pairs_, sizeof pairs_); }
+constexpr std::uint32_t kWordEnd = 31;  // its class: it counts as a letter
+// Where the signs lie: of beginnings from 0 on, of ends, of pairs of letters.
+constexpr std::uint32_t kEndsFrom = 4096, kPairsFrom = 8192;
 
-  // The word's beginning and end.
-  void add(std::string_view word) noexcept {
-    const std::size_t n = word.size();
-    if (n >= 3) {
-      const char* const end = word.data() + n;
-      set(sign(letter_class(word[0]), letter_class(word[1]), letter_class(word[2])));
-      set(kEnds + sign(letter_class(end[-3]), letter_class(end[-2]), letter_class(end[-1])));
-    } else {
-      const std::uint32_t first = n > 0 ? letter_class(word[0]) : kBoundary, last = n > 1 ? letter_class(word[1]) : first;
-      set(sign(first, n > 1 ? last : kBoundary, kBoundary));
-      set(kEnds + sign(kBoundary, n > 1 ? first : kBoundary, last));
-    }
+constexpr std::uint32_t sign_of(std::uint32_t first, std::uint32_t second, std::uint32_t third) noexcept {
+  return ((first << 10 | second << 5 | third) * 40503u & 0xffff) >> 4;
+}
+inline std::uint32_t beginning_sign(std::string_view word) noexcept {
+  if (word.size() >= 3) return sign_of(letter_class(word[0]), letter_class(word[1]), letter_class(word[2]));
+  return sign_of(!word.empty() ? letter_class(word[0]) : kWordEnd, word.size() > 1 ? letter_class(word[1]) : kWordEnd, kWordEnd);
+}
+inline std::uint32_t ending_sign(std::string_view word) noexcept {
+  const std::size_t n = word.size();
+  return kEndsFrom + sign_of(n > 2 ? letter_class(word[n - 3]) : kWordEnd, n > 1 ? letter_class(word[n - 2]) : kWordEnd,
+                             n > 0 ? letter_class(word[n - 1]) : kWordEnd);
+}
+// Adds the pairs of letters that stand side by side in a word, ends included: for each letter bits of those behind it.
+inline void add_pairs(std::string_view word, std::uint32_t (&pairs)[32]) noexcept {
+  std::uint32_t last = kWordEnd;
+  for (const char c : word) {
+    const std::uint32_t next = letter_class(c);
+    pairs[last] |= std::uint32_t{1} << next;
+    last = next;
   }
-  // All pairs in the word, with its ends. Linear.
-  void add_pairs(std::string_view word) noexcept {
-    std::uint32_t last = kBoundary;
-    for (const char c : word) {
-      const std::uint32_t next = letter_class(c);
-      pairs_[last << 5 | next] = 1;
-      last = next;
-    }
-    pairs_[last << 5 | kBoundary] = 1;
-  }
-  // Whether both of two signs are there, as an image packs them; of beginnings and ends, and of pairs.
-  bool has(std::uint32_t packed) const noexcept { return (bit(packed & 0xffff) & bit(packed >> 16) & 1) != 0; }
-  bool has_pairs(std::uint32_t packed) const noexcept { return (pairs_[packed & 1023] & pairs_[packed >> 16 & 1023]) != 0; }
-
- private:
-  static constexpr std::uint32_t sign(std::uint32_t first, std::uint32_t second, std::uint32_t third) noexcept {
-    return ((first << 10 | second << 5 | third) * 40503u & 0xffff) >> 4;
-  }
-  void set(std::uint32_t sign) noexcept { ends_[sign >> 6] |= std::uint64_t{1} << (sign & 63); }
-  std::uint64_t bit(std::uint32_t sign) const noexcept { return ends_[sign >> 6] >> (sign & 63); }
-
-  std::uint64_t ends_[kPairs / 64];
-  std::uint8_t pairs_[1024];
-};
+  pairs[last] |= std::uint32_t{1} << kWordEnd;
+}
 
 }  // namespace tipstaff::gate
