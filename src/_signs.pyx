@@ -100,8 +100,8 @@ def sign_rows(rows, mean, Py_ssize_t dimensions):
     Returns
     -------
     bits, factors : memoryview
-        uint8, for each 64 rows and each 8 of the rotated dimensions (the next power of two, at least 8) the 64 rows'
-        bytes, the lowest dimension in the lowest bit; and float32 (n,). Rows that are not finite have the factor 0.
+        uint8, for each 64 rows and each 8 of the rotated dimensions (the next power of two, at least 8; from 64 on three
+        quarters of them) the 64 rows' bytes, the lowest dimension in the lowest bit; and float32 (n,). Rows that are not finite have the factor 0.
     """
     cdef Borrowed row_view
     cdef Borrowed mean_view

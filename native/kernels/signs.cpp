@@ -52,7 +52,7 @@ void sign_rows(const unsigned char* rows, std::int64_t n, std::int64_t dimension
                const unsigned char* mean, unsigned char* bits, float* factors,
                float* space) noexcept {
   const std::int64_t padded = sign_dimensions(dimensions);
-  const std::int64_t bytes = padded / 8;
+  const std::int64_t bytes = kept_signs(dimensions) / 8;
   start_rotation(padded, space);
   for (std::int64_t row = 0; row < n; ++row) {
     const unsigned char* x = rows + row * dimensions * 4;
@@ -88,8 +88,9 @@ bool prepare_signs(const unsigned char* vector, const unsigned char* mean, std::
   }
   start_rotation(padded, space);
   rotate(padded, space);
+  const std::int64_t kept = kept_signs(dimensions);
   float largest = 0;
-  for (std::int64_t i = 0; i < padded; i += 4) {
+  for (std::int64_t i = 0; i < kept; i += 4) {
     const float size = std::fabs(space[i]) + std::fabs(space[i + 1]) + std::fabs(space[i + 2]) +
                        std::fabs(space[i + 3]);
     if (!(size < 1e30f)) return false;
@@ -97,15 +98,16 @@ bool prepare_signs(const unsigned char* vector, const unsigned char* mean, std::
   }
   if (!(largest > 1e-30f) || !(std::fabs(base) < 1e30)) return false;
   query->base = static_cast<float>(base);
-  query->step = largest / static_cast<float>(sign_level);
-  for (std::int64_t i = 0; i < padded; i += 4) {
+  const float unit = largest / static_cast<float>(sign_level);
+  query->step = unit * (static_cast<float>(padded) / static_cast<float>(kept));
+  for (std::int64_t i = 0; i < kept; i += 4) {
     for (int pattern = 0; pattern < 16; ++pattern) {
       float sum = 0;
       for (int bit = 0; bit < 4; ++bit) {
         sum += ((pattern >> bit) & 1) != 0 ? space[i + bit] : -space[i + bit];
       }
       // Cutting off after adding a half is rounding; the level makes it positive.
-      float level = sum / query->step + (static_cast<float>(sign_level) + 0.5f);
+      float level = sum / unit + (static_cast<float>(sign_level) + 0.5f);
       if (!(level > 0.0f)) level = 0.0f;
       auto entry = static_cast<int>(level);
       if (entry > 2 * sign_level) entry = 2 * sign_level;

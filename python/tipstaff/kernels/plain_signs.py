@@ -33,6 +33,11 @@ def _padded(dimensions: int) -> int:
     return max(8, 1 << (dimensions - 1).bit_length())
 
 
+def _kept(padded: int) -> int:
+    """Return of how many dimensions the signs are kept."""
+    return padded if padded < 64 else padded // 4 * 3
+
+
 def _scrambled(number: int) -> int:
     """Return a number's place in the sequence splitmix64."""
     number = (number + 0x9E3779B97F4A7C15) & _WORD
@@ -70,7 +75,8 @@ def sign_rows(rows: Buffer, mean: Buffer, dimensions: int) -> tuple[memoryview[i
         message = f"mean: expected {4 * dimensions} bytes, got {4 * len(centre)}"
         raise ValueError(message)
     n = len(vectors) // dimensions
-    bits = bytearray(-(-n // _BLOCK) * _BLOCK * padded // 8)
+    kept = _kept(padded)
+    bits = bytearray(-(-n // _BLOCK) * _BLOCK * kept // 8)
     factors = array("f")
     for row in range(n):
         start = row * dimensions
@@ -79,9 +85,9 @@ def sign_rows(rows: Buffer, mean: Buffer, dimensions: int) -> tuple[memoryview[i
         total = sum(map(abs, turned))
         factor = sum(x * x for x in centred) / total if total else 0.0
         factors.append(factor if math.isfinite(factor) else 0.0)
-        for i, value in enumerate(turned):
+        for i, value in enumerate(turned[:kept]):
             if value >= 0:
-                bits[row // _BLOCK * _BLOCK * padded // 8 + i // 8 * _BLOCK + row % _BLOCK] |= 1 << i % 8
+                bits[row // _BLOCK * _BLOCK * kept // 8 + i // 8 * _BLOCK + row % _BLOCK] |= 1 << i % 8
     return memoryview(bits), memoryview(factors)
 
 
@@ -112,12 +118,13 @@ def score_topk_signs(
     )  # fmt: skip
     vector = memoryview(query).cast("B").cast("f")
     padded = _padded(len(vector))
+    kept_signs = _kept(padded)
     n = memoryview(risks).nbytes
     view = memoryview(bits).cast("B")
     factor = memoryview(factors).cast("B").cast("f")
     centre = memoryview(mean).cast("B").cast("f")
     for name, found, expected in (
-        ("bits", len(view), -(-n // _BLOCK) * _BLOCK * padded // 8),
+        ("bits", len(view), -(-n // _BLOCK) * _BLOCK * kept_signs // 8),
         ("factors", 4 * len(factor), 4 * n),
         ("mean", 4 * len(centre), 4 * len(vector)),
     ):
@@ -132,11 +139,12 @@ def score_topk_signs(
 
         def estimate(entry: tuple[int, float, float]) -> float:
             row, score, cosine = entry
-            start = row // _BLOCK * _BLOCK * padded // 8 + row % _BLOCK
+            start = row // _BLOCK * _BLOCK * kept_signs // 8 + row % _BLOCK
             near = sum(
-                value if view[start + i // 8 * _BLOCK] >> i % 8 & 1 else -value for i, value in enumerate(turned)
+                value if view[start + i // 8 * _BLOCK] >> i % 8 & 1 else -value
+                for i, value in enumerate(turned[:kept_signs])
             )
-            return max(0.0, min(1.0, base + factor[row] * near)) + (score - cosine)
+            return max(0.0, min(1.0, base + factor[row] * near * padded / kept_signs)) + (score - cosine)
 
         kept = heapq.nsmallest(wanted, ((-estimate(entry), entry[0]) for entry in entries))
         chosen = {row for _, row in kept}

@@ -125,7 +125,8 @@ class ShardStore:
         }
         bits, factors = self._views["sign_bits"], self._views["sign_factors"]
         padded = 1 << max(dims - 1, 7).bit_length()
-        if len(bits) and (len(bits) != -(-n_shards // 64) * 8 * padded or len(factors) != n_shards):
+        kept = padded if padded < 64 else padded // 4 * 3
+        if len(bits) and (len(bits) != -(-n_shards // 64) * 8 * kept or len(factors) != n_shards):
             raise container.damaged("its sign rows are not those of so many shards")
 
     @property
