@@ -171,6 +171,7 @@ inline void ShellReader::read_here_document(Redirections& out, bool strip_tabs) 
     } else {
       const char* q = p;
       while (q < end_ && !ends_word(*q) && *q != '\'' && *q != '"' && *q != '\\') ++q;
+      if (q == p) ++q;  // a backslash that ends the text
       delimiter = tree_.join(delimiter, string_view(p, static_cast<std::size_t>(q - p)));
       p = q;
     }
