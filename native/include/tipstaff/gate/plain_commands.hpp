@@ -346,7 +346,7 @@ class PlainReader {
     }
     if (name.size() < 4) return name;
     if (shell::ends_with(name, ".exe") || begins(name, "git-")) return {};
-    const bool versioned = (name.size() > 7 && begins(name, "python")) || (begins(name, "php") && shell::is_digit(name[3])) ||
+    const bool versioned = (name.size() > 7 && begins(name, "python") && shell::is_digit(name[6])) || (begins(name, "php") && shell::is_digit(name[3])) ||
                            (name.size() > 4 && shell::is_digit(name[4]) && (begins(name, "perl") || begins(name, "ruby")));
     return versioned ? string_view() : name;
   }

@@ -36,8 +36,8 @@ inline string_view ShellReader::program_name(const Word& word) noexcept {
     }
     return {};
   }
-  // python3.11 is a python3.
-  if (starts_with(name, "python") && name.size() > 7) return name[6] == '2' ? "python2" : "python3";
+  // python3.11 is a python3, pythonsomething is not.
+  if (starts_with(name, "python") && name.size() > 7 && is_digit(name[6])) return name[6] == '2' ? "python2" : "python3";
   if (name.size() > 3 && starts_with(name, "php") && is_digit(name[3])) return "php";
   if (name.size() > 4 && starts_with(name, "perl") && is_digit(name[4])) return "perl";
   if (name.size() > 4 && starts_with(name, "ruby") && is_digit(name[4])) return "ruby";
