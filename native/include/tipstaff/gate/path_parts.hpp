@@ -1,6 +1,12 @@
 // A path taken apart: where it begins, and its parts after `.`, `..` and repeated slashes are gone.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <string_view>
+
 #include "tipstaff/gate/ascii.hpp"
 #include "tipstaff/gate/commands.hpp"
 
@@ -75,11 +81,32 @@ inline bool glob_names(std::string_view pattern, std::string_view name) noexcept
   return p == pattern.size();
 }
 
-struct PathParts {
+// Room for the parts of a path: only those that are put there are written, and copied.
+class PartList {
+ public:
   static constexpr std::uint32_t kMax = 128;
+
+  std::string_view& operator[](std::uint32_t index) noexcept { return *at(index); }
+  const std::string_view& operator[](std::uint32_t index) const noexcept { return *at(index); }
+  void put(std::uint32_t index, std::string_view text) noexcept { new (memory_ + index * sizeof text) std::string_view(text); }
+  void take(const PartList& other, std::uint32_t count) noexcept {
+    std::memcpy(memory_, other.memory_, count * sizeof(std::string_view));
+  }
+
+ private:
+  std::string_view* at(std::uint32_t index) noexcept { return std::launder(reinterpret_cast<std::string_view*>(memory_)) + index; }
+  const std::string_view* at(std::uint32_t index) const noexcept {
+    return std::launder(reinterpret_cast<const std::string_view*>(memory_)) + index;
+  }
+
+  alignas(std::string_view) unsigned char memory_[kMax * sizeof(std::string_view)];
+};
+
+struct PathParts {
+  static constexpr std::uint32_t kMax = PartList::kMax;
   static constexpr std::size_t kLongestPattern = 128;
 
-  std::string_view part[kMax];
+  PartList part;
   std::uint32_t count = 0;
   PathBase base = PathBase::relative;
   char drive = 0;              // in lower case
@@ -88,6 +115,22 @@ struct PathParts {
   bool folded = false;         // upper and lower case are the same (Windows, macOS)
   bool ends_in_slash = false;  // names what is behind a symbolic link, and not the link
   bool too_long = false;
+
+  PathParts() noexcept {}
+  PathParts(const PathParts& other) noexcept { *this = other; }
+  PathParts& operator=(const PathParts& other) noexcept {
+    if (this == &other) return *this;
+    part.take(other.part, other.count);
+    count = other.count;
+    base = other.base;
+    drive = other.drive;
+    climbs = other.climbs;
+    glob = other.glob;
+    folded = other.folded;
+    ends_in_slash = other.ends_in_slash;
+    too_long = other.too_long;
+    return *this;
+  }
 
   static constexpr bool is_drive_letter(std::string_view text) noexcept {
     return text.size() >= 2 && text[1] == ':' && ascii::is_letter(text[0]);
@@ -163,7 +206,7 @@ struct PathParts {
       too_long = true;
       return;
     }
-    part[count++] = text;
+    part.put(count++, text);
   }
 
   void push_all(std::string_view text, bool backslashes) noexcept {
