@@ -294,6 +294,8 @@ void test_bytes() {
   check(nul.uncertain(Unresolved::encoding) && print_line(nul.tree) == "rm -rf / !encoding", "NUL bytes are dropped");
   const Read invalid("echo \xff\xfe; rm -rf \xc3");
   check(invalid.find("rm") != nullptr && invalid.tree.uncertainty_count() == 0, "bytes that are no text are bytes");
+  for (const char* const shortest : {"sh +", "sh -", "bash + +", "python -", "env -", "psql -", "git -", "sudo -"})
+    check(Read(shortest).tree.command_count() != 0, "an option that is only its sign is read no further");
   check(Read("cat <<f\\").tree.command_count() == 1, "a backslash that ends the text ends a delimiter");
   const Read empty("");
   check(empty.tree.command_count() == 0 && empty.tree.uncertainty_count() == 0, "nothing is nothing");

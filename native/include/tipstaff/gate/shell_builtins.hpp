@@ -286,6 +286,7 @@ inline void ShellReader::run_shell(Invocation& in) noexcept {
       ++i;
       break;
     }
+    if (text.size() == 1) continue;  // `+` alone says nothing
     if (text[1] == '-') {
       if (text == "--rcfile" || text == "--init-file") {
         Stream file;
