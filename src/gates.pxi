@@ -1,0 +1,241 @@
+# What the gate engine is to Cython: its types, its calls, and small ones that take its enumerations as numbers.
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.vector cimport vector
+
+cdef extern from "buffers.hpp" namespace "tipstaff":
+    cdef cppclass Borrowed:
+        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
+        unsigned char* data() nogil
+        Py_ssize_t size() nogil
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "<string_view>" namespace "std" nogil:
+    cdef cppclass string_view:
+        string_view()
+        string_view(const char*, size_t)
+        const char* data()
+        size_t size()
+
+cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
+    cdef struct Span:
+        uint32_t start
+        uint32_t end
+
+    cdef cppclass Dialect:
+        pass
+
+    cdef struct Word:
+        string_view text
+        Span span
+        uint16_t flags
+
+    cdef struct Command:
+        string_view program
+        Word name
+        uint32_t first_word
+        uint32_t word_count
+        string_view cwd
+        uint32_t node
+        uint32_t carrier
+        uint32_t pipe_from
+        uint32_t pipe_to
+        cbool has_input
+        Word input
+        uint32_t via
+        Span span
+
+    cdef struct Node:
+        cbool is_code
+        Span span
+        uint32_t parent
+        uint32_t command
+
+    cdef struct Uncertainty:
+        Span span
+        uint32_t command
+
+    cdef cppclass Tree:
+        const Command* commands()
+        uint32_t command_count()
+        const Word* arguments(const Command&)
+        const Node* nodes()
+        uint32_t node_count()
+        const Uncertainty* uncertainties()
+        uint32_t uncertainty_count()
+        cbool full()
+
+    cdef struct Finding:
+        uint32_t rule
+        Span span
+        Span focus
+        uint32_t command
+        uint32_t classes
+        uint32_t field
+        cbool uncertain
+
+    cdef cppclass Verdict:
+        Finding findings[64]
+        uint32_t count
+        uint32_t left_out
+        uint32_t marks
+
+    cdef cppclass FlowState:
+        FlowState()
+        cbool valid()
+        uint32_t marks
+        uint32_t changed_lines
+
+    cdef struct Config "tipstaff::gate::record::Config":
+        uint32_t switches
+        uint32_t diff_lines
+        uint32_t run_diff_lines
+        uint32_t uncertain_interactive
+        uint32_t uncertain_unattended
+        uint32_t on_error
+
+    cdef struct RuleRecord "tipstaff::gate::record::Rule":
+        uint32_t id
+        uint32_t pack
+        uint32_t reason
+        uint32_t safer
+        uint32_t severity
+        uint32_t decision
+        uint32_t because
+        uint32_t former
+
+    cdef cppclass RuleList "tipstaff::gate::Image::List<tipstaff::gate::record::Rule>":
+        const RuleRecord* items
+        uint32_t count
+
+    cdef cppclass TextList "tipstaff::gate::Image::List<std::uint32_t>":
+        const uint32_t* items
+        uint32_t count
+
+    cdef cppclass Image:
+        Image()
+        RuleList rules
+        TextList allowlist
+        Config config
+        string_view secrets
+        string_view text(uint32_t)
+
+    cdef cppclass Settings:
+        Settings()
+        Config config
+        cbool unattended
+
+    cdef struct Field:
+        string_view name
+        string_view text
+        uint32_t element
+
+    cdef cppclass CPlace "tipstaff::gate::Place":
+        CPlace()
+        string_view cwd
+        string_view repository
+        string_view home
+        string_view temporary
+        cbool files
+
+    cdef cppclass Call:
+        Call()
+        string_view tool
+        uint32_t first_field
+        uint32_t field_count
+        const CPlace* place
+
+    cdef cppclass Room:
+        Tree& tree(size_t) except +
+
+    cdef cppclass Trace "tipstaff::gate::rules::Trace":
+        Trace()
+
+    cdef struct Tried:
+        uint32_t command
+        uint32_t rule
+        uint32_t held
+        uint32_t decision
+
+    cdef cppclass Answers:
+        Answers()
+        vector[Finding] found
+        vector[uint32_t] begin
+        vector[uint32_t] left_out
+
+    cdef cppclass Event:
+        Event()
+        string_view tool
+        const Field* fields
+        uint32_t field_count
+
+    Room& own_room() except +
+    Trace tracing(vector[Tried]*) except +
+    void judge(const Image&, const Settings&, const Call&, const Field*, Room&, FlowState*, Verdict*, const Trace*) except +
+    void judge_all(const Image&, const Settings&, const vector[Call]&, const vector[Field]&, uint32_t, Answers*) except +
+    uint32_t code_point_at(string_view, uint32_t) noexcept
+    cbool set_image(vector[uint64_t]*, const unsigned char*, size_t, Image*, int*) except +
+    uint64_t checksum_of "tipstaff::gate::image_checksum"(const unsigned char*, size_t) noexcept
+    uint32_t changed_lines_of "tipstaff::gate::engine::Engine::changed_lines"(const Event&) noexcept
+    cbool allowed_by "tipstaff::gate::engine::Engine::allowed"(string_view, string_view) noexcept
+
+cdef extern from *:
+    """
+    #include "gate_calls.hpp"
+    static inline void set_dialect(tipstaff::gate::Call& call, int d) { call.dialect = static_cast<tipstaff::gate::Dialect>(d); }
+    static inline void decide_all(const tipstaff::gate::Image& image, const tipstaff::gate::Settings& settings,
+                                  const std::vector<std::string_view>& commands, const tipstaff::gate::Place& place,
+                                  int dialect, std::uint32_t threads, unsigned char* decisions) {
+      tipstaff::gate::decide_all(image, settings, commands, place, static_cast<tipstaff::gate::Dialect>(dialect), threads,
+                                 decisions);
+    }
+    static inline int decision_of(const tipstaff::gate::Finding& f) { return static_cast<int>(f.decision); }
+    static inline int gate_of(const tipstaff::gate::Finding& f) { return static_cast<int>(f.gate); }
+    static inline int verdict_decision(const tipstaff::gate::Verdict& v) { return static_cast<int>(v.decision); }
+    static inline int dialect_of(const tipstaff::gate::Command& c) { return static_cast<int>(c.dialect); }
+    static inline int node_dialect(const tipstaff::gate::Node& n) { return static_cast<int>(n.dialect); }
+    static inline int node_kind(const tipstaff::gate::Node& n) { return static_cast<int>(n.kind); }
+    static inline int reason_of(const tipstaff::gate::Uncertainty& u) { return static_cast<int>(u.reason); }
+    static inline unsigned classes_of(const tipstaff::gate::Place& p, const tipstaff::gate::Command& c,
+                                      const tipstaff::gate::Word& w) {
+      return tipstaff::gate::classify_path(p.surroundings(), c, w);
+    }
+    """
+    void set_dialect(Call&, int) noexcept nogil
+    void decide_all(const Image&, const Settings&, const vector[string_view]&, const CPlace&, int, uint32_t, unsigned char*) except + nogil
+    int decision_of(const Finding&) noexcept nogil
+    int gate_of(const Finding&) noexcept nogil
+    int verdict_decision(const Verdict&) noexcept nogil
+    int dialect_of(const Command&) noexcept nogil
+    int node_dialect(const Node&) noexcept nogil
+    int node_kind(const Node&) noexcept nogil
+    int reason_of(const Uncertainty&) noexcept nogil
+    unsigned classes_of(const CPlace&, const Command&, const Word&) noexcept nogil
+
+cdef extern from *:
+    """
+    namespace tipstaff::gate {
+    // A tree that stays: for explanations.
+    class OneTree {
+     public:
+      void read(const Image& image, const Settings& settings, const Call& call, const Field& field, Verdict* verdict) {
+        Event event;
+        event.fields = &field;
+        event.field_count = 1;
+        event.dialect = call.dialect;
+        tree_ = &room_.tree(field.text.size());
+        evaluate(image, settings, event, call.place->surroundings(), *tree_, nullptr, verdict);
+      }
+      Tree* tree() { return tree_; }
+     private:
+      Room room_;
+      Tree* tree_ = nullptr;
+    };
+    }
+    """
+    cdef cppclass OneTree "tipstaff::gate::OneTree":
+        OneTree()
+        void read(const Image&, const Settings&, const Call&, const Field&, Verdict*) except +
+        Tree* tree()
