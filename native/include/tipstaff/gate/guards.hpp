@@ -19,15 +19,17 @@ class Guarded {
   // Whether any of the triggers may be met; none is where the guard is kNothing.
   bool open(std::uint32_t index) noexcept {
     signed_ = 0;
+    other_ = false;
     if (index == kNothing) return false;
     const record::Guard& guard = image_.guards[index];
     if (guard.pairs_from != 0) find_ends(guard);
     if (guard.pairs_from != guard.sign_count) find_pairs(guard);
-    return signed_ != 0 || other_than_signs(guard);
+    other_ = other_than_signs(guard);  // what no guard has, none of its triggers has
+    return signed_ != 0 || other_;
   }
   // Whether the trigger of one of the candidates is.
   bool met(std::uint32_t candidate, const record::Trigger& trigger) const noexcept {
-    return (signed_ >> (candidate < 31 ? candidate : 31) & 1) != 0 || other_than_signs(trigger);
+    return (signed_ >> (candidate < 31 ? candidate : 31) & 1) != 0 || (other_ && other_than_signs(trigger));
   }
 
  private:
@@ -45,13 +47,13 @@ class Guarded {
       const std::string_view word = parsed_.words[i].text;
       const std::size_t n = word.size();
       const std::uint32_t one = n > 0 ? letter_class(word[0]) : kWordEnd, two = n > 1 ? letter_class(word[1]) : kWordEnd;
-      if (firsts != nullptr && (firsts[one] >> two & 1) != 0) find_signs(guard, beginning_sign(word), ending_sign(word));
+      if (firsts != nullptr && (firsts[one] >> two & 1) != 0) find_signs(guard, beginning_sign(word), word);
       if (lasts == nullptr || n < 3 || (lasts[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) == 0) continue;
-      find_signs(guard, ending_sign(word), ending_sign(word));
+      find_signs(guard, ending_sign(word), word);
     }
   }
-  // Signs whose first one is `one`, and the other either.
-  void find_signs(const record::Guard& guard, std::uint32_t one, std::uint32_t other) noexcept {
+  // Signs whose first one is `one`, and the other that one or the word's ending.
+  void find_signs(const record::Guard& guard, std::uint32_t one, std::string_view word) noexcept {
     const std::uint32_t* const wanted = image_.signs.items + guard.signs;
     std::uint32_t low = 0, high = guard.pairs_from;
     while (low < high) {
@@ -59,6 +61,8 @@ class Guarded {
       if (wanted[middle] >> 16 < one) low = middle + 1;
       else high = middle;
     }
+    if (low == guard.pairs_from || wanted[low] >> 16 != one) return;
+    const std::uint32_t other = ending_sign(word);
     for (; low < guard.pairs_from && wanted[low] >> 16 == one; ++low)
       if ((wanted[low] & 0xffff) == one || (wanted[low] & 0xffff) == other) signed_ |= wanted[guard.sign_count + low];
   }
@@ -86,6 +90,7 @@ class Guarded {
   const Parsed& parsed_;
   const std::uint32_t facts_, via_;
   std::uint32_t signed_ = 0;  // candidates that have a sign
+  bool other_ = false;        // whether something else than signs is there that some trigger asks for
 };
 
 }  // namespace tipstaff::gate::rules

@@ -273,13 +273,16 @@ class Matcher {
   // Whether a glob matches a word; most globs have a letter that no word has. `operands`: behind the subcommand.
   bool any_word(const record::Condition& c, bool operands) const noexcept {
     const std::uint32_t letters = ~parsed_.all_letters();
+    std::uint32_t from = 0;
+    if (operands)
+      for (std::uint32_t seen = 0; from < parsed_.count && seen < skip_; ++from) seen += positional(from) ? 1 : 0;
     for (std::uint32_t g = c.a; g < c.a + c.b; ++g) {
       const record::Glob& glob = image_.globs[g];
       if ((glob.letters & letters) != 0) continue;
-      std::uint32_t seen = 0;
-      for (std::uint32_t i = 0; i < parsed_.count; ++i) {
-        if (operands && (!positional(i) || seen++ < skip_)) continue;
-        if (outline_fits(glob, parsed_.words[i].text) && matches(image_, glob, parsed_.words[i].text)) return true;
+      for (std::uint32_t i = from; i < parsed_.count; ++i) {
+        if (operands && !positional(i)) continue;
+        const std::string_view text = parsed_.words[i].text;
+        if (outline_fits(glob, text) && matches(image_, glob, text)) return true;
       }
     }
     return false;

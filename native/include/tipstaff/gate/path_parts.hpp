@@ -210,11 +210,14 @@ struct PathParts {
   }
 
   void push_all(std::string_view text, bool backslashes) noexcept {
-    std::size_t start = 0;
-    for (std::size_t i = 0; i <= text.size(); ++i) {
-      if (i < text.size() && text[i] != '/' && !(backslashes && text[i] == '\\')) continue;
-      push(text.substr(start, i - start));
-      start = i + 1;
+    const char other = backslashes ? '\\' : '/';
+    const char* const end = text.data() + text.size();
+    for (const char* start = text.data();; ++start) {
+      const char* at = start;
+      while (at != end && *at != '/' && *at != other) ++at;
+      push({start, static_cast<std::size_t>(at - start)});
+      if (at == end) break;
+      start = at;
     }
     ends_in_slash = !text.empty() && (text.back() == '/' || (backslashes && text.back() == '\\'));
   }

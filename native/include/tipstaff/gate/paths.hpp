@@ -327,6 +327,7 @@ inline std::uint32_t classify_text(const Surroundings& surroundings, const Comma
     places.has_temporary = true;
   }
   std::uint32_t bits = named | classify_known(places, path);
+  if (surroundings.real_path == nullptr) return bits;
 
   // What these do to a symbolic link is done to the link.
   const bool follow_last =
