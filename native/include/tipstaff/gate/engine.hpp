@@ -3,36 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
-#include "tipstaff/gate/commands.hpp"
-#include "tipstaff/gate/dialects.hpp"
+#include "tipstaff/gate/command_judge.hpp"
 #include "tipstaff/gate/flow.hpp"
 #include "tipstaff/gate/image.hpp"
-#include "tipstaff/gate/interpreters.hpp"
-#include "tipstaff/gate/patch.hpp"
-#include "tipstaff/gate/paths.hpp"
-#include "tipstaff/gate/plain_commands.hpp"
-#include "tipstaff/gate/powershell.hpp"
-#include "tipstaff/gate/rules.hpp"
-#include "tipstaff/gate/scripts.hpp"
-#include "tipstaff/gate/shell.hpp"
-#include "tipstaff/gate/sql.hpp"
 #include "tipstaff/gate/tools.hpp"
 
 namespace tipstaff::gate {
-
-// What a caller may set apart from the image.
-struct Settings {
-  record::Config config{};
-  bool unattended = false;
-
-  Decision uncertain() const noexcept {
-    return static_cast<Decision>(unattended ? config.uncertain_unattended : config.uncertain_interactive);
-  }
-  bool on(Gate gate) const noexcept { return (config.switches >> static_cast<std::uint32_t>(gate)) & 1; }
-};
 
 struct Event {
   std::string_view tool;  // empty: a command, in the first field
@@ -43,41 +21,10 @@ struct Event {
 
 namespace engine {
 
-inline std::string_view name_of(Unresolved reason) noexcept {
-  switch (reason) {
-    case Unresolved::program: return "program";
-    case Unresolved::code: return "code";
-    case Unresolved::remote_code: return "remote-code";
-    case Unresolved::script: return "script";
-    case Unresolved::script_size: return "script-size";
-    case Unresolved::depth: return "depth";
-    case Unresolved::limit: return "limit";
-    case Unresolved::syntax: return "syntax";
-    case Unresolved::encoding: return "encoding";
-  }
-  return "limit";
-}
-
-inline std::string_view name_of(Decision decision) noexcept {
-  switch (decision) {
-    case Decision::warn: return "warn";
-    case Decision::confirm: return "require-confirmation";
-    case Decision::block: return "block";
-    default: return "allow";
-  }
-}
-
-class Engine {
+// Judges the fields of a tool call: what each of them means is told by its name and the tool's.
+class Engine : private CommandJudge {
  public:
-  Engine(const Image& image, const Settings& settings, const Surroundings& surroundings, Tree& tree, FlowState* flow,
-         Verdict* verdict, const rules::Trace* trace) noexcept
-      : image_(image),
-        settings_(settings),
-        surroundings_(surroundings),
-        tree_(tree),
-        flow_(flow),
-        verdict_(verdict),
-        judging_{&image, &surroundings, &tree, verdict, settings.uncertain(), &parsed_, trace} {}
+  using CommandJudge::CommandJudge;
 
   void run(const Event& event) noexcept {
     if (event.tool.empty()) {
@@ -91,149 +38,7 @@ class Engine {
     finish();
   }
 
-  // Reads text of a dialect and judges what it would run.
-  void code(std::string_view text, Dialect dialect) noexcept {
-    if (!settings_.on(Gate::destructive)) return;
-    tree_.clear();
-    const Code whole{text, {0, static_cast<std::uint32_t>(text.size())}, true};
-    text_ = text;
-    statement_ = false;
-    // Who asks how it is judged is shown the whole way.
-    const bool plain = dialect == Dialect::shell && judging_.trace == nullptr && plain::read_plain(tree_, surroundings_, text);
-    if (!plain) read(whole, dialect);
-    judge_tree();
-  }
-
  private:
-  void read(const Code& whole, Dialect dialect) noexcept {
-    Reader reader{&tree_, &surroundings_};
-    Frame frame;
-    frame.cwd = surroundings_.cwd;
-    Node root;
-    root.span = whole.origin;
-    root.dialect = dialect;
-    frame.node = tree_.add_node(root);
-    if (whole.text.size() > kLongestText) {
-      tree_.add_uncertainty(Unresolved::limit, whole.origin);
-      return;
-    }
-    read_code(reader, dialect, whole, frame);
-    statement_ = false;
-    if (dialect != Dialect::shell && dialect != Dialect::powershell && dialect != Dialect::cmd) return;
-    // Statements are typed as commands by people and tools that mean a database's own prompt.
-    if (tools::starts_like_sql(whole.text)) {
-      statement_ = true;
-      // Rules tell it from what a client sends to its server by the "program" that carries it.
-      if (tree_.command_count() != 0) frame.carrier = 0;
-      read_code(reader, Dialect::sql, whole, frame);
-      return;
-    }
-    if (!whole.verbatim) return;
-    const std::uint32_t count = tree_.command_count();
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const Command command = tree_.command(i);
-      if (command.carrier != kNone || (command.via & ~(via::kConditional | via::kBackground)) != 0) continue;
-      if (command.word_count == 0 || command.span.end > whole.text.size() || command.span.start >= command.span.end) continue;
-      const std::string_view text = whole.text.substr(command.span.start, command.span.end - command.span.start);
-      if (!names_statement(command.program) || !tools::starts_like_sql(text)) continue;
-      Frame inner = frame;
-      inner.carrier = i;
-      if (command.node != kNone) inner.node = command.node;
-      read_code(reader, Dialect::sql, {text, command.span, true}, inner);
-    }
-  }
-
-  // Most programs are told apart by their first letter.
-  static bool names_statement(std::string_view program) noexcept {
-    constexpr std::uint32_t kFirst = 1u << ('d' - 'a') | 1u << ('t' - 'a') | 1u << 0 | 1u << ('u' - 'a') | 1u << ('p' - 'a');
-    if (program.empty() || !ascii::is_letter(program[0]) || (kFirst >> (ascii::lower(program[0]) - 'a') & 1) == 0) return false;
-    return ascii::one_of(program, "drop delete truncate alter update purge");
-  }
-
-  void judge_tree() noexcept {
-    const std::uint32_t before = verdict_->marks;
-    verdict_->marks = 0;
-    std::uint32_t read_before = 0;
-    for (std::uint32_t i = 0; i < tree_.command_count(); ++i) {
-      const Command& command = tree_.command(i);
-      if ((command.via & via::kDefinition) != 0) continue;
-      verdict_->marks = 0;
-      rules::judge_command(judging_, command, i, tree_.arguments(command), command.word_count);
-      const std::uint32_t marks = verdict_->marks;
-      if ((marks & mark::kSends) != 0 && ((read_before | (flow_ != nullptr ? flow_->marks : 0)) & mark::kReadsSecret) != 0) {
-        say("@flow", "secret-then-send", {}, command.span, i);
-      }
-      if (flow_ != nullptr) runs_written(command, i, marks);
-      read_before |= marks;
-    }
-    for (std::uint32_t i = 0; i < tree_.uncertainty_count(); ++i) {
-      const Uncertainty& open = tree_.uncertainties()[i];
-      if (statement_ && open.reason == Unresolved::syntax) continue;
-      if (open.command != kNone && (tree_.command(open.command).via & via::kDefinition) != 0) continue;
-      const std::string_view about = written_as(open);
-      if (!say("@uncertain", name_of(open.reason), about, open.span, open.command)) silent(open.span, open.command);
-    }
-    if (tree_.full() && !say("@uncertain", "limit", {}, whole_span(), kNone)) silent(whole_span(), kNone);
-    verdict_->marks = before | read_before;
-  }
-
-  // How the program that it is about is written: `$EDITOR` says more than that it is not known.
-  std::string_view written_as(const Uncertainty& open) const noexcept {
-    if (open.command == kNone) return {};
-    const Command& command = tree_.command(open.command);
-    if (open.reason != Unresolved::program) return command.program;
-    const Span span = command.name.span;
-    if (span.start >= span.end || span.end > text_.size()) return {};
-    std::string_view name = text_.substr(span.start, span.end - span.start);
-    while (name.size() > 2 && (name[0] == '"' || name[0] == '\'') && name.back() == name[0]) name = name.substr(1, name.size() - 2);
-    return name;
-  }
-
-  Span whole_span() const noexcept { return tree_.node_count() != 0 ? tree_.nodes()[0].span : Span{}; }
-
-  // Nothing in the image speaks of what could not be known: the policy does.
-  void silent(Span span, std::uint32_t command) noexcept {
-    if (settings_.uncertain() == Decision::allow) return;
-    Finding finding;
-    finding.decision = settings_.uncertain();
-    finding.span = finding.focus = span;
-    finding.command = command;
-    finding.uncertain = true;
-    verdict_->add(finding);
-  }
-
-  // Judges a pseudo command; returns whether the image has rules for its program at all.
-  bool say(std::string_view program, std::string_view first, std::string_view second, Span span,
-           std::uint32_t index) noexcept {
-    Word words[2];
-    words[0].text = first;
-    words[1].text = second;
-    words[0].span = words[1].span = span;
-    words[0].flags = words[1].flags = word_flag::kPseudo;
-    Command command;
-    command.program = program;
-    command.word_count = second.empty() ? 1 : 2;
-    command.span = span;
-    if (index != kNone) command.via = tree_.command(index).via;
-    command.carrier = index;
-    rules::judge_command(judging_, command, index, words, command.word_count);
-    return image_.find(program) != nullptr;
-  }
-
-  // A script that an earlier call wrote: what its text would do was judged then.
-  void runs_written(const Command& command, std::uint32_t index, std::uint32_t marks) noexcept {
-    const auto look = [&](std::string_view path) noexcept {
-      const FlowState::File* file = flow_->find(path);
-      if (file != nullptr && file->decision != 0 && file->decision <= static_cast<std::uint32_t>(Decision::block))
-        say("@flow", "written-then-run", name_of(static_cast<Decision>(file->decision)), command.span, index);
-    };
-    look(command.name.text);
-    if ((marks & mark::kRunsFile) == 0) return;
-    const Word* words = tree_.arguments(command);
-    for (std::uint32_t i = 0; i < command.word_count && i < 8; ++i)
-      if (!words[i].text.empty() && words[i].text[0] != '-') look(words[i].text);
-  }
-
   void allowlist(std::string_view tool) noexcept {
     for (std::uint32_t i = 0; i < image_.allowlist.count; ++i)
       if (allowed(image_.text(image_.allowlist[i]), tool)) return;
@@ -318,7 +123,6 @@ class Engine {
     std::uint32_t element_end = 0;
     for (std::uint32_t i = 0; i < event.field_count; ++i) {
       const Field& field = event.fields[i];
-      field_ = i;
       const std::uint32_t first = verdict_->count;
       if (i >= element_end) {
         if (field.element == 0 && takes_commands(kind) && tools::is_command(field.name) && !ascii::equals(field.name, "commands")) {
@@ -571,20 +375,6 @@ class Engine {
   void finish() noexcept {
     if (flow_ != nullptr) flow_->marks |= verdict_->marks;
   }
-
-  static constexpr std::size_t kLongestText = std::size_t{1} << 30;
-
-  const Image& image_;
-  const Settings& settings_;
-  const Surroundings& surroundings_;
-  Tree& tree_;
-  FlowState* flow_;
-  Verdict* verdict_;
-  std::string_view text_;   // the text that spans speak of, where it is read as it stands
-  bool statement_ = false;  // the whole text is SQL: it need not be complete as shell code
-  std::uint32_t field_ = 0;
-  rules::Parsed parsed_;
-  rules::Judging judging_;
 };
 
 }  // namespace engine
