@@ -210,18 +210,18 @@ class PlainReader {
         }
         if (p == end_) ended = kind::kEnd;
       }
-      Word* const word = new (words + count) Word;
+      if (*from == '~') return false;
       if (ended == kind::kEnd) {
-        word->text = {from, static_cast<std::size_t>(p - from)};
-        word->flags = flags;
+        new (words + count) Word{{from, static_cast<std::size_t>(p - from)}, span(from, p), flags};
       } else {
+        Word* const word = new (words + count) Word;
         if (ended != kind::kQuote || flags != 0 || !read_quotes(from, &p, word)) return false;
         word->flags = word_flag::kQuoted;
+        word->span = span(from, p);
       }
-      if (*from == '~') return false;
-      word->span = span(from, p);
-      last = p;
       ++count;
+      last = p;
+      if (p < end_ && *p == ' ') ++p;
     }
     pos_ = p;
     if (count == 0) return false;
