@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tipstaff.cli import main
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 
@@ -17,6 +19,20 @@ def test_says_what_is_decided(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("require-confirmation\n")
     assert "git.reset-hard" in out
     assert "safer:" in out
+
+
+def test_a_relative_directory_is_that_of_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    monkeypatch.chdir(tmp_path)
+    decided = []
+    for given in (".", "src", str(tmp_path / "src")):
+        main(["gate", "--json", "--cwd", given, "rm -rf node_modules"])
+        decided.append(json.loads(capsys.readouterr().out)["results"][0]["metadata"]["findings"][0]["path_classes"])
+    assert decided[1] == decided[2]
+    assert all("outside" not in classes for classes in decided)
 
 
 def test_allow_is_zero(capsys: pytest.CaptureFixture[str]) -> None:

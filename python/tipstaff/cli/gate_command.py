@@ -44,6 +44,8 @@ def command(
     from tipstaff.gates.results import aggregate_decision
 
     given = sys.stdin.read() if text == "-" else text
+    if cwd is not None and not cwd.startswith("/") and ":" not in cwd:  # `C:\proj` is one of another system
+        cwd = str(Path(cwd).absolute())
     config = GateConfig(unattended=unattended)
     gates = EnforcementGates(config) if directory is None else EnforcementGates.for_repository(directory, config)
     if explained and tool is not None:
