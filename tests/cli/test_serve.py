@@ -14,10 +14,18 @@ from tipstaff.context.snapshot_folder import SnapshotFolder
 from tipstaff.context.socket_server import call
 
 
+# What a shell starts in the background ignores interrupts, and so does all that it starts: not here.
+HEEDING = """import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from tipstaff.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_until_it_is_told_to_end(tmp_path: Path, end: signal.Signals) -> None:
     SnapshotFolder.of_project(tmp_path).record(request())
-    program = [sys.executable, "-m", "tipstaff.cli", "serve", "--dir", str(tmp_path), "--json"]
+    program = [sys.executable, "-c", HEEDING, "serve", "--dir", str(tmp_path), "--json"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         lines = []
@@ -30,7 +38,10 @@ def test_it_serves_until_it_is_told_to_end(tmp_path: Path, end: signal.Signals) 
         answer = json.loads(call(path, json.dumps(message).encode()))
         assert answer["result"]["sessionId"] == "s1"
         child.send_signal(end)
-        assert child.wait(20) == exits.OK
+        try:
+            assert child.wait(20) == exits.OK
+        finally:
+            child.kill()
     assert not path.exists()
 
 
