@@ -13,7 +13,6 @@ from tipstaff.cli import exits, main
 from tipstaff.context.snapshot_folder import SnapshotFolder
 from tipstaff.context.socket_server import call
 
-
 # What a shell starts in the background ignores interrupts, and so does all that it starts: not here.
 HEEDING = """import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
