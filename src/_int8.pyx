@@ -5,42 +5,7 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
 include "scoring.pxi"
-
-cdef extern from *:
-    """
-    #define TIPSTAFF_IS_ASCII(text) PyUnicode_IS_ASCII(text)
-    """
-    bint TIPSTAFF_IS_ASCII(object)
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
-
-cdef extern from "<string_view>" namespace "std" nogil:
-    cdef cppclass string_view:
-        string_view(const char*, size_t)
-
-cdef extern from "tipstaff/text.hpp" namespace "tipstaff" nogil:
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
-
-cdef extern from "tipstaff/intents.hpp" namespace "tipstaff" nogil:
-    cdef cppclass IntentLexicon:
-        bint open(Span) noexcept
-        bint check() noexcept
-
-    cdef struct IntentRead:
-        uint32_t intent
-        double margin
-
-    IntentRead read_intent(const IntentLexicon&, Span, bint) noexcept
-    double confidence_of(const IntentRead&) noexcept
-
-cdef extern from "tipstaff/places.hpp" namespace "tipstaff" nogil:
-    cdef cppclass Places:
-        uint32_t count
-
-    void find_places(string_view, char*, Places*) noexcept
+include "tasks.pxi"
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
     cdef cppclass WordPieces:

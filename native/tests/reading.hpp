@@ -49,11 +49,6 @@ inline std::string shown(std::string_view text) {
   return out;
 }
 
-inline const char* name_of(Unresolved reason) {
-  static const char* const names[] = {"program", "code", "remote_code", "script", "script_size", "depth", "limit", "syntax", "encoding"};
-  return names[static_cast<int>(reason)];
-}
-
 inline void fail(const std::string& text, const char* what) {
   ++failures;
   std::fprintf(stderr, "%s: %s\n", shown(text).c_str(), what);

@@ -84,7 +84,6 @@ class Cards:
         The rules that are always loaded.
     overriding
         For the id of a rule in an outer folder, the numbers of the shards that replace it in theirs.
-
     n_shards
         How many there are.
 

@@ -35,21 +35,6 @@ struct Settings {
 
 namespace engine {
 
-inline std::string_view name_of(Unresolved reason) noexcept {
-  switch (reason) {
-    case Unresolved::program: return "program";
-    case Unresolved::code: return "code";
-    case Unresolved::remote_code: return "remote-code";
-    case Unresolved::script: return "script";
-    case Unresolved::script_size: return "script-size";
-    case Unresolved::depth: return "depth";
-    case Unresolved::limit: return "limit";
-    case Unresolved::syntax: return "syntax";
-    case Unresolved::encoding: return "encoding";
-  }
-  return "limit";
-}
-
 inline std::string_view name_of(Decision decision) noexcept {
   switch (decision) {
     case Decision::warn: return "warn";

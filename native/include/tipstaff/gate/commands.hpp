@@ -163,6 +163,22 @@ enum class Unresolved : std::uint8_t {
   encoding,       // bytes that are no text
 };
 
+// As rules and explanations call it.
+inline std::string_view name_of(Unresolved reason) noexcept {
+  switch (reason) {
+    case Unresolved::program: return "program";
+    case Unresolved::code: return "code";
+    case Unresolved::remote_code: return "remote-code";
+    case Unresolved::script: return "script";
+    case Unresolved::script_size: return "script-size";
+    case Unresolved::depth: return "depth";
+    case Unresolved::limit: return "limit";
+    case Unresolved::syntax: return "syntax";
+    case Unresolved::encoding: return "encoding";
+  }
+  return "limit";
+}
+
 struct Uncertainty {
   Unresolved reason = Unresolved::limit;
   Span span;

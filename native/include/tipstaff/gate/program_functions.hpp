@@ -251,13 +251,18 @@ inline Value Program::define_arrow(std::size_t start, std::size_t stop) noexcept
   function.parameters_stop = stop;
   if (lexer_.text()[start] == '(') ++function.parameters;
   if (token_.is("{")) return braced_body(&function);
-  function.is_lambda = true;
-  function.body = token_.start;
-  function.first_command = tree_.command_count();
+  return expression_body(&function);
+}
+
+// A body that is one expression, which is what calling the function gives. At its first word.
+inline Value Program::expression_body(Function* function) noexcept {
+  function->is_lambda = true;
+  function->body = token_.start;
+  function->first_command = tree_.command_count();
   expression();
-  function.body_stop = previous_stop_ > function.body ? previous_stop_ : function.body;
-  function.last_command = tree_.command_count();
-  return defined(function);
+  function->body_stop = previous_stop_ > function->body ? previous_stop_ : function->body;
+  function->last_command = tree_.command_count();
+  return defined(*function);
 }
 
 // Functions among the arguments of a call that nothing is known of: each runs with what stands behind it, as in

@@ -102,6 +102,7 @@ class Program : private Actions {
   Value define_braced() noexcept;
   Value braced_body(Function* function) noexcept;
   Value define_arrow(std::size_t start, std::size_t stop) noexcept;
+  Value expression_body(Function* function) noexcept;
   void hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept;
 
   // Functions of Ruby and Perl: program_subroutines.hpp.

@@ -69,13 +69,7 @@ inline void Program::define_ruby() noexcept {
   memory_.bind(name, Value{});
   if (token_.is("=") && !token_.line) {
     advance();
-    function.is_lambda = true;
-    function.body = token_.start;
-    function.first_command = tree_.command_count();
-    expression();
-    function.body_stop = previous_stop_ > function.body ? previous_stop_ : function.body;
-    function.last_command = tree_.command_count();
-    memory_.bind(name, defined(function));
+    memory_.bind(name, expression_body(&function));
     return;
   }
   memory_.bind(name, ended_body(&function));

@@ -76,26 +76,33 @@ inline void ShellReader::read_function(string_view name) noexcept {
   head_ = tail_ = kNone;
 }
 
+// Runs a keyword as a command of its own, and says which that is; false where the tree has no room for its word.
+inline bool ShellReader::run_keyword(string_view word, Span span, std::uint32_t via, std::uint32_t* command) noexcept {
+  Word name;
+  name.text = word;
+  name.span = span;
+  Invocation in;
+  in.first = tree_.add_word(name);
+  if (in.first == kNone) return false;
+  in.count = 1;
+  in.span = span;
+  in.node = frame_.node;
+  in.carrier = frame_.carrier;
+  in.via = via;
+  in.cwd = session_.cwd;
+  run(in);
+  *command = in.command;
+  return true;
+}
+
 // coproc [name] command: a command of its own, and the one that it starts.
 inline void ShellReader::read_coproc() noexcept {
   const char* const start = pos_;
   const string_view word = peek_plain();
   pos_ += word.size();
   skip_blanks();
-  Word name;
-  name.text = word;
-  name.span = span_of(start, start + word.size());
-  const std::uint32_t at = tree_.add_word(name);
-  if (at == kNone) return;
-  Invocation in;
-  in.first = at;
-  in.count = 1;
-  in.span = name.span;
-  in.node = frame_.node;
-  in.carrier = frame_.carrier;
-  in.via = frame_.via | via::kBackground;
-  in.cwd = session_.cwd;
-  run(in);
+  std::uint32_t keyword = kNone;
+  if (!run_keyword(word, span_of(start, start + word.size()), frame_.via | via::kBackground, &keyword)) return;
   const string_view label = peek_plain();
   if (is_name(label)) {
     const char* p = pos_ + label.size();
@@ -103,7 +110,7 @@ inline void ShellReader::read_coproc() noexcept {
     if (p < end_ && (*p == '{' || *p == '(')) pos_ = p;
   }
   const std::uint32_t carrier = frame_.carrier, via = frame_.via;
-  frame_.carrier = in.command;
+  frame_.carrier = keyword;
   frame_.via |= via::kBackground;
   read_command(0);
   frame_.carrier = carrier;

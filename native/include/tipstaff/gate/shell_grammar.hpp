@@ -251,22 +251,10 @@ inline std::uint32_t ShellReader::read_command(std::uint32_t stops) noexcept {
           }
           // The keyword as a command of its own, and what it times.
           if (pos_ < end_ && *pos_ != '-' && !ends_word(*pos_)) {
-            Word name;
-            name.text = word;
-            name.span = span_of(start, start + word.size());
-            const std::uint32_t at = tree_.add_word(name);
-            if (at == kNone) return 0;
-            Invocation in;
-            in.first = at;
-            in.count = 1;
-            in.span = name.span;
-            in.node = frame_.node;
-            in.carrier = frame_.carrier;
-            in.via = frame_.via;
-            in.cwd = session_.cwd;
-            run(in);
+            std::uint32_t keyword = kNone;
+            if (!run_keyword(word, span_of(start, start + word.size()), frame_.via, &keyword)) return 0;
             const std::uint32_t carrier = frame_.carrier;
-            frame_.carrier = in.command;
+            frame_.carrier = keyword;
             const std::uint32_t ended = read_command(stops);
             frame_.carrier = carrier;
             return ended;

@@ -147,6 +147,7 @@ class ShellReader {
   // shell_functions.hpp
   void read_function(string_view name) noexcept;
   void read_coproc() noexcept;
+  bool run_keyword(string_view word, Span span, std::uint32_t via, std::uint32_t* command) noexcept;
   bool read_tight_bomb(string_view name) noexcept;
 
   // shell_redirections.hpp

@@ -1,0 +1,43 @@
+# What the modules share that read a task's text: its bytes, its intent, and the places that it names.
+from libc.stdint cimport int64_t, uint32_t
+
+cdef extern from *:
+    """
+    #define TIPSTAFF_IS_ASCII(text) PyUnicode_IS_ASCII(text)
+    """
+    bint TIPSTAFF_IS_ASCII(object)
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+    object PyUnicode_FromStringAndSize(const char*, Py_ssize_t)
+
+cdef extern from "<string_view>" namespace "std" nogil:
+    cdef cppclass string_view:
+        string_view()
+        string_view(const char*, size_t)
+        const char* data()
+        size_t size()
+
+cdef extern from "tipstaff/text.hpp" namespace "tipstaff" nogil:
+    cdef struct Span:
+        const unsigned char* data
+        int64_t size
+
+cdef extern from "tipstaff/intents.hpp" namespace "tipstaff" nogil:
+    cdef cppclass IntentLexicon:
+        bint open(Span) noexcept
+        bint check() noexcept
+
+    cdef struct IntentRead:
+        uint32_t intent
+        double margin
+
+    IntentRead read_intent(const IntentLexicon&, Span, bint) noexcept
+    double confidence_of(const IntentRead&) noexcept
+
+cdef extern from "tipstaff/places.hpp" namespace "tipstaff" nogil:
+    cdef cppclass Places:
+        string_view of[8]
+        uint32_t count
+
+    void find_places(string_view, char*, Places*) noexcept
