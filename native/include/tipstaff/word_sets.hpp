@@ -45,6 +45,7 @@ class WordSetIndex {
 
  private:
   static constexpr std::uint32_t short_word = 16;
+  static constexpr std::size_t at_once = 4;
 
   // Where a word stands in the prefix of a set.
   struct Posting {
@@ -55,21 +56,27 @@ class WordSetIndex {
   // All that a question needs of a word, in one cache line: most words are rare.
   struct alignas(64) Word {
     static constexpr std::uint32_t few = 3;
-    std::uint32_t hash;
     std::uint32_t length;
     std::uint32_t order;
     std::uint32_t begin;  // in letters_, of a word that is not short
+    std::uint32_t read_by;  // the text that last had it
     std::uint64_t low;    // the first 16 letters
     std::uint64_t high;
     std::uint32_t count;       // of postings
     std::uint32_t pool_begin;  // in pool_, of more than a few
     Posting own[few];
   };
+  // Open addressing. The hash stands beside the number, so that only the word that is meant is looked at.
+  struct Entry {
+    std::uint32_t hash;
+    std::uint32_t number;  // of the word, plus one; 0 where free
+  };
   // A word of the text that is asked for.
   struct Piece {
     std::uint32_t begin;
     std::uint32_t length;
     std::uint32_t hash;
+    std::uint32_t at;  // in table_, where its hash stands or may stand
     std::uint64_t low;
     std::uint64_t high;
   };
@@ -84,27 +91,33 @@ class WordSetIndex {
     Posting posting;
     std::uint32_t asked_at;
   };
+  // The most similar set so far, and what one must have to be more similar.
+  struct Lead;
 
   // Orders below `first_ranked` are words that came since the order was made, the newest lowest.
   static constexpr std::uint32_t first_ranked = 1u << 31;
 
   void read(Span text);
-  void forget_words_since(std::uint32_t n_words) noexcept;
-  std::uint32_t word_id(const Piece& piece, const unsigned char* letters);
+  std::size_t find_pieces(Span text);
+  void put_in_order(std::size_t n_words);
+  void forget_new_words() noexcept;
+  bool is_word(const Word& word, const Piece& piece, const unsigned char* letters) const noexcept;
+  std::uint32_t word_behind(const Piece& piece, const unsigned char* letters);
   void grow_table();
   std::uint32_t id_of(std::uint32_t order) const noexcept;
   WordMatch search(std::int64_t earliest, std::int64_t latest) noexcept;
+  void look(const Sharing* sharing, std::size_t count, Lead* lead) noexcept;
   const Posting* postings_of(const Word& word) const noexcept;
   void post_word(std::uint32_t id, Posting posting);
   std::int32_t insert(std::int64_t mark);
-  void post(std::int32_t slot);
+  void post(std::int32_t slot, const std::uint32_t* ids);
   void reorder();
 
   double threshold_;
   std::uint64_t seed_;
   std::vector<Word> words_;
   std::vector<unsigned char> letters_;
-  std::vector<std::uint32_t> table_;  // open addressing; a word's number plus one, 0 where free
+  std::vector<Entry> table_;
   std::vector<Posting> pool_;
   std::vector<std::uint32_t> ranked_;           // word by rank
   std::vector<std::uint32_t> members_;          // orders, ascending within a set
@@ -112,10 +125,15 @@ class WordSetIndex {
   std::uint32_t questions_ = 0;
   std::size_t ordered_at_ = 0;
   std::vector<unsigned char> lowered_;  // of one question
+  std::vector<std::uint32_t> edges_;
   std::vector<Piece> pieces_;
-  std::vector<std::uint64_t> found_;      // order and number of each word
+  std::vector<std::uint32_t> orders_;     // of its words, as they come
+  std::vector<std::uint32_t> ids_;
+  std::vector<std::uint64_t> both_;
   std::vector<std::uint32_t> query_;      // orders, ascending
   std::vector<std::uint32_t> query_ids_;  // their words
+  std::vector<std::uint32_t> new_hashes_;  // of the words that came with it
+  std::uint32_t texts_ = 0;
 };
 
 }  // namespace tipstaff
