@@ -126,19 +126,76 @@ constexpr double margin = 1e-9;
 // Puts a few words in order without a branch that depends on them: a word's place is how many come before
 // it. No two have the same order. Up to `most` numbers are readable from `given`.
 template <std::size_t most>
-void rank(const std::uint32_t* given, const std::uint32_t* given_ids, std::size_t count, std::uint32_t* orders,
-          std::uint32_t* ids) noexcept {
-  std::int32_t compared[most];  // as signed numbers, which is what registers compare
-  std::int32_t places[most] = {};
-  for (std::size_t n = 0; n < most; ++n) compared[n] = static_cast<std::int32_t>(given[n] ^ (1u << 31));
+void rank(const std::uint32_t* given, const std::uint32_t* given_words, std::size_t count,
+          std::uint32_t* orders, std::uint32_t* words) noexcept {
+  std::uint32_t ranks[most] = {};
+#if defined(__SSE2__)
+  // The compiler's own way takes ten times the code, which a question now and then finds in no cache.
+  const __m128i flip = _mm_set1_epi32(std::numeric_limits<std::int32_t>::min());  // signed is what registers compare
+  for (std::size_t n = 0; n < most; n += 16) {
+    const auto* from = reinterpret_cast<const __m128i*>(given + n);
+    const __m128i a = _mm_xor_si128(_mm_loadu_si128(from), flip), b = _mm_xor_si128(_mm_loadu_si128(from + 1), flip);
+    const __m128i c = _mm_xor_si128(_mm_loadu_si128(from + 2), flip), d = _mm_xor_si128(_mm_loadu_si128(from + 3), flip);
+    __m128i before_a = _mm_setzero_si128(), before_b = before_a, before_c = before_a, before_d = before_a;
+    for (std::size_t other = 0; other < count; ++other) {
+      const __m128i one = _mm_xor_si128(_mm_set1_epi32(static_cast<std::int32_t>(given[other])), flip);
+      before_a = _mm_sub_epi32(before_a, _mm_cmpgt_epi32(a, one));
+      before_b = _mm_sub_epi32(before_b, _mm_cmpgt_epi32(b, one));
+      before_c = _mm_sub_epi32(before_c, _mm_cmpgt_epi32(c, one));
+      before_d = _mm_sub_epi32(before_d, _mm_cmpgt_epi32(d, one));
+    }
+    auto* to = reinterpret_cast<__m128i*>(ranks + n);
+    _mm_storeu_si128(to, before_a);
+    _mm_storeu_si128(to + 1, before_b);
+    _mm_storeu_si128(to + 2, before_c);
+    _mm_storeu_si128(to + 3, before_d);
+  }
+#else
   for (std::size_t other = 0; other < count; ++other) {
-    for (std::size_t n = 0; n < most; ++n) places[n] += compared[other] < compared[n];
+    for (std::size_t n = 0; n < count; ++n) ranks[n] += given[other] < given[n];
   }
+#endif
   for (std::size_t n = 0; n < count; ++n) {
-    const auto place = static_cast<std::size_t>(places[n]);
-    orders[place] = given[n];
-    ids[place] = given_ids[n];
+    orders[ranks[n]] = given[n];
+    words[ranks[n]] = given_words[n];
   }
+}
+
+// How many of `other` are among 16 numbers.
+std::int64_t count_shared(const std::uint32_t* numbers, const std::uint32_t* other, std::int64_t n_other) noexcept {
+#if defined(__SSE2__)
+  const auto* from = reinterpret_cast<const __m128i*>(numbers);
+  const __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1);
+  const __m128i c = _mm_loadu_si128(from + 2), d = _mm_loadu_si128(from + 3);
+  __m128i found = _mm_setzero_si128();
+  for (std::int64_t j = 0; j < n_other; ++j) {
+    const __m128i one = _mm_set1_epi32(static_cast<std::int32_t>(other[j]));
+    const __m128i ab = _mm_or_si128(_mm_cmpeq_epi32(a, one), _mm_cmpeq_epi32(b, one));
+    const __m128i cd = _mm_or_si128(_mm_cmpeq_epi32(c, one), _mm_cmpeq_epi32(d, one));
+    found = _mm_sub_epi32(found, _mm_or_si128(ab, cd));
+  }
+  std::uint32_t lanes[4];
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(lanes), found);
+  return lanes[0] + lanes[1] + lanes[2] + lanes[3];
+#else
+  std::uint32_t shared = 0;
+  for (std::int64_t j = 0; j < n_other; ++j) {
+    for (std::size_t k = 0; k < 16; ++k) shared += numbers[k] == other[j];
+  }
+  return shared;
+#endif
+}
+
+// What stands before the words of a set in its record.
+enum Header : std::uint32_t { kSlot, kSize, kAskedBy, kMarkLow, kMarkHigh, kMembers };
+
+std::int64_t mark_of(const std::uint32_t* set) noexcept {
+  return static_cast<std::int64_t>(std::uint64_t{set[kMarkHigh]} << 32 | set[kMarkLow]);
+}
+
+void put_mark(std::uint32_t* set, std::int64_t mark) noexcept {
+  set[kMarkLow] = static_cast<std::uint32_t>(mark);
+  set[kMarkHigh] = static_cast<std::uint32_t>(static_cast<std::uint64_t>(mark) >> 32);
 }
 
 std::int64_t prefix_length(double threshold, std::int64_t size) noexcept {
@@ -148,61 +205,59 @@ std::int64_t prefix_length(double threshold, std::int64_t size) noexcept {
 }  // namespace
 
 WordSetIndex::WordSetIndex(double threshold, std::uint64_t seed)
-    : threshold_(threshold), seed_(seed), table_(256) {}
+    : threshold_(threshold), seed_(seed), words_(256) {}
 
-std::uint32_t WordSetIndex::id_of(std::uint32_t order) const noexcept {
-  return order >= first_ranked
-             ? ranked_[order - first_ranked]
-             : static_cast<std::uint32_t>(ranked_.size()) + (first_ranked - 1 - order);
+std::uint32_t WordSetIndex::place_of(std::uint32_t order) const noexcept {
+  return order >= first_ranked ? ranked_[order - first_ranked] : newcomers_[first_ranked - 1 - order];
 }
 
-void WordSetIndex::grow_table() {
-  std::vector<Entry> grown(table_.size() * 2);
-  const std::size_t mask = grown.size() - 1;
-  for (const Entry& entry : table_) {
-    if (entry.number == 0) continue;
-    std::size_t at = entry.hash & mask;
-    while (grown[at].number != 0) at = (at + 1) & mask;
-    grown[at] = entry;
-  }
-  table_.swap(grown);
+// Makes room for so many words more; after that, places stay as they are until the next text.
+void WordSetIndex::make_room(std::size_t n_more) {
+  const std::size_t n_words = ranked_.size() + newcomers_.size() + n_more;
+  std::size_t size = words_.size();
+  while (n_words * 2 > size) size *= 2;
+  if (size == words_.size()) return;
+  std::vector<Word> grown(size);
+  const auto move = [&](std::uint32_t& place) {
+    const Word& word = words_[place];
+    const unsigned char* letters = letters_.data() + word.begin;
+    std::size_t at = hashed({word.low, word.high}, letters, word.length, seed_) & (size - 1);
+    while (grown[at].length != 0) at = (at + 1) & (size - 1);
+    grown[at] = word;
+    place = static_cast<std::uint32_t>(at);
+  };
+  for (std::uint32_t& place : ranked_) move(place);
+  for (std::uint32_t& place : newcomers_) move(place);
+  words_.swap(grown);
 }
 
-// Whether this is the word, whose hash is the piece's.
 bool WordSetIndex::is_word(const Word& word, const Piece& piece, const unsigned char* letters) const noexcept {
   if (((word.low ^ piece.low) | (word.high ^ piece.high) | (word.length ^ piece.length)) != 0) return false;
   return piece.length <= short_word || std::memcmp(letters_.data() + word.begin, letters, piece.length) == 0;
 }
 
-// The number of a word that does not stand where looking for its hash ended: there it may stand further on.
-std::uint32_t WordSetIndex::word_behind(const Piece& piece, const unsigned char* letters) {
-  const std::size_t mask = table_.size() - 1;
-  std::size_t at = piece.at;
-  for (; table_[at].number != 0; at = (at + 1) & mask) {
-    const std::uint32_t id = table_[at].number - 1;
-    if (table_[at].hash == piece.hash && is_word(words_[id], piece, letters)) return id;
+// The place of a word that is not where its hash says: there it may stand further on.
+std::uint32_t WordSetIndex::place_behind(const Piece& piece, const unsigned char* letters) {
+  const std::size_t mask = words_.size() - 1;
+  std::size_t at = piece.hash & mask;
+  for (; words_[at].length != 0; at = (at + 1) & mask) {
+    if (is_word(words_[at], piece, letters)) return static_cast<std::uint32_t>(at);
   }
-  const auto id = static_cast<std::uint32_t>(words_.size());
-  const auto order = first_ranked - 1 - (id - static_cast<std::uint32_t>(ranked_.size()));
+  const auto order = first_ranked - 1 - static_cast<std::uint32_t>(newcomers_.size());
   const auto begin = static_cast<std::uint32_t>(letters_.size());
-  words_.push_back({piece.length, order, begin, 0, piece.low, piece.high, 0, 0, {}});
   if (piece.length > short_word) letters_.insert(letters_.end(), letters, letters + piece.length);
-  table_[at] = {piece.hash, id + 1};
-  new_hashes_.push_back(piece.hash);
-  return id;
+  words_[at] = {piece.length, order, begin, 0, piece.low, piece.high, 0, 0, {}};
+  newcomers_.push_back(static_cast<std::uint32_t>(at));
+  return newcomers_.back();
 }
 
 // Words leave in the order opposite to how they came, so each was the last of its probe sequence.
-void WordSetIndex::forget_new_words() noexcept {
-  const std::size_t mask = table_.size() - 1;
-  while (!new_hashes_.empty()) {
-    const auto number = static_cast<std::uint32_t>(words_.size());
-    std::size_t at = new_hashes_.back() & mask;
-    while (table_[at].number != number) at = (at + 1) & mask;
-    table_[at] = {0, 0};
-    letters_.resize(words_.back().begin);
-    words_.pop_back();
-    new_hashes_.pop_back();
+void WordSetIndex::forget_newcomers(std::size_t but) noexcept {
+  while (newcomers_.size() > but) {
+    Word& word = words_[newcomers_.back()];
+    letters_.resize(word.begin);
+    word = {};
+    newcomers_.pop_back();
   }
 }
 
@@ -216,7 +271,7 @@ std::size_t WordSetIndex::find_pieces(Span text) {
     edges_.resize(padded + 2);
     pieces_.resize(padded / 2 + 1);
     orders_.resize(padded / 2 + 32);  // as many as `rank` reads
-    ids_.resize(padded / 2 + 1);
+    places_.resize(padded / 2 + 1);
   }
   unsigned char* lowered = lowered_.data();
   std::uint32_t* edges = edges_.data();  // where words begin and end, in turns
@@ -243,42 +298,35 @@ std::size_t WordSetIndex::find_pieces(Span text) {
     const std::uint32_t begin = edges[2 * n];
     const std::uint32_t length = edges[2 * n + 1] - begin;
     const Key key = key_of(lowered + begin, length);
-    pieces[n] = {begin, length, hashed(key, lowered + begin, length, seed), 0, key.low, key.high};
+    pieces[n] = {begin, length, hashed(key, lowered + begin, length, seed), key.low, key.high};
   }
   return n_pieces;
 }
 
 void WordSetIndex::read(Span text) {
-  new_hashes_.clear();
   if (++texts_ == 0) {
     for (Word& word : words_) word.read_by = 0;
     texts_ = 1;
   }
   const std::size_t n_pieces = find_pieces(text);
-  while ((words_.size() + n_pieces) * 2 > table_.size()) grow_table();
-  const std::size_t mask = table_.size() - 1;
-  const Entry* table = table_.data();
-  Piece* pieces = pieces_.data();
-  for (std::size_t n = 0; n < n_pieces; ++n) fetch(table + (pieces[n].hash & mask));
-  for (std::size_t n = 0; n < n_pieces; ++n) {
-    std::size_t at = pieces[n].hash & mask;
-    while (table[at].number != 0 && table[at].hash != pieces[n].hash) at = (at + 1) & mask;
-    pieces[n].at = static_cast<std::uint32_t>(at);
-    if (table[at].number != 0) fetch(words_.data() + table[at].number - 1);
-  }
+  make_room(n_pieces);
+  const std::size_t mask = words_.size() - 1;
+  Word* words = words_.data();
+  const Piece* pieces = pieces_.data();
+  for (std::size_t n = 0; n < n_pieces; ++n) fetch(words + (pieces[n].hash & mask));
   const unsigned char* lowered = lowered_.data();
   std::uint32_t* orders = orders_.data();
-  std::uint32_t* ids = ids_.data();
+  std::uint32_t* places = places_.data();
   const std::uint32_t text_number = texts_;
   std::size_t n_words = 0;
   for (std::size_t n = 0; n < n_pieces; ++n) {
     const Piece& piece = pieces[n];
-    const Entry entry = table[piece.at];
-    const bool known = entry.number != 0 && is_word(words_[entry.number - 1], piece, lowered + piece.begin);
-    const std::uint32_t id = known ? entry.number - 1 : word_behind(piece, lowered + piece.begin);
-    Word& word = words_[id];
+    const unsigned char* letters = lowered + piece.begin;
+    auto place = static_cast<std::uint32_t>(piece.hash & mask);
+    if (!is_word(words[place], piece, letters)) place = place_behind(piece, letters);
+    Word& word = words[place];
     orders[n_words] = word.order;
-    ids[n_words] = id;
+    places[n_words] = place;
     n_words += word.read_by != text_number;
     word.read_by = text_number;
   }
@@ -286,16 +334,24 @@ void WordSetIndex::read(Span text) {
 }
 
 void WordSetIndex::put_in_order(std::size_t n_words) {
-  query_.resize(n_words);
-  query_ids_.resize(n_words);
-  if (n_words <= 16) return rank<16>(orders_.data(), ids_.data(), n_words, query_.data(), query_ids_.data());
-  if (n_words <= 32) return rank<32>(orders_.data(), ids_.data(), n_words, query_.data(), query_ids_.data());
+  query_size_ = static_cast<std::uint32_t>(n_words);
+  if (query_.size() < n_words + few_words) {
+    query_.resize(n_words + few_words);
+    query_places_.resize(n_words);
+  }
+  if (n_words <= 2 * few_words) {
+    // No word has the greatest order.
+    if (n_words < few_words) std::fill_n(query_.data(), few_words, std::numeric_limits<std::uint32_t>::max());
+    const auto put = n_words <= few_words ? rank<few_words> : rank<2 * few_words>;
+    put(orders_.data(), places_.data(), n_words, query_.data(), query_places_.data());
+    return;
+  }
   both_.resize(n_words);
-  for (std::size_t n = 0; n < n_words; ++n) both_[n] = std::uint64_t{orders_[n]} << 32 | ids_[n];
+  for (std::size_t n = 0; n < n_words; ++n) both_[n] = std::uint64_t{orders_[n]} << 32 | places_[n];
   std::sort(both_.begin(), both_.end());
   for (std::size_t n = 0; n < n_words; ++n) {
     query_[n] = static_cast<std::uint32_t>(both_[n] >> 32);
-    query_ids_[n] = static_cast<std::uint32_t>(both_[n]);
+    query_places_[n] = static_cast<std::uint32_t>(both_[n]);
   }
 }
 
@@ -304,8 +360,8 @@ const WordSetIndex::Posting* WordSetIndex::postings_of(const Word& word) const n
 }
 
 // Room doubles when it is used up; what a list leaves behind is taken back when the order is made anew.
-void WordSetIndex::post_word(std::uint32_t id, Posting posting) {
-  Word& word = words_[id];
+void WordSetIndex::post_word(std::uint32_t place, Posting posting) {
+  Word& word = words_[place];
   if (word.count < Word::few) {
     word.own[word.count++] = posting;
     return;
@@ -326,16 +382,17 @@ struct WordSetIndex::Lead {
   std::int64_t size;  // of the text that is asked for
   std::int64_t earliest;
   std::int64_t latest;
-  double wanted;  // rises to the best similarity found so far
-  double share;   // of both sizes together that two sets must share
+  std::int64_t prefix;  // how many of its words are asked for
+  double share;         // of both sizes together that two sets must share
   double smallest;
   double largest;
 
+  // Wants what has a similarity; it rises to the best found so far.
   void want(double similarity) noexcept {
-    wanted = similarity;
-    share = wanted / (1.0 + wanted);
-    smallest = wanted * static_cast<double>(size) - margin;
-    largest = static_cast<double>(size) / wanted + margin;
+    prefix = prefix_length(similarity, size);
+    share = similarity / (1.0 + similarity);
+    smallest = similarity * static_cast<double>(size) - margin;
+    largest = static_cast<double>(size) / similarity + margin;
   }
   // Whether so many words, of a set of so many, can be enough.
   bool within_reach(std::int64_t rest, std::int64_t other_size) const noexcept {
@@ -343,51 +400,57 @@ struct WordSetIndex::Lead {
   }
 };
 
+// How many words the text shares with a set, when the first of them is the text's k-th and the set's j-th.
+std::int64_t WordSetIndex::shared_with(const std::uint32_t* members, std::int64_t n_members, std::int64_t k,
+                                       std::int64_t j) const noexcept {
+  const auto size = static_cast<std::int64_t>(query_size_);
+  if (size <= few_words && n_members <= 2 * few_words) {
+    return count_shared(query_.data(), members + j, n_members - j);
+  }
+  std::int64_t shared = 0;
+  while (k < size && j < n_members) {
+    const std::uint32_t a = query_[static_cast<std::size_t>(k)];
+    const std::uint32_t b = members[j];
+    shared += a == b;
+    k += a <= b;
+    j += b <= a;
+  }
+  return shared;
+}
+
 // Looks at sets some at a time, so that one's fetch does not wait for another's.
 void WordSetIndex::look(const Sharing* sharing, std::size_t count, Lead* lead) noexcept {
-  Sharing chosen[at_once];
-  std::size_t n_chosen = 0;
   for (std::size_t n = 0; n < count; ++n) {
-    Set& set = sets_[static_cast<std::size_t>(sharing[n].posting.slot)];
-    const bool asked = set.asked_by == questions_ || set.mark < lead->earliest || set.mark > lead->latest;
-    set.asked_by = questions_;
-    fetch(members_.data() + set.begin + sharing[n].posting.position);
-    chosen[n_chosen] = sharing[n];
-    n_chosen += !asked;
-  }
-  for (std::size_t n = 0; n < n_chosen; ++n) {
-    const Posting posting = chosen[n].posting;
+    const Posting posting = sharing[n].posting;
     const std::int64_t other_size = posting.size;
-    std::int64_t k = chosen[n].asked_at;
-    std::int64_t j = posting.position;
-    if (!lead->within_reach(std::min(lead->size - k, other_size - j), other_size)) continue;
+    std::uint32_t* const set = records_.data() + posting.begin;
+    if (set[kAskedBy] == questions_) continue;
+    set[kAskedBy] = questions_;
+    const std::int64_t mark = mark_of(set);
+    if (mark < lead->earliest || mark > lead->latest) continue;
+    const std::int64_t k = sharing[n].asked_at;
+    const std::int64_t j = posting.position;
     // This is the first word that the two share: nothing before it counts.
-    const std::uint32_t* other = members_.data() + sets_[static_cast<std::size_t>(posting.slot)].begin;
-    std::int64_t shared = 0;
-    while (k < lead->size && j < other_size) {
-      const std::uint32_t a = query_[static_cast<std::size_t>(k)];
-      const std::uint32_t b = other[j];
-      shared += a == b;
-      k += a <= b;
-      j += b <= a;
-    }
+    if (!lead->within_reach(std::min(lead->size - k, other_size - j), other_size)) continue;
+    const std::int64_t shared = shared_with(set + kMembers, other_size, k, j);
     const std::int64_t joined = lead->size + other_size - shared;
     const double similarity = static_cast<double>(shared) / static_cast<double>(joined);
     if (similarity < threshold_) continue;
     const WordMatch best = lead->best;
     const std::int64_t ahead = shared * best.joined - best.shared * joined;
-    if (ahead > 0 || (ahead == 0 && posting.slot < best.slot)) {
-      lead->best = {posting.slot, static_cast<std::int32_t>(shared), static_cast<std::int32_t>(joined)};
+    const auto slot = static_cast<std::int32_t>(set[kSlot]);
+    if (ahead > 0 || (ahead == 0 && slot < best.slot)) {
+      lead->best = {slot, static_cast<std::int32_t>(shared), static_cast<std::int32_t>(joined)};
       lead->want(similarity);
     }
   }
 }
 
 WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexcept {
-  const auto size = static_cast<std::int64_t>(query_.size());
+  const auto size = static_cast<std::int64_t>(query_size_);
   if (size == 0) return {-1, 0, 1};
   if (++questions_ == 0) {
-    for (Set& set : sets_) set.asked_by = 0;
+    for (const std::uint32_t begin : begins_) records_[begin + kAskedBy] = 0;
     questions_ = 1;
   }
   Lead lead;
@@ -395,14 +458,14 @@ WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexc
   lead.earliest = earliest;
   lead.latest = latest;
   lead.want(threshold_);
-  for (std::int64_t i = 0; i < prefix_length(threshold_, size); ++i) {
-    const Word& word = words_[query_ids_[static_cast<std::size_t>(i)]];
+  for (std::int64_t i = 0; i < lead.prefix; ++i) {
+    const Word& word = words_[query_places_[static_cast<std::size_t>(i)]];
     if (word.count > Word::few) fetch(pool_.data() + word.pool_begin);
   }
   Sharing sharing[at_once];
   std::size_t waiting = 0;
-  for (std::int64_t i = 0; i < prefix_length(lead.wanted, size); ++i) {
-    const Word& word = words_[query_ids_[static_cast<std::size_t>(i)]];
+  for (std::int64_t i = 0; i < lead.prefix; ++i) {
+    const Word& word = words_[query_places_[static_cast<std::size_t>(i)]];
     const Posting* list = postings_of(word);
     for (std::uint32_t n = 0; n < word.count; ++n) {
       const Posting posting = list[n];
@@ -410,7 +473,8 @@ WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexc
       const auto given = static_cast<double>(other_size);
       if (given < lead.smallest || given > lead.largest) continue;
       if (!lead.within_reach(std::min(size - i, other_size - posting.position), other_size)) continue;
-      fetch(&sets_[static_cast<std::size_t>(posting.slot)]);
+      fetch(records_.data() + posting.begin);
+      fetch(records_.data() + posting.begin + kMembers + posting.size - 1);
       sharing[waiting++] = {posting, static_cast<std::uint32_t>(i)};
       if (waiting < at_once) continue;
       look(sharing, waiting, &lead);
@@ -421,67 +485,79 @@ WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexc
   return lead.best;
 }
 
-// `ids` are the set's words in their order.
-void WordSetIndex::post(std::int32_t slot, const std::uint32_t* ids) {
-  const Set& set = sets_[static_cast<std::size_t>(slot)];
-  const std::int64_t prefix = set.size == 0 ? 0 : prefix_length(threshold_, set.size);
+// `places` are those of the set's words in their order.
+void WordSetIndex::post(std::uint32_t begin, const std::uint32_t* places) {
+  const std::uint32_t size = records_[begin + kSize];
+  const std::int64_t prefix = size == 0 ? 0 : prefix_length(threshold_, size);
   for (std::int64_t i = 0; i < prefix; ++i) {
-    post_word(ids[i], {slot, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(set.size)});
+    post_word(places[i], {begin, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(size)});
   }
 }
 
 void WordSetIndex::reorder() {
   std::vector<std::uint32_t> frequency(words_.size(), 0);
-  std::vector<std::uint32_t> kept;  // words' numbers, without the sets that were removed
-  kept.reserve(members_.size());
-  for (Set& set : sets_) {
-    const std::uint64_t begin = kept.size();
-    for (std::uint32_t i = 0; i < set.size; ++i) {
-      kept.push_back(id_of(members_[set.begin + i]));
-      ++frequency[kept.back()];
+  std::vector<std::uint32_t> kept;  // the records, without what removed sets leave behind
+  kept.reserve(records_.size());
+  for (std::uint32_t& begin : begins_) {
+    const std::uint32_t* set = records_.data() + begin;
+    begin = static_cast<std::uint32_t>(kept.size());
+    kept.insert(kept.end(), set, set + kMembers + set[kSize]);
+    for (std::uint32_t i = 0; i < set[kSize]; ++i) {
+      const std::uint32_t place = place_of(set[kMembers + i]);
+      kept[begin + kMembers + i] = place;
+      ++frequency[place];
     }
-    set.begin = begin;
   }
-  members_.swap(kept);
-  ranked_.resize(words_.size());
-  for (std::size_t id = 0; id < words_.size(); ++id) ranked_[id] = static_cast<std::uint32_t>(id);
+  records_.swap(kept);
+  ranked_.insert(ranked_.end(), newcomers_.begin(), newcomers_.end());
+  newcomers_.clear();
   std::sort(ranked_.begin(), ranked_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return frequency[a] != frequency[b] ? frequency[a] < frequency[b] : a < b;
   });
   for (std::size_t rank = 0; rank < ranked_.size(); ++rank) {
-    words_[ranked_[rank]].order = first_ranked + static_cast<std::uint32_t>(rank);
+    Word& word = words_[ranked_[rank]];
+    word.order = first_ranked + static_cast<std::uint32_t>(rank);
+    word.count = 0;
   }
-  for (Word& word : words_) word.count = 0;
   pool_.clear();
-  std::vector<std::uint32_t> ids;
-  for (std::size_t slot = 0; slot < sets_.size(); ++slot) {
-    const Set& set = sets_[slot];
-    std::uint32_t* first = members_.data() + set.begin;
-    for (std::uint32_t i = 0; i < set.size; ++i) first[i] = words_[first[i]].order;
-    std::sort(first, first + set.size);
-    ids.resize(set.size);
-    for (std::uint32_t i = 0; i < set.size; ++i) ids[i] = id_of(first[i]);
-    post(static_cast<std::int32_t>(slot), ids.data());
+  std::vector<std::uint32_t> places;
+  for (const std::uint32_t begin : begins_) {
+    std::uint32_t* const set = records_.data() + begin;
+    std::uint32_t* const members = set + kMembers;
+    const std::uint32_t size = set[kSize];
+    places.resize(size);
+    for (std::uint32_t i = 0; i < size; ++i) members[i] = words_[members[i]].order;
+    std::sort(members, members + size);
+    for (std::uint32_t i = 0; i < size; ++i) places[i] = place_of(members[i]);
+    post(begin, places.data());
   }
-  ordered_at_ = sets_.size();
+  ordered_at_ = begins_.size();
 }
 
 std::int32_t WordSetIndex::insert(std::int64_t mark) {
-  const auto slot = static_cast<std::int32_t>(sets_.size());
-  sets_.push_back({members_.size(), static_cast<std::uint32_t>(query_.size()), 0, mark});
-  members_.insert(members_.end(), query_.begin(), query_.end());
-  if (sets_.size() >= 2 * ordered_at_ + 64) {
+  const auto slot = static_cast<std::int32_t>(begins_.size());
+  const std::size_t begin = records_.size();
+  if (begin > std::numeric_limits<std::uint32_t>::max()) throw std::bad_alloc();
+  begins_.push_back(static_cast<std::uint32_t>(begin));
+  records_.resize(begin + kMembers + query_size_);
+  std::uint32_t* const set = records_.data() + begin;
+  set[kSlot] = static_cast<std::uint32_t>(slot);
+  set[kSize] = query_size_;
+  put_mark(set, mark);
+  std::copy(query_.data(), query_.data() + query_size_, set + kMembers);
+  if (begins_.size() >= 2 * ordered_at_ + 64) {
     reorder();
   } else {
-    post(slot, query_ids_.data());
+    post(begins_.back(), query_places_.data());
   }
   return slot;
 }
 
 WordMatch WordSetIndex::find(Span text, std::int64_t earliest, std::int64_t latest) {
+  const std::size_t known = newcomers_.size();
   read(text);
   const WordMatch best = search(earliest, latest);
-  forget_new_words();
+  forget_newcomers(known);
   return best;
 }
 
@@ -492,22 +568,23 @@ std::int32_t WordSetIndex::add(Span text, std::int64_t mark) {
 
 WordMatch WordSetIndex::find_or_add(Span text, std::int64_t mark, std::int64_t earliest,
                                     std::int64_t latest) {
+  const std::size_t known = newcomers_.size();
   read(text);
   const WordMatch best = search(earliest, latest);
   if (best.slot < 0) return {insert(mark), 0, 1};
-  forget_new_words();
+  forget_newcomers(known);
   return best;
 }
 
 void WordSetIndex::set_mark(std::int32_t slot, std::int64_t mark) noexcept {
-  sets_[static_cast<std::size_t>(slot)].mark = mark;
+  put_mark(records_.data() + begins_[static_cast<std::size_t>(slot)], mark);
 }
 
 void WordSetIndex::remove(std::int32_t slot) noexcept {
   // Its postings stay until the next order is made; no question's window reaches this mark.
-  Set& set = sets_[static_cast<std::size_t>(slot)];
-  set.size = 0;
-  set.mark = std::numeric_limits<std::int64_t>::min();
+  std::uint32_t* const set = records_.data() + begins_[static_cast<std::size_t>(slot)];
+  set[kSize] = 0;
+  put_mark(set, std::numeric_limits<std::int64_t>::min());
 }
 
 }  // namespace tipstaff

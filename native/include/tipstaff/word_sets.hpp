@@ -41,22 +41,24 @@ class WordSetIndex {
   WordMatch find_or_add(Span text, std::int64_t mark, std::int64_t earliest, std::int64_t latest);
   void set_mark(std::int32_t slot, std::int64_t mark) noexcept;
   void remove(std::int32_t slot) noexcept;
-  std::int32_t size() const noexcept { return static_cast<std::int32_t>(sets_.size()); }
+  std::int32_t size() const noexcept { return static_cast<std::int32_t>(begins_.size()); }
 
  private:
   static constexpr std::uint32_t short_word = 16;
+  static constexpr std::uint32_t few_words = 16;  // so many are compared at once
   static constexpr std::size_t at_once = 4;
 
   // Where a word stands in the prefix of a set.
   struct Posting {
-    std::int32_t slot;
+    std::uint32_t begin;  // of the set, in records_
     std::uint16_t position;
     std::uint16_t size;
   };
-  // All that a question needs of a word, in one cache line: most words are rare.
+  // All that a question needs of a word, in one cache line: most words are rare. The lines themselves are
+  // the table that words are looked up in, so that finding one reads nothing else.
   struct alignas(64) Word {
     static constexpr std::uint32_t few = 3;
-    std::uint32_t length;
+    std::uint32_t length;  // 0 where no word is
     std::uint32_t order;
     std::uint32_t begin;  // in letters_, of a word that is not short
     std::uint32_t read_by;  // the text that last had it
@@ -66,25 +68,13 @@ class WordSetIndex {
     std::uint32_t pool_begin;  // in pool_, of more than a few
     Posting own[few];
   };
-  // Open addressing. The hash stands beside the number, so that only the word that is meant is looked at.
-  struct Entry {
-    std::uint32_t hash;
-    std::uint32_t number;  // of the word, plus one; 0 where free
-  };
   // A word of the text that is asked for.
   struct Piece {
     std::uint32_t begin;
     std::uint32_t length;
     std::uint32_t hash;
-    std::uint32_t at;  // in table_, where its hash stands or may stand
     std::uint64_t low;
     std::uint64_t high;
-  };
-  struct Set {
-    std::uint64_t begin;  // in members_
-    std::uint32_t size;
-    std::uint32_t asked_by;  // the question that last looked at it
-    std::int64_t mark;
   };
   // A set that shares a word with the question, and where the first of those stands in both.
   struct Sharing {
@@ -100,39 +90,41 @@ class WordSetIndex {
   void read(Span text);
   std::size_t find_pieces(Span text);
   void put_in_order(std::size_t n_words);
-  void forget_new_words() noexcept;
+  void make_room(std::size_t n_more);
+  void forget_newcomers(std::size_t but) noexcept;
   bool is_word(const Word& word, const Piece& piece, const unsigned char* letters) const noexcept;
-  std::uint32_t word_behind(const Piece& piece, const unsigned char* letters);
-  void grow_table();
-  std::uint32_t id_of(std::uint32_t order) const noexcept;
+  std::uint32_t place_behind(const Piece& piece, const unsigned char* letters);
+  std::uint32_t place_of(std::uint32_t order) const noexcept;
   WordMatch search(std::int64_t earliest, std::int64_t latest) noexcept;
   void look(const Sharing* sharing, std::size_t count, Lead* lead) noexcept;
   const Posting* postings_of(const Word& word) const noexcept;
-  void post_word(std::uint32_t id, Posting posting);
+  void post_word(std::uint32_t place, Posting posting);
+  std::int64_t shared_with(const std::uint32_t* members, std::int64_t n_members, std::int64_t k,
+                           std::int64_t j) const noexcept;
   std::int32_t insert(std::int64_t mark);
-  void post(std::int32_t slot, const std::uint32_t* ids);
+  void post(std::uint32_t begin, const std::uint32_t* places);
   void reorder();
 
   double threshold_;
   std::uint64_t seed_;
-  std::vector<Word> words_;
+  std::vector<Word> words_;  // open addressing
   std::vector<unsigned char> letters_;
-  std::vector<Entry> table_;
   std::vector<Posting> pool_;
-  std::vector<std::uint32_t> ranked_;           // word by rank
-  std::vector<std::uint32_t> members_;          // orders, ascending within a set
-  std::vector<Set> sets_;
+  std::vector<std::uint32_t> ranked_;     // places of words by rank
+  std::vector<std::uint32_t> newcomers_;  // of those without one, as they came
+  std::vector<std::uint32_t> records_;    // of each set: what is known of it, and its words' orders, ascending
+  std::vector<std::uint32_t> begins_;     // of the records, by slot
   std::uint32_t questions_ = 0;
   std::size_t ordered_at_ = 0;
   std::vector<unsigned char> lowered_;  // of one question
   std::vector<std::uint32_t> edges_;
   std::vector<Piece> pieces_;
-  std::vector<std::uint32_t> orders_;     // of its words, as they come
-  std::vector<std::uint32_t> ids_;
+  std::vector<std::uint32_t> orders_;  // of its words, as they come
+  std::vector<std::uint32_t> places_;
   std::vector<std::uint64_t> both_;
-  std::vector<std::uint32_t> query_;      // orders, ascending
-  std::vector<std::uint32_t> query_ids_;  // their words
-  std::vector<std::uint32_t> new_hashes_;  // of the words that came with it
+  std::uint32_t query_size_ = 0;
+  std::vector<std::uint32_t> query_;         // orders, ascending; behind a few, what is none
+  std::vector<std::uint32_t> query_places_;  // of their words
   std::uint32_t texts_ = 0;
 };
 
