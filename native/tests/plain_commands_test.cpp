@@ -45,17 +45,21 @@ class Bench {
     test::read_whole(whole_, around, given);
     const std::string one = test::Drawing(plain_).text(), other = test::Drawing(whole_).text();
     expect(one == other, text + "\n" + one + "\nis by the shell's reader\n" + other);
-    letters(text);
+    in_place(text, given);
     return true;
   }
 
  private:
-  // All letters of a command's words are told.
-  void letters(const std::string& text) {
+  // Words that are said to stand in the text as they are do so, one behind the other.
+  void in_place(const std::string& text, std::string_view given) {
     for (std::uint32_t i = 0; i < plain_.command_count(); ++i) {
       const Command& command = plain_.command(i);
-      for (std::uint32_t w = 0; w < command.word_count; ++w)
-        expect((letters_of(plain_.arguments(command)[w].text) & ~command.letters) == 0, "the letters of: " + text);
+      const char* at = given.data();
+      for (std::uint32_t w = 0; w < command.word_count && command.as_written; ++w) {
+        const std::string_view word = plain_.arguments(command)[w].text;
+        expect(word.data() >= at && word.data() + word.size() <= given.data() + given.size(), "in place: " + text);
+        at = word.data() + word.size();
+      }
     }
   }
 
@@ -118,6 +122,29 @@ int main() {
     plain += bench.hold(text, round % 2 == 0, round % 5 == 0 ? "" : round % 7 == 0 ? "/usr/bin" : "/home/dev/proj") ? 1 : 0;
   }
   expect(plain > 5000, "many of these are plain");
+  // Wherever they lie among the bytes that are looked at together.
+  for (const std::vector<std::string>* list : {&kPlain, &kNotPlain}) {
+    for (const std::string& text : *list) {
+      for (std::size_t before = 0; before < 130; ++before) {
+        bench.hold("ls " + std::string(before, 'a') + " && " + text);
+        bench.hold("ls '" + std::string(before, ' ') + "' && " + text);
+      }
+    }
+  }
+  // Exactly the bytes that are no text are found, wherever they stand.
+  for (std::size_t size = 0; size < 200; ++size) {
+    std::string text(size, 'a');
+    for (char& c : text) c = random() % 3 == 0 ? static_cast<char>(random() % 256) : 'a';
+    const std::vector<char> block(text.begin(), text.end());
+    plain::Marks marks;
+    plain::Marked marked = marks.read({block.data(), block.size()});
+    for (std::size_t at = 0; at < size; ++at) {
+      if (plain::kind_of(text[at]) == plain::kind::kText) continue;
+      expect(marked.first() == block.data() + at, "no text is passed over");
+      marked.pass();
+    }
+    expect(marked.first() == block.data() + size, "the end is found");
+  }
   // And what stands in the shell reader's own cases, cut anywhere.
   for (const ShellCase& one : kShellCases) {
     const std::string text = one.text;

@@ -119,6 +119,29 @@ def test_a_first_word_picks_out_its_rules() -> None:
         assert not is_plain(word)
 
 
+def test_a_first_word_that_no_argument_may_be_rules_it_out() -> None:
+    words = Condition("words_any", globs=("-D",))
+    but = Condition("args_none", globs=("log", "re*"))
+    assert subcommand_words(rule(words, but)) == {"log"}
+    assert trigger_of(rule(words, but), "log") == Trigger()
+    assert trigger_of(rule(words, but), "rebase") == trigger_of(rule(words), None)
+    both = rule(any_of=((words, but), (words,)))
+    assert trigger_of(both, "log") == trigger_of(rule(words), "log")
+    # Behind a subcommand the first operand is no argument.
+    behind = rule(Condition("subcommand", sequences=(("log",),)), words, but)
+    assert trigger_of(behind, "log") == trigger_of(rule(words), None)
+    assert subcommand_words(rule(Condition("subcommand", sequences=(("a",),)), but)) == {"a"}
+
+
+def test_a_sign_at_the_beginning_is_looked_for_with_what_stands_behind() -> None:
+    signs = glob_signs("+*:main")
+    assert signs is not None
+    assert signs[0] == PAIR_SIGNS + (BOUNDARY << 5 | 30)
+    assert signs[1] > PAIR_SIGNS
+    assert glob_edges("+*:main") == (None, None)
+    assert (glob_signs("+main") or (0, 0))[0] < PAIR_SIGNS
+
+
 def test_how_a_command_runs_is_a_fact() -> None:
     piped = Condition("reads_from", globs=("curl",))
     inside = Condition("inside", globs=("ssh",))

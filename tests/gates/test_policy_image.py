@@ -93,4 +93,7 @@ def test_a_cut_image_is_refused(length: int) -> None:
 
 
 def test_names_hash_without_letter_case() -> None:
-    assert hash_name("Git") == hash_name("git") != hash_name("gut")
+    for name in ("g", "rm", "git", "curl", "docker", "kubectl", "terraform", "docker-compose", "a" * 40):
+        assert hash_name(name.title()) == hash_name(name)
+    names = [letter * size for size in range(20) for letter in "ab"]
+    assert len({hash_name(name) for name in names}) == len(set(names))

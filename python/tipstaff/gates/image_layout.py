@@ -15,7 +15,7 @@ from tipstaff.gates.image_triggers import glob_letters
 from tipstaff.gates.pack_model import DECISIONS, PackError, Row
 
 MAGIC: Final = b"TIPSGATE"
-VERSION: Final = 3
+VERSION: Final = 4
 NOTHING: Final = 0xFFFFFFFF
 """Stands for an index where there is none."""
 
@@ -171,11 +171,18 @@ def _checksum(data: bytes) -> int:
 
 
 def hash_name(name: str) -> int:
-    """Return the 32-bit FNV-1a hash of a name in lower case, as the image's tables use it."""
-    value = 2166136261
-    for byte in name.encode():
-        value = ((value ^ (byte + 32 if 65 <= byte <= 90 else byte)) * 16777619) & 0xFFFFFFFF
-    return value
+    """Return the 32-bit hash of a name's ends and length, letter case apart, as the image's tables use it."""
+    data = name.encode()
+    size = len(data)
+    width = 8 if size >= 8 else 4
+    if size >= 4:
+        first, last = (int.from_bytes(part, "little") for part in (data[:width], data[-width:]))
+    else:
+        first = data[0] if data else 0
+        last = data[size // 2] << 8 | data[-1] if data else 0
+    small, mask = 0x2020202020202020, 0xFFFFFFFFFFFFFFFF
+    value = ((first | small) ^ size) * 0x9E3779B97F4A7C15 & mask
+    return ((value ^ value >> 32 ^ (last | small)) * 0xD6E8FEB86659FD93 & mask) >> 32
 
 
 def hashed(entries: Sequence[tuple[str, Values]]) -> list[tuple[int, Values] | None]:

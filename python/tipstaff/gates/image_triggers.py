@@ -120,7 +120,8 @@ def _stretch(glob: str) -> list[int | None]:
 def glob_signs(glob: str) -> tuple[int, int] | None:
     """Return two signs of every word that a glob matches (one twice, where it has one); None if it has none.
 
-    They are the word's first three letters and its last three; its rarest pairs of letters where the glob is open.
+    They are the word's first three letters and its last three; its rarest pairs of letters where the glob is open, or
+    where it begins with a sign and little is known of what stands behind.
 
     Parameters
     ----------
@@ -135,14 +136,22 @@ def glob_signs(glob: str) -> tuple[int, int] | None:
         for place, three in ((0, begins), (_ENDS, closes))
         if len(known := [one for one in three if one is not None]) == 3
     ]
-    if ends:
+    alone = _begins_with_sign_alone(stretch)
+    if ends and not alone:
         return (ends[0], ends[-1])
     whole = [_BOUNDARY, *stretch, _BOUNDARY]
     found = {left << 5 | right for left, right in pairwise(whole) if left is not None and right is not None}
     if not found:
         return None
     order = sorted(found, key=lambda pair: (_WEIGHTS[pair >> 5] * _WEIGHTS[pair & 31], pair))
+    if alone:
+        return (PAIR_SIGNS + (_BOUNDARY << 5 | _OTHER), PAIR_SIGNS + order[0])
     return (PAIR_SIGNS + order[0], PAIR_SIGNS + order[1 if len(order) > 1 else 0])
+
+
+def _begins_with_sign_alone(stretch: Sequence[int | None]) -> bool:
+    """Return whether words begin with what is neither letter nor digit and go on with anything: ``+*:main``."""
+    return len(stretch) > 1 and stretch[0] == _OTHER and stretch[1] is None
 
 
 def glob_edges(glob: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
@@ -155,6 +164,8 @@ def glob_edges(glob: str) -> tuple[tuple[int, int] | None, tuple[int, int] | Non
     closes = [_BOUNDARY, _BOUNDARY, _BOUNDARY, *stretch][-3:]
     if (first := begins[0]) is not None and (second := begins[1]) is not None and begins[2] is not None:
         return (first, second), None
+    if _begins_with_sign_alone(stretch):
+        return None, None
     if (last := closes[2]) is not None and (before := closes[1]) is not None and closes[0] is not None:
         return None, (last, before)
     return None, None
@@ -177,15 +188,28 @@ def is_plain(word: str) -> bool:
 
 
 def subcommand_words(rule: PackRule) -> set[str]:
-    """Return all first words of subcommands, in lower case, that the base or an alternative of a rule asks for."""
-    return {
-        sequence[0].lower()
-        for group in (rule.base, *rule.any_of)
-        for condition in group
-        if condition.kind == "subcommand"
-        for sequence in condition.sequences
-        if is_plain(sequence[0])
-    }
+    """Return all first words, in lower case, that the base or an alternative of a rule asks for or does not allow."""
+    behind = _has_subcommand(rule.base)
+    words: set[str] = set()
+    for group in (rule.base, *rule.any_of):
+        for condition in group:
+            if condition.kind == "subcommand":
+                words.update(sequence[0].lower() for sequence in condition.sequences if is_plain(sequence[0]))
+        if not behind:
+            words |= _refused_words(group)
+    return words
+
+
+def _has_subcommand(group: Sequence[Condition]) -> bool:
+    return any(condition.kind == "subcommand" for condition in group)
+
+
+def _refused_words(group: Sequence[Condition]) -> set[str]:
+    """Return words that no argument may be, where the first operand is an argument too and no subcommand."""
+    if _has_subcommand(group):
+        return set()
+    refused = (condition.globs for condition in group if condition.kind == "args_none")
+    return {glob.lower() for globs in refused for glob in globs if is_plain(glob)}
 
 
 def trigger_of(rule: PackRule, word: str | None) -> Trigger | None:
@@ -203,14 +227,22 @@ def trigger_of(rule: PackRule, word: str | None) -> Trigger | None:
     Trigger or None
         None if nothing simple can be told; a trigger without anything in it if the rule cannot hold.
     """
-    told = [_needed(condition, word) for condition in rule.base]
+    behind = _has_subcommand(rule.base)
+    told = _of_group(rule.base, word, behind=behind)
     if rule.any_of:
         whole: Trigger | None = Trigger()
         for group in rule.any_of:
-            best = _best([_needed(condition, word) for condition in group])
+            best = _best(_of_group(group, word, behind=behind))
             whole = None if best is None or whole is None else whole | best
         told.append(whole)
     return _best(told)
+
+
+def _of_group(group: Sequence[Condition], word: str | None, *, behind: bool) -> list[Trigger | None]:
+    """Return what each condition needs; `behind`: the first operand is no argument, but the rule's subcommand."""
+    if word is not None and not behind and word in _refused_words(group):
+        return [Trigger()]
+    return [_needed(condition, word) for condition in group]
 
 
 def _best(triggers: Iterable[Trigger | None]) -> Trigger | None:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace tipstaff::gate::ascii {
@@ -21,6 +22,26 @@ constexpr int hex_value(char c) noexcept {
   if (is_digit(c)) return c - '0';
   const char l = lower(c);
   return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
+}
+
+// Compares without a call what is nearly always short.
+inline bool same_bytes(std::string_view one, std::string_view other) noexcept {
+  const std::size_t n = one.size();
+  if (n != other.size()) return false;
+  if (n > 16) return std::memcmp(one.data(), other.data(), n) == 0;
+  const auto at = [](std::string_view text, std::size_t place, auto zero) noexcept {
+    std::memcpy(&zero, text.data() + place, sizeof zero);
+    return zero;
+  };
+  if (n >= 8) {
+    constexpr std::uint64_t zero = 0;
+    return ((at(one, 0, zero) ^ at(other, 0, zero)) | (at(one, n - 8, zero) ^ at(other, n - 8, zero))) == 0;
+  }
+  if (n >= 4) {
+    constexpr std::uint32_t zero = 0;
+    return ((at(one, 0, zero) ^ at(other, 0, zero)) | (at(one, n - 4, zero) ^ at(other, n - 4, zero))) == 0;
+  }
+  return n == 0 || (one[0] == other[0] && one[n / 2] == other[n / 2] && one[n - 1] == other[n - 1]);
 }
 
 // `known` is in lower case already.

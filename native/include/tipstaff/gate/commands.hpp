@@ -116,7 +116,7 @@ struct Command {
   std::uint32_t via = 0;      // bits of tipstaff::gate::via
   Dialect dialect = Dialect::shell;
   Span span;                  // the whole command
-  std::uint32_t letters = 0;  // classes of the letters in its words, as word_signs.hpp has them; 0 where nobody looked
+  bool as_written = false;    // its arguments are parts of one text, in their order
 };
 
 enum class NodeKind : std::uint8_t {
@@ -276,19 +276,31 @@ class Tree {
   std::uint32_t add_command(const Command& command) noexcept {
     return add(commands_, &command_count_, command_capacity_, command);
   }
-  std::uint32_t add_node(Node node) noexcept {
-    node.first_child = node.last_child = node.next = kNone;
-    const std::uint32_t index = add(nodes_, &node_count_, node_capacity_, node);
-    if (index != kNone && node.parent != kNone) {
-      Node& parent = nodes_[node.parent];
-      if (parent.last_child == kNone) {
-        parent.first_child = index;
-      } else {
-        nodes_[parent.last_child].next = index;
-      }
-      parent.last_child = index;
+  // New ones where they are to stay, to be filled in there; null where there is no room.
+  Command* new_command() noexcept { return place(commands_, &command_count_, command_capacity_); }
+  Node* new_node(std::uint32_t parent_index) noexcept {
+    Node* const node = place(nodes_, &node_count_, node_capacity_);
+    if (node == nullptr || parent_index == kNone) return node;
+    const std::uint32_t index = node_count_ - 1;
+    Node& parent = nodes_[parent_index];
+    if (parent.last_child == kNone) {
+      parent.first_child = index;
+    } else {
+      nodes_[parent.last_child].next = index;
     }
-    return index;
+    parent.last_child = index;
+    node->parent = parent_index;
+    return node;
+  }
+  std::uint32_t add_node(const Node& given) noexcept {
+    Node* const node = new_node(given.parent);
+    if (node == nullptr) return kNone;
+    node->kind = given.kind;
+    node->dialect = given.dialect;
+    node->is_code = given.is_code;
+    node->span = given.span;
+    node->command = given.command;
+    return node_count_ - 1;
   }
   void add_uncertainty(Unresolved reason, Span span, std::uint32_t command = kNone) noexcept {
     if (uncertain_count_ < uncertain_capacity_) {
@@ -361,6 +373,14 @@ class Tree {
     *capacity = static_cast<std::uint32_t>(bytes / sizeof(T));
     *at += *capacity * sizeof(T);
     return begin;
+  }
+  template <typename T>
+  T* place(T* items, std::uint32_t* count, std::uint32_t capacity) noexcept {
+    if (*count >= capacity) {
+      full_ = true;
+      return nullptr;
+    }
+    return new (&items[(*count)++]) T;
   }
   template <typename T>
   std::uint32_t add(T* items, std::uint32_t* count, std::uint32_t capacity, const T& item) noexcept {

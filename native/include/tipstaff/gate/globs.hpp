@@ -12,9 +12,12 @@
 namespace tipstaff::gate::rules {
 
 using ascii::lower;
+using ascii::same_bytes;
 
 // Whether `text` is `name`, which is in lower case.
-inline bool equal_folded(std::string_view text, std::string_view name) noexcept { return ascii::equals(text, name); }
+inline bool equal_folded(std::string_view text, std::string_view name) noexcept {
+  return same_bytes(text, name) || ascii::equals(text, name);
+}
 inline bool starts_folded(std::string_view text, std::string_view start) noexcept { return ascii::starts_with(text, start); }
 
 // `*` and `?`, a backslash before a star that is one. Linear in the text for the image's short globs.

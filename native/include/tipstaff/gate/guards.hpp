@@ -41,15 +41,21 @@ class Guarded {
   }
 
   void find_ends(const record::Guard& guard) noexcept {
-    const std::uint32_t* const firsts = guard.firsts != kNothing ? image_.letters[guard.firsts].second : nullptr;
-    const std::uint32_t* const lasts = guard.lasts != kNothing ? image_.letters[guard.lasts].second : nullptr;
-    for (std::uint32_t i = 0; i < parsed_.count; ++i) {
-      const std::string_view word = parsed_.words[i].text;
+    static constexpr record::Letters kNone{};
+    const std::uint32_t* const firsts = (guard.firsts != kNothing ? image_.letters[guard.firsts] : kNone).second;
+    const std::uint32_t* const lasts = (guard.lasts != kNothing ? image_.letters[guard.lasts] : kNone).second;
+    const Word* const words = parsed_.words;
+    const std::uint32_t count = parsed_.count;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::string_view word = words[i].text;
       const std::size_t n = word.size();
-      const std::uint32_t one = n > 0 ? letter_class(word[0]) : kWordEnd, two = n > 1 ? letter_class(word[1]) : kWordEnd;
-      if (firsts != nullptr && (firsts[one] >> two & 1) != 0) find_signs(guard, beginning_sign(word), word);
-      if (lasts == nullptr || n < 3 || (lasts[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) == 0) continue;
-      find_signs(guard, ending_sign(word), word);
+      if (n < 3) {
+        const std::uint32_t one = n > 0 ? letter_class(word[0]) : kWordEnd, two = n > 1 ? letter_class(word[1]) : kWordEnd;
+        if ((firsts[one] >> two & 1) != 0) find_signs(guard, beginning_sign(word), word);
+        continue;
+      }
+      if ((firsts[letter_class(word[0])] >> letter_class(word[1]) & 1) != 0) find_signs(guard, beginning_sign(word), word);
+      if ((lasts[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) != 0) find_signs(guard, ending_sign(word), word);
     }
   }
   // Signs whose first one is `one`, and the other that one or the word's ending.

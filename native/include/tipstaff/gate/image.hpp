@@ -9,12 +9,14 @@
 #include <cstring>
 #include <initializer_list>
 #include <string_view>
+
+#include "tipstaff/gate/ascii.hpp"
 #include <type_traits>
 
 namespace tipstaff::gate {
 
 constexpr char kImageMagic[9] = "TIPSGATE";
-constexpr std::uint32_t kImageVersion = 3;
+constexpr std::uint32_t kImageVersion = 4;
 constexpr std::uint32_t kNothing = 0xffffffffu;
 constexpr std::uint32_t kFlagBits = 128;
 // Signs of words: see word_signs.hpp.
@@ -119,14 +121,29 @@ constexpr std::uint32_t kSectionCount = 27;
 
 enum class ImageFault : std::uint32_t { none, too_short, magic, version, length, checksum, section, content, alignment };
 
-inline std::uint32_t hash_name(std::string_view name) noexcept {  // FNV-1a of the lower-case letters
-  std::uint32_t hash = 2166136261u;
-  for (char letter : name) {
-    unsigned char byte = static_cast<unsigned char>(letter);
-    if (byte >= 'A' && byte <= 'Z') byte = static_cast<unsigned char>(byte + 32);
-    hash = (hash ^ byte) * 16777619u;
+// Of the first and the last eight bytes of a name, at most, and of how many it has; letter case does not count.
+// tipstaff.gates.image_layout has the same.
+inline std::uint32_t hash_name(std::string_view name) noexcept {
+  std::uint64_t first = 0, last = 0;
+  const std::size_t n = name.size();
+  const char* const data = name.data();
+  if (n >= 8) {
+    std::memcpy(&first, data, 8);
+    std::memcpy(&last, data + n - 8, 8);
+  } else if (n >= 4) {
+    std::uint32_t low = 0, high = 0;
+    std::memcpy(&low, data, 4);
+    std::memcpy(&high, data + n - 4, 4);
+    first = low;
+    last = high;
+  } else if (n != 0) {
+    first = static_cast<unsigned char>(data[0]);
+    last = static_cast<std::uint64_t>(static_cast<unsigned char>(data[n / 2])) << 8 | static_cast<unsigned char>(data[n - 1]);
   }
-  return hash;
+  constexpr std::uint64_t kSmall = 0x2020202020202020u;
+  std::uint64_t hash = ((first | kSmall) ^ n) * 0x9e3779b97f4a7c15u;
+  hash = (hash ^ hash >> 32 ^ (last | kSmall)) * 0xd6e8feb86659fd93u;
+  return static_cast<std::uint32_t>(hash >> 32);
 }
 
 inline std::uint64_t image_checksum(const unsigned char* data, std::size_t bytes) noexcept {
@@ -188,7 +205,7 @@ class Image {
     for (std::uint32_t at = hash & last;; at = (at + 1) & last) {
       const record::Slot& slot = slots[at];
       if (slot.name == kNothing) return nullptr;
-      if (slot.hash == hash && text(slot.name) == program) return &specs[slot.spec];
+      if (slot.hash == hash && ascii::same_bytes(text(slot.name), program)) return &specs[slot.spec];
     }
   }
 

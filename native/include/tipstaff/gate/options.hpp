@@ -45,22 +45,29 @@ struct Parsed {
   const record::Bucket* bucket = nullptr;
   std::uint32_t positionals = 0;
   mutable std::uint32_t letters = 0;  // of all words, or of more than they; 0 until a rule asks
+  bool as_written = false;  // the words are parts of one text
   Reading readings[kWords];
 
   WordKind kind_of(std::uint32_t index) const noexcept { return index < kWords ? readings[index].kind : WordKind::positional; }
-  void begin(const Word* given, std::uint32_t given_count, std::uint32_t known_letters) noexcept {
+  void begin(const Word* given, std::uint32_t given_count, bool one_text) noexcept {
     words = given;
     count = given_count;
     present = sure = valued = Bits{};
     flags = 0;
     bucket = nullptr;
     positionals = 0;
-    letters = known_letters;
+    letters = 0;
+    as_written = one_text;
   }
   // The letters of all words, with their ends.
   std::uint32_t all_letters() const noexcept {
-    if (letters == 0) {
-      letters = std::uint32_t{1} << kWordEnd;
+    if (letters != 0) return letters;
+    letters = std::uint32_t{1} << kWordEnd;
+    if (as_written && count != 0 && (flags & word_flag::kQuoted) == 0) {
+      const char* const begin = words[0].text.data();
+      const std::string_view last = words[count - 1].text;
+      letters |= letters_of({begin, static_cast<std::size_t>(last.data() + last.size() - begin)}, kBitsBetweenBlanks);
+    } else {
       for (std::uint32_t i = 0; i < count; ++i) letters |= letters_of(words[i].text);
     }
     return letters;
@@ -87,23 +94,22 @@ class Options {
       const std::string_view text = words[i].text;
       flags |= words[i].flags;
       Reading reading{WordKind::positional, kNoBit, 0, kUnclassified};
-      if (waiting != kNoBit) {
+      if (waiting == kNoBit && (ended || !is_option(text))) {
+        if (parsed_->positionals++ == 0) enter(text);
+      } else if (waiting != kNoBit) {
         reading.kind = WordKind::value;
         reading.bit = static_cast<std::uint8_t>(waiting);
+        parsed_->valued.set(waiting);
         waiting = kNoBit;
-      } else if (!ended && is_option(text)) {
-        if (text.size() == 2 && text[1] == '-') {
-          ended = true;
-          reading.kind = WordKind::terminator;
-          if (const record::Flag* flag = exact("--")) set(flag->bit, true);
-        } else {
-          reading.kind = WordKind::option;
-          waiting = option(text, &reading.bit, &reading.value_at);
-        }
-      } else if (parsed_->positionals++ == 0) {
-        enter(text);
+      } else if (text.size() == 2 && text[1] == '-') {
+        ended = true;
+        reading.kind = WordKind::terminator;
+        if (const record::Flag* flag = exact("--")) set(flag->bit, true);
+      } else {
+        reading.kind = WordKind::option;
+        waiting = option(text, &reading.bit, &reading.value_at);
+        if (reading.bit != kNoBit) parsed_->valued.set(reading.bit);
       }
-      if (reading.bit != kNoBit) parsed_->valued.set(reading.bit);
       if (i < kWords) parsed_->readings[i] = reading;
     }
     parsed_->flags = flags;
@@ -113,6 +119,7 @@ class Options {
   bool is_option(std::string_view text) const noexcept {
     if (text.size() < 2) return false;
     if (text[0] == '-') return true;
+    if (style_ != OptionStyle::slash && style_ != OptionStyle::powershell) return false;
     if (style_ == OptionStyle::slash && text[0] == '/') return slash_is_option(text);
     return style_ == OptionStyle::powershell && text.size() > 3 && text.substr(0, 3) == "\xe2\x80\x93";  // an en dash
   }

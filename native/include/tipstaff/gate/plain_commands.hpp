@@ -10,42 +10,11 @@
 #include <new>
 #include <string_view>
 
+#include "tipstaff/gate/plain_bytes.hpp"
 #include "tipstaff/gate/plain_programs.hpp"
 #include "tipstaff/gate/tools.hpp"
-#include "tipstaff/gate/word_signs.hpp"
 
 namespace tipstaff::gate::plain {
-
-// What a byte is to this reader.
-namespace kind {
-constexpr std::uint8_t kText = 0;
-constexpr std::uint8_t kGlob = 1;   // * ? [: part of a word
-constexpr std::uint8_t kQuote = 2;  // ' or "
-constexpr std::uint8_t kEnd = 3;    // ends a word: a blank, an operator, a line's end
-constexpr std::uint8_t kOther = 4;  // not for this reader
-}  // namespace kind
-
-constexpr std::array<std::uint8_t, 256> make_kinds() {
-  std::array<std::uint8_t, 256> kinds{};
-  for (const char c : {'*', '?', '['}) kinds[static_cast<unsigned char>(c)] = kind::kGlob;
-  for (const char c : {'\'', '"'}) kinds[static_cast<unsigned char>(c)] = kind::kQuote;
-  for (const char c : {' ', '\t', '\r', '\n', ';', '&', '|'}) kinds[static_cast<unsigned char>(c)] = kind::kEnd;
-  for (const char c : {'\0', kUnknownPart, '\\', '$', '`', '(', ')', '<', '>', '{'}) {
-    kinds[static_cast<unsigned char>(c)] = kind::kOther;
-  }
-  return kinds;
-}
-inline constexpr std::array<std::uint8_t, 256> kKinds = make_kinds();
-inline std::uint8_t kind_of(char c) noexcept { return kKinds[static_cast<unsigned char>(c)]; }
-
-// The class of a letter as a bit, and the highest bit alone for what is not plain text.
-constexpr std::uint32_t kNoText = std::uint32_t{1} << kWordEnd;
-constexpr std::array<std::uint32_t, 256> make_text_bits() {
-  std::array<std::uint32_t, 256> bits{};
-  for (int c = 0; c < 256; ++c) bits[c] = kKinds[c] == kind::kText ? kLetterBits[c] : kNoText;
-  return bits;
-}
-inline constexpr std::array<std::uint32_t, 256> kTextBits = make_text_bits();
 
 // What ends text in quotes, or is not for this reader.
 namespace in_quotes {
@@ -81,13 +50,10 @@ inline constexpr std::array<std::uint8_t, 256> kNames = make_names();
 class PlainReader {
  public:
   // Longer texts are rare, and read by the shell's reader, which watches its limits.
-  static constexpr std::size_t kLongest = 2048, kLongestPlace = 1024, kRoom = 256 * 1024;
+  static constexpr std::size_t kLongest = Marks::kLongest, kLongestPlace = 1024, kRoom = 256 * 1024;
 
   PlainReader(Tree& tree, const Surroundings& around, string_view text) noexcept
-      : tree_(tree), around_(around), begin_(text.data()), end_(text.data() + text.size()), pos_(text.data()), last_end_(end_) {
-    while (last_end_ > begin_ && kind_of(last_end_[-1]) != kind::kEnd) --last_end_;
-    if (last_end_ > begin_) --last_end_;
-  }
+      : tree_(tree), around_(around), begin_(text.data()), end_(text.data() + text.size()), pos_(text.data()) {}
 
   // False where the text is not for this reader; the tree is then empty again.
   bool read() noexcept {
@@ -107,20 +73,26 @@ class PlainReader {
   Span span(const char* from, const char* to) const noexcept {
     return {static_cast<std::uint32_t>(from - begin_), static_cast<std::uint32_t>(to - begin_)};
   }
+  std::uint8_t kind_at(const char* p) const noexcept { return p == end_ ? kind::kEnd : kind_of(*p); }
   static bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 
   bool read_all() noexcept {
+    marked_ = marks_.read({begin_, static_cast<std::size_t>(end_ - begin_)});
     const Span whole = span(begin_, end_);
     if (may_be_statement() && tools::starts_like_sql({begin_, whole.end})) return false;
-    Node root;
-    root.span = whole;
-    Node code = root;
-    code.kind = NodeKind::code;
-    code.parent = tree_.add_node(root);
-    node_ = tree_.add_node(code);
+    Node* const root = tree_.new_node(kNone);
+    Node* const code = tree_.new_node(kNone);
+    if (root == nullptr || code == nullptr) return false;
+    root->span = code->span = whole;
+    root->first_child = root->last_child = 1;
+    code->parent = 0;
+    code->kind = NodeKind::code;
+    node_ = 1;
     bool wanted = false;  // a command must follow
     for (;;) {
-      while (pos_ < end_ && (is_blank(*pos_) || *pos_ == '\n' || (*pos_ == ';' && !wanted))) ++pos_;
+      for (; pos_ < end_ && (is_blank(*pos_) || *pos_ == '\n' || (*pos_ == ';' && !wanted)); ++pos_) {
+      }
+      marked_.pass_to(pos_);
       if (pos_ == end_) return !wanted && !tree_.full();
       if (!read_command()) return false;
       const char c = pos_ < end_ ? *pos_ : '\n';
@@ -173,57 +145,61 @@ class PlainReader {
   // One command up to what ends it.
   bool read_command() noexcept {
     const char* const start = pos_;
-    if (*start == '!' || *start == '}') return false;
+    if (*start == '!') return false;
     // No text has more words than half its bytes, and the tree has room for them.
     const std::uint32_t first = tree_.word_count();
     Word* const words = static_cast<Word*>(tree_.next_word());
-    std::uint32_t count = 0;
-    letters_ = kNoText;
+    Word* word = words;
     const char* p = start;
     const char* last = start;
     bool to_nowhere = false;
-    while (p < end_) {
-      const char c = *p;
-      if (kind_of(c) == kind::kEnd) {
-        if (!is_blank(c)) break;
-        ++p;
-        continue;
-      }
-      if (c <= '>' && c != '-' && (c == '>' || c == '1' || c == '2' || c == '#')) {
-        if (c == '#') return false;
-        if (const std::size_t size = passes_over(p); size != 0) {
-          if (count == 0) return false;
-          to_nowhere = to_nowhere || p[size - 1] != '1';
-          last = p += size;
+    Marked marked = marked_;
+    as_written_ = true;
+    for (;;) {
+      const char* stop = marked.first();
+      const char* const from = p;
+      std::uint16_t flags = 0;
+      std::uint8_t ended = kind_at(stop);
+      if (ended < kind::kBlank) {
+        while (ended == kind::kRare || ended == kind::kGlob) {
+          if (ended == kind::kGlob) flags = word_flag::kGlob;
+          else if (stop == from && *from != '%') return false;
+          marked.pass();
+          stop = marked.first();
+          ended = kind_at(stop);
+        }
+        if (word == words && (flags != 0 || ended < kind::kBlank)) return false;
+        if (ended == kind::kOther) {
+          const std::size_t size = stop - from <= 1 ? passes_over(from) : 0;
+          if (size == 0) return false;
+          to_nowhere = to_nowhere || from[size - 1] != '1';
+          last = p = from + size;
+          marked.pass_to(p);
+          continue;
+        }
+        if (ended == kind::kQuote) {
+          new (word) Word;
+          marked_ = marked;
+          if (flags != 0 || !read_quotes(from, &stop, word)) return false;
+          marked = marked_;
+          word->flags = word_flag::kQuoted;
+          word->span = span(from, stop);
+          ++word;
+          last = p = stop;
           continue;
         }
       }
-      const char* const from = p;
-      p = end_of_text(p);
-      std::uint8_t ended = p == end_ ? kind::kEnd : kind_of(*p);
-      std::uint16_t flags = 0;
-      if (ended != kind::kEnd) {
-        if (count == 0) return false;
-        while (p < end_ && (ended = kind_of(*p)) <= kind::kGlob) {
-          if (ended == kind::kGlob) flags = word_flag::kGlob;
-          letters_ |= kLetterBits[static_cast<unsigned char>(*p++)];
-        }
-        if (p == end_) ended = kind::kEnd;
+      if (stop != from) {
+        new (word++) Word{{from, static_cast<std::size_t>(stop - from)}, span(from, stop), flags};
+        last = p = stop;
       }
-      if (*from == '~') return false;
-      if (ended == kind::kEnd) {
-        new (words + count) Word{{from, static_cast<std::size_t>(p - from)}, span(from, p), flags};
-      } else {
-        Word* const word = new (words + count) Word;
-        if (ended != kind::kQuote || flags != 0 || !read_quotes(from, &p, word)) return false;
-        word->flags = word_flag::kQuoted;
-        word->span = span(from, p);
-      }
-      ++count;
-      last = p;
-      if (p < end_ && *p == ' ') ++p;
+      if (ended != kind::kBlank) break;
+      marked.pass();
+      ++p;
     }
     pos_ = p;
+    marked_ = marked;
+    const auto count = static_cast<std::uint32_t>(word - words);
     if (count == 0) return false;
     tree_.take_words(count);
     return take(start, last, first, count, to_nowhere);
@@ -247,24 +223,26 @@ class PlainReader {
   }
 
   bool add(const char* start, const char* last, std::uint32_t first, std::uint32_t count, string_view name) noexcept {
-    Command command;
-    command.program = name;
-    command.name = tree_.words()[first];
-    command.first_word = first + 1;
-    command.word_count = count - 1;
-    command.cwd = around_.cwd;
-    command.pipe_from = pipe_from_;
-    command.via = via_;
-    command.span = span(start, last);
-    command.letters = letters_;
-    Node node;
-    node.kind = NodeKind::command;
-    node.span = command.span;
-    node.parent = node_;
-    command.node = tree_.add_node(node);
-    const std::uint32_t index = tree_.add_command(command);
-    if (index == kNone || command.node == kNone) return false;
-    tree_.node(command.node).command = index;
+    // Filled in where they stay: what is written piece by piece and then copied at once makes the processor wait.
+    const std::uint32_t index = tree_.command_count(), node_index = tree_.node_count();
+    Command* const command = tree_.new_command();
+    Node* const node = tree_.new_node(node_);
+    if (command == nullptr || node == nullptr) return false;
+    const Word& written = tree_.words()[first];
+    command->program = name;
+    command->name.text = written.text;
+    command->name.span = written.span;
+    command->name.flags = written.flags;
+    command->first_word = first + 1;
+    command->word_count = count - 1;
+    command->cwd = around_.cwd;
+    command->node = node_index;
+    command->pipe_from = pipe_from_;
+    command->via = via_;
+    command->span = node->span = span(start, last);
+    command->as_written = as_written_;
+    node->kind = NodeKind::command;
+    node->command = index;
     if (pipe_from_ != kNone) tree_.command(pipe_from_).pipe_to = index;
     return true;
   }
@@ -276,22 +254,10 @@ class PlainReader {
     for (const string_view known : {string_view("2>&1"), string_view("2>/dev/null"), string_view(">/dev/null"),
                                     string_view("> /dev/null"), string_view("2> /dev/null"), string_view("1>/dev/null")}) {
       if (!shell::starts_with(rest, known)) continue;
-      const bool ends = rest.size() == known.size() || kind_of(rest[known.size()]) == kind::kEnd;
+      const bool ends = rest.size() == known.size() || kind_of(rest[known.size()]) >= kind::kBlank;
       return ends ? known.size() : 0;
     }
     return 0;
-  }
-
-  // The end of the plain text at `p`. Before the last blank of all it needs no look at the end.
-  const char* end_of_text(const char* p) noexcept {
-    std::uint32_t letters = letters_;
-    if (p < last_end_) {
-      for (std::uint32_t bit; (bit = kTextBits[static_cast<unsigned char>(*p)]) != kNoText; ++p) letters |= bit;
-    } else {
-      for (std::uint32_t bit; p < end_ && (bit = kTextBits[static_cast<unsigned char>(*p)]) != kNoText; ++p) letters |= bit;
-    }
-    letters_ = letters;
-    return p;
   }
 
   // The rest of a word from its first quote on.
@@ -308,26 +274,28 @@ class PlainReader {
         text = tree_.join(text, part);
       }
     };
-    while (p < end_ && kind_of(*p) != kind::kEnd) {
+    while (kind_at(p) < kind::kBlank) {
       const char* const from = p;
-      const std::uint8_t kind = kind_of(*p);
-      if (kind == kind::kQuote) {
+      if (kind_of(*p) == kind::kQuote) {
         const char quote = *p++;
         const char* const inside = p;
         const std::uint8_t stop = quote == '"' ? in_quotes::kDouble : in_quotes::kSingle;
-        while (p < end_ && (kInQuotes[static_cast<unsigned char>(*p)] & stop) == 0) ++p;
+        marked_.pass();
+        // All that ends text in quotes ends text without them.
+        while ((p = marked_.first()) < end_ && (kInQuotes[static_cast<unsigned char>(*p)] & stop) == 0) marked_.pass();
         if (p == end_ || *p != quote) return false;
         // A quoted tilde is no home directory, and nothing in quotes a word all the same.
         if (p == inside || (text.empty() && *inside == '~')) return false;
         put({inside, static_cast<std::size_t>(p - inside)});
-        letters_ |= letters_of({inside, static_cast<std::size_t>(p - inside)});
+        marked_.pass();
         ++p;
         continue;
       }
-      p = end_of_text(p);
+      for (p = marked_.first(); p < end_ && kind_of(*p) == kind::kRare; p = marked_.first()) marked_.pass();
       if (p == from) return false;
       put({from, static_cast<std::size_t>(p - from)});
     }
+    if (built) as_written_ = false;
     word->text = text;
     *at = p;
     return !tree_.full();
@@ -356,12 +324,13 @@ class PlainReader {
   const char* const begin_;
   const char* const end_;
   const char* pos_;
-  const char* last_end_;  // the last byte that ends a word, or the beginning
   std::uint32_t node_ = kNone;
   std::uint32_t via_ = 0;
   std::uint32_t pipe_from_ = kNone;
-  std::uint32_t letters_ = 0;  // of the command that is read, with its name and the ends of words
+  bool as_written_ = true;   // whether the words stand in the text as they are
   std::uint32_t first_ = 0;  // command of the list that `&` sends to the background
+  Marked marked_;
+  Marks marks_;
 };
 
 // Reads shell code that is plain; false, and an empty tree, where it is not.

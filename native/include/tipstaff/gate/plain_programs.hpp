@@ -40,7 +40,7 @@ class Names {
   bool has(string_view name) const noexcept {
     if (name.empty() || name.size() > 16) return false;
     for (std::uint32_t at = shell::hash_name(name) % kPlaces; !places_[at].empty(); at = (at + 1) % kPlaces)
-      if (places_[at] == name) return true;
+      if (ascii::same_bytes(places_[at], name)) return true;
     return false;
   }
 

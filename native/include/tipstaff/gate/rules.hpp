@@ -103,7 +103,7 @@ inline void judge_command(const Judging& judging, const Command& command, std::u
   if (spec == nullptr && image.shared.count == 0) return;
   const record::Spec& used = spec != nullptr ? *spec : record::kPlainSpec;
   Parsed& parsed = *judging.parsed;
-  parsed.begin(words, word_count, command.letters);
+  parsed.begin(words, word_count, command.as_written && words == judging.tree->arguments(command));
   Options(image, used, &parsed).read();
   if (used.harmless != kNothing && parsed.sure.meets(image.masks[used.harmless])) return;
   const record::Bucket* const bucket = parsed.bucket;

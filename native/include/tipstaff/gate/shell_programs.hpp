@@ -370,7 +370,7 @@ inline const Program& find_program(string_view name) noexcept {
   std::uint32_t slot = hash_name(name) % kProgramSlots;
   while (kProgramIndex[slot] != 0) {
     const Program& program = kPrograms[kProgramIndex[slot] - 1];
-    if (program.name == name) return program;
+    if (ascii::same_bytes(program.name, name)) return program;
     slot = (slot + 1) % kProgramSlots;
   }
   return kOtherProgram;

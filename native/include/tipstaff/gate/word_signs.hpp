@@ -31,10 +31,23 @@ constexpr std::array<std::uint32_t, 256> make_letter_bits() {
 }
 inline constexpr std::array<std::uint32_t, 256> kLetterBits = make_letter_bits();
 
+// The same, but for blanks, which are none.
+constexpr std::array<std::uint32_t, 256> make_bits_between_blanks() {
+  std::array<std::uint32_t, 256> bits = kLetterBits;
+  for (const char c : {' ', '\t', '\r'}) bits[static_cast<unsigned char>(c)] = 0;
+  return bits;
+}
+inline constexpr std::array<std::uint32_t, 256> kBitsBetweenBlanks = make_bits_between_blanks();
+
 // The letters of a text, as bits.
-inline std::uint32_t letters_of(std::string_view text) noexcept {
+inline std::uint32_t letters_of(std::string_view text, const std::array<std::uint32_t, 256>& bits = kLetterBits) noexcept {
+  const auto bit = [&](std::size_t at) noexcept { return bits[static_cast<unsigned char>(text[at])]; };
   std::uint32_t letters = 0;
-  for (const char c : text) letters |= kLetterBits[static_cast<unsigned char>(c)];
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    letters |= bit(at) | bit(at + 1) | bit(at + 2) | bit(at + 3) | bit(at + 4) | bit(at + 5) | bit(at + 6) | bit(at + 7);
+  }
+  for (; at < text.size(); ++at) letters |= bit(at);
   return letters;
 }
 

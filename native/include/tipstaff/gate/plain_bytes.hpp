@@ -1,0 +1,131 @@
+// Which bytes of a command line are more than text: found 16 at a time, so that text costs next to nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "tipstaff/gate/commands.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace tipstaff::gate::plain {
+
+// What a byte is to the reader of plain commands.
+namespace kind {
+constexpr std::uint8_t kText = 0;
+constexpr std::uint8_t kRare = 1;   // # ~ { } and the like: text, but for some at a word's beginning
+constexpr std::uint8_t kGlob = 2;   // * ? [: part of a word
+constexpr std::uint8_t kQuote = 3;  // ' or "
+constexpr std::uint8_t kOther = 4;  // not for this reader
+constexpr std::uint8_t kBlank = 5;  // these end words
+constexpr std::uint8_t kEnd = 6;    // an operator, or a line's end
+}  // namespace kind
+
+constexpr std::array<std::uint8_t, 256> make_kinds() {
+  std::array<std::uint8_t, 256> kinds{};
+  for (int c = 0; c < ' '; ++c) kinds[c] = kind::kOther;
+  for (const char c : {'#', '%', '}', '~'}) kinds[static_cast<unsigned char>(c)] = kind::kRare;
+  for (const char c : {'*', '?', '['}) kinds[static_cast<unsigned char>(c)] = kind::kGlob;
+  for (const char c : {'\'', '"'}) kinds[static_cast<unsigned char>(c)] = kind::kQuote;
+  for (const char c : {' ', '\t', '\r'}) kinds[static_cast<unsigned char>(c)] = kind::kBlank;
+  for (const char c : {'\n', ';', '&', '|'}) kinds[static_cast<unsigned char>(c)] = kind::kEnd;
+  for (const char c : {'\\', '$', '`', '(', ')', '<', '>', '{'}) kinds[static_cast<unsigned char>(c)] = kind::kOther;
+  return kinds;
+}
+static_assert(static_cast<unsigned char>(kUnknownPart) < ' ', "no text holds what stands for an unknown part");
+inline constexpr std::array<std::uint8_t, 256> kKinds = make_kinds();
+inline std::uint8_t kind_of(char c) noexcept { return kKinds[static_cast<unsigned char>(c)]; }
+
+// The bytes of a text that are no plain text, one after the other: what is left of them.
+class Marked {
+ public:
+  Marked() noexcept = default;
+  Marked(const char* begin, const std::uint64_t* bits) noexcept : begin_(begin), bits_(bits), left_(*bits) {}
+
+  // The first one that was not passed; the end counts as one, and is never passed.
+  const char* first() noexcept {
+    while (left_ == 0) {
+      begin_ += 64;
+      left_ = *++bits_;
+    }
+    return begin_ + lowest(left_);
+  }
+  // Passes the one that first() gave.
+  void pass() noexcept { left_ &= left_ - 1; }
+  // Passes all before `p`, which is not behind the end.
+  void pass_to(const char* p) noexcept {
+    while (first() < p) pass();
+  }
+
+ private:
+  static int lowest(std::uint64_t bits) noexcept {
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctzll(bits);
+#else
+    int at = 0;
+    for (; (bits & 1) == 0; bits >>= 1) ++at;
+    return at;
+#endif
+  }
+
+  const char* begin_ = nullptr;  // of the 64 bytes that are looked at
+  const std::uint64_t* bits_ = nullptr;
+  std::uint64_t left_ = 0;
+};
+
+// Finds them, and has room for what it finds.
+class Marks {
+ public:
+  static constexpr std::size_t kLongest = 2048;
+
+  // At most kLongest bytes.
+  Marked read(std::string_view text) noexcept {
+    const std::size_t size = text.size();
+    for (std::size_t block = 0; block <= size; block += 64) {
+      std::uint64_t bits = 0;
+      for (std::size_t part = 0; part < 64 && block + part < size; part += 16) {
+        const std::size_t at = block + part;
+        std::uint64_t found;
+        if (size - at >= 16) found = marks_of(text.data() + at);
+        else if (size >= 16) found = marks_of(text.data() + size - 16) >> (16 - (size - at));  // some bytes again
+        else found = marks_of_few(text.data(), size);
+        bits |= found << part;
+      }
+      if (size - block < 64) bits |= ~std::uint64_t{0} << (size - block);
+      bits_[block / 64] = bits;
+    }
+    return {text.data(), bits_};
+  }
+
+ private:
+  static std::uint64_t marks_of_few(const char* bytes, std::size_t count) noexcept {
+    std::uint64_t marks = 0;
+    for (std::size_t i = 0; i < count; ++i) marks |= std::uint64_t{kind_of(bytes[i]) != kind::kText} << i;
+    return marks;
+  }
+  // Of 16 bytes.
+  static std::uint64_t marks_of(const char* bytes) noexcept {
+#if defined(__SSE2__)
+    const auto within = [](__m128i at, char first, char last) noexcept {
+      const __m128i from = _mm_sub_epi8(at, _mm_set1_epi8(first));
+      return _mm_cmpeq_epi8(_mm_min_epu8(from, _mm_set1_epi8(static_cast<char>(last - first))), from);
+    };
+    const __m128i at = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+    const __m128i signs = _mm_or_si128(within(at, '"', '*'), _mm_andnot_si128(_mm_cmpeq_epi8(at, _mm_set1_epi8('=')), within(at, ';', '?')));
+    const __m128i rare = _mm_or_si128(_mm_or_si128(within(at, '[', '\\'), within(at, '{', '~')), _mm_cmpeq_epi8(at, _mm_set1_epi8('`')));
+    const __m128i all = _mm_or_si128(_mm_or_si128(within(at, '\0', ' '), signs), rare);
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(all));
+#else
+    return marks_of_few(bytes, 16);
+#endif
+  }
+
+  std::uint64_t bits_[kLongest / 64 + 1];
+};
+
+}  // namespace tipstaff::gate::plain
