@@ -6,28 +6,17 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <new>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "tipstaff/few_numbers.hpp"
+#include "tipstaff/lowest_bit.hpp"
+#include "tipstaff/word_letters.hpp"
 
 namespace tipstaff {
 
-namespace {
+using namespace word_letters;
 
-struct Letters {
-  unsigned char lower[256];  // 0: no letter of a word
-  constexpr Letters() noexcept : lower() {
-    for (int c = 0; c < 256; ++c) {
-      const bool small = c >= 'a' && c <= 'z';
-      const bool large = c >= 'A' && c <= 'Z';
-      const bool digit = c >= '0' && c <= '9';
-      lower[c] = static_cast<unsigned char>(large ? c + 32
-                                            : small || digit || c == '_' || c >= 128 ? c : 0);
-    }
-  }
-};
-constexpr Letters letters_table;
+namespace {
 
 // An index that is asked now and then finds nothing of it in the caches. What a question will read is
 // therefore fetched for all its words at once, before the first of them is looked at.
@@ -39,152 +28,8 @@ inline void fetch(const void* address) noexcept {
 #endif
 }
 
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
-  a ^= b;
-  a *= 0x9E3779B97F4A7C15u;
-  a ^= a >> 32;
-  a *= 0xD6E8FEB86659FD93u;
-  return a ^ (a >> 32);
-}
-
-// The first 16 bytes of a word, 0 where it is shorter: 16 bytes must be readable there.
-struct Key {
-  std::uint64_t low;
-  std::uint64_t high;
-};
-
-Key key_of(const unsigned char* letters, std::uint32_t length) noexcept {
-  Key key;
-#if defined(__SSE2__)
-  const __m128i places = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m128i within = _mm_cmplt_epi8(places, _mm_set1_epi8(static_cast<char>(std::min(length, 16u))));
-  const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(letters));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(&key), _mm_and_si128(first, within));
-#else
-  std::memcpy(&key.low, letters, 8);
-  std::memcpy(&key.high, letters + 8, 8);
-  constexpr std::uint64_t all = ~std::uint64_t{0};
-  const std::uint32_t upper = length <= 8 ? 0 : length - 8;
-  key.low &= length >= 8 ? all : all >> (64 - 8 * length);
-  key.high &= upper >= 8 ? all : upper == 0 ? 0 : all >> (64 - 8 * upper);
-#endif
-  return key;
-}
-
-std::uint32_t hashed(Key key, const unsigned char* letters, std::uint32_t length, std::uint64_t seed) noexcept {
-  std::uint64_t state = mixed(mixed(seed ^ (length * 0xA24BAED4963EE407u), key.low), key.high);
-  for (std::uint32_t at = 16; at < length; at += 8) {
-    std::uint64_t chunk = 0;
-    std::memcpy(&chunk, letters + at, std::min(8u, length - at));
-    state = mixed(state, chunk);
-  }
-  return static_cast<std::uint32_t>(state);
-}
-
-// Copies 64 bytes in lower case and gives, as bits, which of them are letters of words.
-std::uint64_t lower_block(const unsigned char* text, unsigned char* out) noexcept {
-  std::uint64_t letters = 0;
-#if defined(__SSE2__)
-  for (unsigned part = 0; part < 4; ++part) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + 16 * part));
-    const auto between = [bytes](char low, char high) noexcept {
-      return _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(static_cast<char>(low - 1))),
-                           _mm_cmplt_epi8(bytes, _mm_set1_epi8(static_cast<char>(high + 1))));
-    };
-    const __m128i capital = between('A', 'Z');
-    const __m128i plain = _mm_or_si128(_mm_or_si128(between('a', 'z'), between('0', '9')),
-                                       _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')),
-                                                    _mm_cmplt_epi8(bytes, _mm_setzero_si128())));
-    const __m128i lowered = _mm_or_si128(bytes, _mm_and_si128(capital, _mm_set1_epi8(32)));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16 * part), lowered);
-    const auto bits = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(capital, plain)));
-    letters |= std::uint64_t{bits} << (16 * part);
-  }
-#else
-  for (unsigned i = 0; i < 64; ++i) {
-    const unsigned char lowered = letters_table.lower[text[i]];
-    out[i] = lowered;
-    letters |= std::uint64_t{lowered != 0} << i;
-  }
-#endif
-  return letters;
-}
-
-int lowest_bit(std::uint64_t bits) noexcept {
-#if defined(__GNUC__) || defined(__clang__)
-  return __builtin_ctzll(bits);
-#else
-  int at = 0;
-  for (; (bits & 1u) == 0; bits >>= 1) ++at;
-  return at;
-#endif
-}
-
 // Rounding may push a product over an integer: the margin keeps filters from refusing what fits.
 constexpr double margin = 1e-9;
-
-// Puts a few words in order without a branch that depends on them: a word's place is how many come before
-// it. No two have the same order. Up to `most` numbers are readable from `given`.
-template <std::size_t most>
-void rank(const std::uint32_t* given, const std::uint32_t* given_words, std::size_t count,
-          std::uint32_t* orders, std::uint32_t* words) noexcept {
-  std::uint32_t ranks[most] = {};
-#if defined(__SSE2__)
-  // The compiler's own way takes ten times the code, which a question now and then finds in no cache.
-  const __m128i flip = _mm_set1_epi32(std::numeric_limits<std::int32_t>::min());  // signed is what registers compare
-  for (std::size_t n = 0; n < most; n += 16) {
-    const auto* from = reinterpret_cast<const __m128i*>(given + n);
-    const __m128i a = _mm_xor_si128(_mm_loadu_si128(from), flip), b = _mm_xor_si128(_mm_loadu_si128(from + 1), flip);
-    const __m128i c = _mm_xor_si128(_mm_loadu_si128(from + 2), flip), d = _mm_xor_si128(_mm_loadu_si128(from + 3), flip);
-    __m128i before_a = _mm_setzero_si128(), before_b = before_a, before_c = before_a, before_d = before_a;
-    for (std::size_t other = 0; other < count; ++other) {
-      const __m128i one = _mm_xor_si128(_mm_set1_epi32(static_cast<std::int32_t>(given[other])), flip);
-      before_a = _mm_sub_epi32(before_a, _mm_cmpgt_epi32(a, one));
-      before_b = _mm_sub_epi32(before_b, _mm_cmpgt_epi32(b, one));
-      before_c = _mm_sub_epi32(before_c, _mm_cmpgt_epi32(c, one));
-      before_d = _mm_sub_epi32(before_d, _mm_cmpgt_epi32(d, one));
-    }
-    auto* to = reinterpret_cast<__m128i*>(ranks + n);
-    _mm_storeu_si128(to, before_a);
-    _mm_storeu_si128(to + 1, before_b);
-    _mm_storeu_si128(to + 2, before_c);
-    _mm_storeu_si128(to + 3, before_d);
-  }
-#else
-  for (std::size_t other = 0; other < count; ++other) {
-    for (std::size_t n = 0; n < count; ++n) ranks[n] += given[other] < given[n];
-  }
-#endif
-  for (std::size_t n = 0; n < count; ++n) {
-    orders[ranks[n]] = given[n];
-    words[ranks[n]] = given_words[n];
-  }
-}
-
-// How many of `other` are among 16 numbers.
-std::int64_t count_shared(const std::uint32_t* numbers, const std::uint32_t* other, std::int64_t n_other) noexcept {
-#if defined(__SSE2__)
-  const auto* from = reinterpret_cast<const __m128i*>(numbers);
-  const __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1);
-  const __m128i c = _mm_loadu_si128(from + 2), d = _mm_loadu_si128(from + 3);
-  __m128i found = _mm_setzero_si128();
-  for (std::int64_t j = 0; j < n_other; ++j) {
-    const __m128i one = _mm_set1_epi32(static_cast<std::int32_t>(other[j]));
-    const __m128i ab = _mm_or_si128(_mm_cmpeq_epi32(a, one), _mm_cmpeq_epi32(b, one));
-    const __m128i cd = _mm_or_si128(_mm_cmpeq_epi32(c, one), _mm_cmpeq_epi32(d, one));
-    found = _mm_sub_epi32(found, _mm_or_si128(ab, cd));
-  }
-  std::uint32_t lanes[4];
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(lanes), found);
-  return lanes[0] + lanes[1] + lanes[2] + lanes[3];
-#else
-  std::uint32_t shared = 0;
-  for (std::int64_t j = 0; j < n_other; ++j) {
-    for (std::size_t k = 0; k < 16; ++k) shared += numbers[k] == other[j];
-  }
-  return shared;
-#endif
-}
 
 // What stands before the words of a set in its record.
 enum Header : std::uint32_t { kSlot, kSize, kAskedBy, kMarkLow, kMarkHigh, kMembers };
@@ -342,7 +187,7 @@ void WordSetIndex::put_in_order(std::size_t n_words) {
   if (n_words <= 2 * few_words) {
     // No word has the greatest order.
     if (n_words < few_words) std::fill_n(query_.data(), few_words, std::numeric_limits<std::uint32_t>::max());
-    const auto put = n_words <= few_words ? rank<few_words> : rank<2 * few_words>;
+    const auto put = n_words <= few_words ? few_numbers::rank<few_words> : few_numbers::rank<2 * few_words>;
     put(orders_.data(), places_.data(), n_words, query_.data(), query_places_.data());
     return;
   }
@@ -405,7 +250,7 @@ std::int64_t WordSetIndex::shared_with(const std::uint32_t* members, std::int64_
                                        std::int64_t j) const noexcept {
   const auto size = static_cast<std::int64_t>(query_size_);
   if (size <= few_words && n_members <= 2 * few_words) {
-    return count_shared(query_.data(), members + j, n_members - j);
+    return few_numbers::count_shared(query_.data(), members + j, n_members - j);
   }
   std::int64_t shared = 0;
   while (k < size && j < n_members) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/commands.hpp"
+#include "tipstaff/lowest_bit.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -18,7 +19,7 @@ namespace tipstaff::gate::plain {
 // What a byte is to the reader of plain commands.
 namespace kind {
 constexpr std::uint8_t kText = 0;
-constexpr std::uint8_t kRare = 1;   // # ~ { } and the like: text, but for some at a word's beginning
+constexpr std::uint8_t kRare = 1;   // # % } ~: text, but not all of them at a word's beginning
 constexpr std::uint8_t kGlob = 2;   // * ? [: part of a word
 constexpr std::uint8_t kQuote = 3;  // ' or "
 constexpr std::uint8_t kOther = 4;  // not for this reader
@@ -53,7 +54,7 @@ class Marked {
       begin_ += 64;
       left_ = *++bits_;
     }
-    return begin_ + lowest(left_);
+    return begin_ + lowest_bit(left_);
   }
   // Passes the one that first() gave.
   void pass() noexcept { left_ &= left_ - 1; }
@@ -63,16 +64,6 @@ class Marked {
   }
 
  private:
-  static int lowest(std::uint64_t bits) noexcept {
-#if defined(__GNUC__) || defined(__clang__)
-    return __builtin_ctzll(bits);
-#else
-    int at = 0;
-    for (; (bits & 1) == 0; bits >>= 1) ++at;
-    return at;
-#endif
-  }
-
   const char* begin_ = nullptr;  // of the 64 bytes that are looked at
   const std::uint64_t* bits_ = nullptr;
   std::uint64_t left_ = 0;

@@ -90,8 +90,7 @@ class PlainReader {
     node_ = 1;
     bool wanted = false;  // a command must follow
     for (;;) {
-      for (; pos_ < end_ && (is_blank(*pos_) || *pos_ == '\n' || (*pos_ == ';' && !wanted)); ++pos_) {
-      }
+      while (pos_ < end_ && (is_blank(*pos_) || *pos_ == '\n' || (*pos_ == ';' && !wanted))) ++pos_;
       marked_.pass_to(pos_);
       if (pos_ == end_) return !wanted && !tree_.full();
       if (!read_command()) return false;
