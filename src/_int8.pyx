@@ -31,6 +31,9 @@ cdef extern from "tipstaff/quantize.hpp" namespace "tipstaff" nogil:
     int64_t make_int8_rows "tipstaff::quantize_rows"(
         const unsigned char*, int64_t, int64_t, int8_t*, float*, float*, float*, double*
     ) noexcept
+    void make_nibble_rows "tipstaff::nibble_rows"(
+        const int8_t*, const unsigned char*, const unsigned char*, int64_t, int64_t, unsigned char*, float*, float*
+    ) noexcept
 
 
 def score_topk_i8(
@@ -81,6 +84,9 @@ cdef class Int8Rows:
     ----------
     rows, codes, scales, errors, mean, intents, risks
         As for :func:`score_topk_i8`. They stay borrowed while the object lives and must not change.
+    nibbles
+        What :func:`nibble_rows` made from these very codes, borrowed too; None to scan the codes alone. The entries
+        found are the same.
 
     Raises
     ------
@@ -97,10 +103,13 @@ cdef class Int8Rows:
     cdef Borrowed mean_view
     cdef Borrowed intent_view
     cdef Borrowed risk_view
+    cdef Borrowed nibble_view
+    cdef Borrowed nibble_scale_view
+    cdef Borrowed nibble_error_view
     cdef Rows columns
     cdef QuantizedRows small
 
-    def __cinit__(self, rows, codes, scales, errors, mean, intents, risks):
+    def __cinit__(self, rows, codes, scales, errors, mean, intents, risks, nibbles=None):
         self.row_view.take(rows, "rows", "f", "float32", 4, 0)
         self.code_view.take(codes, "codes", "b", "int8", 1, 0)
         self.scale_view.take(scales, "scales", "f", "float32", 4, 0)
@@ -123,6 +132,18 @@ cdef class Int8Rows:
         self.small.scales = self.scale_view.data()
         self.small.errors = self.error_view.data()
         self.small.mean = self.mean_view.data()
+        if nibbles is None:
+            return
+        halves, half_scales, half_errors = nibbles
+        self.nibble_view.take(halves, "nibbles", "B", "uint8", 1, 0)
+        self.nibble_scale_view.take(half_scales, "nibble_scales", "f", "float32", 4, 0)
+        self.nibble_error_view.take(half_errors, "nibble_errors", "f", "float32", 4, 0)
+        check_size("nibbles", self.nibble_view, self.columns.n * nibble_bytes(self.columns.dimensions))
+        check_size("nibble_scales", self.nibble_scale_view, self.columns.n * 4)
+        check_size("nibble_errors", self.nibble_error_view, self.columns.n * 4)
+        self.small.nibbles = self.nibble_view.data()
+        self.small.nibble_scales = self.nibble_scale_view.data()
+        self.small.nibble_errors = self.nibble_error_view.data()
 
     def __len__(self):
         return self.columns.n
@@ -198,6 +219,10 @@ cdef class Int8Rows:
         small.codes += start * d
         small.scales += start * 4
         small.errors += start * 4
+        if small.nibbles != NULL:
+            small.nibbles += start * nibble_bytes(d)
+            small.nibble_scales += start * 4
+            small.nibble_errors += start * 4
         asked.vector = query
         asked.intents = query_intents
         asked.risk_filter = risk_filter
@@ -379,3 +404,57 @@ def quantize_rows(rows, Py_ssize_t dimensions, mean=None):
         memoryview(codes)[start:start + n * dimensions].cast("b"), memoryview(scales).cast("f"),
         memoryview(errors).cast("f"), memoryview(centre).cast("f"),
     )
+
+
+def nibble_rows(codes, scales, errors, Py_ssize_t dimensions):
+    """Return four bits for each code of int8 rows, which `Int8Rows` reads first where rows are many.
+
+    Parameters
+    ----------
+    codes, scales, errors
+        int8 (n, dimensions), float32 (n,), float32 (n,), as :func:`quantize_rows` gives them.
+    dimensions
+        1 to 65536.
+
+    Returns
+    -------
+    nibbles, scales, errors : memoryview
+        uint8 (n, 64 * ceil(dimensions / 128)), flat, float32 (n,), float32 (n,). A row's codes, 0 where dimensions end,
+        are turned 128 at a time, every n-th where there are n times 128: a fixed pattern of signs and the Walsh-Hadamard
+        transform, which makes whole numbers of whole numbers and lengths sqrt(128) times as long. The row's old scale / 128 times such a number is about
+        ``scale * (2 * nibble - 15)``; the errors are those of the row in the terms of :func:`quantize_rows`. Of 128
+        nibbles the first 64 are in the lower halves of 64 bytes, the others in the upper ones.
+
+    Raises
+    ------
+    TypeError
+        If a buffer has items of another type.
+    ValueError
+        If sizes disagree.
+    """
+    cdef Borrowed code_view
+    cdef Borrowed scale_view
+    cdef Borrowed error_view
+    code_view.take(codes, "codes", "b", "int8", 1, 0)
+    scale_view.take(scales, "scales", "f", "float32", 4, 0)
+    error_view.take(errors, "errors", "f", "float32", 4, 0)
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise ValueError(f"dimensions: expected 1 to {MAX_DIMENSIONS}, got {dimensions}")
+    cdef int64_t n = scale_view.size() // 4
+    check_size("codes", code_view, n * dimensions)
+    check_size("errors", error_view, n * 4)
+    cdef int64_t size = n * nibble_bytes(dimensions)
+    # As for codes, rows start at a cache line.
+    nibbles = PyByteArray_FromStringAndSize(NULL, size + 64)
+    cdef Py_ssize_t start = -<Py_ssize_t> PyByteArray_AS_STRING(nibbles) & 63
+    new_scales = PyByteArray_FromStringAndSize(NULL, n * 4)
+    new_errors = PyByteArray_FromStringAndSize(NULL, n * 4)
+    cdef unsigned char* nibble_data = <unsigned char*> PyByteArray_AS_STRING(nibbles) + start
+    cdef float* scale_data = <float*> PyByteArray_AS_STRING(new_scales)
+    cdef float* error_data = <float*> PyByteArray_AS_STRING(new_errors)
+    with nogil:
+        make_nibble_rows(
+            <const int8_t*> code_view.data(), scale_view.data(), error_view.data(), n, dimensions, nibble_data,
+            scale_data, error_data,
+        )
+    return memoryview(nibbles)[start:start + size], memoryview(new_scales).cast("f"), memoryview(new_errors).cast("f")

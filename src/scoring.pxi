@@ -44,6 +44,9 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
         const unsigned char* scales
         const unsigned char* errors
         const unsigned char* mean
+        const unsigned char* nibbles
+        const unsigned char* nibble_scales
+        const unsigned char* nibble_errors
 
     cdef cppclass Best:
         int64_t k
@@ -53,6 +56,7 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
 
     int64_t batch_scratch_bytes(int64_t) noexcept
     int64_t i8_scratch_bytes(int64_t, int64_t) noexcept
+    int64_t nibble_bytes(int64_t) noexcept
 
     cdef cppclass ScoreKernels:
         int64_t topk_f32(const Rows&, const Query&, const Boosts&, const Best&) noexcept

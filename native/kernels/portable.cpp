@@ -94,6 +94,7 @@ struct Portable {
   }
 
   // --- int8 rows ---
+  static void prefetch(const unsigned char*, std::int64_t) noexcept {}
   static void pack_codes(const std::int16_t* codes, std::int64_t padded,
                          unsigned char* packed) noexcept {
     std::memcpy(packed, codes, static_cast<std::size_t>(padded) * 2);
@@ -111,6 +112,24 @@ struct Portable {
     out[1] = idot1(x1, q, d);
     out[2] = idot1(x2, q, d);
     out[3] = idot1(x3, q, d);
+  }
+  static std::int32_t nibble_dot1(const unsigned char* x, const std::int16_t* q, std::int64_t d) noexcept {
+    std::int32_t sum = 0;
+    for (std::int64_t i = 0; i < d; i += 128) {
+      const unsigned char* bytes = x + i / 2;
+      for (int j = 0; j < 64; ++j) sum += static_cast<std::int16_t>(bytes[j] & 15) * q[i + j];
+      for (int j = 0; j < 64; ++j) sum += static_cast<std::int16_t>(bytes[j] >> 4) * q[i + 64 + j];
+    }
+    return sum;
+  }
+  static void nibble_dot4(const unsigned char* x0, const unsigned char* x1, const unsigned char* x2,
+                          const unsigned char* x3, const unsigned char* packed, std::int64_t d,
+                          std::int32_t* out) noexcept {
+    const auto* q = reinterpret_cast<const std::int16_t*>(packed);
+    out[0] = nibble_dot1(x0, q, d);
+    out[1] = nibble_dot1(x1, q, d);
+    out[2] = nibble_dot1(x2, q, d);
+    out[3] = nibble_dot1(x3, q, d);
   }
 };
 

@@ -19,6 +19,12 @@ MAX_IMPORT_DEPTH: Final = 5
 """How deep ``@path`` imports of a CLAUDE.md reach, as its own host reads them."""
 
 MAX_PRIORITY: Final = 9_999
+NIBBLES_FROM_SHARDS: Final = 50_000
+"""From so many shards on, four bits of each number are read before its eight; the answer is the same."""
+
+NIBBLES_FROM_DIMENSIONS: Final = 128
+"""Shorter vectors are not read in halves: their rows are padded to as many."""
+
 SIGNS_FROM_SHARDS: Final = 300_000
 """From so many shards on, the signs of their vectors choose which ones are scored; up to there every one is."""
 

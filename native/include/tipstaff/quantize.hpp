@@ -10,7 +10,9 @@
 #ifndef TIPSTAFF_QUANTIZE_HPP
 #define TIPSTAFF_QUANTIZE_HPP
 
+#include "tipstaff/code_scan.hpp"
 #include "tipstaff/few_rows.hpp"
+#include "tipstaff/nibble_scan.hpp"
 #include "tipstaff/row_bounds.hpp"
 #include "tipstaff/score.hpp"
 
@@ -23,10 +25,10 @@ std::int64_t quantize_rows(const unsigned char* rows, std::int64_t n, std::int64
                            std::int8_t* codes, float* scales, float* errors, float* mean,
                            double* sums) noexcept;
 
-struct Candidate {
-  float upper;
-  std::int32_t row;
-};
+// Writes nibbles[n][nibble_bytes(d)], nibble_scales[n] and nibble_errors[n] of such rows.
+void nibble_rows(const std::int8_t* codes, const unsigned char* scales, const unsigned char* errors, std::int64_t n,
+                 std::int64_t dimensions, unsigned char* nibbles, float* nibble_scales,
+                 float* nibble_errors) noexcept;
 
 // A heap with the highest upper end first; equal ends in any order, since exact scores decide.
 template <class S>
@@ -44,16 +46,6 @@ static inline void sift_candidate(Candidate* heap, std::int64_t hole, std::int64
 }
 
 template <class S>
-static inline std::int64_t drop_below(Candidate* candidates, std::int64_t size,
-                                      float threshold) noexcept {
-  std::int64_t kept = 0;
-  for (std::int64_t i = 0; i < size; ++i) {
-    if (!(candidates[i].upper < threshold)) candidates[kept++] = candidates[i];
-  }
-  return kept;
-}
-
-template <class S>
 static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const Query& query,
                             const Boosts& boosts, const Best& best, unsigned char* scratch,
                             std::int64_t* exact_rows) noexcept {
@@ -63,8 +55,6 @@ static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const 
   const std::int64_t query_bytes = i8_query_bytes(d);
   auto* codes = reinterpret_cast<std::int16_t*>(scratch);
   unsigned char* packed = scratch + query_bytes;
-  auto* candidates = reinterpret_cast<Candidate*>(scratch + 2 * query_bytes);
-  const std::int64_t room = candidate_room(best.k);
   std::memset(codes, 0, static_cast<std::size_t>(query_bytes));
   QueryScan scan;
   const auto give_up = [&]() noexcept {
@@ -77,55 +67,17 @@ static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const 
     return topk_few<S>(rows, small, query, boosts, best, scan, packed, scratch + 2 * query_bytes, exact_rows);
   }
 
-  const bool filtered = rows.mask != nullptr || query.risk_filter != 0xff;
-  const float most_intent = boosts.intent > 0 ? boosts.intent : 0.0f;
-  const float high_or_none = boosts.high > 0 ? boosts.high : 0.0f;
-  const float most_risk = boosts.critical > high_or_none ? boosts.critical : high_or_none;
-
-  // The k best lower ends lie in the output arrays until the exact scores replace them.
-  TopK<S> lower(best.k, best.rows, best.scores, best.cosines);
-  std::int64_t n_candidates = 0;
-  for (std::int64_t start = 0; start < rows.n; start += block_rows) {
-    const std::int64_t left = rows.n - start;
-    const int count = left < block_rows ? static_cast<int>(left) : block_rows;
-    BlockColumns block;
-    if (filtered) {
-      read_columns(rows, start, count, query.intents, query.risk_filter, boosts, &block);
-      if (block.allowed == 0) continue;
-    }
-    float highs[block_rows];
-    float lows[block_rows];
-    read_bounds<S>(small, scan, packed, d, start, count, highs, lows);
-    const float threshold = lower.threshold();
-    // Where no row would do with every boost there is, the columns need not be read.
-    int hopeful = 0;
-#pragma GCC unroll 1
-    for (int i = 0; i < block_rows; ++i) {
-      hopeful |= highs[i] + most_intent + most_risk >= threshold ? 1 : 0;
-    }
-    if (hopeful == 0) continue;
-    if (!filtered) read_columns(rows, start, count, query.intents, query.risk_filter, boosts, &block);
-#pragma GCC unroll 1
-    for (int i = 0; i < block_rows; ++i) {
-      highs[i] = highs[i] + block.boost_intent[i] + block.boost_risk[i] + block.gate[i];
-      lows[i] = lows[i] + block.boost_intent[i] + block.boost_risk[i];
-    }
-    int any = 0;
-#pragma GCC unroll 1
-    for (int i = 0; i < block_rows; ++i) any |= highs[i] >= threshold ? 1 : 0;
-    if (any == 0) continue;
-    for (int i = 0; i < count; ++i) {
-      if (block.gate[i] != 0.0f || highs[i] < lower.threshold()) continue;
-      if (n_candidates == room) {
-        n_candidates = drop_below<S>(candidates, n_candidates, lower.threshold());
-        if (n_candidates > room / 2) return give_up();
-      }
-      const auto row = static_cast<std::int32_t>(start + i);
-      candidates[n_candidates++] = Candidate{highs[i], row};
-      lower.push(row, lows[i], 0.0f);
-    }
+  Candidates<S> found(reinterpret_cast<Candidate*>(scratch + 3 * query_bytes), best);
+  std::int64_t start = 0;
+  if (small.nibbles != nullptr) {
+    const NibbleQuery nibbles = prepare_nibbles<S>(query.vector, d, codes, scratch + 2 * query_bytes);
+    start = scan_nibbles<S>(rows, small, query, boosts, scan, packed, nibbles, &found);
+    if (start < 0) return give_up();
   }
-  n_candidates = drop_below<S>(candidates, n_candidates, lower.threshold());
+  if (!scan_codes<S>(rows, small, query, boosts, scan, packed, start, &found)) return give_up();
+  found.drop_hopeless();
+  Candidate* const candidates = found.rows;
+  std::int64_t n_candidates = found.size;
   for (std::int64_t i = n_candidates / 2 - 1; i >= 0; --i) {
     sift_candidate<S>(candidates, i, n_candidates);
   }

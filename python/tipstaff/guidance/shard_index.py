@@ -11,7 +11,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
-from tipstaff.budgets import MAX_SIGN_DIMENSIONS, SIGNS_FROM_SHARDS
+from tipstaff.budgets import (
+    MAX_SIGN_DIMENSIONS,
+    NIBBLES_FROM_DIMENSIONS,
+    NIBBLES_FROM_SHARDS,
+    SIGNS_FROM_SHARDS,
+)
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings import Embedding
 from tipstaff.guidance.intents import LEXICON
@@ -20,7 +25,7 @@ from tipstaff.guidance.scoring_threads import by_turns
 from tipstaff.guidance.sign_parts import MAX_BY_SIGNS, SignParts
 from tipstaff.guidance.static_embedding import StaticEmbedding
 from tipstaff.guidance.vectors import shard_rows
-from tipstaff.kernels import Int8Rows, TaskSearch, quantize_rows, score_topk_f32, sign_rows
+from tipstaff.kernels import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_f32, sign_rows
 from tipstaff.model import (
     INTENT_BITS,
     RISK_CLASSES,
@@ -34,8 +39,8 @@ from tipstaff.store.shards import ShardStore
 
 INT8_FROM_ROWS: Final = 256
 """Number of shards from which int8 rows with an exact re-rank beat float32 rows."""
-_ROWS_PER_PART: Final = 25_000
-"""Rows that a thread scores at a turn: reading them takes about 1 ms, a hand-over 0.1 ms."""
+_ROWS_PER_PART: Final = 100_000
+"""Rows that a thread scores at a turn, in about 1 ms. A hand-over takes 0.1 ms, several where processors are busy."""
 _DAY_S: Final = 86_400
 
 
@@ -76,6 +81,8 @@ class ShardIndex:
         For each tenant that has one of its own, what it always loads.
     signs
         Sign bits and factors about the mean of `quantized`, or None.
+    nibbles
+        Nibbles of `quantized`, their scales and error bounds, or None.
     """
 
     def __init__(
@@ -97,6 +104,7 @@ class ShardIndex:
         tenant_values: tuple[str | None, ...] = (),
         tenant_constitutions: dict[str, Constitution] | None = None,
         signs: tuple[Any, Any] | None = None,
+        nibbles: tuple[Any, Any, Any] | None = None,
     ) -> None:
         self.rows = rows
         self.dimensions = dimensions
@@ -115,7 +123,7 @@ class ShardIndex:
         self._tenant_constitutions = tenant_constitutions or {}
         self._has_tenants = any(tenant is not None for tenant in tenant_values)
         self._tenant_sizes: list[int] | None = None
-        self._int8 = Int8Rows(rows, *quantized, intents, risks) if quantized is not None else None
+        self._int8 = Int8Rows(rows, *quantized, intents, risks, nibbles) if quantized is not None else None
         self._parts = self._split()
         self._sign_parts = (
             SignParts.cut(rows, dimensions, n_shards, intents, risks, (*signs, quantized[3]))
@@ -247,6 +255,14 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
     signs: tuple[Any, Any] | None = None
     if quantized is not None and len(shards) >= SIGNS_FROM_SHARDS and embedding.dimensions <= MAX_SIGN_DIMENSIONS:
         signs = sign_rows(rows, quantized[3], embedding.dimensions)
+    nibbles: tuple[Any, Any, Any] | None = None
+    if (
+        quantized is not None
+        and signs is None
+        and len(shards) >= NIBBLES_FROM_SHARDS
+        and embedding.dimensions >= NIBBLES_FROM_DIMENSIONS
+    ):
+        nibbles = nibble_rows(*quantized[:3], embedding.dimensions)
     return ShardIndex(
         rows=rows,
         dimensions=embedding.dimensions,
@@ -264,6 +280,7 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
         tenant_values=tuple(tenants),
         tenant_constitutions=bundle.tenant_constitutions,
         signs=signs,
+        nibbles=nibbles,
     )
 
 
@@ -293,6 +310,7 @@ def index_of_store(store: ShardStore) -> ShardIndex:
         tenant_values=tenants,
         tenant_constitutions=store.tenant_constitutions,
         signs=store.signs if store.n_shards >= INT8_FROM_ROWS else None,
+        nibbles=store.nibbles,
     )
 
 

@@ -6,6 +6,7 @@
     text, table --wordpiece_embed, wordpiece_embed_batch-->     float32 (n, dimensions), unit rows or zeros
     text   --SecretTable.find-->                                spans of secrets, by the rules of a compiled table
     rows   --quantize_rows-->                                   int8 codes, scales, errors, mean
+    codes  --nibble_rows-->                                     four bits for each, scales, errors
     rows, query, intents, risks, mask
            --score_topk_f32-->            the k best: (row numbers, scores, cosines)
            --score_topk_i8-->             the same entries from a quarter of the bytes
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
         isa,
     )
     from tipstaff.kernels._focus import focus_scan
-    from tipstaff.kernels._int8 import Int8Rows, TaskSearch, quantize_rows, score_topk_i8
+    from tipstaff.kernels._int8 import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_i8
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_places
     from tipstaff.kernels._pieces import join_pieces
     from tipstaff.kernels._scoring import score_topk_f32, score_topk_f32_batch
@@ -89,6 +90,7 @@ __all__ = [
     "isa",
     "jaccard_pairs",
     "join_pieces",
+    "nibble_rows",
     "opposed_texts",
     "quantize_rows",
     "read_words",
@@ -127,6 +129,7 @@ _HOMES: Final = {
     "isa": "_embedding",
     "jaccard_pairs": "_similarity",
     "join_pieces": "_pieces",
+    "nibble_rows": "_int8",
     "opposed_texts": "_text",
     "quantize_rows": "_int8",
     "read_words": "_text",

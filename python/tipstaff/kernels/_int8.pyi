@@ -9,6 +9,9 @@ def available_isas() -> tuple[str, ...]: ...
 def quantize_rows(
     rows: Buffer, dimensions: int, mean: Buffer | None = None
 ) -> tuple[memoryview[int], memoryview[float], memoryview[float], memoryview[float]]: ...
+def nibble_rows(
+    codes: Buffer, scales: Buffer, errors: Buffer, dimensions: int
+) -> tuple[memoryview[int], memoryview[float], memoryview[float]]: ...
 def score_topk_i8(
     rows: Buffer,
     codes: Buffer,
@@ -54,6 +57,7 @@ class Int8Rows:
         mean: Buffer,
         intents: Buffer,
         risks: Buffer,
+        nibbles: tuple[Buffer, Buffer, Buffer] | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
     def topk(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tipstaff.kernels.plain import (
     DEFAULT_BOOSTS,
+    MAX_DIMENSIONS,
     MAX_NORM,
     Columns,
     check_boosts,
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from tipstaff.kernels.plain import Entries, Floats
+
+
+_REACH_DEVIATIONS: Final = 2.7
+"""Numbers further out than so many deviations of their row are cut off in its nibbles: the others gain more."""
+
+_TURN_SIGNS: Final = 0x13198A2E03707344_243F6A8885A308D3
+"""Which of 128 numbers change their signs."""
 
 
 def quantize_rows(
@@ -60,6 +68,50 @@ def quantize_rows(
         # A little more than |e|: the exact pass rounds its sums to float32.
         errors.append(1.000001 * math.dist(centred, [scale * code for code in kept]) + 1e-6)
     return memoryview(codes), memoryview(scales), memoryview(errors), memoryview(centre)
+
+
+def nibble_rows(
+    codes: Buffer, scales: Buffer, errors: Buffer, dimensions: int
+) -> tuple[memoryview[int], Floats, Floats]:
+    """Return four bits for each code, scales and error bounds; documented in ``src/_int8.pyx``."""
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        message = f"dimensions: expected 1 to {MAX_DIMENSIONS}, got {dimensions}"
+        raise ValueError(message)
+    scale, error = floats(scales, "scales"), floats(errors, "errors")
+    n, width = len(scale), nibble_bytes(dimensions)
+    code = sized("codes", typed_bytes(codes, "codes", "b", "int8", 1).cast("b"), n * dimensions)
+    sized("errors", error, n)
+    nibbles, new_scales, new_errors = bytearray(n * width), array("f"), array("f")
+    for row in range(n):
+        values = [*code[row * dimensions : (row + 1) * dimensions], *bytes(2 * width - dimensions)]
+        turned = [number for part in range(width // 64) for number in _turned(values[part :: width // 64])]
+        reach = min(max(map(abs, turned)), _REACH_DEVIATIONS * math.hypot(*turned) / math.sqrt(len(turned)))
+        unit = scale[row] / 128
+        half = to_f32(unit * reach / 15)
+        inverse = unit / (2 * half) if half > 0 else 0.0
+        kept = [max(0, min(15, math.floor(number * inverse + 8))) for number in turned]
+        for i in range(width):
+            low = i // 64 * 128 + i % 64
+            nibbles[row * width + i] = kept[low] | kept[low + 64] << 4
+        new_scales.append(half)
+        off = math.dist([unit * number for number in turned], [half * (2 * nibble - 15) for nibble in kept])
+        new_errors.append(1.000001 * (math.sqrt(128) * off + error[row]) + 1e-6)
+    return memoryview(nibbles), memoryview(new_scales), memoryview(new_errors)
+
+
+def _turned(values: list[int]) -> list[int]:
+    """Return 128 numbers after a fixed change of signs and the Walsh-Hadamard transform, 11.3 times as long."""
+    found = [-value if _TURN_SIGNS >> i & 1 else value for i, value in enumerate(values)]
+    half = 1
+    while half < len(found):
+        found = [found[i] + found[i + half] if not i & half else found[i - half] - found[i] for i in range(len(found))]
+        half *= 2
+    return found
+
+
+def nibble_bytes(dimensions: int) -> int:
+    """Return how many bytes a row of nibbles takes."""
+    return -(-dimensions // 128) * 64
 
 
 def _row_count(rows: Buffer, dimensions: int) -> int:
@@ -130,6 +182,7 @@ class Int8Rows:
         mean: Buffer,
         intents: Buffer,
         risks: Buffer,
+        nibbles: tuple[Buffer, Buffer, Buffer] | None = None,
     ) -> None:
         self._mean = floats(mean, "mean")
         self.dimensions = dimensions = len(self._mean)
@@ -146,6 +199,12 @@ class Int8Rows:
                 ("risks", risks, "B", "uint8", 1, 1),
             )
         ]
+        # They only say which codes need not be read.
+        for name, column, letters, words, size, width in zip(
+            ("nibbles", "nibble_scales", "nibble_errors"), nibbles or (), "Bff", ("uint8", "float32", "float32"),
+            (1, 4, 4), (nibble_bytes(dimensions), 1, 1), strict=False,
+        ):  # fmt: skip
+            sized(name, typed_bytes(column, name, letters, words, size), n * width * size)
 
     def __len__(self) -> int:
         """Return how many rows there are."""

@@ -45,10 +45,11 @@ FLAG: Final = "is_constitution"
 
 KERNEL_SEGMENTS: Final = (
     "intent_mask.1", "risk.1", "priority.1", "scale.1", "error_bound.1", "mean", "sign_factors",
+    "nibble_scales", "nibble_errors",
 )  # fmt: skip
 """What retrieval reads for every shard, beside the vectors; small enough to be checked whenever a store is opened."""
 
-BULK_SEGMENTS: Final = ("embedding.2", "embedding_i8.2", "text.2", "compact_text.2", "sign_bits")
+BULK_SEGMENTS: Final = ("embedding.2", "embedding_i8.2", "text.2", "compact_text.2", "sign_bits", "nibbles")
 """The large buffers. None of them holds an offset or a code: what is wrong in them cannot lead anywhere else."""
 
 # Places of the buffers in the order in which Arrow lays out nested arrays.

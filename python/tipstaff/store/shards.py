@@ -122,12 +122,18 @@ class ShardStore:
             "mean": container.segment("mean", dims * 4).cast("f"),
             "sign_bits": container.segment("sign_bits"),
             "sign_factors": container.segment("sign_factors").cast("f"),
+            "nibbles": container.segment("nibbles"),
+            "nibble_scales": container.segment("nibble_scales").cast("f"),
+            "nibble_errors": container.segment("nibble_errors").cast("f"),
         }
         bits, factors = self._views["sign_bits"], self._views["sign_factors"]
         padded = 1 << max(dims - 1, 7).bit_length()
         kept = padded if padded < 64 else padded // 4 * 3
         if len(bits) and (len(bits) != -(-n_shards // 64) * 8 * kept or len(factors) != n_shards):
             raise container.damaged("its sign rows are not those of so many shards")
+        halves = [len(self._views[name]) for name in ("nibbles", "nibble_scales", "nibble_errors")]
+        if any(halves) and halves != [n_shards * (-(-dims // 128) * 64), n_shards, n_shards]:
+            raise container.damaged("its rows of nibbles are not those of so many shards")
 
     @property
     def vectors(self) -> memoryview:
@@ -159,6 +165,12 @@ class ShardStore:
         """Sign bits uint8 and factors float32 (n_shards,), from `sign_rows`; None where all shards are scanned."""
         bits, factors = self._view("sign_bits"), self._view("sign_factors")
         return (bits, factors) if len(bits) else None
+
+    @property
+    def nibbles(self) -> tuple[memoryview, memoryview, memoryview] | None:
+        """Nibbles uint8, scales and error bounds float32 (n_shards,), from `nibble_rows`; None for few shards."""
+        halves = self._view("nibbles")
+        return (halves, self._view("nibble_scales"), self._view("nibble_errors")) if len(halves) else None
 
     @property
     def intent_masks(self) -> memoryview:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final, cast
 
 import msgspec
 
-from tipstaff.budgets import MAX_SIGN_DIMENSIONS, SIGNS_FROM_SHARDS
+from tipstaff.budgets import MAX_SIGN_DIMENSIONS, NIBBLES_FROM_DIMENSIONS, NIBBLES_FROM_SHARDS, SIGNS_FROM_SHARDS
 from tipstaff.errors import ConfigError
 from tipstaff.model import PolicyBundle
 from tipstaff.store.columns import arrow, buffer_places, record_batch, schema
@@ -19,10 +19,12 @@ from tipstaff.store.container import HEADER_BYTES, SCHEMA_VERSION, Directory, fi
 from tipstaff.store.replacing import replaced_file, write_error
 
 PARTS: Final = (
-    "mean", "sign_factors", "sign_bits", "fingerprint", "constitution", "tenant_constitutions", "manifest",
-    "diagnostics", "relations",
+    "mean", "nibble_scales", "nibble_errors", "nibbles", "sign_factors", "sign_bits", "fingerprint", "constitution",
+    "tenant_constitutions", "manifest", "diagnostics", "relations",
 )  # fmt: skip
 """Segments that lie behind the Arrow part."""
+
+_NO_NIBBLES: Final[dict[str, object]] = {"nibbles": b"", "nibble_scales": b"", "nibble_errors": b""}
 
 _ALIGNMENT: Final = 64
 """Rows that begin at a multiple of this are read a little faster; readers must not count on it."""
@@ -82,11 +84,14 @@ def write_store(
         if signs is None:
             signs = _signs(rows, mean, len(bundle.shards), dims)
         bits, factors = signs
+        # Whoever has signs scans whole rows for rare questions only.
+        nibbles = _nibbles(columns, dims) if not memoryview(cast("bytes", bits)).nbytes else _NO_NIBBLES
         arrow_schema = schema(dims, {f"tipstaff.{name}": value for name, value in facts.items()})
         batch = record_batch(bundle.shards, {"embedding": rows, **columns}, dims, arrow_schema)
         encode = msgspec.msgpack.encode
         parts: dict[str, bytes | memoryview] = {
             "mean": bytes(memoryview(cast("bytes", mean)).cast("B")),
+            **{name: memoryview(cast("bytes", part)).cast("B") for name, part in nibbles.items()},
             "sign_factors": memoryview(cast("bytes", factors)).cast("B"),
             "sign_bits": memoryview(cast("bytes", bits)).cast("B"),
             "fingerprint": fingerprint.encode() if isinstance(fingerprint, str) else bytes(fingerprint),
@@ -142,6 +147,16 @@ def _quantized(rows: memoryview, dims: int, known: Sequence[object] | None) -> d
 
     codes, scales, errors, mean = quantize_rows(rows, dims) if known is None else known
     return {"embedding_i8": codes, "scale": scales, "error_bound": errors, "mean": mean}
+
+
+def _nibbles(columns: Mapping[str, object], dims: int) -> dict[str, object]:
+    """Return ``nibbles``, ``nibble_scales`` and ``nibble_errors`` of int8 rows, empty where codes are as quick."""
+    codes, scales, errors = (cast("bytes", columns[name]) for name in ("embedding_i8", "scale", "error_bound"))
+    if memoryview(scales).nbytes // 4 < NIBBLES_FROM_SHARDS or dims < NIBBLES_FROM_DIMENSIONS:
+        return _NO_NIBBLES
+    from tipstaff.kernels import nibble_rows
+
+    return dict(zip(_NO_NIBBLES, nibble_rows(codes, scales, errors, dims), strict=True))
 
 
 def _signs(rows: memoryview, mean: object, n_shards: int, dims: int) -> tuple[object, object]:
