@@ -2,7 +2,7 @@
 """One bit per dimension: the best rows of very many by an estimate, with exact scores."""
 
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
-from libc.math cimport isfinite
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.string cimport memset
 
@@ -178,8 +178,9 @@ def score_topk_signs(
     added.intent = intent
     added.critical = critical
     added.high = high
-    if not (isfinite(added.intent) and isfinite(added.critical) and isfinite(added.high)):
-        raise ValueError(f"boosts: expected three finite numbers, got {boosts}")
+    cdef double intent_size = fabs(added.intent)
+    if not (intent_size + fabs(added.critical) < 3e38 and intent_size + fabs(added.high) < 3e38):
+        raise ValueError(f"boosts: expected three finite numbers of which no two add up to 3e38, got {boosts}")
     row_view.take(rows, "rows", "f", "float32", 4, 0)
     bit_view.take(bits, "bits", "B", "uint8", 1, 0)
     factor_view.take(factors, "factors", "f", "float32", 4, 0)

@@ -80,10 +80,11 @@ def nibble_rows(codes, scales, errors, Py_ssize_t dimensions):
     -------
     nibbles, scales, errors : memoryview
         uint8 (n, 64 * ceil(dimensions / 128)), flat, float32 (n,), float32 (n,). A row's codes, 0 where dimensions end,
-        are turned 128 at a time, every n-th where there are n times 128: a fixed pattern of signs and the Walsh-Hadamard
-        transform, which makes whole numbers of whole numbers and lengths sqrt(128) times as long. The row's old scale / 128 times such a number is about
-        ``scale * (2 * nibble - 15)``; the errors are those of the row in the terms of :func:`quantize_rows`. Of 128
-        nibbles the first 64 are in the lower halves of 64 bytes, the others in the upper ones.
+        are turned 128 at a time, every n-th where there are n times 128: a fixed pattern of signs and the
+        Walsh-Hadamard transform, which makes whole numbers of whole numbers and lengths sqrt(128) times as long. The
+        row's old scale / 128 times such a number is about ``scale * (2 * nibble - 15)``; the errors are those of the
+        row in the terms of :func:`quantize_rows`. Of 128 nibbles the first 64 are in the lower halves of 64 bytes, the
+        others in the upper ones.
 
     Raises
     ------

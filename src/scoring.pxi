@@ -1,6 +1,6 @@
 # What the scoring modules share: the kernels' types, and the checks of their arguments.
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
-from libc.math cimport isfinite
+from libc.math cimport fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t
 
 include "isa.pxi"
@@ -109,8 +109,9 @@ cdef int set_boosts(object boosts, Boosts* out) except -1:
     out.intent = intent
     out.critical = critical
     out.high = high
-    if not (isfinite(out.intent) and isfinite(out.critical) and isfinite(out.high)):
-        raise ValueError(f"boosts: expected three finite numbers, got {boosts}")
+    cdef double intent_size = fabs(out.intent)
+    if not (intent_size + fabs(out.critical) < 3e38 and intent_size + fabs(out.high) < 3e38):
+        raise ValueError(f"boosts: expected three finite numbers of which no two add up to 3e38, got {boosts}")
     return 0
 
 

@@ -25,6 +25,7 @@ from tipstaff.guidance.shard_index import (
     mask_of,
 )
 from tipstaff.guidance.vectors import shard_rows, unit_rows
+from tipstaff.kernels import nibble_rows
 from tipstaff.model import INTENT_BITS, INTENTS, RISK_CLASSES, GuidanceRule
 from tipstaff.store.shards import ShardStore, open_store, write_store
 
@@ -236,4 +237,25 @@ def test_many_rows_read_in_parts_give_the_same_answer(monkeypatch: pytest.Monkey
         query = HashEmbedding(64).embed_query(task)
         asked = {"intent_bit": 1, "risk_filter": 0xFF, "boosts": (0.15, 0.1, 0.05), "k": k}
         one, other = whole.best(query, some, **asked), parted.best(query, some, **asked)
+        assert [list(column) for column in one] == [list(column) for column in other]
+
+
+def test_nibbles_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    bundle = bundle_of([rule(f"R-{number}", f"Rule {number % 97} of {number}") for number in range(2_400)])
+    whole = index_of_bundle(bundle, HashEmbedding(128))
+    made: list[int] = []
+
+    def counted(codes: Any, scales: Any, errors: Any, dimensions: int) -> Any:
+        made.append(len(scales))
+        return nibble_rows(codes, scales, errors, dimensions)
+
+    monkeypatch.setattr(shard_index, "NIBBLES_FROM_SHARDS", 2_400)
+    monkeypatch.setattr(shard_index, "nibble_rows", counted)
+    halved = index_of_bundle(bundle, HashEmbedding(128))
+    assert made == [2_400]
+    mask = bytes(number % 3 != 0 for number in range(2_400))
+    for task, some, k in (("Fix the login", None, 7), ("Rule 5 of 5", mask, 40), ("", mask, 2_400), ("x", None, 1)):
+        query = HashEmbedding(128).embed_query(task)
+        asked = {"intent_bit": 1, "risk_filter": 0xFF, "boosts": (0.15, 0.1, 0.05), "k": k}
+        one, other = whole.best(query, some, **asked), halved.best(query, some, **asked)
         assert [list(column) for column in one] == [list(column) for column in other]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.test_scoring import columns
 from tests.kernels.twins import ISAS, implementations
-from tipstaff.kernels import _int8
+from tipstaff.kernels import _int8, _scoring
 
 
 @settings(max_examples=25, deadline=None)
@@ -71,6 +71,40 @@ def turned(query: np.ndarray) -> np.ndarray:
     return (parts.reshape(128, n_parts).T * signs) @ hadamard
 
 
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("dimensions", [7, 64])
+def test_nibbles_that_tell_too_few_rows_apart_are_left_on_the_way(dimensions: int, isa: str) -> None:
+    n = 20_011
+    case = columns(n, dimensions, dimensions)
+    rows = np.asarray(case["rows"])
+    if dimensions == 64:
+        rows = rows[0] + rows * np.float32(1e-3)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    small = _int8.quantize_rows(rows, dimensions)
+    held = _int8.Int8Rows(rows, *small, case["intents"], case["risks"], _int8.nibble_rows(*small[:3], dimensions))
+    for query in (case["query"], rows[17]):
+        options = {"query_intents": case["query_intents"], "k": 7, "isa": isa}
+        exact = _scoring.score_topk_f32(rows, query, case["intents"], case["risks"], **options)
+        assert held.topk(query, **options) == tuple(list(column) for column in exact)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 6), st.sampled_from([1, 5, 128, 300, 1024]), st.integers(-4, 6), st.integers(0, 2**32 - 1))
+def test_plain_bounds_hold_in_the_native_scan(n: int, dimensions: int, power: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((n, dimensions)).astype(np.float32) * np.float32(10.0**power)
+    plain, native = implementations("quantize_rows")["plain"], _int8.quantize_rows
+    ours = plain(rows, dimensions)
+    codes, _, errors, mean = native(rows, dimensions, ours[3])
+    if bytes(codes) == bytes(ours[0]):  # else one of them rounded a tie the other way
+        slack = 1e-7 * np.linalg.norm(rows, axis=1)  # their scales are rounded to float32, one of them upwards
+        assert np.all(np.asarray(ours[2]) >= np.asarray(errors) * (1 - 1e-6) - slack)
+    mine, theirs = (make(*ours[:3], dimensions) for make in implementations("nibble_rows").values())
+    if bytes(mine[0]) == bytes(theirs[0]):
+        np.testing.assert_allclose(np.asarray(mine[2]), np.asarray(theirs[2]), rtol=1e-5)
+    assert len(mean) == dimensions
+
+
 @pytest.mark.parametrize("which", implementations("nibble_rows"))
 def test_nibbles_check_what_they_are_given(which: str) -> None:
     make = implementations("nibble_rows")[which]
@@ -97,3 +131,6 @@ def test_nibbles_check_what_they_are_given(which: str) -> None:
         wrong_halves[place] = halves[place][: 19 * (64 if place == 0 else 1)]
         with pytest.raises(ValueError, match=message):
             rows(case["rows"], *small, case["intents"], case["risks"], tuple(wrong_halves))
+    for some in ((), halves[:2], (*halves, halves[0])):
+        with pytest.raises(ValueError, match="values to unpack"):
+            rows(case["rows"], *small, case["intents"], case["risks"], some)

@@ -342,3 +342,11 @@ def test_borrowed_rows_check_what_they_are_given(which: str) -> None:
         held.topk(case["query"][:11])
     with pytest.raises(ValueError, match="row_mask: expected 20 bytes, got 19"):
         held.topk(case["query"], bytes(19))
+
+
+@pytest.mark.parametrize("boosts", [(-3e38, 0.0, -3e38), (2e38, 2e38, 0.0), (0.0, float("nan"), 0.1)])
+def test_boosts_whose_sums_are_no_numbers_are_refused(boosts: tuple[float, float, float]) -> None:
+    case = columns(5, 8, 1)
+    for score in implementations("score_topk_f32").values():
+        with pytest.raises(ValueError, match="no two add up to 3e38"):
+            score(case["rows"], case["query"], case["intents"], case["risks"], boosts=boosts)

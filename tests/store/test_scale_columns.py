@@ -111,3 +111,15 @@ def test_nibbles_of_another_number_of_shards_are_damage(tmp_path: Path, monkeypa
     written(tmp_path / "s", 130, 128)
     with pytest.raises(StoreDamagedError, match="rows of nibbles"):
         open_store(tmp_path / "s")
+
+
+def test_parts_that_hold_no_whole_numbers_are_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def odd(codes: object, scales: object, errors: object, dims: int) -> tuple[object, ...]:
+        halves, half_scales, half_errors = nibble_rows(codes, scales, errors, dims)  # type: ignore[arg-type]
+        return halves, half_scales.cast("B")[:-1], half_errors
+
+    monkeypatch.setattr(writing, "NIBBLES_FROM_SHARDS", 100)
+    monkeypatch.setattr("tipstaff.kernels.nibble_rows", odd)
+    written(tmp_path / "s", 130, 128)
+    with pytest.raises(StoreDamagedError, match="rows of nibbles"):
+        open_store(tmp_path / "s")

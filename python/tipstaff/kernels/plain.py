@@ -229,9 +229,9 @@ def check_k(k: int) -> None:
 
 
 def check_boosts(boosts: tuple[float, float, float]) -> None:
-    """Refuse boosts that are not three finite numbers."""
-    if len(boosts) != 3 or not all(map(math.isfinite, boosts)):
-        message = f"boosts: expected three finite numbers, got {boosts}"
+    """Refuse boosts that are not three finite numbers, or whose sums are none in float32."""
+    if len(boosts) != 3 or not all(map(math.isfinite, boosts)) or not abs(boosts[0]) + max(map(abs, boosts[1:])) < 3e38:
+        message = f"boosts: expected three finite numbers of which no two add up to 3e38, got {boosts}"
         raise ValueError(message)
 
 

@@ -65,8 +65,10 @@ def quantize_rows(
         kept = [max(-127, min(127, round(x / scale))) if scale else 0 for x in centred]
         codes.extend(kept)
         scales.append(scale)
-        # A little more than |e|: the exact pass rounds its sums to float32.
-        errors.append(1.000001 * math.dist(centred, [scale * code for code in kept]) + 1e-6)
+        # Beside |e|: the float32 sums' rounding, the query's to integers, and that of the scan's own arithmetic.
+        size = math.hypot(*vectors[row * dimensions : (row + 1) * dimensions])
+        off = math.dist(centred, [scale * code for code in kept]) + size * (dimensions + 16) / 2**24
+        errors.append(_raised(off + scale * math.hypot(*kept) * _query_share(dimensions)))
     return memoryview(codes), memoryview(scales), memoryview(errors), memoryview(centre)
 
 
@@ -95,8 +97,19 @@ def nibble_rows(
             nibbles[row * width + i] = kept[low] | kept[low + 64] << 4
         new_scales.append(half)
         off = math.dist([unit * number for number in turned], [half * (2 * nibble - 15) for nibble in kept])
-        new_errors.append(1.000001 * (math.sqrt(128) * off + error[row]) + 1e-6)
+        size = half * math.hypot(*(2 * nibble - 15 for nibble in kept))
+        new_errors.append(_raised(error[row] + math.sqrt(128) * (off + size * _query_share(2 * width))))
     return memoryview(nibbles), memoryview(new_scales), memoryview(new_errors)
+
+
+def _query_share(dimensions: int) -> float:
+    """Return how far a query of so many dimensions is off in the native scan's integers, and what that scan rounds."""
+    return 0.51 * math.sqrt(dimensions) / min(32512, 2**31 // (128 * dimensions)) + 2**-20
+
+
+def _raised(error: float) -> float:
+    """Return an error bound with room for the rounding of its own arithmetic and to float32."""
+    return error * (1 + 2**-19)
 
 
 def _turned(values: list[int]) -> list[int]:
@@ -200,11 +213,11 @@ class Int8Rows:
             )
         ]
         # They only say which codes need not be read.
-        for name, column, letters, words, size, width in zip(
-            ("nibbles", "nibble_scales", "nibble_errors"), nibbles or (), "Bff", ("uint8", "float32", "float32"),
-            (1, 4, 4), (nibble_bytes(dimensions), 1, 1), strict=False,
-        ):  # fmt: skip
-            sized(name, typed_bytes(column, name, letters, words, size), n * width * size)
+        if nibbles is not None:
+            halves, half_scales, half_errors = nibbles
+            sized("nibbles", typed_bytes(halves, "nibbles", "B", "uint8", 1), n * nibble_bytes(dimensions))
+            sized("nibble_scales", floats(half_scales, "nibble_scales"), n)
+            sized("nibble_errors", floats(half_errors, "nibble_errors"), n)
 
     def __len__(self) -> int:
         """Return how many rows there are."""

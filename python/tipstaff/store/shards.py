@@ -88,6 +88,15 @@ def open_store(
     return ShardStore(container)
 
 
+def _all_or_none(container: Container, what: str, sizes: dict[str, int]) -> dict[str, memoryview[Any]]:
+    """Return segments that a store may go without: bytes the first, float32 the others; `sizes` are in bytes."""
+    found: dict[str, memoryview[Any]] = {name: container.segment(name) for name in sizes}
+    if any(map(len, found.values())) and [len(part) for part in found.values()] != [*sizes.values()]:
+        raise container.damaged(f"its {what} are not those of so many shards")
+    first, *others = sizes
+    return {first: found[first]} | {name: found[name].cast("f") for name in others}
+
+
 class ShardStore:
     """An open store. Read-only, and safe to share among threads.
 
@@ -120,20 +129,14 @@ class ShardStore:
             "risks": numbers(container, "risk.1", "B", 1),
             "priorities": numbers(container, "priority.1", "i", 4),
             "mean": container.segment("mean", dims * 4).cast("f"),
-            "sign_bits": container.segment("sign_bits"),
-            "sign_factors": container.segment("sign_factors").cast("f"),
-            "nibbles": container.segment("nibbles"),
-            "nibble_scales": container.segment("nibble_scales").cast("f"),
-            "nibble_errors": container.segment("nibble_errors").cast("f"),
         }
-        bits, factors = self._views["sign_bits"], self._views["sign_factors"]
         padded = 1 << max(dims - 1, 7).bit_length()
         kept = padded if padded < 64 else padded // 4 * 3
-        if len(bits) and (len(bits) != -(-n_shards // 64) * 8 * kept or len(factors) != n_shards):
-            raise container.damaged("its sign rows are not those of so many shards")
-        halves = [len(self._views[name]) for name in ("nibbles", "nibble_scales", "nibble_errors")]
-        if any(halves) and halves != [n_shards * (-(-dims // 128) * 64), n_shards, n_shards]:
-            raise container.damaged("its rows of nibbles are not those of so many shards")
+        sizes = {"sign_bits": -(-n_shards // 64) * 8 * kept, "sign_factors": n_shards * 4}
+        self._views |= _all_or_none(container, "sign rows", sizes)
+        halves = {"nibbles": n_shards * (-(-dims // 128) * 64)}
+        sizes = halves | dict.fromkeys(("nibble_scales", "nibble_errors"), n_shards * 4)
+        self._views |= _all_or_none(container, "rows of nibbles", sizes)
 
     @property
     def vectors(self) -> memoryview:
