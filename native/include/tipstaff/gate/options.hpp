@@ -85,22 +85,33 @@ class Options {
       : image_(image), spec_(spec), parsed_(parsed), style_(static_cast<OptionStyle>(spec.style)) {}
 
   void read() noexcept {
-    const Word* const words = parsed_->words;
-    const std::uint32_t count = parsed_->count;
+    // Locals: what is written to a reading's bytes might be anything's, for all a compiler knows.
+    Parsed* const parsed = parsed_;
+    const Word* const words = parsed->words;
+    const std::uint32_t count = parsed->count;
+    const bool by_dash = style_ != OptionStyle::slash && style_ != OptionStyle::powershell;
+    constexpr Reading kPositional{WordKind::positional, kNoBit, 0, kUnclassified};
     std::uint32_t waiting = kNoBit;  // the option whose value the next word is
+    std::uint32_t positionals = 0;
     std::uint16_t flags = 0;
     bool ended = style_ == OptionStyle::operands;
+    Reading beyond;
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::string_view text = words[i].text;
       flags |= words[i].flags;
-      Reading reading{WordKind::positional, kNoBit, 0, kUnclassified};
-      if (waiting == kNoBit && (ended || !is_option(text))) {
-        if (parsed_->positionals++ == 0) enter(text);
-      } else if (waiting != kNoBit) {
+      Reading& reading = i < kWords ? parsed->readings[i] : beyond;
+      reading = kPositional;
+      if (waiting != kNoBit) {
         reading.kind = WordKind::value;
         reading.bit = static_cast<std::uint8_t>(waiting);
-        parsed_->valued.set(waiting);
+        parsed->valued.set(waiting);
         waiting = kNoBit;
+        continue;
+      }
+      const bool option_like = text.size() >= 2 && (text[0] == '-' || (!by_dash && is_option(text)));
+      if (ended || !option_like) {
+        parsed->positionals = ++positionals;
+        if (positionals == 1) enter(text);
       } else if (text.size() == 2 && text[1] == '-') {
         ended = true;
         reading.kind = WordKind::terminator;
@@ -108,11 +119,10 @@ class Options {
       } else {
         reading.kind = WordKind::option;
         waiting = option(text, &reading.bit, &reading.value_at);
-        if (reading.bit != kNoBit) parsed_->valued.set(reading.bit);
+        if (reading.bit != kNoBit) parsed->valued.set(reading.bit);
       }
-      if (i < kWords) parsed_->readings[i] = reading;
     }
-    parsed_->flags = flags;
+    parsed->flags = flags;
   }
 
  private:

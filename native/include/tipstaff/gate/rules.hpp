@@ -56,10 +56,15 @@ class Trial {
 
   // `guard`: of the candidates that need something.
   void run(const record::Candidate* list, std::uint32_t count, std::uint32_t guard) noexcept {
-    const bool all = judging_.trace != nullptr, open = !all && guarded_.open(guard);
+    const bool all = judging_.trace != nullptr;
+    if (!all && !guarded_.open(guard)) {
+      for (std::uint32_t i = 0; i < count; ++i)
+        if (list[i].trigger == kNothing) try_rule(image_.instances[list[i].instance]);
+      return;
+    }
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t trigger = list[i].trigger;
-      if (trigger != kNothing && !all && !(open && guarded_.met(i, image_.triggers[trigger]))) continue;
+      if (trigger != kNothing && !all && !guarded_.met(i, image_.triggers[trigger])) continue;
       try_rule(image_.instances[list[i].instance]);
     }
   }
