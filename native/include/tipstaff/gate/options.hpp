@@ -13,6 +13,10 @@ namespace tipstaff::gate::rules {
 
 struct Bits {
   std::uint64_t half[2] = {0, 0};
+  void add(const record::Mask& mask) noexcept {
+    half[0] |= mask.bits[0] | std::uint64_t{mask.bits[1]} << 32;
+    half[1] |= mask.bits[2] | std::uint64_t{mask.bits[3]} << 32;
+  }
   void set(std::uint32_t bit) noexcept { half[bit >> 6] |= std::uint64_t{1} << (bit & 63); }
   bool has(std::uint32_t bit) const noexcept { return (half[bit >> 6] >> (bit & 63)) & 1; }
   bool meets(const record::Mask& mask) const noexcept {
@@ -54,6 +58,7 @@ struct Parsed {
     count = given_count;
     present = sure = valued = Bits{};
     flags = 0;
+    for (std::uint32_t i = 0; i < count; ++i) flags |= words[i].flags;
     bucket = nullptr;
     positionals = 0;
     letters = 0;
@@ -84,7 +89,33 @@ class Options {
   Options(const Image& image, const record::Spec& spec, Parsed* parsed) noexcept
       : image_(image), spec_(spec), parsed_(parsed), style_(static_cast<OptionStyle>(spec.style)) {}
 
-  void read() noexcept {
+  // What the first word enters where it is sure to be no option; false where it may be one.
+  bool enter_first() noexcept {
+    if (parsed_->count == 0 || style_ == OptionStyle::slash || style_ == OptionStyle::powershell) return false;
+    const std::string_view text = parsed_->words[0].text;
+    if (text.size() >= 2 && text[0] == '-') return false;
+    enter(text);
+    return true;
+  }
+
+  // Whether any word behind the first may be read as one of these options; where that takes longer to tell, it may.
+  bool may_name(const Bits& asked) const noexcept {
+    if (style_ == OptionStyle::operands) return false;
+    for (std::uint32_t i = 1; i < parsed_->count; ++i) {
+      const std::string_view text = parsed_->words[i].text;
+      if (text.size() < 2 || text[0] != '-') continue;
+      if (text.size() == 2 && text[1] == '-') {
+        const record::Flag* const found = exact("--");
+        if (found != nullptr && asked.has(found->bit)) return true;
+      } else if (style_ == OptionStyle::gnu ? may_be_gnu(text, asked) : may_be_named(text)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // `entered`: enter_first has been there.
+  void read(bool entered) noexcept {
     // Locals: what is written to a reading's bytes might be anything's, for all a compiler knows.
     Parsed* const parsed = parsed_;
     const Word* const words = parsed->words;
@@ -93,12 +124,10 @@ class Options {
     constexpr Reading kPositional{WordKind::positional, kNoBit, 0, kUnclassified};
     std::uint32_t waiting = kNoBit;  // the option whose value the next word is
     std::uint32_t positionals = 0;
-    std::uint16_t flags = 0;
     bool ended = style_ == OptionStyle::operands;
     Reading beyond;
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::string_view text = words[i].text;
-      flags |= words[i].flags;
       Reading& reading = i < kWords ? parsed->readings[i] : beyond;
       reading = kPositional;
       if (waiting != kNoBit) {
@@ -111,7 +140,7 @@ class Options {
       const bool option_like = text.size() >= 2 && (text[0] == '-' || (!by_dash && is_option(text)));
       if (ended || !option_like) {
         parsed->positionals = ++positionals;
-        if (positionals == 1) enter(text);
+        if (positionals == 1 && !entered) enter(text);
       } else if (text.size() == 2 && text[1] == '-') {
         ended = true;
         reading.kind = WordKind::terminator;
@@ -122,10 +151,32 @@ class Options {
         if (reading.bit != kNoBit) parsed->valued.set(reading.bit);
       }
     }
-    parsed->flags = flags;
   }
 
  private:
+  bool may_be_gnu(std::string_view text, const Bits& asked) const noexcept {
+    if (text[1] != '-') {
+      for (std::size_t i = 1; i < text.size(); ++i) {
+        const record::Flag* const found = letter(text[i]);
+        if (found != nullptr && asked.has(found->bit)) return true;
+      }
+      return false;
+    }
+    if (begins_unknown(text, '=')) return false;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (name.size() < 4) return true;
+    std::uint32_t i = 0, end = 0;
+    for (candidates(name, &i, &end); i < end; ++i) {
+      if (!asked.has(flag(i).bit)) continue;
+      const std::string_view full = image_.text(flag(i).name);
+      if (full.size() >= name.size() && equal_folded(name, full.substr(0, name.size()))) return true;
+    }
+    return false;
+  }
+  bool may_be_named(std::string_view text) const noexcept {
+    const std::size_t skip = style_ == OptionStyle::single ? 0 : text[1] == '-' ? 2 : 1;
+    return !begins_unknown(text.substr(skip), '=');
+  }
   bool is_option(std::string_view text) const noexcept {
     if (text.size() < 2) return false;
     if (text[0] == '-') return true;

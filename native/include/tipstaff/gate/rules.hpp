@@ -100,6 +100,27 @@ class Trial {
   Matcher matcher_;
 };
 
+// Whether its words tell, before they are read as options and operands, that no rule of a command's program holds.
+inline bool none_holds(const Image& image, const record::Spec& spec, const Options& options, const Parsed& parsed,
+                       const Command& command) noexcept {
+  if (image.shared.count != 0) return false;
+  const record::Bucket* const bucket = parsed.bucket;
+  const std::uint32_t first = bucket != nullptr ? bucket->rules : spec.rules;
+  const std::uint32_t count = bucket != nullptr ? bucket->rule_count : spec.rule_count;
+  for (std::uint32_t i = first; i < first + count; ++i)
+    if (image.candidates[i].trigger == kNothing) return false;
+  const std::uint32_t index = bucket != nullptr ? bucket->guard : spec.guard;
+  if (index == kNothing) return true;
+  const record::Guard& guard = image.guards[index];
+  if (guard.present != kNothing || guard.valued != kNothing) {
+    Bits asked;
+    if (guard.present != kNothing) asked.add(image.masks[guard.present]);
+    if (guard.valued != kNothing) asked.add(image.masks[guard.valued]);
+    if (options.may_name(asked)) return false;
+  }
+  return !Guarded(image, parsed, facts_of(command, parsed), command.via).open(index);
+}
+
 // Runs the rules of one program over one command of the tree (or one that a caller made up, with its words).
 inline void judge_command(const Judging& judging, const Command& command, std::uint32_t index, const Word* words,
                           std::uint32_t word_count) noexcept {
@@ -109,7 +130,10 @@ inline void judge_command(const Judging& judging, const Command& command, std::u
   const record::Spec& used = spec != nullptr ? *spec : record::kPlainSpec;
   Parsed& parsed = *judging.parsed;
   parsed.begin(words, word_count, command.as_written && words == judging.tree->arguments(command));
-  Options(image, used, &parsed).read();
+  Options options(image, used, &parsed);
+  const bool entered = options.enter_first();
+  if (entered && judging.trace == nullptr && none_holds(image, used, options, parsed, command)) return;
+  options.read(entered);
   if (used.harmless != kNothing && parsed.sure.meets(image.masks[used.harmless])) return;
   const record::Bucket* const bucket = parsed.bucket;
   if (bucket != nullptr && bucket->harmless != kNothing && parsed.sure.meets(image.masks[bucket->harmless])) return;
