@@ -225,6 +225,16 @@ def test_a_day_is_an_iso_date(day: Any) -> None:
         iso_day(day)
 
 
+def assert_same_answers(whole: ShardIndex, other: ShardIndex, embedding: HashEmbedding) -> None:
+    n = whole.n_shards
+    mask = bytes(number % 3 != 0 for number in range(n))
+    for task, some, k in (("Fix the login", None, 7), ("Rule 5 of 5", mask, 40), ("", mask, n), ("x", None, 1)):
+        asked = {"intent_bit": 1, "risk_filter": 0xFF, "boosts": (0.15, 0.1, 0.05), "k": k}
+        query = embedding.embed_query(task)
+        one, two = whole.best(query, some, **asked), other.best(query, some, **asked)
+        assert [list(column) for column in one] == [list(column) for column in two]
+
+
 def test_many_rows_read_in_parts_give_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = bundle_of([rule(f"R-{number}", f"Rule {number % 97} of {number}") for number in range(1_100)])
     whole = index_of_bundle(bundle, HashEmbedding(64))
@@ -232,12 +242,7 @@ def test_many_rows_read_in_parts_give_the_same_answer(monkeypatch: pytest.Monkey
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     parted = index_of_bundle(bundle, HashEmbedding(64))
     assert [len(index._parts) for index in (whole, parted)] == [1, 3]
-    mask = bytes(number % 3 != 0 for number in range(1_100))
-    for task, some, k in (("Fix the login", None, 7), ("Rule 5 of 5", mask, 40), ("", mask, 1_100), ("x", None, 1)):
-        query = HashEmbedding(64).embed_query(task)
-        asked = {"intent_bit": 1, "risk_filter": 0xFF, "boosts": (0.15, 0.1, 0.05), "k": k}
-        one, other = whole.best(query, some, **asked), parted.best(query, some, **asked)
-        assert [list(column) for column in one] == [list(column) for column in other]
+    assert_same_answers(whole, parted, HashEmbedding(64))
 
 
 def test_nibbles_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,9 +258,4 @@ def test_nibbles_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shard_index, "nibble_rows", counted)
     halved = index_of_bundle(bundle, HashEmbedding(128))
     assert made == [2_400]
-    mask = bytes(number % 3 != 0 for number in range(2_400))
-    for task, some, k in (("Fix the login", None, 7), ("Rule 5 of 5", mask, 40), ("", mask, 2_400), ("x", None, 1)):
-        query = HashEmbedding(128).embed_query(task)
-        asked = {"intent_bit": 1, "risk_filter": 0xFF, "boosts": (0.15, 0.1, 0.05), "k": k}
-        one, other = whole.best(query, some, **asked), halved.best(query, some, **asked)
-        assert [list(column) for column in one] == [list(column) for column in other]
+    assert_same_answers(whole, halved, HashEmbedding(128))
