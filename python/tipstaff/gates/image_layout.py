@@ -15,7 +15,7 @@ from tipstaff.gates.image_triggers import glob_letters
 from tipstaff.gates.pack_model import DECISIONS, PackError, Row
 
 MAGIC: Final = b"TIPSGATE"
-VERSION: Final = 4
+VERSION: Final = 5
 NOTHING: Final = 0xFFFFFFFF
 """Stands for an index where there is none."""
 
@@ -28,7 +28,7 @@ WIDTHS: Final = {
     "texts": 2, "slots": 3, "specs": 19, "flags": 4, "buckets": 7, "candidates": 2, "instances": 10, "groups": 2,
     "conditions": 4, "globs": 5, "masks": 4, "sequences": 2, "rules": 9, "tables": 2, "rows": 3, "terms": 2,
     "selectors": 4, "config": 6, "allowlist": 1, "shared": 2, "triggers": 4, "signs": 1, "options": 1,
-    "guards": 9, "letters": 32,
+    "guards": 19, "letters": 32,
 }  # fmt: skip
 """Numbers of 32 bits in one record of each section of records."""
 

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from tipstaff.gates.pack_model import Condition, PackRule, Selector
+from tipstaff.gates.pack_model import MARKS, Condition, PackRule, Selector
 
 READS_PIPE: Final = 1
 WRITES_PIPE: Final = 2
 CARRIED: Final = 4
 HAS_INPUT: Final = 8
 UNKNOWN_WORDS: Final = 16
+FOLLOWED: Final = 32
+"""The calls of a run are followed: what one of them was matters to those behind it."""
 
 _BOUNDARY: Final = 31
 _OTHER: Final = 30
@@ -235,7 +237,15 @@ def trigger_of(rule: PackRule, word: str | None) -> Trigger | None:
             best = _best(_of_group(group, word, behind=behind))
             whole = None if best is None or whole is None else whole | best
         told.append(whole)
+    if _only_notes_runs(rule):
+        told.append(Trigger(facts=FOLLOWED))
     return _best(told)
+
+
+def _only_notes_runs(rule: PackRule) -> bool:
+    """Return whether all that a rule does is to note that a file was run, for the calls behind that one."""
+    told = rule.rows is not None or rule.because is not None
+    return rule.decision == "mark" and rule.marks == MARKS["runs-file"] and not told
 
 
 def _of_group(group: Sequence[Condition], word: str | None, *, behind: bool) -> list[Trigger | None]:

@@ -162,6 +162,7 @@ class _Compiler:
         records: list[Values] = []
         whole = Trigger()
         signs: dict[tuple[int, int], int] = {}
+        always = False
         for rule, instance in instances:
             trigger = trigger_of(rule, word)
             if trigger is not None and trigger == Trigger():
@@ -169,21 +170,25 @@ class _Compiler:
             for sign in () if trigger is None else trigger.signs:
                 signs[sign] = signs.get(sign, 0) | 1 << min(len(records), 31)
             whole |= trigger or Trigger()
+            always |= trigger is None
             number = NOTHING if trigger is None else self._image.shared("triggers", [self._needs(trigger, options)])[0]
             records.append((instance, number))
-        return *self._image.shared("candidates", records), self._guard(whole, signs, options)
+        return *self._image.shared("candidates", records), self._guard(whole, signs, options, always=always)
 
     def _needs(self, trigger: Trigger, options: OptionNames) -> Values:
         """Return what a trigger needs apart from signs."""
         masks = [self._image.optional_mask(options.add(sorted(names))) for names in (trigger.present, trigger.valued)]
         return (trigger.facts, trigger.via, *masks)
 
-    def _guard(self, whole: Trigger, signs: dict[tuple[int, int], int], options: OptionNames) -> int:
+    def _guard(
+        self, whole: Trigger, signs: dict[tuple[int, int], int], options: OptionNames, *, always: bool
+    ) -> int:
         """Return the index of what must be met for any of some triggers to be met, NOTHING where there is none.
 
         `signs` tells for each sign which of the candidates it is of, as bits; all from the 32nd on have the last one.
+        `always`: some candidate needs nothing.
         """
-        if whole == Trigger():
+        if whole == Trigger() and not always:
             return NOTHING
         # Pairs of letters come last.
         order = sorted(signs)
@@ -192,7 +197,12 @@ class _Compiler:
         records += [(signs[sign],) for sign in order] + [(pair_letters(sign),) for sign in order[ends:]]
         first, _ = self._image.shared("signs", records)
         letters = (self._image.letters(whole.firsts), self._image.letters(whole.lasts))
-        record = (*self._needs(whole, options), first, ends, len(order), *letters)
+        named = options.signs(whole.present | whole.valued, self._image)
+        begun = sum({1 << (one & 63) for one, _ in order[:ends]})
+        record = (
+            *(*self._needs(whole, options), first, ends, len(order), *letters, int(always), *named),
+            *(begun & 0xFFFFFFFF, begun >> 32),
+        )
         return self._image.shared("guards", [record])[0]
 
     def _instance(self, rule: PackRule, number: int, options: OptionNames) -> int:

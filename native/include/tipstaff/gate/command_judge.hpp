@@ -55,7 +55,7 @@ class CommandJudge {
         tree_(tree),
         flow_(flow),
         verdict_(verdict),
-        judging_{&image, &surroundings, &tree, verdict, settings.uncertain(), &parsed_, trace} {}
+        judging_{&image, &surroundings, &tree, verdict, settings.uncertain(), &parsed_, flow != nullptr, trace} {}
 
   // Reads text of a dialect and judges what it would run.
   void code(std::string_view text, Dialect dialect) noexcept {
@@ -65,8 +65,16 @@ class CommandJudge {
     text_ = text;
     statement_ = false;
     // Who asks how it is judged is shown the whole way.
-    const bool plain = dialect == Dialect::shell && judging_.trace == nullptr && plain::read_plain(tree_, surroundings_, text);
-    if (!plain) read(whole, dialect);
+    if (dialect == Dialect::shell && judging_.trace == nullptr) {
+      plain::PlainReader plain(tree_, surroundings_, text);
+      if (plain.read()) {
+        const std::uint32_t quiet = quiet_of(plain);
+        if (quiet == plain.all()) return;
+        if (plain.build()) return judge_tree(plain.all(), quiet);
+        tree_.clear();
+      }
+    }
+    read(whole, dialect);
     judge_tree();
   }
 
@@ -109,7 +117,8 @@ class CommandJudge {
     }
   }
 
-  void judge_tree() noexcept {
+  // `quiet`: bits of those of the commands `looked_at` of which no rule holds.
+  void judge_tree(std::uint32_t looked_at = 0, std::uint32_t quiet = 0) noexcept {
     const std::uint32_t before = verdict_->marks;
     verdict_->marks = 0;
     std::uint32_t read_before = 0;
@@ -117,7 +126,9 @@ class CommandJudge {
       const Command& command = tree_.command(i);
       if ((command.via & via::kDefinition) != 0) continue;
       verdict_->marks = 0;
-      rules::judge_command(judging_, command, i, tree_.arguments(command), command.word_count);
+      const std::uint32_t bit = i < 32 ? std::uint32_t{1} << i : 0;
+      if ((quiet & bit) == 0)
+        rules::judge_command(judging_, command, i, tree_.arguments(command), command.word_count, (looked_at & bit) != 0);
       const std::uint32_t marks = verdict_->marks;
       if ((marks & mark::kSends) != 0 && ((read_before | (flow_ != nullptr ? flow_->marks : 0)) & mark::kReadsSecret) != 0) {
         say("@flow", "secret-then-send", {}, command.span, i);
@@ -137,6 +148,22 @@ class CommandJudge {
   }
 
  private:
+  // The commands of which no rule holds, and that are none of what an earlier call wrote, as bits.
+  std::uint32_t quiet_of(const plain::PlainReader& plain) const noexcept {
+    std::uint32_t quiet = 0, bit = 1;
+    for (const plain::Simple& simple : plain) {
+      const Word* const words = plain.words(simple);
+      const std::uint32_t facts = (simple.pipe_from != kNone ? rules::fact::kReadsPipe : 0) |
+                                  (simple.pipe_to != kNone ? rules::fact::kWritesPipe : 0) | (flow_ != nullptr ? rules::fact::kFollowed : 0);
+      const rules::Outline outline{words, simple.word_count, simple.first_hash, facts, simple.via,
+                                   simple.as_written ? rules::text_of(words, simple.word_count) : std::string_view()};
+      const bool written = flow_ != nullptr && flow_->find(words[-1].text) != nullptr;
+      if (!written && rules::none_holds(image_, image_.find(simple.called.name, simple.called.hash), outline)) quiet |= bit;
+      bit <<= 1;
+    }
+    return quiet;
+  }
+
   static constexpr std::size_t kLongestText = std::size_t{1} << 30;
 
   // Most programs are told apart by their first letter.

@@ -1,4 +1,4 @@
-// Tells of a command's words at once which rules can hold: of most commands none.
+// Tells of a command's words which of its program's rules can hold.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 #include "tipstaff/gate/image.hpp"
 #include "tipstaff/gate/options.hpp"
+#include "tipstaff/gate/quiet.hpp"
 #include "tipstaff/gate/word_signs.hpp"
 
 namespace tipstaff::gate::rules {
@@ -51,28 +52,13 @@ class Guarded {
       const std::size_t n = word.size();
       if (n < 3) {
         const std::uint32_t one = n > 0 ? letter_class(word[0]) : kWordEnd, two = n > 1 ? letter_class(word[1]) : kWordEnd;
-        if ((firsts[one] >> two & 1) != 0) find_signs(guard, beginning_sign(word), word);
+        if ((firsts[one] >> two & 1) != 0) signed_ |= signed_by(image_, guard, beginning_sign(word), word);
         continue;
       }
-      if ((firsts[letter_class(word[0])] >> letter_class(word[1]) & 1) != 0) find_signs(guard, beginning_sign(word), word);
-      if ((lasts[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) != 0) find_signs(guard, ending_sign(word), word);
+      if ((firsts[letter_class(word[0])] >> letter_class(word[1]) & 1) != 0) signed_ |= signed_by(image_, guard, beginning_sign(word), word);
+      if ((lasts[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) != 0) signed_ |= signed_by(image_, guard, ending_sign(word), word);
     }
   }
-  // Signs whose first one is `one`, and the other that one or the word's ending.
-  void find_signs(const record::Guard& guard, std::uint32_t one, std::string_view word) noexcept {
-    const std::uint32_t* const wanted = image_.signs.items + guard.signs;
-    std::uint32_t low = 0, high = guard.pairs_from;
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (wanted[middle] >> 16 < one) low = middle + 1;
-      else high = middle;
-    }
-    if (low == guard.pairs_from || wanted[low] >> 16 != one) return;
-    const std::uint32_t other = ending_sign(word);
-    for (; low < guard.pairs_from && wanted[low] >> 16 == one; ++low)
-      if ((wanted[low] & 0xffff) == one || (wanted[low] & 0xffff) == other) signed_ |= wanted[guard.sign_count + low];
-  }
-
   // Pairs of letters are looked for only where all their letters are there.
   void find_pairs(const record::Guard& guard) noexcept {
     const std::uint32_t all = parsed_.all_letters();

@@ -11,12 +11,13 @@
 #include <string_view>
 
 #include "tipstaff/gate/ascii.hpp"
+#include "tipstaff/gate/name_hash.hpp"
 #include <type_traits>
 
 namespace tipstaff::gate {
 
 constexpr char kImageMagic[9] = "TIPSGATE";
-constexpr std::uint32_t kImageVersion = 4;
+constexpr std::uint32_t kImageVersion = 5;
 constexpr std::uint32_t kNothing = 0xffffffffu;
 constexpr std::uint32_t kFlagBits = 128;
 // Signs of words: see word_signs.hpp.
@@ -89,7 +90,13 @@ struct Trigger { std::uint32_t facts, via, present, valued; };
 // What must be there for any trigger of some candidates to be met. The signs are sorted, those of letter pairs last, and
 // after all of them the bits of the candidates that each is of, then the letters of each pair. Two tables tell from two letters of a word that none of
 // the signs is there: by the first two letters, and by the last two for signs of ends alone.
-struct Guard { std::uint32_t facts, via, present, valued, signs, pairs_from, sign_count, firsts, lasts; };
+// always: some candidate needs nothing. Of the options of present and valued: starts, the first two letters of their
+// names; letters, those of one letter as bits without their highest one (`--` alone counts as the letter `-`); names, where
+// the texts of the names in starts lie among the signs. first_signs: the lowest six bits of the first signs, as bits.
+struct Guard {
+  std::uint32_t facts, via, present, valued, signs, pairs_from, sign_count, firsts, lasts;
+  std::uint32_t always, starts, letters[4], names, name_count, first_signs[2];
+};
 // For each class of one letter, bits of the other's.
 struct Letters { std::uint32_t second[32]; };
 struct Instance { std::uint32_t rule, base, any, any_count, unless, unless_count, table, selectors, selector_count, missing; };
@@ -120,31 +127,6 @@ enum class SectionKind : std::uint32_t {
 constexpr std::uint32_t kSectionCount = 27;
 
 enum class ImageFault : std::uint32_t { none, too_short, magic, version, length, checksum, section, content, alignment };
-
-// Of the first and the last eight bytes of a name, at most, and of how many it has; letter case does not count.
-// tipstaff.gates.image_layout has the same.
-inline std::uint32_t hash_name(std::string_view name) noexcept {
-  std::uint64_t first = 0, last = 0;
-  const std::size_t n = name.size();
-  const char* const data = name.data();
-  if (n >= 8) {
-    std::memcpy(&first, data, 8);
-    std::memcpy(&last, data + n - 8, 8);
-  } else if (n >= 4) {
-    std::uint32_t low = 0, high = 0;
-    std::memcpy(&low, data, 4);
-    std::memcpy(&high, data + n - 4, 4);
-    first = low;
-    last = high;
-  } else if (n != 0) {
-    first = static_cast<unsigned char>(data[0]);
-    last = static_cast<std::uint64_t>(static_cast<unsigned char>(data[n / 2])) << 8 | static_cast<unsigned char>(data[n - 1]);
-  }
-  constexpr std::uint64_t kSmall = 0x2020202020202020u;
-  std::uint64_t hash = ((first | kSmall) ^ n) * 0x9e3779b97f4a7c15u;
-  hash = (hash ^ hash >> 32 ^ (last | kSmall)) * 0xd6e8feb86659fd93u;
-  return static_cast<std::uint32_t>(hash >> 32);
-}
 
 inline std::uint64_t image_checksum(const unsigned char* data, std::size_t bytes) noexcept {
   std::uint64_t sum = 0x243f6a8885a308d3u ^ bytes;
@@ -199,13 +181,26 @@ class Image {
   }
 
   // Returns the program's slot, or null: most programs have no rule.
-  const record::Spec* find(std::string_view program) const noexcept {
+  const record::Spec* find(std::string_view program) const noexcept { return find(program, hash_name(program)); }
+  const record::Spec* find(std::string_view program, std::uint32_t hash) const noexcept {
     if (slots.count == 0) return nullptr;
-    const std::uint32_t hash = hash_name(program), last = slots.count - 1;
+    const std::uint32_t last = slots.count - 1;
     for (std::uint32_t at = hash & last;; at = (at + 1) & last) {
       const record::Slot& slot = slots[at];
       if (slot.name == kNothing) return nullptr;
       if (slot.hash == hash && ascii::same_bytes(text(slot.name), program)) return &specs[slot.spec];
+    }
+  }
+
+  // What the first operand of a program's command enters, or null.
+  const record::Bucket* bucket(const record::Spec& spec, std::string_view operand, std::uint32_t hash) const noexcept {
+    if (spec.bucket_count == 0) return nullptr;
+    const std::uint32_t last = spec.bucket_count - 1;
+    for (std::uint32_t at = hash & last;; at = (at + 1) & last) {
+      const record::Bucket& found = buckets[spec.buckets + at];
+      if (found.name == kNothing) return nullptr;
+      if (found.hash != hash) continue;
+      if (ascii::same_bytes(operand, text(found.name)) || ascii::equals(operand, text(found.name))) return &found;
     }
   }
 
@@ -264,7 +259,10 @@ class Image {
       const std::uint32_t limit = s < g.pairs_from ? kEndSigns : kSigns, packed = signs[g.signs + s];
       if ((packed & 0xffff) >= limit || packed >> 16 >= limit) return false;
     }
-    return optional(g.firsts, letters.count) && optional(g.lasts, letters.count);
+    if (!within(g.names, g.name_count, signs.count)) return false;
+    for (std::uint32_t i = 0; i < g.name_count; ++i)
+      if (signs[g.names + i] >= texts.count) return false;
+    return optional(g.firsts, letters.count) && optional(g.lasts, letters.count) && optional(g.starts, letters.count);
   }
   bool options_hold(const record::Spec& s) const noexcept {
     if (!within(s.options, s.option_places, options.count) || !power_of_two(s.option_places)) return false;

@@ -244,23 +244,42 @@ class Matcher {
   }
 
   bool group(const record::Group& conditions) noexcept {
-    for (std::uint32_t i = conditions.first; i < conditions.first + conditions.count; ++i)
-      if (!condition(image_.conditions[i])) return false;
+    for (std::uint32_t i = conditions.first; i < conditions.first + conditions.count; ++i) {
+      const record::Condition& c = image_.conditions[i];
+      switch (static_cast<ConditionKind>(c.kind)) {  // most are of these kinds, and told at once
+        case ConditionKind::subcommand:
+          if (!subcommand(c)) return false;
+          break;
+        case ConditionKind::flags_any:
+          if (!parsed_.present.meets(image_.masks[c.a])) return false;
+          break;
+        case ConditionKind::flags_none:
+          if (parsed_.sure.meets(image_.masks[c.a])) return false;
+          break;
+        default:
+          if (!condition(c)) return false;
+      }
+    }
     return true;
   }
   bool subcommand(const record::Condition& c) noexcept {
     for (std::uint32_t s = c.a; s < c.a + c.b; ++s) {
       const record::Sequence& sequence = image_.sequences[s];
+      if (sequence.count == 0) continue;
       std::uint32_t met = 0;
+      const record::Glob& first = image_.globs[sequence.first];
+      if (parsed_.bucket != nullptr && first.kind == static_cast<std::uint32_t>(GlobKind::literal)) {
+        // The first operand is the bucket's name, and equal texts are one in an image.
+        if (first.text != parsed_.bucket->name) continue;
+        if (sequence.count == 1) {
+          skip_ = 1;
+          return true;
+        }
+      }
       for (std::uint32_t i = 0; i < parsed_.count && met < sequence.count; ++i) {
         if (!positional(i)) continue;
         const record::Glob& glob = image_.globs[sequence.first + met];
-        if (met == 0 && parsed_.bucket != nullptr && glob.kind == static_cast<std::uint32_t>(GlobKind::literal)) {
-          // The first operand is the bucket's name, and equal texts are one in an image.
-          if (glob.text != parsed_.bucket->name) break;
-        } else if (!matches(image_, glob, parsed_.words[i].text)) {
-          break;
-        }
+        if (!matches(image_, glob, parsed_.words[i].text)) break;
         ++met;
       }
       if (met == sequence.count) {
@@ -290,9 +309,9 @@ class Matcher {
   bool condition(const record::Condition& c) noexcept {
     const auto any = [&](std::string_view text) noexcept { return matches_any(image_, c.a, c.b, text); };
     switch (static_cast<ConditionKind>(c.kind)) {
-      case ConditionKind::subcommand: return subcommand(c);
-      case ConditionKind::flags_any: return parsed_.present.meets(image_.masks[c.a]);
-      case ConditionKind::flags_none: return !parsed_.sure.meets(image_.masks[c.a]);
+      case ConditionKind::subcommand:
+      case ConditionKind::flags_any:
+      case ConditionKind::flags_none: break;  // group() tells them
       case ConditionKind::value:
         if (!may_match(image_, c.a, c.b, parsed_.all_letters())) return false;
         for (std::uint32_t i = 0; i < parsed_.count && i < kWords; ++i) {

@@ -39,13 +39,21 @@ struct Reading {
   mutable std::uint32_t classes;  // of the word as a path; kUnclassified until a rule asks
 };
 
+// The text in which words stand one behind the other.
+inline std::string_view text_of(const Word* words, std::uint32_t count) noexcept {
+  if (count == 0) return {};
+  const char* const begin = words[0].text.data();
+  const std::string_view last = words[count - 1].text;
+  return {begin, static_cast<std::size_t>(last.data() + last.size() - begin)};
+}
+
 // How the words of one command were read.
 struct Parsed {
   const Word* words = nullptr;
   std::uint32_t count = 0;
   Bits present, sure;  // sure: spelled out, or abbreviated without another meaning
   Bits valued;         // options whose value stands in some word
-  std::uint16_t flags = 0;  // of all words together
+  std::uint16_t flags = 0;  // of all words
   const record::Bucket* bucket = nullptr;
   std::uint32_t positionals = 0;
   mutable std::uint32_t letters = 0;  // of all words, or of more than they; 0 until a rule asks
@@ -53,12 +61,12 @@ struct Parsed {
   Reading readings[kWords];
 
   WordKind kind_of(std::uint32_t index) const noexcept { return index < kWords ? readings[index].kind : WordKind::positional; }
-  void begin(const Word* given, std::uint32_t given_count, bool one_text) noexcept {
+  // `all_flags`: of all words together.
+  void begin(const Word* given, std::uint32_t given_count, std::uint16_t all_flags, bool one_text) noexcept {
     words = given;
     count = given_count;
+    flags = all_flags;
     present = sure = valued = Bits{};
-    flags = 0;
-    for (std::uint32_t i = 0; i < count; ++i) flags |= words[i].flags;
     bucket = nullptr;
     positionals = 0;
     letters = 0;
@@ -69,9 +77,7 @@ struct Parsed {
     if (letters != 0) return letters;
     letters = std::uint32_t{1} << kWordEnd;
     if (as_written && count != 0 && (flags & word_flag::kQuoted) == 0) {
-      const char* const begin = words[0].text.data();
-      const std::string_view last = words[count - 1].text;
-      letters |= letters_of({begin, static_cast<std::size_t>(last.data() + last.size() - begin)}, kBitsBetweenBlanks);
+      letters |= letters_of(text_of(words, count), kBitsBetweenBlanks);
     } else {
       for (std::uint32_t i = 0; i < count; ++i) letters |= letters_of(words[i].text);
     }
@@ -89,33 +95,7 @@ class Options {
   Options(const Image& image, const record::Spec& spec, Parsed* parsed) noexcept
       : image_(image), spec_(spec), parsed_(parsed), style_(static_cast<OptionStyle>(spec.style)) {}
 
-  // What the first word enters where it is sure to be no option; false where it may be one.
-  bool enter_first() noexcept {
-    if (parsed_->count == 0 || style_ == OptionStyle::slash || style_ == OptionStyle::powershell) return false;
-    const std::string_view text = parsed_->words[0].text;
-    if (text.size() >= 2 && text[0] == '-') return false;
-    enter(text);
-    return true;
-  }
-
-  // Whether any word behind the first may be read as one of these options; where that takes longer to tell, it may.
-  bool may_name(const Bits& asked) const noexcept {
-    if (style_ == OptionStyle::operands) return false;
-    for (std::uint32_t i = 1; i < parsed_->count; ++i) {
-      const std::string_view text = parsed_->words[i].text;
-      if (text.size() < 2 || text[0] != '-') continue;
-      if (text.size() == 2 && text[1] == '-') {
-        const record::Flag* const found = exact("--");
-        if (found != nullptr && asked.has(found->bit)) return true;
-      } else if (style_ == OptionStyle::gnu ? may_be_gnu(text, asked) : may_be_named(text)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  // `entered`: enter_first has been there.
-  void read(bool entered) noexcept {
+  void read() noexcept {
     // Locals: what is written to a reading's bytes might be anything's, for all a compiler knows.
     Parsed* const parsed = parsed_;
     const Word* const words = parsed->words;
@@ -140,7 +120,7 @@ class Options {
       const bool option_like = text.size() >= 2 && (text[0] == '-' || (!by_dash && is_option(text)));
       if (ended || !option_like) {
         parsed->positionals = ++positionals;
-        if (positionals == 1 && !entered) enter(text);
+        if (positionals == 1) parsed->bucket = image_.bucket(spec_, text, hash_name(text));
       } else if (text.size() == 2 && text[1] == '-') {
         ended = true;
         reading.kind = WordKind::terminator;
@@ -154,29 +134,6 @@ class Options {
   }
 
  private:
-  bool may_be_gnu(std::string_view text, const Bits& asked) const noexcept {
-    if (text[1] != '-') {
-      for (std::size_t i = 1; i < text.size(); ++i) {
-        const record::Flag* const found = letter(text[i]);
-        if (found != nullptr && asked.has(found->bit)) return true;
-      }
-      return false;
-    }
-    if (begins_unknown(text, '=')) return false;
-    const std::string_view name = text.substr(0, text.find('='));
-    if (name.size() < 4) return true;
-    std::uint32_t i = 0, end = 0;
-    for (candidates(name, &i, &end); i < end; ++i) {
-      if (!asked.has(flag(i).bit)) continue;
-      const std::string_view full = image_.text(flag(i).name);
-      if (full.size() >= name.size() && equal_folded(name, full.substr(0, name.size()))) return true;
-    }
-    return false;
-  }
-  bool may_be_named(std::string_view text) const noexcept {
-    const std::size_t skip = style_ == OptionStyle::single ? 0 : text[1] == '-' ? 2 : 1;
-    return !begins_unknown(text.substr(skip), '=');
-  }
   bool is_option(std::string_view text) const noexcept {
     if (text.size() < 2) return false;
     if (text[0] == '-') return true;
@@ -251,19 +208,6 @@ class Options {
     return parsed_->bucket != nullptr && parsed_->bucket->values != kNothing &&
            in_mask(image_.masks[parsed_->bucket->values], bit);
   }
-  void enter(std::string_view subcommand) noexcept {
-    if (spec_.bucket_count == 0) return;
-    const std::uint32_t hash = hash_name(subcommand), last = spec_.bucket_count - 1;
-    for (std::uint32_t at = hash & last;; at = (at + 1) & last) {
-      const record::Bucket& bucket = image_.buckets[spec_.buckets + at];
-      if (bucket.name == kNothing) return;
-      if (bucket.hash == hash && equal_folded(subcommand, image_.text(bucket.name))) {
-        parsed_->bucket = &bucket;
-        return;
-      }
-    }
-  }
-
   // Reads one option word; returns the bit of the option whose value the next word is.
   std::uint32_t option(std::string_view text, std::uint8_t* bit, std::uint16_t* value_at) noexcept {
     switch (style_) {

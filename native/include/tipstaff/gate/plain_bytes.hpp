@@ -19,7 +19,7 @@ namespace tipstaff::gate::plain {
 // What a byte is to the reader of plain commands.
 namespace kind {
 constexpr std::uint8_t kText = 0;
-constexpr std::uint8_t kRare = 1;   // # % } ~: text, but not all of them at a word's beginning
+constexpr std::uint8_t kRare = 1;   // ! # % ] ^ } ~: text, but not all of them at a word's beginning
 constexpr std::uint8_t kGlob = 2;   // * ? [: part of a word
 constexpr std::uint8_t kQuote = 3;  // ' or "
 constexpr std::uint8_t kOther = 4;  // not for this reader
@@ -30,7 +30,7 @@ constexpr std::uint8_t kEnd = 6;    // an operator, or a line's end
 constexpr std::array<std::uint8_t, 256> make_kinds() {
   std::array<std::uint8_t, 256> kinds{};
   for (int c = 0; c < ' '; ++c) kinds[c] = kind::kOther;
-  for (const char c : {'#', '%', '}', '~'}) kinds[static_cast<unsigned char>(c)] = kind::kRare;
+  for (const char c : {'!', '#', '%', ']', '^', '}', '~'}) kinds[static_cast<unsigned char>(c)] = kind::kRare;
   for (const char c : {'*', '?', '['}) kinds[static_cast<unsigned char>(c)] = kind::kGlob;
   for (const char c : {'\'', '"'}) kinds[static_cast<unsigned char>(c)] = kind::kQuote;
   for (const char c : {' ', '\t', '\r'}) kinds[static_cast<unsigned char>(c)] = kind::kBlank;
@@ -42,31 +42,31 @@ static_assert(static_cast<unsigned char>(kUnknownPart) < ' ', "no text holds wha
 inline constexpr std::array<std::uint8_t, 256> kKinds = make_kinds();
 inline std::uint8_t kind_of(char c) noexcept { return kKinds[static_cast<unsigned char>(c)]; }
 
-// The bytes of a text that are no plain text, one after the other: what is left of them.
+// The places of a text's bytes that are no plain text, one after the other: what is left of them.
 class Marked {
  public:
   Marked() noexcept = default;
-  Marked(const char* begin, const std::uint64_t* bits) noexcept : begin_(begin), bits_(bits), left_(*bits) {}
+  explicit Marked(const std::uint64_t* bits) noexcept : bits_(bits), left_(*bits) {}
 
   // The first one that was not passed; the end counts as one, and is never passed.
-  const char* first() noexcept {
+  std::uint32_t first() noexcept {
     while (left_ == 0) {
-      begin_ += 64;
+      from_ += 64;
       left_ = *++bits_;
     }
-    return begin_ + lowest_bit(left_);
+    return from_ + lowest_bit(left_);
   }
   // Passes the one that first() gave.
   void pass() noexcept { left_ &= left_ - 1; }
-  // Passes all before `p`, which is not behind the end.
-  void pass_to(const char* p) noexcept {
-    while (first() < p) pass();
+  // Passes all before `place`, which is not behind the end.
+  void pass_to(std::uint32_t place) noexcept {
+    while (first() < place) pass();
   }
 
  private:
-  const char* begin_ = nullptr;  // of the 64 bytes that are looked at
   const std::uint64_t* bits_ = nullptr;
   std::uint64_t left_ = 0;
+  std::uint32_t from_ = 0;  // of the 64 bytes that are looked at
 };
 
 // Finds them, and has room for what it finds.
@@ -76,21 +76,22 @@ class Marks {
 
   // At most kLongest bytes.
   Marked read(std::string_view text) noexcept {
+    const char* const bytes = text.data();
     const std::size_t size = text.size();
-    for (std::size_t block = 0; block <= size; block += 64) {
-      std::uint64_t bits = 0;
-      for (std::size_t part = 0; part < 64 && block + part < size; part += 16) {
-        const std::size_t at = block + part;
-        std::uint64_t found;
-        if (size - at >= 16) found = marks_of(text.data() + at);
-        else if (size >= 16) found = marks_of(text.data() + size - 16) >> (16 - (size - at));  // some bytes again
-        else found = marks_of_few(text.data(), size);
-        bits |= found << part;
-      }
-      if (size - block < 64) bits |= ~std::uint64_t{0} << (size - block);
-      bits_[block / 64] = bits;
+    std::size_t at = 0;
+    for (; at + 64 <= size; at += 64) {
+      bits_[at / 64] = marks_of(bytes + at) | marks_of(bytes + at + 16) << 16 | marks_of(bytes + at + 32) << 32 | marks_of(bytes + at + 48) << 48;
     }
-    return {text.data(), bits_};
+    const std::size_t block = at;
+    std::uint64_t bits = ~std::uint64_t{0} << (size - block);
+    for (; at + 16 <= size; at += 16) bits |= marks_of(bytes + at) << (at - block);
+    if (at != size) {
+      // Some bytes again, where there are as many.
+      const std::uint64_t found = size >= 16 ? marks_of(bytes + size - 16) >> (16 - (size - at)) : marks_of_few(bytes, size);
+      bits |= found << (at - block);
+    }
+    bits_[block / 64] = bits;
+    return Marked(bits_);
   }
 
  private:
@@ -107,9 +108,12 @@ class Marks {
       return _mm_cmpeq_epi8(_mm_min_epu8(from, _mm_set1_epi8(static_cast<char>(last - first))), from);
     };
     const __m128i at = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
-    const __m128i signs = _mm_or_si128(within(at, '"', '*'), _mm_andnot_si128(_mm_cmpeq_epi8(at, _mm_set1_epi8('=')), within(at, ';', '?')));
-    const __m128i rare = _mm_or_si128(_mm_or_si128(within(at, '[', '\\'), within(at, '{', '~')), _mm_cmpeq_epi8(at, _mm_set1_epi8('`')));
-    const __m128i all = _mm_or_si128(_mm_or_si128(within(at, '\0', ' '), signs), rare);
+    const auto is = [&](char c) noexcept { return _mm_cmpeq_epi8(at, _mm_set1_epi8(c)); };
+    const __m128i up_to_star = _mm_cmpeq_epi8(_mm_min_epu8(at, _mm_set1_epi8('*')), at);
+    const __m128i signs = _mm_andnot_si128(is('='), within(at, ';', '?'));
+    // [ \\ ] ^ with this bit are { | } ~.
+    const __m128i brackets = within(_mm_or_si128(at, _mm_set1_epi8(' ')), '{', '~');
+    const __m128i all = _mm_or_si128(_mm_or_si128(up_to_star, signs), _mm_or_si128(brackets, is('`')));
     return static_cast<std::uint32_t>(_mm_movemask_epi8(all));
 #else
     return marks_of_few(bytes, 16);

@@ -1,7 +1,8 @@
 // Reads the command lines that most are: simple commands of plain and quoted words, set apart by && || ; | & and lines.
 //
-// What it reads, it reads as the shell's reader would: the tree that comes out is the same one. All else it leaves to
-// that reader: expansions, redirections other than to nowhere, compound commands, and programs that carry something.
+// What it reads, it reads as the shell's reader would: the tree that can be made of it is the same one. All else it
+// leaves to that reader: expansions, redirections other than to nowhere, compound commands, and programs that carry
+// something.
 #pragma once
 
 #include <array>
@@ -47,13 +48,102 @@ constexpr std::array<std::uint8_t, 256> make_names() {
 }
 inline constexpr std::array<std::uint8_t, 256> kNames = make_names();
 
+// The base name of a program, as the shell's reader takes it; empty where that needs more than to cut it off.
+constexpr string_view program_name(string_view name) noexcept {
+  std::uint8_t seen = 0;
+  for (const char c : name) seen |= kNames[static_cast<unsigned char>(c)];
+  if (seen == 0) return name;
+  if ((seen & in_name::kOther) != 0) return {};
+  if ((seen & in_name::kSlash) != 0) {
+    if (name.substr(0, 5) == "/etc/") return {};
+    name = name.substr(name.rfind('/') + 1);
+    if (name.empty()) return {};
+  }
+  if (name.size() < 4) return name;
+  if (name.substr(name.size() - 4) == ".exe" || name.substr(0, 4) == "git-") return {};
+  const auto versioned = [&](string_view known) noexcept {
+    return name.size() > known.size() && name.substr(0, known.size()) == known && ascii::is_digit(name[known.size()]);
+  };
+  return (name.size() > 7 && versioned("python")) || versioned("php") || versioned("perl") || versioned("ruby") ? string_view() : name;
+}
+
+// Names of the shell reader's table need no look at their letters.
+constexpr bool known_names_are_plain() noexcept {
+  for (const shell::Program& program : shell::kPrograms)
+    if (program.name.empty() || program_name(program.name) != program.name) return false;
+  return true;
+}
+static_assert(known_names_are_plain(), "a program of the table is written as its base name");
+
+// A program as a command calls it.
+struct Called {
+  const shell::Program* program;
+  string_view name;    // base name
+  std::uint32_t hash;  // of the name
+};
+
+// Finds the program that a command's first word calls; false where it is not for readers of plain commands.
+inline bool find_called(string_view written, const Surroundings& around, Called* called) noexcept {
+  called->name = written;
+  called->hash = hash_name(written);
+  called->program = &shell::find_program(written, called->hash);
+  if (!called->program->name.empty()) return true;
+  called->name = program_name(written);
+  if (called->name.empty() || written[0] == '!') return false;
+  if (called->name.size() != written.size()) {
+    called->hash = hash_name(called->name);
+    called->program = &shell::find_program(called->name, called->hash);
+    // What is called by its path may be a script of the repository.
+    if (called->program->name.empty() && around.read_file != nullptr) return false;
+  }
+  return !called->program->name.empty() || !kReserved.has(called->name, called->hash);
+}
+
+// SQL's verbs begin with one of these pairs.
+inline bool may_be_statement(string_view text) noexcept {
+  std::size_t at = 0;
+  while (at < text.size() && ascii::is_space(text[at])) ++at;
+  if (text.size() - at < 2) return false;
+  const char second = ascii::lower(text[at + 1]);
+  switch (ascii::lower(text[at])) {
+    case 'd': return second == 'r' || second == 'e';
+    case 't': return second == 'r';
+    case 'a': return second == 'l';
+    case 'u': return second == 'p';
+    case 'i': return second == 'n';
+    case 'c':
+    case 'g': return second == 'r';
+    case 'r':
+    case 'm': return second == 'e';
+    case 'w': return second == 'i';
+    case 'p': return second == 'u';
+    default: return false;
+  }
+}
+
+inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
+// Text all the same, but where a word begins with it.
+inline bool is_rare_beginning(char c) noexcept { return c == '#' || c == '}' || c == '~'; }
+
+// A simple command as it was read. Its words lie in the tree, the program's first.
+struct Simple {
+  Called called;
+  std::uint32_t first_hash;  // of the first word behind the program
+  std::uint32_t first_word, word_count;  // behind the program
+  Span span;
+  std::uint32_t via, pipe_from, pipe_to;
+  bool as_written;  // its words are parts of the text, in their order
+};
+
 class PlainReader {
  public:
   // Longer texts are rare, and read by the shell's reader, which watches its limits.
   static constexpr std::size_t kLongest = Marks::kLongest, kLongestPlace = 1024, kRoom = 256 * 1024;
+  static constexpr std::uint32_t kCommands = 32;  // and so are those of more commands
 
+  // `tree` is empty; it is room for words, and may be built of what was read.
   PlainReader(Tree& tree, const Surroundings& around, string_view text) noexcept
-      : tree_(tree), around_(around), begin_(text.data()), end_(text.data() + text.size()), pos_(text.data()) {}
+      : tree_(tree), around_(around), text_(text.data()), size_(static_cast<std::uint32_t>(text.size() <= kLongest ? text.size() : 0)) {}
 
   // False where the text is not for this reader; the tree is then empty again.
   bool read() noexcept {
@@ -62,40 +152,48 @@ class PlainReader {
     return false;
   }
 
- private:
-  bool fits() const noexcept {
-    std::size_t room = 0;
-    tree_.draft(&room);
-    const auto size = static_cast<std::size_t>(end_ - begin_);
-    return size != 0 && size <= kLongest && around_.cwd.size() <= kLongestPlace && room >= kRoom &&
-           tree_.free_words() >= 2 * kLongest;
-  }
-  Span span(const char* from, const char* to) const noexcept {
-    return {static_cast<std::uint32_t>(from - begin_), static_cast<std::uint32_t>(to - begin_)};
-  }
-  std::uint8_t kind_at(const char* p) const noexcept { return p == end_ ? kind::kEnd : kind_of(*p); }
-  static bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
+  const Simple* begin() const noexcept { return reinterpret_cast<const Simple*>(commands_); }
+  const Simple* end() const noexcept { return begin() + count_; }
+  // All of them, as bits.
+  std::uint32_t all() const noexcept { return static_cast<std::uint32_t>((std::uint64_t{1} << count_) - 1); }
+  // The words behind a command's program, which stands before them.
+  const Word* words(const Simple& simple) const noexcept { return tree_.words() + simple.first_word; }
 
-  bool read_all() noexcept {
-    marked_ = marks_.read({begin_, static_cast<std::size_t>(end_ - begin_)});
-    const Span whole = span(begin_, end_);
-    if (may_be_statement() && tools::starts_like_sql({begin_, whole.end})) return false;
+  // Makes the tree's nodes and commands; false where there is no room for them.
+  bool build() noexcept {
     Node* const root = tree_.new_node(kNone);
     Node* const code = tree_.new_node(kNone);
     if (root == nullptr || code == nullptr) return false;
-    root->span = code->span = whole;
+    root->span = code->span = {0, size_};
     root->first_child = root->last_child = 1;
     code->parent = 0;
     code->kind = NodeKind::code;
-    node_ = 1;
+    for (const Simple& simple : *this)
+      if (!add(simple)) return false;
+    return true;
+  }
+
+ private:
+  Simple& simple(std::uint32_t index) noexcept { return reinterpret_cast<Simple*>(commands_)[index]; }
+  bool fits() const noexcept {
+    std::size_t room = 0;
+    tree_.draft(&room);
+    return size_ != 0 && around_.cwd.size() <= kLongestPlace && room >= kRoom && tree_.free_words() >= 2 * kLongest;
+  }
+  char at(std::uint32_t place) const noexcept { return text_[place]; }
+  std::uint8_t kind_at(std::uint32_t place) const noexcept { return place == size_ ? kind::kEnd : kind_of(text_[place]); }
+
+  bool read_all() noexcept {
+    marked_ = marks_.read({text_, size_});
+    if (may_be_statement({text_, size_}) && tools::starts_like_sql({text_, size_})) return false;
     bool wanted = false;  // a command must follow
     for (;;) {
-      while (pos_ < end_ && (is_blank(*pos_) || *pos_ == '\n' || (*pos_ == ';' && !wanted))) ++pos_;
+      while (pos_ < size_ && (is_blank(at(pos_)) || at(pos_) == '\n' || (at(pos_) == ';' && !wanted))) ++pos_;
       marked_.pass_to(pos_);
-      if (pos_ == end_) return !wanted && !tree_.full();
-      if (!read_command()) return false;
-      const char c = pos_ < end_ ? *pos_ : '\n';
-      const char next = pos_ + 1 < end_ ? pos_[1] : '\n';
+      if (pos_ == size_) return !wanted && !tree_.full();
+      if (count_ == kCommands || !read_command()) return false;
+      const char c = pos_ < size_ ? at(pos_) : '\n';
+      const char next = pos_ + 1 < size_ ? at(pos_ + 1) : '\n';
       wanted = false;
       if ((c == '&' || c == '|') && next == c) {
         pos_ += 2;
@@ -105,75 +203,61 @@ class PlainReader {
       } else if (c == '|') {
         if (next == '&') return false;
         ++pos_;
-        pipe_from_ = tree_.command_count() - 1;
+        pipe_from_ = count_ - 1;
         wanted = true;
       } else {
         if (c == '&') {
           if (next == '>') return false;
-          for (std::uint32_t i = first_; i < tree_.command_count(); ++i) tree_.command(i).via |= via::kBackground;
+          for (std::uint32_t i = first_; i < count_; ++i) simple(i).via |= via::kBackground;
         }
-        if (pos_ < end_) ++pos_;
+        if (pos_ < size_) ++pos_;
         via_ = 0;
         pipe_from_ = kNone;
-        first_ = tree_.command_count();
+        first_ = count_;
       }
-    }
-  }
-
-  // SQL's verbs begin with one of these pairs.
-  bool may_be_statement() const noexcept {
-    const char* p = begin_;
-    while (p < end_ && ascii::is_space(*p)) ++p;
-    if (end_ - p < 2) return false;
-    switch (ascii::lower(p[0])) {
-      case 'd': return ascii::lower(p[1]) == 'r' || ascii::lower(p[1]) == 'e';
-      case 't': return ascii::lower(p[1]) == 'r';
-      case 'a': return ascii::lower(p[1]) == 'l';
-      case 'u': return ascii::lower(p[1]) == 'p';
-      case 'i': return ascii::lower(p[1]) == 'n';
-      case 'c':
-      case 'g': return ascii::lower(p[1]) == 'r';
-      case 'r':
-      case 'm': return ascii::lower(p[1]) == 'e';
-      case 'w': return ascii::lower(p[1]) == 'i';
-      case 'p': return ascii::lower(p[1]) == 'u';
-      default: return false;
     }
   }
 
   // One command up to what ends it.
   bool read_command() noexcept {
-    const char* const start = pos_;
-    if (*start == '!') return false;
     // No text has more words than half its bytes, and the tree has room for them.
-    const std::uint32_t first = tree_.word_count();
+    const std::uint32_t start = pos_;
     Word* const words = static_cast<Word*>(tree_.next_word());
     Word* word = words;
-    const char* p = start;
-    const char* last = start;
+    std::uint32_t from = start, last = start;
     bool to_nowhere = false;
-    Marked marked = marked_;
     as_written_ = true;
+    // What is written to words might be anything's, for all a compiler knows.
+    Marked marked = marked_;
+    const char* const text = text_;
+    const std::uint32_t size = size_;
     for (;;) {
-      const char* stop = marked.first();
-      const char* const from = p;
+      std::uint32_t stop = marked.first();
+      // Most words are plain text behind a blank and before one.
+      while (stop < size && text[stop] == ' ' && stop != from) {
+        new (word++) Word{{text + from, stop - from}, {from, stop}, 0};
+        last = stop;
+        from = stop + 1;
+        marked.pass();
+        stop = marked.first();
+      }
       std::uint16_t flags = 0;
       std::uint8_t ended = kind_at(stop);
       if (ended < kind::kBlank) {
         while (ended == kind::kRare || ended == kind::kGlob) {
           if (ended == kind::kGlob) flags = word_flag::kGlob;
-          else if (stop == from && *from != '%') return false;
+          else if (stop == from && is_rare_beginning(text[from])) return false;
           marked.pass();
           stop = marked.first();
           ended = kind_at(stop);
         }
         if (word == words && (flags != 0 || ended < kind::kBlank)) return false;
         if (ended == kind::kOther) {
-          const std::size_t size = stop - from <= 1 ? passes_over(from) : 0;
-          if (size == 0) return false;
-          to_nowhere = to_nowhere || from[size - 1] != '1';
-          last = p = from + size;
-          marked.pass_to(p);
+          const std::uint32_t passed = stop - from <= 1 ? passes_over(from) : 0;
+          if (passed == 0) return false;
+          to_nowhere = to_nowhere || text[from + passed - 1] != '1';
+          last = from += passed;
+          marked.pass_to(from);
           continue;
         }
         if (ended == kind::kQuote) {
@@ -182,89 +266,94 @@ class PlainReader {
           if (flags != 0 || !read_quotes(from, &stop, word)) return false;
           marked = marked_;
           word->flags = word_flag::kQuoted;
-          word->span = span(from, stop);
+          word->span = {from, stop};
           ++word;
-          last = p = stop;
+          last = from = stop;
           continue;
         }
       }
       if (stop != from) {
-        new (word++) Word{{from, static_cast<std::size_t>(stop - from)}, span(from, stop), flags};
-        last = p = stop;
+        new (word++) Word{{text + from, stop - from}, {from, stop}, flags};
+        last = from = stop;
       }
       if (ended != kind::kBlank) break;
       marked.pass();
-      ++p;
+      ++from;
     }
-    pos_ = p;
+    pos_ = from;
     marked_ = marked;
     const auto count = static_cast<std::uint32_t>(word - words);
     if (count == 0) return false;
     tree_.take_words(count);
-    return take(start, last, first, count, to_nowhere);
+    return take(words, count - 1, {start, last}, to_nowhere);
   }
 
-  // The words as a command, where its program does nothing but what rules judge.
-  bool take(const char* start, const char* last, std::uint32_t first, std::uint32_t count, bool to_nowhere) noexcept {
-    const Word* const words = tree_.words() + first;
-    const string_view written = words[0].text;
-    const string_view name = program_name(written);
-    if (name.empty()) return false;
-    const shell::Program& program = shell::find_program(name);
-    if (program.name.empty() && kReserved.has(name)) return false;
-    // What is called by its path may be a script of the repository.
-    if (name.size() != written.size() && program.name.empty() && around_.read_file != nullptr) return false;
-    const Call call{program, name, words + 1, count - 1, around_};
+  // The words as a command, where its program, the first of them, does nothing but what rules judge.
+  bool take(const Word* words, std::uint32_t count, Span span, bool to_nowhere) noexcept {
+    Simple& taken = *new (&simple(count_)) Simple;
+    if (!find_called(words[0].text, around_, &taken.called)) return false;
+    taken.first_hash = count != 0 ? hash_name(words[1].text) : 0;
+    const Call call{*taken.called.program, taken.called.name, words + 1, count, taken.first_hash, around_};
     if (!does_nothing(call)) return false;
-    const bool piped = pos_ < end_ && *pos_ == '|' && !(pos_ + 1 < end_ && pos_[1] == '|');
+    const bool piped = pos_ < size_ && at(pos_) == '|' && !(pos_ + 1 < size_ && at(pos_ + 1) == '|');
     if ((piped || to_nowhere) && !prints_unknown(call, pipe_from_ != kNone)) return false;
-    return add(start, last, first, count, name);
+    taken.first_word = tree_.word_count() - count;
+    taken.word_count = count;
+    taken.span = span;
+    taken.via = via_;
+    taken.pipe_from = pipe_from_;
+    taken.pipe_to = kNone;
+    taken.as_written = as_written_;
+    if (pipe_from_ != kNone) simple(pipe_from_).pipe_to = count_;
+    ++count_;
+    return true;
   }
 
-  bool add(const char* start, const char* last, std::uint32_t first, std::uint32_t count, string_view name) noexcept {
+  bool add(const Simple& simple) noexcept {
     // Filled in where they stay: what is written piece by piece and then copied at once makes the processor wait.
     const std::uint32_t index = tree_.command_count(), node_index = tree_.node_count();
     Command* const command = tree_.new_command();
-    Node* const node = tree_.new_node(node_);
+    Node* const node = tree_.new_node(1);
     if (command == nullptr || node == nullptr) return false;
-    const Word& written = tree_.words()[first];
-    command->program = name;
+    const Word& written = words(simple)[-1];
+    command->program = simple.called.name;
     command->name.text = written.text;
     command->name.span = written.span;
     command->name.flags = written.flags;
-    command->first_word = first + 1;
-    command->word_count = count - 1;
+    command->first_word = simple.first_word;
+    command->word_count = simple.word_count;
     command->cwd = around_.cwd;
     command->node = node_index;
-    command->pipe_from = pipe_from_;
-    command->via = via_;
-    command->span = node->span = span(start, last);
-    command->as_written = as_written_;
+    command->pipe_from = simple.pipe_from;
+    command->pipe_to = simple.pipe_to;
+    command->via = simple.via;
+    command->span = node->span = simple.span;
+    command->as_written = simple.as_written;
     node->kind = NodeKind::command;
     node->command = index;
-    if (pipe_from_ != kNone) tree_.command(pipe_from_).pipe_to = index;
     return true;
   }
 
   // The bytes of a redirection that changes nothing: 2>&1, or to /dev/null. 0 where there is none.
-  std::size_t passes_over(const char* p) const noexcept {
-    const string_view rest(p, static_cast<std::size_t>(end_ - p));
+  std::uint32_t passes_over(std::uint32_t from) const noexcept {
+    const string_view rest(text_ + from, size_ - from);
     if (rest[0] != '>' && (rest.size() < 2 || rest[1] != '>')) return 0;
     for (const string_view known : {string_view("2>&1"), string_view("2>/dev/null"), string_view(">/dev/null"),
                                     string_view("> /dev/null"), string_view("2> /dev/null"), string_view("1>/dev/null")}) {
       if (!shell::starts_with(rest, known)) continue;
       const bool ends = rest.size() == known.size() || kind_of(rest[known.size()]) >= kind::kBlank;
-      return ends ? known.size() : 0;
+      return ends ? static_cast<std::uint32_t>(known.size()) : 0;
     }
     return 0;
   }
 
   // The rest of a word from its first quote on.
-  bool read_quotes(const char* start, const char** at, Word* word) noexcept {
-    const char* p = *at;
-    string_view text(start, static_cast<std::size_t>(p - start));
+  bool read_quotes(std::uint32_t start, std::uint32_t* stop, Word* word) noexcept {
+    std::uint32_t p = *stop;
+    string_view text(text_ + start, p - start);
     bool built = false;
-    const auto put = [&](string_view part) noexcept {
+    const auto put = [&](std::uint32_t from, std::uint32_t to) noexcept {
+      const string_view part(text_ + from, to - from);
       if (text.empty()) {
         text = part;
       } else if (!part.empty()) {
@@ -274,67 +363,52 @@ class PlainReader {
       }
     };
     while (kind_at(p) < kind::kBlank) {
-      const char* const from = p;
-      if (kind_of(*p) == kind::kQuote) {
-        const char quote = *p++;
-        const char* const inside = p;
-        const std::uint8_t stop = quote == '"' ? in_quotes::kDouble : in_quotes::kSingle;
+      const std::uint32_t from = p;
+      if (kind_of(at(p)) == kind::kQuote) {
+        const char quote = at(p++);
+        const std::uint8_t ends = quote == '"' ? in_quotes::kDouble : in_quotes::kSingle;
         marked_.pass();
         // All that ends text in quotes ends text without them.
-        while ((p = marked_.first()) < end_ && (kInQuotes[static_cast<unsigned char>(*p)] & stop) == 0) marked_.pass();
-        if (p == end_ || *p != quote) return false;
+        while ((p = marked_.first()) < size_ && (kInQuotes[static_cast<unsigned char>(at(p))] & ends) == 0) marked_.pass();
+        if (p == size_ || at(p) != quote) return false;
         // A quoted tilde is no home directory, and nothing in quotes a word all the same.
-        if (p == inside || (text.empty() && *inside == '~')) return false;
-        put({inside, static_cast<std::size_t>(p - inside)});
+        if (p == from + 1 || (text.empty() && at(from + 1) == '~')) return false;
+        put(from + 1, p);
         marked_.pass();
         ++p;
         continue;
       }
-      for (p = marked_.first(); p < end_ && kind_of(*p) == kind::kRare; p = marked_.first()) marked_.pass();
+      for (p = marked_.first(); p < size_ && kind_of(at(p)) == kind::kRare; p = marked_.first()) marked_.pass();
       if (p == from) return false;
-      put({from, static_cast<std::size_t>(p - from)});
+      put(from, p);
     }
     if (built) as_written_ = false;
     word->text = text;
-    *at = p;
+    *stop = p;
     return !tree_.full();
-  }
-
-  // The base name of a program, as the shell's reader takes it; empty where that needs more than to cut it off.
-  static string_view program_name(string_view name) noexcept {
-    std::uint8_t seen = 0;
-    for (const char c : name) seen |= kNames[static_cast<unsigned char>(c)];
-    if (seen == 0) return name;
-    if ((seen & in_name::kOther) != 0) return {};
-    if ((seen & in_name::kSlash) != 0) {
-      if (shell::starts_with(name, "/etc/")) return {};
-      name = name.substr(name.rfind('/') + 1);
-      if (name.empty()) return {};
-    }
-    if (name.size() < 4) return name;
-    if (shell::ends_with(name, ".exe") || begins(name, "git-")) return {};
-    const bool versioned = (name.size() > 7 && begins(name, "python") && shell::is_digit(name[6])) || (begins(name, "php") && shell::is_digit(name[3])) ||
-                           (name.size() > 4 && shell::is_digit(name[4]) && (begins(name, "perl") || begins(name, "ruby")));
-    return versioned ? string_view() : name;
   }
 
   Tree& tree_;
   const Surroundings& around_;
-  const char* const begin_;
-  const char* const end_;
-  const char* pos_;
-  std::uint32_t node_ = kNone;
+  const char* const text_;
+  const std::uint32_t size_;
+  std::uint32_t pos_ = 0;
   std::uint32_t via_ = 0;
   std::uint32_t pipe_from_ = kNone;
-  bool as_written_ = true;   // whether the words stand in the text as they are
   std::uint32_t first_ = 0;  // command of the list that `&` sends to the background
+  bool as_written_ = true;   // whether the words of the command stand in the text as they are
+  std::uint32_t count_ = 0;
   Marked marked_;
   Marks marks_;
+  alignas(Simple) unsigned char commands_[kCommands * sizeof(Simple)];  // made one by one
 };
 
 // Reads shell code that is plain; false, and an empty tree, where it is not.
 inline bool read_plain(Tree& tree, const Surroundings& around, string_view text) noexcept {
-  return PlainReader(tree, around, text).read();
+  PlainReader reader(tree, around, text);
+  if (reader.read() && reader.build()) return true;
+  tree.clear();
+  return false;
 }
 
 }  // namespace tipstaff::gate::plain

@@ -32,14 +32,14 @@ class Names {
  public:
   constexpr explicit Names(const string_view (&names)[N]) : places_{} {
     for (std::size_t i = 0; i < N; ++i) {
-      std::uint32_t at = shell::hash_name(names[i]) % kPlaces;
+      std::uint32_t at = hash_name(names[i]) % kPlaces;
       while (!places_[at].empty()) at = (at + 1) % kPlaces;
       places_[at] = names[i];
     }
   }
-  bool has(string_view name) const noexcept {
-    if (name.empty() || name.size() > 16) return false;
-    for (std::uint32_t at = shell::hash_name(name) % kPlaces; !places_[at].empty(); at = (at + 1) % kPlaces)
+  bool has(string_view name) const noexcept { return has(name, hash_name(name)); }
+  bool has(string_view name, std::uint32_t hash) const noexcept {
+    for (std::uint32_t at = hash % kPlaces; !places_[at].empty(); at = (at + 1) % kPlaces)
       if (ascii::same_bytes(places_[at], name)) return true;
     return false;
   }
@@ -84,6 +84,7 @@ struct Call {
   string_view name;  // base name
   const Word* words;
   std::uint32_t count;
+  std::uint32_t first_hash;  // of the first word
   const Surroundings& around;
 
   template <typename Test>
@@ -97,11 +98,15 @@ struct Call {
 };
 
 inline bool is_plain_git(const Call& call) noexcept {
-  std::uint32_t at = 0;
-  if (is(call.first(), "--no-pager")) at = 1;
-  if (at >= call.count) return true;
-  const string_view verb = call.words[at].text;
-  if (!kGitVerbs.has(verb)) return false;
+  if (call.count == 0) return true;
+  string_view verb = call.first();
+  if (is(verb, "--no-pager")) {
+    if (call.count == 1) return true;
+    verb = call.words[1].text;
+    if (!kGitVerbs.has(verb)) return false;
+  } else if (!kGitVerbs.has(verb, call.first_hash)) {
+    return false;
+  }
   // Only these may name a program for the other side, and code only where it has a blank.
   if (!is(verb, "clone") && !is(verb, "fetch") && !is(verb, "pull") && !is(verb, "push")) return true;
   return call.none([](string_view text) noexcept { return shell::holds(text, ' '); });
@@ -111,7 +116,7 @@ inline bool is_plain_package(const Call& call) noexcept {
   if (call.count == 0) return true;
   if (!call.begins_with_operand()) return false;
   const string_view verb = call.first();
-  if (kScriptVerbs.has(verb)) {
+  if (kScriptVerbs.has(verb, call.first_hash)) {
     if (call.around.read_file != nullptr) return false;
     // The words that run a script name it next; a script's own name may be a program's to others than npm.
     return is(call.name, "npm") || is(verb, "run") || call.count == 1;
@@ -158,7 +163,7 @@ inline bool does_nothing(const Call& call) noexcept {
     case Handler::tar:
       return call.none([](string_view text) noexcept { return begins(text, "--") || begins(text, "-I"); });
     case Handler::cloud: return is_plain_cloud(call);
-    case Handler::tool: return !is(call.name, "wsl") && kToolVerbs.has(call.first());
+    case Handler::tool: return !is(call.name, "wsl") && kToolVerbs.has(call.first(), call.first_hash);
     case Handler::sed: return is_plain_sed(call);
     default: return false;
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tipstaff/gate/name_hash.hpp"
 #include "tipstaff/gate/shell_bytes.hpp"
 
 namespace tipstaff::gate::shell {
@@ -346,12 +347,6 @@ inline constexpr Program kPrograms[] = {
 constexpr std::uint32_t kProgramCount = sizeof kPrograms / sizeof kPrograms[0];
 constexpr std::uint32_t kProgramSlots = 1024;
 
-constexpr std::uint32_t hash_name(string_view name) noexcept {
-  std::uint32_t hash = 2166136261u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return hash ^ (hash >> 15);
-}
-
 constexpr std::array<std::uint16_t, kProgramSlots> make_program_index() {
   std::array<std::uint16_t, kProgramSlots> index{};
   for (std::uint32_t i = 0; i < kProgramCount; ++i) {
@@ -365,9 +360,9 @@ constexpr std::array<std::uint16_t, kProgramSlots> make_program_index() {
 inline constexpr std::array<std::uint16_t, kProgramSlots> kProgramIndex = make_program_index();
 inline constexpr Program kOtherProgram{};
 
-inline const Program& find_program(string_view name) noexcept {
-  if (name.size() > 32) return kOtherProgram;
-  std::uint32_t slot = hash_name(name) % kProgramSlots;
+// `hash`: of the name.
+inline const Program& find_program(string_view name, std::uint32_t hash) noexcept {
+  std::uint32_t slot = hash % kProgramSlots;
   while (kProgramIndex[slot] != 0) {
     const Program& program = kPrograms[kProgramIndex[slot] - 1];
     if (ascii::same_bytes(program.name, name)) return program;
@@ -375,6 +370,7 @@ inline const Program& find_program(string_view name) noexcept {
   }
   return kOtherProgram;
 }
+inline const Program& find_program(string_view name) noexcept { return find_program(name, hash_name(name)); }
 
 // What a glob or an unknown word in a program's place is tried against: programs that do harm, the worst first.
 inline constexpr string_view kFeared[] = {

@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <string_view>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace tipstaff::gate {
 
 // Letters without case, one class for digits, for each of - . / and for all others; a word's ends are one as well.
@@ -76,6 +80,33 @@ inline void add_pairs(std::string_view word, std::uint32_t (&pairs)[32]) noexcep
     last = next;
   }
   pairs[last] |= std::uint32_t{1} << kWordEnd;
+}
+
+// Whether two letters may stand side by side in a text, given by their classes; true where a class has many letters.
+inline bool may_hold_pair(std::string_view text, std::uint32_t left, std::uint32_t right) noexcept {
+  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz\0-./";
+  if (left > 29 || right > 29 || kLetters[left] == 0 || kLetters[right] == 0) return true;
+  constexpr char kSmall = ' ';  // this bit makes capitals small, and leaves the signs as they are
+  const char one = kLetters[left], other = kLetters[right];
+  const char* const bytes = text.data();
+  const std::size_t size = text.size();
+#if defined(__SSE2__)
+  if (size > 16) {
+    const auto found = [&](std::size_t at) noexcept {
+      const auto is = [](const char* from, char letter) noexcept {
+        const __m128i folded = _mm_or_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)), _mm_set1_epi8(kSmall));
+        return _mm_cmpeq_epi8(folded, _mm_set1_epi8(letter));
+      };
+      return _mm_and_si128(is(bytes + at, one), is(bytes + at + 1, other));
+    };
+    __m128i all = found(size - 17);
+    for (std::size_t at = 0; at + 17 < size; at += 16) all = _mm_or_si128(all, found(at));
+    return _mm_movemask_epi8(all) != 0;
+  }
+#endif
+  for (std::size_t at = 0; at + 1 < size; ++at)
+    if ((bytes[at] | kSmall) == one && (bytes[at + 1] | kSmall) == other) return true;
+  return false;
 }
 
 }  // namespace tipstaff::gate

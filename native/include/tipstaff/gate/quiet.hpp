@@ -1,0 +1,181 @@
+// Tells from a command's words, before they are read as options and operands, that no rule of its program holds.
+//
+// That is so of most commands. What is told is certain: each rule has a trigger, a condition that is necessary for it,
+// and a guard stands before all triggers of a program and its first operand (tipstaff.gates.image_triggers).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/gate/commands.hpp"
+#include "tipstaff/gate/globs.hpp"
+#include "tipstaff/gate/image.hpp"
+#include "tipstaff/gate/word_signs.hpp"
+
+namespace tipstaff::gate::rules {
+
+// Facts that triggers ask for; tipstaff.gates.image_triggers has the same.
+namespace fact {
+constexpr std::uint32_t kReadsPipe = 1;
+constexpr std::uint32_t kWritesPipe = 2;
+constexpr std::uint32_t kCarried = 4;
+constexpr std::uint32_t kHasInput = 8;
+constexpr std::uint32_t kUnknownWords = 16;
+constexpr std::uint32_t kFollowed = 32;
+}  // namespace fact
+
+// What is known of a command without reading its words one by one.
+struct Outline {
+  const Word* words;  // behind the program
+  std::uint32_t count;
+  std::uint32_t first_hash;  // of the first word
+  std::uint32_t facts, via;
+  // Where the words stand, all of them as they are; empty where they do not stand in one text.
+  std::string_view written;
+};
+
+// The candidates that have a sign which is `one`, with the word's ending or alone, as bits.
+inline std::uint32_t signed_by(const Image& image, const record::Guard& guard, std::uint32_t one, std::string_view word) noexcept {
+  if ((guard.first_signs[one >> 5 & 1] >> (one & 31) & 1) == 0) return 0;
+  const std::uint32_t* const wanted = image.signs.items + guard.signs;
+  std::uint32_t low = 0, high = guard.pairs_from;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (wanted[middle] >> 16 < one) low = middle + 1;
+    else high = middle;
+  }
+  if (low == guard.pairs_from || wanted[low] >> 16 != one) return 0;
+  const std::uint32_t other = ending_sign(word);
+  std::uint32_t found = 0;
+  for (; low < guard.pairs_from && wanted[low] >> 16 == one; ++low)
+    if ((wanted[low] & 0xffff) == one || (wanted[low] & 0xffff) == other) found |= wanted[guard.sign_count + low];
+  return found;
+}
+
+// What one guard asks of words, one by one.
+class GuardedWords {
+ public:
+  GuardedWords(const Image& image, const record::Guard& guard, OptionStyle style) noexcept
+      : image_(image), guard_(guard), style_(style),
+        firsts_((guard.firsts != kNothing ? image.letters[guard.firsts] : kNone).second),
+        lasts_(guard.lasts != kNothing ? image.letters[guard.lasts].second : nullptr),
+        asks_((guard.present & guard.valued) != kNothing && style != OptionStyle::operands) {}
+
+  // Whether the word begins or ends as a rule asks, or is an option that one asks for.
+  bool may_meet(std::string_view word) const noexcept {
+    const std::size_t n = word.size();
+    if (n < 2) {
+      const std::uint32_t one = n != 0 ? letter_class(word[0]) : kWordEnd;
+      return (firsts_[one] >> kWordEnd & 1) != 0 && signed_by(image_, guard_, beginning_sign(word), word) != 0;
+    }
+    if ((firsts_[letter_class(word[0])] >> letter_class(word[1]) & 1) != 0 &&
+        signed_by(image_, guard_, beginning_sign(word), word) != 0)
+      return true;
+    if (lasts_ != nullptr && n > 2 && (lasts_[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) != 0 &&
+        signed_by(image_, guard_, ending_sign(word), word) != 0)
+      return true;
+    if (word[0] != '-' || !asks_) return false;
+    if (n == 2 && style_ != OptionStyle::single) return is_letter(word[1]);
+    return may_be_option(word);
+  }
+
+ private:
+  bool is_letter(char c) const noexcept {
+    const auto byte = static_cast<unsigned char>(c);
+    return (guard_.letters[byte >> 5 & 3] >> (byte & 31) & 1) != 0;
+  }
+  bool may_begin(char first, char second) const noexcept {
+    if (first == '=' || second == '=') return true;
+    return guard_.starts != kNothing && (image_.letters[guard_.starts].second[letter_class(first)] >> letter_class(second) & 1) != 0;
+  }
+  [[gnu::noinline]] bool may_be_option(std::string_view word) const noexcept {
+    if (style_ != OptionStyle::gnu) {
+      const std::string_view name = word.substr(style_ == OptionStyle::single ? 0 : word[1] == '-' ? 2 : 1);
+      return name.size() < 2 ? is_letter(name[0]) : may_begin(name[0], name[1]);
+    }
+    if (word[1] == '-') return word.size() < 4 || (may_begin(word[2], word[3]) && may_stand_for(word.substr(0, word.find('='))));
+    for (std::size_t i = 1; i < word.size(); ++i)
+      if (is_letter(word[i])) return true;
+    return false;
+  }
+  // Whether a name in which letters may be left out at the end is that of an option.
+  bool may_stand_for(std::string_view name) const noexcept {
+    if (name.size() < 4) return true;
+    for (std::uint32_t i = guard_.names; i < guard_.names + guard_.name_count; ++i) {
+      const std::string_view full = image_.text(image_.signs[i]);
+      if (full.size() < name.size() || full[2] != lower(name[2]) || full[3] != lower(name[3])) continue;
+      if (equal_folded(name, full.substr(0, name.size()))) return true;
+    }
+    return false;
+  }
+
+  static constexpr record::Letters kNone{};
+
+  const Image& image_;
+  const record::Guard& guard_;
+  const OptionStyle style_;
+  const std::uint32_t* const firsts_;
+  const std::uint32_t* const lasts_;  // null where no end of a word is asked for
+  const bool asks_;                   // for options
+};
+
+// Whether two letters that a guard asks for may stand side by side in the words.
+[[gnu::noinline]] inline bool may_have_pairs(const Image& image, const record::Guard& guard, const Outline& outline) noexcept {
+  constexpr std::uint32_t kFew = 3;
+  const std::uint32_t count = guard.sign_count - guard.pairs_from;
+  const auto all_letters = [&]() noexcept {
+    std::uint32_t letters = std::uint32_t{1} << kWordEnd;
+    // Blanks within quotes are letters of a word, but so are the quotes.
+    if (!outline.written.empty()) return letters | letters_of(outline.written, kBitsBetweenBlanks);
+    for (std::uint32_t i = 0; i < outline.count; ++i) letters |= letters_of(outline.words[i].text);
+    return letters;
+  };
+  const auto may_have = [&](std::uint32_t pair) noexcept {
+    return outline.written.empty() || may_hold_pair(outline.written, pair >> 5, pair & 31);
+  };
+  const std::uint32_t* const signs = image.signs.items + guard.signs + guard.pairs_from;
+  const std::uint32_t* const letters = image.signs.items + guard.signs + 2 * guard.sign_count;
+  // Of few it is told at once whether they are there; of many most need a letter that is not.
+  const std::uint32_t missing = count > kFew ? ~all_letters() : 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    while (i + 4 <= count && (letters[i] & missing) != 0 && (letters[i + 1] & missing) != 0 && (letters[i + 2] & missing) != 0 &&
+           (letters[i + 3] & missing) != 0)
+      i += 4;
+    if (i == count) break;
+    if ((letters[i] & missing) != 0 || !may_have(signs[i] >> 16 & 1023) || !may_have(signs[i] & 1023)) continue;
+    if (count > kFew || (letters[i] & ~all_letters()) == 0) return true;
+  }
+  return false;
+}
+
+// A word that is read as an option, or may be; behind `--` it may be an operand, but none that enters anything.
+inline bool is_option(std::string_view word) noexcept { return word.size() >= 2 && word[0] == '-'; }
+
+// Whether no rule of the program that `spec` describes holds; null is a program that no rule tells about.
+inline bool none_holds(const Image& image, const record::Spec* spec, const Outline& outline) noexcept {
+  if (image.shared.count != 0) return false;
+  if (spec == nullptr) return true;
+  const auto style = static_cast<OptionStyle>(spec->style);
+  if (style == OptionStyle::slash || style == OptionStyle::powershell) return false;
+  const record::Bucket* bucket = nullptr;
+  if (spec->bucket_count != 0 && outline.count != 0) {
+    const std::string_view first = outline.words[0].text;
+    bucket = is_option(first) ? nullptr : image.bucket(*spec, first, outline.first_hash);
+    // It is not known yet which is the first operand: it enters nothing where none does.
+    for (std::uint32_t i = 1; is_option(first) && i < outline.count; ++i) {
+      const std::string_view word = outline.words[i].text;
+      if (!is_option(word) && image.bucket(*spec, word, hash_name(word)) != nullptr) return false;
+    }
+  }
+  const std::uint32_t index = bucket != nullptr ? bucket->guard : spec->guard;
+  if (index == kNothing) return true;
+  const record::Guard& guard = image.guards[index];
+  if ((guard.always | (guard.facts & outline.facts) | (guard.via & outline.via)) != 0) return false;
+  const GuardedWords guarded(image, guard, style);
+  const Word* const end = outline.words + outline.count;
+  for (const Word* word = outline.words; word != end; ++word)
+    if (guarded.may_meet(word->text)) return false;
+  return guard.pairs_from == guard.sign_count || !may_have_pairs(image, guard, outline);
+}
+
+}  // namespace tipstaff::gate::rules
