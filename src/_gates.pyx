@@ -236,6 +236,8 @@ cdef class Policy:
         """Judge many commands in one place; returns one byte for each: 0 allow, 1 warn, 2 confirm, 3 block."""
         cdef Settings used
         cdef vector[string_view] texts
+        cdef const char* data
+        cdef Py_ssize_t size = 0
         cdef uint32_t workers = threads
         cdef int number = dialect
         cdef bytearray out = bytearray(len(commands))
@@ -243,7 +245,11 @@ cdef class Policy:
         self.take_settings(settings, &used)
         texts.reserve(len(commands))
         for text in commands:
-            texts.push_back(borrow(text))
+            if type(text) is str:
+                data = PyUnicode_AsUTF8AndSize(text, &size)
+                texts.push_back(string_view(data, size))
+            else:
+                texts.push_back(borrow(text))
         if texts.size() != <size_t> len(out):
             raise ValueError("commands: they changed while they were read")
         with nogil:

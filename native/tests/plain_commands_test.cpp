@@ -93,6 +93,9 @@ int main() {
   expect(!bench.hold("npm run build", true) && bench.hold("npm install", true), "scripts of a project are read where files are");
   expect(!bench.hold("./tool x", true) && bench.hold("./tool x"), "and so are programs that are called by their path");
   expect(!bench.hold(std::string(plain::PlainReader::kLongest, 'a') + " b"), "long texts are not plain");
+  std::string many = "ls";
+  for (std::uint32_t i = 1; i < plain::PlainReader::kCommands; ++i) many += "; ls -l";
+  expect(bench.hold(many) && !bench.hold(many + "; ls"), "nor are texts of more commands than are looked at together");
   std::vector<unsigned char> little(1 << 16);
   Tree small(little.data(), little.size());
   expect(!plain::read_plain(small, Surroundings{}, "ls"), "nor is anything where there is little room");

@@ -1,5 +1,6 @@
 // Globs and findings: the parts of matching that need no image.
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,22 @@ int main() {
   check(matches_general("main", "MAIN"), "letter case does not count");
   check(rules::contains_folded("xxPRODxx", "prod") && !rules::contains_folded("pro", "prod"), "parts");
   check(rules::is_off("false") && rules::is_off("None") && !rules::is_off("true"), "values that switch an option off");
+
+  // Two letters side by side are found wherever they stand, in any case, and classes of many letters may always be there.
+  for (std::size_t size = 0; size < 70; ++size) {
+    for (std::size_t at = 0; at + 1 < size; ++at) {
+      std::string text(size, 'x');
+      text[at] = at % 2 == 0 ? 'k' : 'K';
+      text[at + 1] = '/';
+      const std::unique_ptr<char[]> block(new char[size]);  // of exactly its size
+      std::memcpy(block.get(), text.data(), size);
+      const std::string_view given(block.get(), size);
+      check(may_hold_pair(given, letter_class('k'), letter_class('/')), "a pair is found");
+      check(!may_hold_pair(given, letter_class('/'), letter_class('k')), "and not the other way round");
+      check(may_hold_pair(given, letter_class('k'), letter_class('7')) && may_hold_pair(given, kWordEnd, letter_class('q')), "many letters");
+    }
+    check(!may_hold_pair(std::string(size, 'x'), letter_class('k'), letter_class('/')), "and where there is none, none");
+  }
 
   auto verdict = std::make_unique<Verdict>();
   for (std::uint32_t i = 0; i < 100; ++i) {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tipstaff.gates.image_triggers import (
     CARRIED,
+    FOLLOWED,
     PAIR_SIGNS,
     READS_PIPE,
     Trigger,
@@ -21,7 +23,7 @@ from tipstaff.gates.image_triggers import (
     subcommand_words,
     trigger_of,
 )
-from tipstaff.gates.pack_model import Condition, PackRule
+from tipstaff.gates.pack_model import MARKS, Condition, PackRule
 
 BOUNDARY = 31
 
@@ -147,3 +149,11 @@ def test_how_a_command_runs_is_a_fact() -> None:
     inside = Condition("inside", globs=("ssh",))
     told = trigger_of(rule(any_of=((piped,), (inside,))), None)
     assert told == Trigger(facts=READS_PIPE | CARRIED)
+
+
+def test_what_only_notes_that_a_file_was_run_matters_where_calls_are_followed() -> None:
+    notes = replace(rule(Condition("count", least=1)), decision="mark", marks=MARKS["runs-file"])
+    assert trigger_of(notes, None) == Trigger(facts=FOLLOWED)
+    assert trigger_of(replace(notes, marks=MARKS["sends"]), None) is None
+    assert trigger_of(replace(notes, decision="warn"), None) is None
+    assert trigger_of(replace(notes, because="it is ours"), None) is None

@@ -25,10 +25,10 @@ SECTIONS: Final = (
     "shared", "triggers", "signs", "options", "guards", "letters",
 )  # fmt: skip
 WIDTHS: Final = {
-    "texts": 2, "slots": 3, "specs": 19, "flags": 4, "buckets": 7, "candidates": 2, "instances": 10, "groups": 2,
+    "texts": 2, "slots": 3, "specs": 19, "flags": 4, "buckets": 7, "candidates": 1, "instances": 10, "groups": 2,
     "conditions": 4, "globs": 5, "masks": 4, "sequences": 2, "rules": 9, "tables": 2, "rows": 3, "terms": 2,
-    "selectors": 4, "config": 6, "allowlist": 1, "shared": 2, "triggers": 4, "signs": 1, "options": 1,
-    "guards": 19, "letters": 32,
+    "selectors": 4, "config": 6, "allowlist": 1, "shared": 1, "triggers": 2, "signs": 1, "options": 1,
+    "guards": 20, "letters": 32,
 }  # fmt: skip
 """Numbers of 32 bits in one record of each section of records."""
 

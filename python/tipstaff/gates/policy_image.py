@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from tipstaff.gates.image_layout import NOTHING, ImageSections, Values, hashed
-from tipstaff.gates.image_options import OptionNames
+from tipstaff.gates.image_options import OPTION_BITS, OptionNames
 from tipstaff.gates.image_triggers import PAIR_SIGNS, Trigger, is_plain, pair_letters, subcommand_words, trigger_of
 from tipstaff.gates.pack_model import (
     CONDITIONS,
@@ -114,7 +114,7 @@ class _Compiler:
                 conditions = [*rule.base, *(item for group in (*rule.any_of, *rule.unless) for item in group)]
                 if any(condition.options for condition in conditions):
                     raise PackError(f"rule {rule.id}: a rule for every program cannot speak of options")
-                self._image.extend("shared", [(self._instance(rule, numbers[rule.id], options), NOTHING)])
+                self._image.extend("shared", [(self._instance(rule, numbers[rule.id], options),)])
 
     def _spec(self, program: Program, rules: Sequence[PackRule], numbers: dict[str, int]) -> int:
         options = OptionNames(program.style, f"program {program.name}")
@@ -159,49 +159,49 @@ class _Compiler:
         tuple
             The first rule's index, how many they are, and the guard before those that need something.
         """
-        records: list[Values] = []
+        told = [(instance, trigger_of(rule, word)) for rule, instance in instances]
+        told = [(instance, trigger) for instance, trigger in told if trigger != Trigger()]  # the others cannot hold
+        records = [(instance,) for instance, _ in told]
+        return *self._image.shared("candidates", records), self._guard([trigger for _, trigger in told], options)
+
+    def _guard(self, triggers: Sequence[Trigger | None], options: OptionNames) -> int:
+        """Return the index of what tells which of some candidates may hold, NOTHING where there are none.
+
+        Parameters
+        ----------
+        triggers
+            What each candidate needs; None where that is nothing simple.
+        """
+        if not triggers:
+            return NOTHING
+        always = 0
         whole = Trigger()
         signs: dict[tuple[int, int], int] = {}
-        always = False
-        for rule, instance in instances:
-            trigger = trigger_of(rule, word)
-            if trigger is not None and trigger == Trigger():
-                continue  # it cannot hold
-            for sign in () if trigger is None else trigger.signs:
-                signs[sign] = signs.get(sign, 0) | 1 << min(len(records), 31)
-            whole |= trigger or Trigger()
-            always |= trigger is None
-            number = NOTHING if trigger is None else self._image.shared("triggers", [self._needs(trigger, options)])[0]
-            records.append((instance, number))
-        return *self._image.shared("candidates", records), self._guard(whole, signs, options, always=always)
-
-    def _needs(self, trigger: Trigger, options: OptionNames) -> Values:
-        """Return what a trigger needs apart from signs."""
-        masks = [self._image.optional_mask(options.add(sorted(names))) for names in (trigger.present, trigger.valued)]
-        return (trigger.facts, trigger.via, *masks)
-
-    def _guard(
-        self, whole: Trigger, signs: dict[tuple[int, int], int], options: OptionNames, *, always: bool
-    ) -> int:
-        """Return the index of what must be met for any of some triggers to be met, NOTHING where there is none.
-
-        `signs` tells for each sign which of the candidates it is of, as bits; all from the 32nd on have the last one.
-        `always`: some candidate needs nothing.
-        """
-        if whole == Trigger() and not always:
-            return NOTHING
+        needed: dict[int, int] = {}
+        for number, trigger in enumerate(triggers):
+            bit = 1 << min(number, 31)
+            if trigger is None:
+                always |= bit
+                continue
+            whole |= trigger
+            for sign in trigger.signs:
+                signs[sign] = signs.get(sign, 0) | bit
+            for need in _needs(trigger, options):
+                needed[need] = needed.get(need, 0) | bit
         # Pairs of letters come last.
         order = sorted(signs)
         ends = sum(1 for sign in order if sign[0] < PAIR_SIGNS)
         records: list[Values] = [(one << 16 | other,) for one, other in order]
         records += [(signs[sign],) for sign in order] + [(pair_letters(sign),) for sign in order[ends:]]
         first, _ = self._image.shared("signs", records)
-        letters = (self._image.letters(whole.firsts), self._image.letters(whole.lasts))
-        named = options.signs(whole.present | whole.valued, self._image)
         begun = sum({1 << (one & 63) for one, _ in order[:ends]})
+        asked = whole.present | whole.valued
         record = (
-            *(*self._needs(whole, options), first, ends, len(order), *letters, int(always), *named),
+            *(always, whole.facts, whole.via),
+            *self._image.shared("triggers", sorted(needed.items())),
+            *(first, ends, len(order), self._image.letters(whole.firsts), self._image.letters(whole.lasts)),
             *(begun & 0xFFFFFFFF, begun >> 32),
+            *(int(bool(options.add(sorted(asked)))), *options.signs(asked, self._image)),
         )
         return self._image.shared("guards", [record])[0]
 
@@ -261,6 +261,18 @@ class _Compiler:
                 for selector in selectors
             ],
         )
+
+
+def _needs(trigger: Trigger, options: OptionNames) -> list[int]:
+    """Return what a trigger needs apart from signs, as numbers of bits.
+
+    Those of facts lie from 0 on, those of ways to run a command from 32, those of options that are there from 64, and
+    those of options whose value is there behind these.
+    """
+    bits = trigger.facts | trigger.via << 32
+    present, valued = (options.add(sorted(names)) for names in (trigger.present, trigger.valued))
+    plain = [number for number in range(64) if bits >> number & 1]
+    return [*plain, *(64 + bit for bit in present), *(64 + OPTION_BITS + bit for bit in valued)]
 
 
 def _implied_values(program: Program, rules: Iterable[PackRule]) -> set[str]:

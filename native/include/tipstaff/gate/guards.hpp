@@ -11,34 +11,35 @@
 
 namespace tipstaff::gate::rules {
 
-// What is met of the triggers behind one guard. Two signs of ends are those of one word: one glob made them.
+// What is met of what stands behind one guard. Two signs of ends are those of one word: one glob made them.
 class Guarded {
  public:
   Guarded(const Image& image, const Parsed& parsed, std::uint32_t facts, std::uint32_t via) noexcept
       : image_(image), parsed_(parsed), facts_(facts), via_(via) {}
 
-  // Whether any of the triggers may be met; none is where the guard is kNothing.
-  bool open(std::uint32_t index) noexcept {
-    signed_ = 0;
-    other_ = false;
-    if (index == kNothing) return false;
+  // The candidates that may hold, as bits; all from the 32nd on have the last one. None where the guard is kNothing.
+  std::uint32_t open(std::uint32_t index) noexcept {
+    if (index == kNothing) return 0;
     const record::Guard& guard = image_.guards[index];
+    met_ = guard.always;
     if (guard.pairs_from != 0) find_ends(guard);
     if (guard.pairs_from != guard.sign_count) find_pairs(guard);
-    other_ = other_than_signs(guard);  // what no guard has, none of its triggers has
-    return signed_ != 0 || other_;
-  }
-  // Whether the trigger of one of the candidates is.
-  bool met(std::uint32_t candidate, const record::Trigger& trigger) const noexcept {
-    return (signed_ >> (candidate < 31 ? candidate : 31) & 1) != 0 || (other_ && other_than_signs(trigger));
+    find_triggers(guard);
+    return met_;
   }
 
  private:
-  template <typename T>
-  bool other_than_signs(const T& needs) const noexcept {
-    return (needs.facts & facts_) != 0 || (needs.via & via_) != 0 ||
-           (needs.present != kNothing && parsed_.present.meets(image_.masks[needs.present])) ||
-           (needs.valued != kNothing && parsed_.valued.meets(image_.masks[needs.valued]));
+  void find_triggers(const record::Guard& guard) noexcept {
+    const auto upper = [](std::uint64_t bits) noexcept { return static_cast<std::uint32_t>(bits >> 32); };
+    const auto lower = [](std::uint64_t bits) noexcept { return static_cast<std::uint32_t>(bits); };
+    const std::uint64_t* const present = parsed_.present.half;
+    const std::uint64_t* const valued = parsed_.valued.half;
+    const std::uint32_t there[kTriggerBits / 32] = {facts_, via_,
+                                                    lower(present[0]), upper(present[0]), lower(present[1]), upper(present[1]),
+                                                    lower(valued[0]), upper(valued[0]), lower(valued[1]), upper(valued[1])};
+    const record::Trigger* const end = image_.triggers.items + guard.triggers + guard.trigger_count;
+    for (const record::Trigger* trigger = image_.triggers.items + guard.triggers; trigger != end; ++trigger)
+      if ((there[trigger->what >> 5] >> (trigger->what & 31) & 1) != 0) met_ |= trigger->candidates;
   }
 
   void find_ends(const record::Guard& guard) noexcept {
@@ -52,11 +53,11 @@ class Guarded {
       const std::size_t n = word.size();
       if (n < 3) {
         const std::uint32_t one = n > 0 ? letter_class(word[0]) : kWordEnd, two = n > 1 ? letter_class(word[1]) : kWordEnd;
-        if ((firsts[one] >> two & 1) != 0) signed_ |= signed_by(image_, guard, beginning_sign(word), word);
+        if ((firsts[one] >> two & 1) != 0) met_ |= signed_by(image_, guard, beginning_sign(word), word);
         continue;
       }
-      if ((firsts[letter_class(word[0])] >> letter_class(word[1]) & 1) != 0) signed_ |= signed_by(image_, guard, beginning_sign(word), word);
-      if ((lasts[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) != 0) signed_ |= signed_by(image_, guard, ending_sign(word), word);
+      if ((firsts[letter_class(word[0])] >> letter_class(word[1]) & 1) != 0) met_ |= signed_by(image_, guard, beginning_sign(word), word);
+      if ((lasts[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) != 0) met_ |= signed_by(image_, guard, ending_sign(word), word);
     }
   }
   // Pairs of letters are looked for only where all their letters are there.
@@ -74,15 +75,14 @@ class Guarded {
         for (std::uint32_t w = 0; w < parsed_.count; ++w) add_pairs(parsed_.words[w].text, pairs);
       }
       const std::uint32_t one = signs[i] >> 16 & 1023, other = signs[i] & 1023;
-      if ((pairs[one >> 5] >> (one & 31) & pairs[other >> 5] >> (other & 31) & 1) != 0) signed_ |= signs[guard.sign_count + i];
+      if ((pairs[one >> 5] >> (one & 31) & pairs[other >> 5] >> (other & 31) & 1) != 0) met_ |= signs[guard.sign_count + i];
     }
   }
 
   const Image& image_;
   const Parsed& parsed_;
   const std::uint32_t facts_, via_;
-  std::uint32_t signed_ = 0;  // candidates that have a sign
-  bool other_ = false;        // whether something else than signs is there that some trigger asks for
+  std::uint32_t met_ = 0;
 };
 
 }  // namespace tipstaff::gate::rules

@@ -57,6 +57,8 @@ constexpr std::uint32_t kConditionKinds = 22;
 enum class SelectorKind : std::uint32_t { args, first, last, rest, init, option, key, words, input };
 constexpr std::uint32_t kSelectorKinds = 9;
 
+constexpr std::uint32_t kTriggerBits = 64 + 2 * kFlagBits;
+
 namespace mark {
 constexpr std::uint32_t kReadsSecret = 1;
 constexpr std::uint32_t kSends = 2;
@@ -82,20 +84,22 @@ inline constexpr Spec kPlainSpec{0, 0, 0, 0, 0, 0, 0, 0, kNothing, kNothing, kNo
 // letter: of a one-letter option; of the others the first two letters' classes, by which they are sorted.
 struct Flag { std::uint32_t name, bit, letter, hash; };
 struct Bucket { std::uint32_t hash, name, rules, rule_count, values, harmless, guard; };
-// A rule that may hold, and what must be there for that: kNothing where that is not told.
-struct Candidate { std::uint32_t instance, trigger; };
-// One of these must be met, or a sign that the guard has for the candidate; see tipstaff.gates.image_triggers, where the
-// bits of facts are. present, valued: masks.
-struct Trigger { std::uint32_t facts, via, present, valued; };
-// What must be there for any trigger of some candidates to be met. The signs are sorted, those of letter pairs last, and
-// after all of them the bits of the candidates that each is of, then the letters of each pair. Two tables tell from two letters of a word that none of
-// the signs is there: by the first two letters, and by the last two for signs of ends alone.
-// always: some candidate needs nothing. Of the options of present and valued: starts, the first two letters of their
-// names; letters, those of one letter as bits without their highest one (`--` alone counts as the letter `-`); names, where
-// the texts of the names in starts lie among the signs. first_signs: the lowest six bits of the first signs, as bits.
+// What must be there for some candidates of a guard to be tried, as bits of these; all from the 32nd on have the last one.
+// what: the number of a bit, behind one another those of the facts, of how a command is run, of the options that are
+// there, and of those whose value is.
+struct Trigger { std::uint32_t what, candidates; };
+// What tells which of some candidates may hold: those that are always tried, and those with a trigger or a sign that is
+// met; see tipstaff.gates.image_triggers, where the bits of facts are. facts, via: of all triggers.
+// The signs are sorted, those of letter pairs last, and after all of them the bits of the candidates that each is of,
+// then the letters of each pair. Two tables tell from two letters of a word that none of the signs is there: by the first
+// two letters, and by the last two for signs of ends alone. first_signs: the lowest six bits of the first signs, as bits.
+// Of the options that triggers ask for: starts, the first two letters of their names; letters, those of one letter as bits
+// without their highest one (`--` alone counts as the letter `-`); names, where the texts of the names in starts lie
+// among the signs.
 struct Guard {
-  std::uint32_t facts, via, present, valued, signs, pairs_from, sign_count, firsts, lasts;
-  std::uint32_t always, starts, letters[4], names, name_count, first_signs[2];
+  std::uint32_t always, facts, via, triggers, trigger_count;
+  std::uint32_t signs, pairs_from, sign_count, firsts, lasts, first_signs[2];
+  std::uint32_t asks, starts, letters[4], names, name_count;
 };
 // For each class of one letter, bits of the other's.
 struct Letters { std::uint32_t second[32]; };
@@ -154,7 +158,7 @@ class Image {
   List<record::Spec> specs;
   List<record::Flag> flags;
   List<record::Bucket> buckets;
-  List<record::Candidate> candidates;
+  List<std::uint32_t> candidates;  // instances: rules that may hold
   List<record::Instance> instances;
   List<record::Group> groups;
   List<record::Condition> conditions;
@@ -167,7 +171,7 @@ class Image {
   List<record::Term> terms;
   List<record::Selector> selectors;
   List<std::uint32_t> allowlist;  // texts
-  List<record::Candidate> shared;  // rules that look at every program
+  List<std::uint32_t> shared;      // of rules that look at every program
   List<record::Trigger> triggers;
   List<std::uint32_t> signs;    // two signs each, of word_signs.hpp: the upper and the lower half
   List<std::uint32_t> options;  // places of a table by hash: the option's index among the program's, or kNothing
@@ -248,10 +252,6 @@ class Image {
     return false;
   }
   static bool optional(std::uint32_t index, std::uint32_t count) noexcept { return index == kNothing || index < count; }
-  template <typename T>  // a trigger, or a guard
-  bool needs_hold(const T& t) const noexcept {
-    return optional_mask(t.present) && optional_mask(t.valued);
-  }
   bool signs_hold(const record::Guard& g) const noexcept {
     if (g.sign_count > signs.count / 2 || g.pairs_from > g.sign_count) return false;
     if (!within(g.signs, 3 * g.sign_count - g.pairs_from, signs.count)) return false;
@@ -305,16 +305,13 @@ class Image {
       if (b.name >= texts.count || !rules_within(b.rules, b.rule_count)) return false;
       if (!optional_mask(b.values) || !optional_mask(b.harmless) || !optional(b.guard, guards.count)) return false;
     }
-    for (const List<record::Candidate>* list : {&candidates, &shared}) {
-      for (std::uint32_t i = 0; i < list->count; ++i) {
-        const record::Candidate& c = (*list)[i];
-        if (c.instance >= instances.count || (c.trigger != kNothing && c.trigger >= triggers.count)) return false;
-      }
-    }
+    for (const List<std::uint32_t>* list : {&candidates, &shared})
+      for (std::uint32_t i = 0; i < list->count; ++i)
+        if ((*list)[i] >= instances.count) return false;
     for (std::uint32_t i = 0; i < triggers.count; ++i)
-      if (!needs_hold(triggers[i])) return false;
+      if (triggers[i].what >= kTriggerBits) return false;
     for (std::uint32_t i = 0; i < guards.count; ++i)
-      if (!needs_hold(guards[i]) || !signs_hold(guards[i])) return false;
+      if (!within(guards[i].triggers, guards[i].trigger_count, triggers.count) || !signs_hold(guards[i])) return false;
     for (std::uint32_t i = 0; i < instances.count; ++i) {
       const record::Instance& n = instances[i];
       if (n.rule >= rules.count || n.base >= groups.count) return false;

@@ -244,20 +244,20 @@ class Matcher {
   }
 
   bool group(const record::Group& conditions) noexcept {
-    for (std::uint32_t i = conditions.first; i < conditions.first + conditions.count; ++i) {
-      const record::Condition& c = image_.conditions[i];
-      switch (static_cast<ConditionKind>(c.kind)) {  // most are of these kinds, and told at once
+    const record::Condition* const end = image_.conditions.items + conditions.first + conditions.count;
+    for (const record::Condition* c = image_.conditions.items + conditions.first; c != end; ++c) {
+      switch (static_cast<ConditionKind>(c->kind)) {  // most are of these kinds, and told at once
         case ConditionKind::subcommand:
-          if (!subcommand(c)) return false;
+          if (!subcommand(*c)) return false;
           break;
         case ConditionKind::flags_any:
-          if (!parsed_.present.meets(image_.masks[c.a])) return false;
+          if (!parsed_.present.meets(image_.masks[c->a])) return false;
           break;
         case ConditionKind::flags_none:
-          if (parsed_.sure.meets(image_.masks[c.a])) return false;
+          if (parsed_.sure.meets(image_.masks[c->a])) return false;
           break;
         default:
-          if (!condition(c)) return false;
+          if (!condition(*c)) return false;
       }
     }
     return true;
@@ -266,28 +266,26 @@ class Matcher {
     for (std::uint32_t s = c.a; s < c.a + c.b; ++s) {
       const record::Sequence& sequence = image_.sequences[s];
       if (sequence.count == 0) continue;
-      std::uint32_t met = 0;
       const record::Glob& first = image_.globs[sequence.first];
-      if (parsed_.bucket != nullptr && first.kind == static_cast<std::uint32_t>(GlobKind::literal)) {
-        // The first operand is the bucket's name, and equal texts are one in an image.
-        if (first.text != parsed_.bucket->name) continue;
-        if (sequence.count == 1) {
-          skip_ = 1;
-          return true;
-        }
-      }
-      for (std::uint32_t i = 0; i < parsed_.count && met < sequence.count; ++i) {
-        if (!positional(i)) continue;
-        const record::Glob& glob = image_.globs[sequence.first + met];
-        if (!matches(image_, glob, parsed_.words[i].text)) break;
-        ++met;
-      }
-      if (met == sequence.count) {
-        skip_ = met;
+      const bool by_bucket = parsed_.bucket != nullptr && first.kind == static_cast<std::uint32_t>(GlobKind::literal);
+      // The first operand is the bucket's name, and equal texts are one in an image.
+      if (by_bucket && first.text != parsed_.bucket->name) continue;
+      if ((by_bucket && sequence.count == 1) || matches_operands(sequence)) {
+        skip_ = sequence.count;
         return true;
       }
     }
     return false;
+  }
+  // Whether the first operands are those of a sequence.
+  [[gnu::noinline]] bool matches_operands(const record::Sequence& sequence) const noexcept {
+    std::uint32_t met = 0;
+    for (std::uint32_t i = 0; i < parsed_.count && met < sequence.count; ++i) {
+      if (!positional(i)) continue;
+      if (!matches(image_, image_.globs[sequence.first + met], parsed_.words[i].text)) return false;
+      ++met;
+    }
+    return met == sequence.count;
   }
   // Whether a glob matches a word; most globs have a letter that no word has. `operands`: behind the subcommand.
   bool any_word(const record::Condition& c, bool operands) const noexcept {

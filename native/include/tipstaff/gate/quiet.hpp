@@ -59,7 +59,7 @@ class GuardedWords {
       : image_(image), guard_(guard), style_(style),
         firsts_((guard.firsts != kNothing ? image.letters[guard.firsts] : kNone).second),
         lasts_(guard.lasts != kNothing ? image.letters[guard.lasts].second : nullptr),
-        asks_((guard.present & guard.valued) != kNothing && style != OptionStyle::operands) {}
+        asks_(guard.asks != 0) {}
 
   // Whether the word begins or ends as a rule asks, or is an option that one asks for.
   bool may_meet(std::string_view word) const noexcept {

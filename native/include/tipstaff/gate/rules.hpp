@@ -48,19 +48,17 @@ class Trial {
         guarded_(*judging.image, *judging.parsed, facts, command.via),
         matcher_(*judging.image, *judging.surroundings, *judging.tree, command, index, *judging.parsed) {}
 
-  // `guard`: of the candidates that need something.
-  void run(const record::Candidate* list, std::uint32_t count, std::uint32_t guard) noexcept {
-    const bool all = judging_.trace != nullptr;
-    if (!all && !guarded_.open(guard)) {
-      for (std::uint32_t i = 0; i < count; ++i)
-        if (list[i].trigger == kNothing) try_rule(image_.instances[list[i].instance]);
-      return;
-    }
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const std::uint32_t trigger = list[i].trigger;
-      if (trigger != kNothing && !all && !guarded_.met(i, image_.triggers[trigger])) continue;
-      try_rule(image_.instances[list[i].instance]);
-    }
+  // `guard`: what tells which of the candidates may hold.
+  void run(std::uint32_t first, std::uint32_t count, std::uint32_t guard) noexcept {
+    const std::uint32_t* const list = image_.candidates.items + first;
+    const std::uint32_t met = judging_.trace != nullptr ? ~std::uint32_t{0} : guarded_.open(guard);
+    if (met == 0) return;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if ((met >> (i < 31 ? i : 31) & 1) != 0) try_rule(image_.instances[list[i]]);
+  }
+  // Those that look at every program.
+  void run_shared() noexcept {
+    for (std::uint32_t i = 0; i < image_.shared.count; ++i) try_rule(image_.instances[image_.shared[i]]);
   }
 
  private:
@@ -121,9 +119,9 @@ inline void judge_command(const Judging& judging, const Command& command, std::u
   const record::Bucket* const bucket = parsed.bucket;
   if (bucket != nullptr && bucket->harmless != kNothing && parsed.sure.meets(image.masks[bucket->harmless])) return;
   Trial trial(judging, command, index, facts);
-  if (bucket != nullptr) trial.run(image.candidates.items + bucket->rules, bucket->rule_count, bucket->guard);
-  else trial.run(image.candidates.items + used.rules, used.rule_count, used.guard);
-  trial.run(image.shared.items, image.shared.count, kNothing);
+  if (bucket != nullptr) trial.run(bucket->rules, bucket->rule_count, bucket->guard);
+  else trial.run(used.rules, used.rule_count, used.guard);
+  trial.run_shared();
 }
 
 }  // namespace tipstaff::gate::rules
