@@ -37,25 +37,29 @@ struct Call {
   const Place* place = nullptr;
 };
 
-// Memory to read one event in; grows for long texts.
+// Memory to read one event in: more of it for long texts, and none of that for others, whose limits stay the same.
 class Room {
  public:
+  static constexpr std::size_t kSmallText = 64 * 1024;
+
   Tree& tree(std::size_t text_bytes) {
-    const std::size_t wanted = text_bytes < 64 * 1024 ? std::size_t{1} << 20 : std::size_t{16} << 20;
-    if (wanted > bytes_) {
-      tree_.reset();
-      memory_.reset(new unsigned char[wanted]);
-      bytes_ = wanted;
-      tree_.reset(new Tree(memory_.get(), wanted));
+    const bool small = text_bytes < kSmallText;
+    Block& block = small ? small_ : large_;
+    if (!block.tree) {
+      const std::size_t bytes = small ? std::size_t{1} << 20 : std::size_t{16} << 20;
+      block.memory.reset(new unsigned char[bytes]);
+      block.tree.reset(new Tree(block.memory.get(), bytes));
     }
-    tree_->clear();
-    return *tree_;
+    block.tree->clear();
+    return *block.tree;
   }
 
  private:
-  std::unique_ptr<unsigned char[]> memory_;
-  std::unique_ptr<Tree> tree_;
-  std::size_t bytes_ = 0;
+  struct Block {
+    std::unique_ptr<unsigned char[]> memory;
+    std::unique_ptr<Tree> tree;
+  };
+  Block small_, large_;
 };
 
 inline Room& own_room() {
@@ -125,7 +129,9 @@ inline void decide_all(const Image& image, const Settings& settings, const std::
   std::atomic<std::size_t> next{0};
   const auto work = [&]() {
     Room& room = own_room();
+    Tree& tree = room.tree(0);
     Verdict verdict;
+    engine::Engine judge(image, settings, around, tree, nullptr, &verdict, nullptr);
     Field field;
     Event event;
     event.fields = &field;
@@ -137,7 +143,12 @@ inline void decide_all(const Image& image, const Settings& settings, const std::
       const std::size_t end = (share + 1) * kShare < count ? (share + 1) * kShare : count;
       for (std::size_t i = share * kShare; i < end; ++i) {
         field.text = commands[i];
-        evaluate(image, settings, event, around, room.tree(field.text.size()), nullptr, &verdict);
+        if (field.text.size() < Room::kSmallText) {
+          verdict.clear();
+          judge.run(event);
+        } else {
+          evaluate(image, settings, event, around, room.tree(field.text.size()), nullptr, &verdict);
+        }
         std::uint32_t worst = 0;
         for (std::uint32_t f = 0; f < verdict.count; ++f) {
           const auto decision = static_cast<std::uint32_t>(verdict.findings[f].decision);

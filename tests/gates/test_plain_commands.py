@@ -74,3 +74,15 @@ def test_many_at_once_are_judged_as_each_alone(texts: list[str], threads: int) -
     place = _gates.Place("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
     alone = b"".join(policy().decisions([text], place, SETTINGS) for text in texts)
     assert policy().decisions(texts, place, SETTINGS, 0, threads) == alone
+
+
+def test_limits_are_the_same_behind_a_long_text() -> None:
+    place = _gates.Place("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
+    many_words, long_text = "echo " + "a " * 5000, "ls # " + "a" * 70_000
+    alone = policy().command(many_words, 0, place, SETTINGS)
+    assert alone, "more words than are looked at"
+    assert not policy().command(long_text, 0, place, SETTINGS)
+    assert policy().command(many_words, 0, place, SETTINGS) == alone
+    decided = policy().decisions([many_words, long_text, many_words], place, SETTINGS)
+    assert decided == bytes([decided[0], 0, decided[0]])
+    assert decided[0] == max(finding[1] for finding in alone)

@@ -103,7 +103,7 @@ class GuardedWords {
     if (name.size() < 4) return true;
     for (std::uint32_t i = guard_.names; i < guard_.names + guard_.name_count; ++i) {
       const std::string_view full = image_.text(image_.signs[i]);
-      if (full.size() < name.size() || full[2] != lower(name[2]) || full[3] != lower(name[3])) continue;
+      if (full.size() < name.size() || full[2] != lower(name[2]) || full[name.size() - 1] != lower(name.back())) continue;
       if (equal_folded(name, full.substr(0, name.size()))) return true;
     }
     return false;
@@ -119,31 +119,33 @@ class GuardedWords {
   const bool asks_;                   // for options
 };
 
-// Whether two letters that a guard asks for may stand side by side in the words.
+// The letters of words, with their ends.
+inline std::uint32_t letters_of(const Outline& outline) noexcept {
+  std::uint32_t letters = std::uint32_t{1} << kWordEnd;
+  // Blanks within quotes are letters of a word, but so are the quotes.
+  if (!outline.written.empty()) return letters | gate::letters_of(outline.written, kBitsBetweenBlanks);
+  for (std::uint32_t i = 0; i < outline.count; ++i) letters |= gate::letters_of(outline.words[i].text);
+  return letters;
+}
+
+// Whether two signs that are pairs of letters, packed as a guard has them, may be there.
+inline bool may_have_pair(std::uint32_t signs, const Outline& outline) noexcept {
+  if (outline.written.empty()) return true;
+  return may_hold_pair(outline.written, signs >> 21 & 31, signs >> 16 & 31) && may_hold_pair(outline.written, signs >> 5 & 31, signs & 31);
+}
+
+// The same for all of a guard. Most need a letter that is not there.
 [[gnu::noinline]] inline bool may_have_pairs(const Image& image, const record::Guard& guard, const Outline& outline) noexcept {
-  constexpr std::uint32_t kFew = 3;
   const std::uint32_t count = guard.sign_count - guard.pairs_from;
-  const auto all_letters = [&]() noexcept {
-    std::uint32_t letters = std::uint32_t{1} << kWordEnd;
-    // Blanks within quotes are letters of a word, but so are the quotes.
-    if (!outline.written.empty()) return letters | letters_of(outline.written, kBitsBetweenBlanks);
-    for (std::uint32_t i = 0; i < outline.count; ++i) letters |= letters_of(outline.words[i].text);
-    return letters;
-  };
-  const auto may_have = [&](std::uint32_t pair) noexcept {
-    return outline.written.empty() || may_hold_pair(outline.written, pair >> 5, pair & 31);
-  };
   const std::uint32_t* const signs = image.signs.items + guard.signs + guard.pairs_from;
   const std::uint32_t* const letters = image.signs.items + guard.signs + 2 * guard.sign_count;
-  // Of few it is told at once whether they are there; of many most need a letter that is not.
-  const std::uint32_t missing = count > kFew ? ~all_letters() : 0;
+  const std::uint32_t missing = ~letters_of(outline);
   for (std::uint32_t i = 0; i < count; ++i) {
     while (i + 4 <= count && (letters[i] & missing) != 0 && (letters[i + 1] & missing) != 0 && (letters[i + 2] & missing) != 0 &&
            (letters[i + 3] & missing) != 0)
       i += 4;
     if (i == count) break;
-    if ((letters[i] & missing) != 0 || !may_have(signs[i] >> 16 & 1023) || !may_have(signs[i] & 1023)) continue;
-    if (count > kFew || (letters[i] & ~all_letters()) == 0) return true;
+    if ((letters[i] & missing) == 0 && may_have_pair(signs[i], outline)) return true;
   }
   return false;
 }
@@ -175,7 +177,10 @@ inline bool none_holds(const Image& image, const record::Spec* spec, const Outli
   const Word* const end = outline.words + outline.count;
   for (const Word* word = outline.words; word != end; ++word)
     if (guarded.may_meet(word->text)) return false;
-  return guard.pairs_from == guard.sign_count || !may_have_pairs(image, guard, outline);
+  if (guard.pairs_from == guard.sign_count) return true;
+  // Of one it is told at once whether it is there.
+  if (guard.pairs_from + 1 == guard.sign_count && !may_have_pair(image.signs[guard.signs + guard.pairs_from], outline)) return true;
+  return !may_have_pairs(image, guard, outline);
 }
 
 }  // namespace tipstaff::gate::rules

@@ -43,17 +43,27 @@ constexpr std::array<std::uint32_t, 256> make_bits_between_blanks() {
 }
 inline constexpr std::array<std::uint32_t, 256> kBitsBetweenBlanks = make_bits_between_blanks();
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define TIPSTAFF_SCALAR [[gnu::optimize("no-tree-vectorize")]]  // gcc puts the bits of a table into vectors one by one
+#else
+#define TIPSTAFF_SCALAR
+#endif
+
 // The letters of a text, as bits.
-inline std::uint32_t letters_of(std::string_view text, const std::array<std::uint32_t, 256>& bits = kLetterBits) noexcept {
-  const auto bit = [&](std::size_t at) noexcept { return bits[static_cast<unsigned char>(text[at])]; };
+TIPSTAFF_SCALAR inline std::uint32_t letters_of(std::string_view text, const std::array<std::uint32_t, 256>& bits = kLetterBits) noexcept {
+  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* const end = at + text.size();
+  const auto* const most = end - text.size() % 8;
+  const std::uint32_t* const table = bits.data();
   std::uint32_t letters = 0;
-  std::size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    letters |= bit(at) | bit(at + 1) | bit(at + 2) | bit(at + 3) | bit(at + 4) | bit(at + 5) | bit(at + 6) | bit(at + 7);
+  for (; at != most; at += 8) {
+    letters |= table[at[0]] | table[at[1]] | table[at[2]] | table[at[3]] | table[at[4]] | table[at[5]] | table[at[6]] | table[at[7]];
   }
-  for (; at < text.size(); ++at) letters |= bit(at);
+  for (; at != end; ++at) letters |= table[*at];
   return letters;
 }
+
+#undef TIPSTAFF_SCALAR
 
 constexpr std::uint32_t kWordEnd = 31;  // its class: it counts as a letter
 // Where the signs lie: of beginnings from 0 on, of ends, of pairs of letters.
@@ -82,12 +92,14 @@ inline void add_pairs(std::string_view word, std::uint32_t (&pairs)[32]) noexcep
   pairs[last] |= std::uint32_t{1} << kWordEnd;
 }
 
+// The one letter of a class, or nothing.
+inline constexpr char kLettersOfClasses[] = "abcdefghijklmnopqrstuvwxyz\0-./\0";
+
 // Whether two letters may stand side by side in a text, given by their classes; true where a class has many letters.
 inline bool may_hold_pair(std::string_view text, std::uint32_t left, std::uint32_t right) noexcept {
-  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz\0-./";
-  if (left > 29 || right > 29 || kLetters[left] == 0 || kLetters[right] == 0) return true;
   constexpr char kSmall = ' ';  // this bit makes capitals small, and leaves the signs as they are
-  const char one = kLetters[left], other = kLetters[right];
+  const char one = kLettersOfClasses[left], other = kLettersOfClasses[right];
+  if (one == 0 || other == 0) return true;
   const char* const bytes = text.data();
   const std::size_t size = text.size();
 #if defined(__SSE2__)
