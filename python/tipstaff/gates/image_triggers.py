@@ -34,7 +34,7 @@ _WEIGHTS: Final = (
 _ENDS: Final = 4096
 PAIR_SIGNS: Final = 8192
 _FACT_RISK: Final = 150.0
-_OPTION_RISK: Final = 100.0
+_OPTION_RISK: Final = 20.0
 _SIGN_RISK: Final = 2.0
 _PAIRS_COST: Final = 30.0
 
