@@ -14,6 +14,7 @@
 #include "tipstaff/gate/plain_bytes.hpp"
 #include "tipstaff/gate/plain_programs.hpp"
 #include "tipstaff/gate/tools.hpp"
+#include "tipstaff/gate/word_signs.hpp"
 
 namespace tipstaff::gate::plain {
 
@@ -99,26 +100,20 @@ inline bool find_called(string_view written, const Surroundings& around, Called*
   return !called->program->name.empty() || !kReserved.has(called->name, called->hash);
 }
 
-// SQL's verbs begin with one of these pairs.
+// The pairs of letters with which SQL's verbs begin: for each class of the first one bits of the second one's.
+constexpr std::array<std::uint32_t, 32> make_statement_pairs() {
+  std::array<std::uint32_t, 32> pairs{};
+  for (const char* pair : {"dr", "de", "tr", "al", "up", "in", "cr", "gr", "re", "me", "wi", "pu"}) {
+    pairs[letter_class(pair[0])] |= std::uint32_t{1} << letter_class(pair[1]);
+  }
+  return pairs;
+}
+inline constexpr std::array<std::uint32_t, 32> kStatementPairs = make_statement_pairs();
+
 inline bool may_be_statement(string_view text) noexcept {
   std::size_t at = 0;
   while (at < text.size() && ascii::is_space(text[at])) ++at;
-  if (text.size() - at < 2) return false;
-  const char second = ascii::lower(text[at + 1]);
-  switch (ascii::lower(text[at])) {
-    case 'd': return second == 'r' || second == 'e';
-    case 't': return second == 'r';
-    case 'a': return second == 'l';
-    case 'u': return second == 'p';
-    case 'i': return second == 'n';
-    case 'c':
-    case 'g': return second == 'r';
-    case 'r':
-    case 'm': return second == 'e';
-    case 'w': return second == 'i';
-    case 'p': return second == 'u';
-    default: return false;
-  }
+  return text.size() - at >= 2 && (kStatementPairs[letter_class(text[at])] >> letter_class(text[at + 1]) & 1) != 0;
 }
 
 inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
