@@ -1,5 +1,5 @@
-// Which calls of programs add nothing to a tree but the command itself: nothing that they carry is run, no file is read
-// or remembered, and nothing that follows is seen in another way because of them.
+// Which program a command calls, and which calls add nothing to a tree but the command itself: nothing that they carry
+// is run, no file is read or remembered, and nothing that follows is seen in another way because of them.
 //
 // A program is looked up in the table that the shell's reader uses, and one with a handler there is left to that reader
 // unless its words are known to be none of the handler's business.
@@ -182,6 +182,73 @@ inline bool prints_unknown(const Call& call, bool reads_pipe) noexcept {
     case Output::cat: return !reads_pipe && call.count == 1 && call.begins_with_operand();
     default: return false;
   }
+}
+
+// What a byte of a program's name tells: letters alone are nothing but a name.
+namespace in_name {
+constexpr std::uint8_t kSign = 1;   // a digit, a dot, a dash: some such names are other programs'
+constexpr std::uint8_t kSlash = 2;
+constexpr std::uint8_t kOther = 4;  // not for this reader: capitals, what assignments have, versions of packages
+}  // namespace in_name
+
+constexpr std::array<std::uint8_t, 256> make_names() {
+  std::array<std::uint8_t, 256> names{};
+  for (int c = 0; c < 256; ++c) names[c] = (c >= 'a' && c <= 'z') || c == '_' ? 0 : (c >= 'A' && c <= 'Z') ? in_name::kOther : in_name::kSign;
+  names['/'] = in_name::kSlash | in_name::kSign;
+  for (const char c : {'=', '+', '@'}) names[static_cast<unsigned char>(c)] = in_name::kOther;
+  return names;
+}
+inline constexpr std::array<std::uint8_t, 256> kNames = make_names();
+
+// The base name of a program, as the shell's reader takes it; empty where that needs more than to cut it off.
+constexpr string_view program_name(string_view name) noexcept {
+  std::uint8_t seen = 0;
+  for (const char c : name) seen |= kNames[static_cast<unsigned char>(c)];
+  if (seen == 0) return name;
+  if ((seen & in_name::kOther) != 0) return {};
+  if ((seen & in_name::kSlash) != 0) {
+    if (name.substr(0, 5) == "/etc/") return {};
+    name = name.substr(name.rfind('/') + 1);
+    if (name.empty()) return {};
+  }
+  if (name.size() < 4) return name;
+  if (name.substr(name.size() - 4) == ".exe" || name.substr(0, 4) == "git-") return {};
+  const auto versioned = [&](string_view known) noexcept {
+    return name.size() > known.size() && name.substr(0, known.size()) == known && ascii::is_digit(name[known.size()]);
+  };
+  return (name.size() > 7 && versioned("python")) || versioned("php") || versioned("perl") || versioned("ruby") ? string_view() : name;
+}
+
+// Names of the shell reader's table need no look at their letters.
+constexpr bool known_names_are_plain() noexcept {
+  for (const shell::Program& program : shell::kPrograms)
+    if (program.name.empty() || program_name(program.name) != program.name) return false;
+  return true;
+}
+static_assert(known_names_are_plain(), "a program of the table is written as its base name");
+
+// A program as a command calls it.
+struct Called {
+  const shell::Program* program;
+  string_view name;    // base name
+  std::uint32_t hash;  // of the name
+};
+
+// Finds the program that a command's first word calls; false where it is not for readers of plain commands.
+inline bool find_called(string_view written, const Surroundings& around, Called* called) noexcept {
+  called->name = written;
+  called->hash = hash_name(written);
+  called->program = &shell::find_program(written, called->hash);
+  if (!called->program->name.empty()) return true;
+  called->name = program_name(written);
+  if (called->name.empty() || written[0] == '!') return false;
+  if (called->name.size() != written.size()) {
+    called->hash = hash_name(called->name);
+    called->program = &shell::find_program(called->name, called->hash);
+    // What is called by its path may be a script of the repository.
+    if (called->program->name.empty() && around.read_file != nullptr) return false;
+  }
+  return !called->program->name.empty() || !kReserved.has(called->name, called->hash);
 }
 
 }  // namespace tipstaff::gate::plain
