@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -29,7 +30,7 @@ WORDS = (
 )  # fmt: skip
 
 
-def listed(names: list[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     return "[" + ", ".join(f'"{name}"' for name in names) + "]"
 
 
