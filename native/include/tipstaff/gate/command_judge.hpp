@@ -126,7 +126,7 @@ class CommandJudge {
       const Command& command = tree_.command(i);
       if ((command.via & via::kDefinition) != 0) continue;
       verdict_->marks = 0;
-      const std::uint32_t bit = i < 32 ? std::uint32_t{1} << i : 0;
+      const std::uint32_t bit = i < plain::PlainReader::kCommands ? std::uint32_t{1} << i : 0;
       if ((quiet & bit) == 0)
         rules::judge_command(judging_, command, i, tree_.arguments(command), command.word_count, (looked_at & bit) != 0);
       const std::uint32_t marks = verdict_->marks;

@@ -13,10 +13,6 @@ namespace tipstaff::gate::rules {
 
 struct Bits {
   std::uint64_t half[2] = {0, 0};
-  void add(const record::Mask& mask) noexcept {
-    half[0] |= mask.bits[0] | std::uint64_t{mask.bits[1]} << 32;
-    half[1] |= mask.bits[2] | std::uint64_t{mask.bits[3]} << 32;
-  }
   void set(std::uint32_t bit) noexcept { half[bit >> 6] |= std::uint64_t{1} << (bit & 63); }
   bool has(std::uint32_t bit) const noexcept { return (half[bit >> 6] >> (bit & 63)) & 1; }
   bool meets(const record::Mask& mask) const noexcept {
