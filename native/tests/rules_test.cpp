@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "tipstaff/gate/rules.hpp"
 
@@ -40,6 +42,19 @@ int main() {
       check(may_hold_pair(given, letter_class('k'), letter_class('7')) && may_hold_pair(given, kWordEnd, letter_class('q')), "many letters");
     }
     check(!may_hold_pair(std::string(size, 'x'), letter_class('k'), letter_class('/')), "and where there is none, none");
+  }
+
+  // Sets of letters of which none is missing, of any number of sets that are looked at together.
+  std::mt19937 random(11);
+  for (std::uint32_t count = 0; count <= kSetsAtOnce + 5; ++count) {
+    std::vector<std::uint32_t> sets(count);
+    for (std::uint32_t& set : sets) set = random() & random() & random();
+    const std::uint32_t missing = random() & random();
+    std::uint64_t without = 0;
+    for (std::uint32_t i = 0; i < count && i < kSetsAtOnce; ++i)
+      if ((sets[i] & missing) == 0) without |= std::uint64_t{1} << i;
+    check(sets_without(sets.data(), count, missing) == without, "sets without missing letters");
+    check(sets_without(sets.data(), count, 0) == (count < 64 ? (std::uint64_t{1} << count) - 1 : ~std::uint64_t{0}), "none is missing");
   }
 
   auto verdict = std::make_unique<Verdict>();

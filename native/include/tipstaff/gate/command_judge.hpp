@@ -61,20 +61,11 @@ class CommandJudge {
   void code(std::string_view text, Dialect dialect) noexcept {
     if (!settings_.on(Gate::destructive)) return;
     tree_.clear();
-    const Code whole{text, {0, static_cast<std::uint32_t>(text.size())}, true};
     text_ = text;
     statement_ = false;
     // Who asks how it is judged is shown the whole way.
-    if (dialect == Dialect::shell && judging_.trace == nullptr) {
-      plain::PlainReader plain(tree_, surroundings_, text);
-      if (plain.read()) {
-        const std::uint32_t quiet = quiet_of(plain);
-        if (quiet == plain.all()) return;
-        if (plain.build()) return judge_tree(plain.all(), quiet);
-        tree_.clear();
-      }
-    }
-    read(whole, dialect);
+    if (dialect == Dialect::shell && judging_.trace == nullptr && judge_plain(text)) return;
+    read({text, {0, static_cast<std::uint32_t>(text.size())}, true}, dialect);
     judge_tree();
   }
 
@@ -117,8 +108,8 @@ class CommandJudge {
     }
   }
 
-  // `quiet`: bits of those of the commands `looked_at` of which no rule holds.
-  void judge_tree(std::uint32_t looked_at = 0, std::uint32_t quiet = 0) noexcept {
+  // `plain`: what the tree was built of, if it was; `quiet`: its commands of which no rule holds, as bits.
+  void judge_tree(plain::PlainReader* plain = nullptr, std::uint32_t quiet = 0) noexcept {
     const std::uint32_t before = verdict_->marks;
     verdict_->marks = 0;
     std::uint32_t read_before = 0;
@@ -126,9 +117,9 @@ class CommandJudge {
       const Command& command = tree_.command(i);
       if ((command.via & via::kDefinition) != 0) continue;
       verdict_->marks = 0;
-      const std::uint32_t bit = i < plain::PlainReader::kCommands ? std::uint32_t{1} << i : 0;
-      if ((quiet & bit) == 0)
-        rules::judge_command(judging_, command, i, tree_.arguments(command), command.word_count, (looked_at & bit) != 0);
+      if (plain == nullptr || (quiet >> i & 1) == 0)
+        rules::judge_command(judging_, command, i, tree_.arguments(command), command.word_count,
+                             plain != nullptr ? plain->begin()[i].spec : nullptr);
       const std::uint32_t marks = verdict_->marks;
       if ((marks & mark::kSends) != 0 && ((read_before | (flow_ != nullptr ? flow_->marks : 0)) & mark::kReadsSecret) != 0) {
         say("@flow", "secret-then-send", {}, command.span, i);
@@ -148,20 +139,35 @@ class CommandJudge {
   }
 
  private:
+  // Judges a text that is plain; false where it is not. All that most texts need is one function.
+  bool judge_plain(std::string_view text) noexcept {
+    plain::PlainReader plain(tree_, surroundings_, text);
+    if (!plain.read()) return false;
+    const std::uint32_t quiet = quiet_of(plain);
+    return quiet == plain.all() || judge_built(plain, quiet);
+  }
+
   // The commands of which no rule holds, and that are none of what an earlier call wrote, as bits.
-  std::uint32_t quiet_of(const plain::PlainReader& plain) const noexcept {
+  [[gnu::flatten]] std::uint32_t quiet_of(plain::PlainReader& plain) const noexcept {
+    const std::uint32_t followed = flow_ != nullptr ? fact::kFollowed : 0;
     std::uint32_t quiet = 0, bit = 1;
-    for (const plain::Simple& simple : plain) {
-      const Word* const words = plain.words(simple);
-      const std::uint32_t facts = (simple.pipe_from != kNone ? rules::fact::kReadsPipe : 0) |
-                                  (simple.pipe_to != kNone ? rules::fact::kWritesPipe : 0) | (flow_ != nullptr ? rules::fact::kFollowed : 0);
-      const rules::Outline outline{words, simple.word_count, simple.first_hash, facts, simple.via,
-                                   simple.as_written ? rules::text_of(words, simple.word_count) : std::string_view()};
-      const bool written = flow_ != nullptr && flow_->find(words[-1].text) != nullptr;
-      if (!written && rules::none_holds(image_, image_.find(simple.called.name, simple.called.hash), outline)) quiet |= bit;
+    for (plain::Simple& simple : plain) {
+      const bool written = flow_ != nullptr && flow_->find(simple.program().text) != nullptr;
+      simple.spec = image_.find(simple.called.name, simple.called.hash);
+      if (!written && rules::none_holds(image_, simple.spec, simple.outline, followed)) quiet |= bit;
       bit <<= 1;
     }
     return quiet;
+  }
+
+  // Judges the commands that are not quiet; false where there is no room for a tree of them.
+  [[gnu::noinline]] bool judge_built(plain::PlainReader& plain, std::uint32_t quiet) noexcept {
+    if (!plain.build(false)) {
+      tree_.clear();
+      return false;
+    }
+    judge_tree(&plain, quiet);
+    return true;
   }
 
   static constexpr std::size_t kLongestText = std::size_t{1} << 30;

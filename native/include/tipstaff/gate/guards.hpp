@@ -8,6 +8,7 @@
 #include "tipstaff/gate/options.hpp"
 #include "tipstaff/gate/quiet.hpp"
 #include "tipstaff/gate/word_signs.hpp"
+#include "tipstaff/lowest_bit.hpp"
 
 namespace tipstaff::gate::rules {
 
@@ -62,20 +63,22 @@ class Guarded {
   }
   // Pairs of letters are looked for only where all their letters are there.
   void find_pairs(const record::Guard& guard) noexcept {
-    const std::uint32_t all = parsed_.all_letters();
+    const std::uint32_t missing = ~parsed_.all_letters(), count = guard.sign_count - guard.pairs_from;
     bool known = false;
     std::uint32_t pairs[32];
     const std::uint32_t* const signs = image_.signs.items + guard.signs;
     const std::uint32_t* const letters = signs + 2 * guard.sign_count;
-    for (std::uint32_t i = guard.pairs_from; i < guard.sign_count; ++i) {
-      if ((letters[i - guard.pairs_from] & ~all) != 0) continue;
-      if (!known) {
-        known = true;
-        for (std::uint32_t& row : pairs) row = 0;
-        for (std::uint32_t w = 0; w < parsed_.count; ++w) add_pairs(parsed_.words[w].text, pairs);
+    for (std::uint32_t from = 0; from < count; from += kSetsAtOnce) {
+      for (std::uint64_t left = sets_without(letters + from, count - from, missing); left != 0; left &= left - 1) {
+        if (!known) {
+          known = true;
+          for (std::uint32_t& row : pairs) row = 0;
+          for (std::uint32_t w = 0; w < parsed_.count; ++w) add_pairs(parsed_.words[w].text, pairs);
+        }
+        const std::uint32_t i = guard.pairs_from + from + static_cast<std::uint32_t>(lowest_bit(left));
+        const std::uint32_t one = signs[i] >> 16 & 1023, other = signs[i] & 1023;
+        if ((pairs[one >> 5] >> (one & 31) & pairs[other >> 5] >> (other & 31) & 1) != 0) met_ |= signs[guard.sign_count + i];
       }
-      const std::uint32_t one = signs[i] >> 16 & 1023, other = signs[i] & 1023;
-      if ((pairs[one >> 5] >> (one & 31) & pairs[other >> 5] >> (other & 31) & 1) != 0) met_ |= signs[guard.sign_count + i];
     }
   }
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/commands.hpp"
 #include "tipstaff/gate/globs.hpp"
+#include "tipstaff/gate/outline.hpp"
 #include "tipstaff/gate/word_signs.hpp"
 
 namespace tipstaff::gate::rules {
@@ -34,14 +34,6 @@ struct Reading {
   std::uint16_t value_at;  // where the value begins in an option that carries it
   mutable std::uint32_t classes;  // of the word as a path; kUnclassified until a rule asks
 };
-
-// The text in which words stand one behind the other.
-inline std::string_view text_of(const Word* words, std::uint32_t count) noexcept {
-  if (count == 0) return {};
-  const char* const begin = words[0].text.data();
-  const std::string_view last = words[count - 1].text;
-  return {begin, static_cast<std::size_t>(last.data() + last.size() - begin)};
-}
 
 // How the words of one command were read.
 struct Parsed {

@@ -42,7 +42,8 @@ static_assert(static_cast<unsigned char>(kUnknownPart) < ' ', "no text holds wha
 inline constexpr std::array<std::uint8_t, 256> kKinds = make_kinds();
 inline std::uint8_t kind_of(char c) noexcept { return kKinds[static_cast<unsigned char>(c)]; }
 
-// The places of a text's bytes that are no plain text, one after the other: what is left of them.
+// The places of a text's bytes that are no plain text, one after the other: what is left of them. There may be some more:
+// bytes of letters that are no ASCII.
 class Marked {
  public:
   Marked() noexcept = default;
@@ -103,18 +104,14 @@ class Marks {
   // Of 16 bytes.
   static std::uint64_t marks_of(const char* bytes) noexcept {
 #if defined(__SSE2__)
-    const auto within = [](__m128i at, char first, char last) noexcept {
-      const __m128i from = _mm_sub_epi8(at, _mm_set1_epi8(first));
-      return _mm_cmpeq_epi8(_mm_min_epu8(from, _mm_set1_epi8(static_cast<char>(last - first))), from);
-    };
+    // Only the highest bit of each byte counts. What is text: all behind `*`, but for bytes that end as `[` and those
+    // behind it do, without _ and =, and for `.
     const __m128i at = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
     const auto is = [&](char c) noexcept { return _mm_cmpeq_epi8(at, _mm_set1_epi8(c)); };
-    const __m128i up_to_star = _mm_cmpeq_epi8(_mm_min_epu8(at, _mm_set1_epi8('*')), at);
-    const __m128i signs = _mm_andnot_si128(is('='), within(at, ';', '?'));
-    // [ \\ ] ^ with this bit are { | } ~.
-    const __m128i brackets = within(_mm_or_si128(at, _mm_set1_epi8(' ')), '{', '~');
-    const __m128i all = _mm_or_si128(_mm_or_si128(up_to_star, signs), _mm_or_si128(brackets, is('`')));
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(all));
+    const __m128i behind_star = _mm_adds_epu8(at, _mm_set1_epi8('\x7f' - '*'));
+    const __m128i ends_as_bracket = _mm_add_epi8(_mm_and_si128(at, _mm_set1_epi8(0x1f)), _mm_set1_epi8('\x7f' - ('[' & 0x1f) + 1));
+    const __m128i signs = _mm_or_si128(_mm_andnot_si128(_mm_or_si128(is('_'), is('=')), ends_as_bracket), is('`'));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_andnot_si128(signs, behind_star))) ^ 0xffff;
 #else
     return marks_of_few(bytes, 16);
 #endif

@@ -11,6 +11,8 @@
 #include <new>
 #include <string_view>
 
+#include "tipstaff/gate/image.hpp"
+#include "tipstaff/gate/outline.hpp"
 #include "tipstaff/gate/plain_bytes.hpp"
 #include "tipstaff/gate/plain_programs.hpp"
 #include "tipstaff/gate/tools.hpp"
@@ -56,11 +58,12 @@ inline bool is_rare_beginning(char c) noexcept { return c == '#' || c == '}' || 
 // A simple command as it was read. Its words lie in the tree, the program's first.
 struct Simple {
   Called called;
-  std::uint32_t first_hash;  // of the first word behind the program
-  std::uint32_t first_word, word_count;  // behind the program
+  Outline outline;
+  const record::Spec* spec;  // who judges it keeps here what tells about its program
   Span span;
-  std::uint32_t via, pipe_from, pipe_to;
-  bool as_written;  // its words are parts of the text, in their order
+  std::uint32_t pipe_from, pipe_to;
+
+  const Word& program() const noexcept { return outline.words[-1]; }
 };
 
 class PlainReader {
@@ -80,29 +83,31 @@ class PlainReader {
     return false;
   }
 
-  const Simple* begin() const noexcept { return reinterpret_cast<const Simple*>(commands_); }
-  const Simple* end() const noexcept { return begin() + count_; }
+  Simple* begin() noexcept { return reinterpret_cast<Simple*>(commands_); }
+  Simple* end() noexcept { return begin() + count_; }
   // All of them, as bits.
   std::uint32_t all() const noexcept { return static_cast<std::uint32_t>((std::uint64_t{1} << count_) - 1); }
-  // The words behind a command's program, which stands before them.
-  const Word* words(const Simple& simple) const noexcept { return tree_.words() + simple.first_word; }
 
-  // Makes the tree's nodes and commands; false where there is no room for them.
-  bool build() noexcept {
-    Node* const root = tree_.new_node(kNone);
-    Node* const code = tree_.new_node(kNone);
-    if (root == nullptr || code == nullptr) return false;
-    root->span = code->span = {0, size_};
-    root->first_child = root->last_child = 1;
-    code->parent = 0;
-    code->kind = NodeKind::code;
-    for (const Simple& simple : *this)
-      if (!add(simple)) return false;
+  // Makes the tree's commands, and its nodes where somebody looks at them; false where there is no room.
+  bool build(bool with_nodes) noexcept {
+    if (with_nodes) {
+      Node* const root = tree_.new_node(kNone);
+      Node* const code = tree_.new_node(kNone);
+      if (root == nullptr || code == nullptr) return false;
+      root->span = code->span = {0, size_};
+      root->first_child = root->last_child = 1;
+      code->parent = 0;
+      code->kind = NodeKind::code;
+    }
+    for (const Simple& simple : *this) {
+      Command* const command = add(simple);
+      if (command == nullptr || (with_nodes && !add_node(command))) return false;
+    }
     return true;
   }
 
  private:
-  Simple& simple(std::uint32_t index) noexcept { return reinterpret_cast<Simple*>(commands_)[index]; }
+  Simple& simple(std::uint32_t index) noexcept { return begin()[index]; }
   bool fits() const noexcept {
     std::size_t room = 0;
     tree_.draft(&room);
@@ -111,15 +116,17 @@ class PlainReader {
   char at(std::uint32_t place) const noexcept { return text_[place]; }
   std::uint8_t kind_at(std::uint32_t place) const noexcept { return place == size_ ? kind::kEnd : kind_of(text_[place]); }
 
-  bool read_all() noexcept {
+  [[gnu::flatten]] bool read_all() noexcept {
     marked_ = marks_.read({text_, size_});
     if (may_be_statement({text_, size_}) && tools::starts_like_sql({text_, size_})) return false;
-    bool wanted = false;  // a command must follow
+    bool wanted = false;       // a command must follow
+    std::uint32_t passed = 0;  // the marks before it are
     for (;;) {
       while (pos_ < size_ && (is_blank(at(pos_)) || at(pos_) == '\n' || (at(pos_) == ';' && !wanted))) ++pos_;
-      marked_.pass_to(pos_);
+      if (pos_ != passed) marked_.pass_to(pos_);
       if (pos_ == size_) return !wanted && !tree_.full();
       if (count_ == kCommands || !read_command()) return false;
+      passed = pos_;
       const char c = pos_ < size_ ? at(pos_) : '\n';
       const char next = pos_ + 1 < size_ ? at(pos_ + 1) : '\n';
       wanted = false;
@@ -136,7 +143,7 @@ class PlainReader {
       } else {
         if (c == '&') {
           if (next == '>') return false;
-          for (std::uint32_t i = first_; i < count_; ++i) simple(i).via |= via::kBackground;
+          for (std::uint32_t i = first_; i < count_; ++i) simple(i).outline.via |= via::kBackground;
         }
         if (pos_ < size_) ++pos_;
         via_ = 0;
@@ -172,7 +179,7 @@ class PlainReader {
       std::uint16_t flags = 0;
       std::uint8_t ended = kind_at(stop);
       if (ended < kind::kBlank) {
-        while (ended == kind::kRare || ended == kind::kGlob) {
+        while (ended <= kind::kGlob) {
           if (ended == kind::kGlob) flags = word_flag::kGlob;
           else if (stop == from && is_rare_beginning(text[from])) return false;
           marked.pass();
@@ -220,45 +227,57 @@ class PlainReader {
   bool take(const Word* words, std::uint32_t count, Span span, bool to_nowhere) noexcept {
     Simple& taken = *new (&simple(count_)) Simple;
     if (!find_called(words[0].text, around_, &taken.called)) return false;
-    taken.first_hash = count != 0 ? hash_name(words[1].text) : 0;
-    const Call call{*taken.called.program, taken.called.name, words + 1, count, taken.first_hash, around_};
+    Outline& outline = taken.outline;
+    outline.words = words + 1;
+    outline.count = count;
+    outline.first_hash = count != 0 ? hash_name(words[1].text) : 0;
+    outline.via = via_;
+    outline.as_written = as_written_;
+    outline.facts = 0;
+    taken.spec = nullptr;
+    const Call call{*taken.called.program, taken.called.name, words + 1, count, outline.first_hash, around_};
     if (!does_nothing(call)) return false;
     const bool piped = pos_ < size_ && at(pos_) == '|' && !(pos_ + 1 < size_ && at(pos_ + 1) == '|');
     if ((piped || to_nowhere) && !prints_unknown(call, pipe_from_ != kNone)) return false;
-    taken.first_word = tree_.word_count() - count;
-    taken.word_count = count;
     taken.span = span;
-    taken.via = via_;
     taken.pipe_from = pipe_from_;
     taken.pipe_to = kNone;
-    taken.as_written = as_written_;
-    if (pipe_from_ != kNone) simple(pipe_from_).pipe_to = count_;
+    if (pipe_from_ != kNone) {
+      outline.facts = fact::kReadsPipe;
+      simple(pipe_from_).outline.facts |= fact::kWritesPipe;
+      simple(pipe_from_).pipe_to = count_;
+    }
     ++count_;
     return true;
   }
 
-  bool add(const Simple& simple) noexcept {
-    // Filled in where they stay: what is written piece by piece and then copied at once makes the processor wait.
-    const std::uint32_t index = tree_.command_count(), node_index = tree_.node_count();
+  Command* add(const Simple& simple) noexcept {
+    // Filled in where it stays: what is written piece by piece and then copied at once makes the processor wait.
     Command* const command = tree_.new_command();
-    Node* const node = tree_.new_node(1);
-    if (command == nullptr || node == nullptr) return false;
-    const Word& written = words(simple)[-1];
+    if (command == nullptr) return nullptr;
+    const Word& written = simple.program();
     command->program = simple.called.name;
     command->name.text = written.text;
     command->name.span = written.span;
     command->name.flags = written.flags;
-    command->first_word = simple.first_word;
-    command->word_count = simple.word_count;
+    command->first_word = static_cast<std::uint32_t>(simple.outline.words - tree_.words());
+    command->word_count = simple.outline.count;
     command->cwd = around_.cwd;
-    command->node = node_index;
     command->pipe_from = simple.pipe_from;
     command->pipe_to = simple.pipe_to;
-    command->via = simple.via;
-    command->span = node->span = simple.span;
-    command->as_written = simple.as_written;
+    command->via = simple.outline.via;
+    command->span = simple.span;
+    command->as_written = simple.outline.as_written;
+    return command;
+  }
+  bool add_node(Command* command) noexcept {
+    const std::uint32_t index = tree_.node_count();
+    Node* const node = tree_.new_node(1);
+    if (node == nullptr) return false;
     node->kind = NodeKind::command;
-    node->command = index;
+    node->span = command->span;
+    node->command = tree_.command_count() - 1;
+    command->node = index;
     return true;
   }
 
@@ -306,7 +325,7 @@ class PlainReader {
         ++p;
         continue;
       }
-      for (p = marked_.first(); p < size_ && kind_of(at(p)) == kind::kRare; p = marked_.first()) marked_.pass();
+      for (p = marked_.first(); p < size_ && kind_of(at(p)) <= kind::kRare; p = marked_.first()) marked_.pass();
       if (p == from) return false;
       put(from, p);
     }
@@ -334,7 +353,7 @@ class PlainReader {
 // Reads shell code that is plain; false, and an empty tree, where it is not.
 inline bool read_plain(Tree& tree, const Surroundings& around, string_view text) noexcept {
   PlainReader reader(tree, around, text);
-  if (reader.read() && reader.build()) return true;
+  if (reader.read() && reader.build(true)) return true;
   tree.clear();
   return false;
 }

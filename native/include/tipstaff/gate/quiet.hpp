@@ -7,32 +7,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/commands.hpp"
 #include "tipstaff/gate/globs.hpp"
 #include "tipstaff/gate/image.hpp"
+#include "tipstaff/gate/outline.hpp"
 #include "tipstaff/gate/word_signs.hpp"
+#include "tipstaff/lowest_bit.hpp"
 
 namespace tipstaff::gate::rules {
-
-// Facts that triggers ask for; tipstaff.gates.image_triggers has the same.
-namespace fact {
-constexpr std::uint32_t kReadsPipe = 1;
-constexpr std::uint32_t kWritesPipe = 2;
-constexpr std::uint32_t kCarried = 4;
-constexpr std::uint32_t kHasInput = 8;
-constexpr std::uint32_t kUnknownWords = 16;
-constexpr std::uint32_t kFollowed = 32;
-}  // namespace fact
-
-// What is known of a command without reading its words one by one.
-struct Outline {
-  const Word* words;  // behind the program
-  std::uint32_t count;
-  std::uint32_t first_hash;  // of the first word
-  std::uint32_t facts, via;
-  // Where the words stand, all of them as they are; empty where they do not stand in one text.
-  std::string_view written;
-};
 
 // The candidates that have a sign which is `one`, with the word's ending or alone, as bits.
 inline std::uint32_t signed_by(const Image& image, const record::Guard& guard, std::uint32_t one, std::string_view word) noexcept {
@@ -71,9 +52,8 @@ class GuardedWords {
     if ((firsts_[letter_class(word[0])] >> letter_class(word[1]) & 1) != 0 &&
         signed_by(image_, guard_, beginning_sign(word), word) != 0)
       return true;
-    if (lasts_ != nullptr && n > 2 && (lasts_[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) != 0 &&
-        signed_by(image_, guard_, ending_sign(word), word) != 0)
-      return true;
+    // Few letters are the last one of any ending.
+    if (lasts_ != nullptr && lasts_[letter_class(word[n - 1])] != 0 && may_end(word)) return true;
     if (word[0] != '-' || !asks_) return false;
     if (n == 2 && style_ != OptionStyle::single) return is_letter(word[1]);
     return may_be_option(word);
@@ -83,6 +63,11 @@ class GuardedWords {
   bool is_letter(char c) const noexcept {
     const auto byte = static_cast<unsigned char>(c);
     return (guard_.letters[byte >> 5 & 3] >> (byte & 31) & 1) != 0;
+  }
+  bool may_end(std::string_view word) const noexcept {
+    const std::size_t n = word.size();
+    return n > 2 && (lasts_[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) != 0 &&
+           signed_by(image_, guard_, ending_sign(word), word) != 0;
   }
   bool may_begin(char first, char second) const noexcept {
     if (first == '=' || second == '=') return true;
@@ -123,15 +108,16 @@ class GuardedWords {
 inline std::uint32_t letters_of(const Outline& outline) noexcept {
   std::uint32_t letters = std::uint32_t{1} << kWordEnd;
   // Blanks within quotes are letters of a word, but so are the quotes.
-  if (!outline.written.empty()) return letters | gate::letters_of(outline.written, kBitsBetweenBlanks);
+  const std::string_view written = outline.written();
+  if (!written.empty()) return letters | gate::letters_of(written, kBitsBetweenBlanks);
   for (std::uint32_t i = 0; i < outline.count; ++i) letters |= gate::letters_of(outline.words[i].text);
   return letters;
 }
 
 // Whether two signs that are pairs of letters, packed as a guard has them, may be there.
 inline bool may_have_pair(std::uint32_t signs, const Outline& outline) noexcept {
-  if (outline.written.empty()) return true;
-  return may_hold_pair(outline.written, signs >> 21 & 31, signs >> 16 & 31) && may_hold_pair(outline.written, signs >> 5 & 31, signs & 31);
+  const std::string_view written = outline.written();
+  return written.empty() || (may_hold_pair(written, signs >> 21 & 31, signs >> 16 & 31) && may_hold_pair(written, signs >> 5 & 31, signs & 31));
 }
 
 // The same for all of a guard. Most need a letter that is not there.
@@ -140,13 +126,9 @@ inline bool may_have_pair(std::uint32_t signs, const Outline& outline) noexcept 
   const std::uint32_t* const signs = image.signs.items + guard.signs + guard.pairs_from;
   const std::uint32_t* const letters = image.signs.items + guard.signs + 2 * guard.sign_count;
   const std::uint32_t missing = ~letters_of(outline);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    while (i + 4 <= count && (letters[i] & missing) != 0 && (letters[i + 1] & missing) != 0 && (letters[i + 2] & missing) != 0 &&
-           (letters[i + 3] & missing) != 0)
-      i += 4;
-    if (i == count) break;
-    if ((letters[i] & missing) == 0 && may_have_pair(signs[i], outline)) return true;
-  }
+  for (std::uint32_t from = 0; from < count; from += kSetsAtOnce)
+    for (std::uint64_t left = sets_without(letters + from, count - from, missing); left != 0; left &= left - 1)
+      if (may_have_pair(signs[from + lowest_bit(left)], outline)) return true;
   return false;
 }
 
@@ -154,7 +136,8 @@ inline bool may_have_pair(std::uint32_t signs, const Outline& outline) noexcept 
 inline bool is_option(std::string_view word) noexcept { return word.size() >= 2 && word[0] == '-'; }
 
 // Whether no rule of the program that `spec` describes holds; null is a program that no rule tells about.
-inline bool none_holds(const Image& image, const record::Spec* spec, const Outline& outline) noexcept {
+// `facts`: what else is known.
+inline bool none_holds(const Image& image, const record::Spec* spec, const Outline& outline, std::uint32_t facts = 0) noexcept {
   if (image.shared.count != 0) return false;
   if (spec == nullptr) return true;
   const auto style = static_cast<OptionStyle>(spec->style);
@@ -172,7 +155,7 @@ inline bool none_holds(const Image& image, const record::Spec* spec, const Outli
   const std::uint32_t index = bucket != nullptr ? bucket->guard : spec->guard;
   if (index == kNothing) return true;
   const record::Guard& guard = image.guards[index];
-  if ((guard.always | (guard.facts & outline.facts) | (guard.via & outline.via)) != 0) return false;
+  if ((guard.always | (guard.facts & (outline.facts | facts)) | (guard.via & outline.via)) != 0) return false;
   const GuardedWords guarded(image, guard, style);
   const Word* const end = outline.words + outline.count;
   for (const Word* word = outline.words; word != end; ++word)

@@ -9,6 +9,7 @@
 #include "tipstaff/gate/matcher.hpp"
 #include "tipstaff/gate/options.hpp"
 #include "tipstaff/gate/quiet.hpp"
+#include "tipstaff/lowest_bit.hpp"
 
 namespace tipstaff::gate::rules {
 
@@ -53,8 +54,11 @@ class Trial {
     const std::uint32_t* const list = image_.candidates.items + first;
     const std::uint32_t met = judging_.trace != nullptr ? ~std::uint32_t{0} : guarded_.open(guard);
     if (met == 0) return;
-    for (std::uint32_t i = 0; i < count; ++i)
-      if ((met >> (i < 31 ? i : 31) & 1) != 0) try_rule(image_.instances[list[i]]);
+    const std::uint32_t own = count < 31 ? count : 31;  // of those that have a bit of their own
+    for (std::uint32_t left = met & ((std::uint32_t{1} << own) - 1); left != 0; left &= left - 1)
+      try_rule(image_.instances[list[lowest_bit(left)]]);
+    if ((met >> 31) == 0) return;
+    for (std::uint32_t i = own; i < count; ++i) try_rule(image_.instances[list[i]]);
   }
   // Those that look at every program.
   void run_shared() noexcept {
@@ -96,19 +100,18 @@ class Trial {
 };
 
 // Runs the rules of one program over one command of the tree (or one that a caller made up, with its words).
-// `known`: it is known already that some rule may hold.
+// `known`: what tells about the program, where it is known already that some rule may hold.
 inline void judge_command(const Judging& judging, const Command& command, std::uint32_t index, const Word* words,
-                          std::uint32_t word_count, bool known = false) noexcept {
+                          std::uint32_t word_count, const record::Spec* known = nullptr) noexcept {
   const Image& image = *judging.image;
-  const record::Spec* spec = image.find(command.program.empty() ? std::string_view("@unknown") : command.program);
+  const record::Spec* const spec = known != nullptr ? known : image.find(command.program.empty() ? std::string_view("@unknown") : command.program);
   if (spec == nullptr && image.shared.count == 0) return;
   std::uint16_t flags = 0;
   for (std::uint32_t i = 0; i < word_count; ++i) flags |= words[i].flags;
   const std::uint32_t facts = facts_of(command, flags, judging.followed);
   const bool in_place = command.as_written && words == judging.tree->arguments(command);
-  if (judging.trace == nullptr && !known) {
-    const Outline outline{words, word_count, word_count != 0 ? hash_name(words[0].text) : 0, facts, command.via,
-                          in_place ? text_of(words, word_count) : std::string_view()};
+  if (judging.trace == nullptr && known == nullptr) {
+    const Outline outline{words, word_count, word_count != 0 ? hash_name(words[0].text) : 0, facts, command.via, in_place};
     if (none_holds(image, spec, outline)) return;
   }
   const record::Spec& used = spec != nullptr ? *spec : record::kPlainSpec;

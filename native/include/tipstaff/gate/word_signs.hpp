@@ -121,4 +121,22 @@ inline bool may_hold_pair(std::string_view text, std::uint32_t left, std::uint32
   return false;
 }
 
+// Which of the first kSetsAtOnce of some sets of letters have none of `missing`, as bits.
+constexpr std::uint32_t kSetsAtOnce = 64;
+inline std::uint64_t sets_without(const std::uint32_t* sets, std::uint32_t count, std::uint32_t missing) noexcept {
+  const std::uint32_t end = count < kSetsAtOnce ? count : kSetsAtOnce;
+  std::uint64_t without = 0;
+  std::uint32_t at = 0;
+#if defined(__SSE2__)
+  const __m128i unwanted = _mm_set1_epi32(static_cast<int>(missing)), none = _mm_setzero_si128();
+  for (; at + 4 <= end; at += 4) {
+    const __m128i met = _mm_and_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sets + at)), unwanted);
+    const int free = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(met, none)));
+    without |= static_cast<std::uint64_t>(free) << at;
+  }
+#endif
+  for (; at < end; ++at) without |= std::uint64_t{(sets[at] & missing) == 0} << at;
+  return without;
+}
+
 }  // namespace tipstaff::gate
