@@ -83,7 +83,7 @@ class Options {
   Options(const Image& image, const record::Spec& spec, Parsed* parsed) noexcept
       : image_(image), spec_(spec), parsed_(parsed), style_(static_cast<OptionStyle>(spec.style)) {}
 
-  void read() noexcept {
+  [[gnu::flatten]] void read() noexcept {
     // Locals: what is written to a reading's bytes might be anything's, for all a compiler knows.
     Parsed* const parsed = parsed_;
     const Word* const words = parsed->words;

@@ -33,47 +33,14 @@ inline std::uint32_t signed_by(const Image& image, const record::Guard& guard, s
   return found;
 }
 
-// What one guard asks of words, one by one.
-class GuardedWords {
+// What one guard asks of options.
+class GuardedOptions {
  public:
-  GuardedWords(const Image& image, const record::Guard& guard, OptionStyle style) noexcept
-      : image_(image), guard_(guard), style_(style),
-        firsts_((guard.firsts != kNothing ? image.letters[guard.firsts] : kNone).second),
-        lasts_(guard.lasts != kNothing ? image.letters[guard.lasts].second : nullptr),
-        asks_(guard.asks != 0) {}
+  GuardedOptions(const Image& image, const record::Guard& guard, OptionStyle style) noexcept
+      : image_(image), guard_(guard), style_(style) {}
 
-  // Whether the word begins or ends as a rule asks, or is an option that one asks for.
-  bool may_meet(std::string_view word) const noexcept {
-    const std::size_t n = word.size();
-    if (n < 2) {
-      const std::uint32_t one = n != 0 ? letter_class(word[0]) : kWordEnd;
-      return (firsts_[one] >> kWordEnd & 1) != 0 && signed_by(image_, guard_, beginning_sign(word), word) != 0;
-    }
-    if ((firsts_[letter_class(word[0])] >> letter_class(word[1]) & 1) != 0 &&
-        signed_by(image_, guard_, beginning_sign(word), word) != 0)
-      return true;
-    // Few letters are the last one of any ending.
-    if (lasts_ != nullptr && lasts_[letter_class(word[n - 1])] != 0 && may_end(word)) return true;
-    if (word[0] != '-' || !asks_) return false;
-    if (n == 2 && style_ != OptionStyle::single) return is_letter(word[1]);
-    return may_be_option(word);
-  }
-
- private:
-  bool is_letter(char c) const noexcept {
-    const auto byte = static_cast<unsigned char>(c);
-    return (guard_.letters[byte >> 5 & 3] >> (byte & 31) & 1) != 0;
-  }
-  bool may_end(std::string_view word) const noexcept {
-    const std::size_t n = word.size();
-    return n > 2 && (lasts_[letter_class(word[n - 1])] >> letter_class(word[n - 2]) & 1) != 0 &&
-           signed_by(image_, guard_, ending_sign(word), word) != 0;
-  }
-  bool may_begin(char first, char second) const noexcept {
-    if (first == '=' || second == '=') return true;
-    return guard_.starts != kNothing && (image_.letters[guard_.starts].second[letter_class(first)] >> letter_class(second) & 1) != 0;
-  }
-  [[gnu::noinline]] bool may_be_option(std::string_view word) const noexcept {
+  // Whether a word of two bytes and more that begins with a dash is an option that a rule asks for.
+  bool may_be_asked_for(std::string_view word) const noexcept {
     if (style_ != OptionStyle::gnu) {
       const std::string_view name = word.substr(style_ == OptionStyle::single ? 0 : word[1] == '-' ? 2 : 1);
       return name.size() < 2 ? is_letter(name[0]) : may_begin(name[0], name[1]);
@@ -82,6 +49,16 @@ class GuardedWords {
     for (std::size_t i = 1; i < word.size(); ++i)
       if (is_letter(word[i])) return true;
     return false;
+  }
+  bool is_letter(char c) const noexcept {
+    const auto byte = static_cast<unsigned char>(c);
+    return (guard_.letters[byte >> 5 & 3] >> (byte & 31) & 1) != 0;
+  }
+
+ private:
+  bool may_begin(char first, char second) const noexcept {
+    if (first == '=' || second == '=') return true;
+    return guard_.starts != kNothing && (image_.letters[guard_.starts].second[letter_class(first)] >> letter_class(second) & 1) != 0;
   }
   // Whether a name in which letters may be left out at the end is that of an option.
   bool may_stand_for(std::string_view name) const noexcept {
@@ -94,15 +71,46 @@ class GuardedWords {
     return false;
   }
 
-  static constexpr record::Letters kNone{};
-
   const Image& image_;
   const record::Guard& guard_;
   const OptionStyle style_;
-  const std::uint32_t* const firsts_;
-  const std::uint32_t* const lasts_;  // null where no end of a word is asked for
-  const bool asks_;                   // for options
 };
+
+// A function of its own: no object need be kept for it while words are looked at.
+[[gnu::noinline]] inline bool may_be_option(const Image& image, const record::Guard& guard, OptionStyle style, std::string_view word) noexcept {
+  return GuardedOptions(image, guard, style).may_be_asked_for(word);
+}
+
+// Whether some word begins or ends as a rule behind a guard asks, or is an option that one asks for.
+inline bool may_meet(const Image& image, const record::Guard& guard, OptionStyle style, const Word* words, std::uint32_t count) noexcept {
+  static constexpr record::Letters kNone{};
+  const std::uint32_t* const firsts = (guard.firsts != kNothing ? image.letters[guard.firsts] : kNone).second;
+  const std::uint32_t* const lasts = guard.lasts != kNothing ? image.letters[guard.lasts].second : nullptr;
+  const bool asks = guard.asks != 0;
+  const Word* const end = words + count;
+  for (const Word* at = words; at != end; ++at) {
+    const std::string_view word = at->text;
+    const std::size_t n = word.size();
+    if (n < 2) {
+      const std::uint32_t one = n != 0 ? letter_class(word[0]) : kWordEnd;
+      if ((firsts[one] >> kWordEnd & 1) != 0 && signed_by(image, guard, beginning_sign(word), word) != 0) return true;
+      continue;
+    }
+    if ((firsts[letter_class(word[0])] >> letter_class(word[1]) & 1) != 0 &&
+        signed_by(image, guard, beginning_sign(word), word) != 0)
+      return true;
+    // Few letters are the last one of any ending.
+    if (lasts != nullptr) {
+      const std::uint32_t before = lasts[letter_class(word[n - 1])];
+      if (before != 0 && n > 2 && (before >> letter_class(word[n - 2]) & 1) != 0 && signed_by(image, guard, ending_sign(word), word) != 0)
+        return true;
+    }
+    if (word[0] != '-' || !asks) continue;
+    if (n == 2 && style != OptionStyle::single ? GuardedOptions(image, guard, style).is_letter(word[1]) : may_be_option(image, guard, style, word))
+      return true;
+  }
+  return false;
+}
 
 // The letters of words, with their ends.
 inline std::uint32_t letters_of(const Outline& outline) noexcept {
@@ -156,10 +164,7 @@ inline bool none_holds(const Image& image, const record::Spec* spec, const Outli
   if (index == kNothing) return true;
   const record::Guard& guard = image.guards[index];
   if ((guard.always | (guard.facts & (outline.facts | facts)) | (guard.via & outline.via)) != 0) return false;
-  const GuardedWords guarded(image, guard, style);
-  const Word* const end = outline.words + outline.count;
-  for (const Word* word = outline.words; word != end; ++word)
-    if (guarded.may_meet(word->text)) return false;
+  if (may_meet(image, guard, style, outline.words, outline.count)) return false;
   if (guard.pairs_from == guard.sign_count) return true;
   // Of one it is told at once whether it is there.
   if (guard.pairs_from + 1 == guard.sign_count && !may_have_pair(image.signs[guard.signs + guard.pairs_from], outline)) return true;
