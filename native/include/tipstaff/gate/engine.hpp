@@ -379,7 +379,8 @@ class Engine : private CommandJudge {
 
 }  // namespace engine
 
-// Judges one event. `tree` is room to work in, and holds what was read last; `flow` and `trace` may be null.
+// Judges one event. `tree` is room to work in; it holds what was read last where `trace` asks how that was judged.
+// `flow` and `trace` may be null.
 inline void evaluate(const Image& image, const Settings& settings, const Event& event, const Surroundings& surroundings,
                      Tree& tree, FlowState* flow, Verdict* verdict, const rules::Trace* trace = nullptr) noexcept {
   verdict->clear();
