@@ -1,6 +1,7 @@
 // cmake -P SCRIPT: the files that a script removes and the programs that it starts. cmake -E: commands that it runs.
 #pragma once
 
+#include "tipstaff/gate/known_texts.hpp"
 #include "tipstaff/gate/quoting.hpp"
 #include "tipstaff/gate/shell_make.hpp"
 

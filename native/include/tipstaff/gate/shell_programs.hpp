@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tipstaff/gate/ascii.hpp"
 #include "tipstaff/gate/name_hash.hpp"
 #include "tipstaff/gate/shell_bytes.hpp"
 
