@@ -332,7 +332,12 @@ GROUPS: Final = (
     ),
     Group(
         "gates",
-        ("GATE_60_CHARS_VS_NODE", "GATE_60_CHARS_VS_TREE_SITTER", "GATE_60_CHARS_VS_PYTHON_RE"),
+        (
+            "GATE_60_CHARS_VS_NODE",
+            "GATE_60_CHARS_VS_TREE_SITTER",
+            "GATE_60_CHARS_VS_PYTHON_RE",
+            "GATE_THREADS_VS_PROCESSES",
+        ),
         _of("bars_gates", "gates"),
     ),
     Group(

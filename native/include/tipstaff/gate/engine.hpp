@@ -366,8 +366,10 @@ class Engine : private CommandJudge {
     Verdict aside;
     verdict_ = judging_.verdict = &aside;
     flow_ = nullptr;
+    judging_.followed = false;
     code(text, dialect);
     verdict_ = judging_.verdict = own;
+    judging_.followed = true;
     flow_ = flow;
     flow_->remember(path, aside.decision);
   }

@@ -43,7 +43,7 @@ inline constexpr std::array<std::uint8_t, 256> kKinds = make_kinds();
 inline std::uint8_t kind_of(char c) noexcept { return kKinds[static_cast<unsigned char>(c)]; }
 
 // The places of a text's bytes that are no plain text, one after the other: what is left of them. There may be some more:
-// bytes of letters that are no ASCII.
+// DEL, and bytes of letters that are no ASCII.
 class Marked {
  public:
   Marked() noexcept = default;
