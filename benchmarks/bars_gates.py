@@ -129,6 +129,9 @@ def _two_processes() -> Iterator[Callable[[], float]]:
     start = [sys.executable, "-c", "from benchmarks.bars_gates import worker; worker()"]
     workers: list[subprocess.Popen[str]] = []
 
+    def begin() -> subprocess.Popen[str]:
+        return subprocess.Popen(start, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
     def turn(say: str) -> None:
         for one in workers:
             assert one.stdin is not None
@@ -140,9 +143,7 @@ def _two_processes() -> Iterator[Callable[[], float]]:
                 raise RuntimeError("a process that was to judge beside another one has ended")
 
     try:
-        workers.extend(
-            subprocess.Popen(start, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)
-        )
+        workers.extend(begin() for _ in range(2))
         turn("")
         yield lambda: _microseconds(lambda: turn("go\n"), 2 * 3 * len(COMMANDS) * TIMES_THREADS)
     finally:
