@@ -126,8 +126,8 @@ GATE_60_CHARS_VS_NODE: Final = 1.0
 GATE_60_CHARS_VS_TREE_SITTER: Final = 40.0
 GATE_60_CHARS_VS_PYTHON_RE: Final = 50.0
 GATE_THREADS_VS_PROCESSES: Final = 0.75
-"""Two threads take the texts of a call over from Python one after the other, and begin anew with each call; two processes
-do neither. Threads that waited for each other would reach a half."""
+"""Two threads take the texts of a call over from Python one after the other, and begin anew with each call; two
+processes do neither. Threads that waited for each other would reach a half."""
 
 # Bars of scale, with the static embedding, in one run.
 EMBED_100_CHARS_US: Final = 5.0
