@@ -332,14 +332,10 @@ GROUPS: Final = (
     ),
     Group(
         "gates",
-        (
-            "GATE_60_CHARS_VS_NODE",
-            "GATE_60_CHARS_VS_TREE_SITTER",
-            "GATE_60_CHARS_VS_PYTHON_RE",
-            "GATE_THREADS_VS_PROCESSES",
-        ),
+        ("GATE_60_CHARS_VS_NODE", "GATE_60_CHARS_VS_TREE_SITTER", "GATE_60_CHARS_VS_PYTHON_RE"),
         _of("bars_gates", "gates"),
     ),
+    Group("threads", ("GATE_THREADS_VS_PROCESSES",), _of("bars_gates", "threads")),
     Group(
         "scale",
         ("EMBED_100_CHARS_US", "EMBED_VS_ONNX", "RETRIEVE_500_US", "UPDATE_VS_BUILD"),

@@ -152,44 +152,53 @@ def _two_processes() -> Iterator[Callable[[], float]]:
 
 
 def gates() -> Sequence[Row]:
-    """Measure all bars of the gates."""
-    with _two_processes() as processes:
-        return _gates(processes)
-
-
-def _gates(processes: Callable[[], float]) -> Sequence[Row]:
+    """Measure the bars of one command."""
     contenders = (
         ("a command of 60 characters, times as fast as 12 expressions in Node", "GATE_60_CHARS_VS_NODE", _node()),
         ("the same, times as fast as a parse by tree-sitter-bash", "GATE_60_CHARS_VS_TREE_SITTER", _tree_sitter()),
         ("the same, times as fast as 12 expressions in Python", "GATE_60_CHARS_VS_PYTHON_RE", _python()),
-        ("two threads, times as fast as two processes", "GATE_THREADS_VS_PROCESSES", processes),
     )
-    alone, together = _ours(times=TIMES_THREADS), _ours(threads=2, times=TIMES_THREADS)
-    ours = {budget: together if budget == "GATE_THREADS_VS_PROCESSES" else _ours() for _, budget, _ in contenders}
+    ours = _ours()
     own: dict[str, list[float]] = {budget: [] for _, budget, _ in contenders}
     others: dict[str, list[float]] = {budget: [] for _, budget, _ in contenders}
-    one_thread: list[float] = []
     for _ in range(ROUNDS):
-        one_thread.append(alone())
         for _, budget, measure in contenders:
             if not isinstance(measure, str):
-                own[budget].append(ours[budget]())
+                own[budget].append(ours())
                 others[budget].append(measure())
-    rows: list[Row] = []
-    for name, budget, measure in contenders:
-        if isinstance(measure, str):
-            rows.append(Row(name, budget, [], False, measure))
-            continue
-        left, right = statistics.median(own[budget]), statistics.median(others[budget])
-        # Both of a round are measured one right behind the other: a shared machine is faster in some rounds.
-        ratio = statistics.median(two / one for one, two in zip(own[budget], others[budget], strict=True))
-        remark = f"ours {left:.2f} us, the other {right:.2f} us"
-        if budget == "GATE_THREADS_VS_PROCESSES":
-            remark += f"; one thread {statistics.median(one_thread):.2f} us"
-        rows.append(Row(name, budget, [ratio], False, remark))
-    return rows
+    return [
+        Row(name, budget, [], False, measure)
+        if isinstance(measure, str)
+        else Row(name, budget, [_ratio(own[budget], others[budget])], False, _times(own[budget], others[budget]))
+        for name, budget, measure in contenders
+    ]
+
+
+def threads() -> Sequence[Row]:
+    """Measure the bar of two threads."""
+    alone, together = _ours(times=TIMES_THREADS), _ours(threads=2, times=TIMES_THREADS)
+    one: list[float] = []
+    own: list[float] = []
+    others: list[float] = []
+    with _two_processes() as processes:
+        for _ in range(ROUNDS):
+            one.append(alone())
+            own.append(together())
+            others.append(processes())
+    name = "commands in two threads, times as fast as in two processes"
+    remark = f"{_times(own, others)}; one thread {statistics.median(one):.2f} us"
+    return [Row(name, "GATE_THREADS_VS_PROCESSES", [_ratio(own, others)], False, remark)]
+
+
+def _ratio(own: list[float], others: list[float]) -> float:
+    # Both of a round are measured one right behind the other: a shared machine is faster in some rounds.
+    return statistics.median(two / one for one, two in zip(own, others, strict=True))
+
+
+def _times(own: list[float], others: list[float]) -> str:
+    return f"ours {statistics.median(own):.2f} us, the other {statistics.median(others):.2f} us"
 
 
 if __name__ == "__main__":
-    for row in gates():
+    for row in (*gates(), *threads()):
         print(f"{row.name}: {row.value} (required {row.required}) {row.remark}")

@@ -139,7 +139,7 @@ class CommandJudge {
   }
 
  private:
-  // Judges a text that is plain; false where it is not. All that most texts need is one function.
+  // Judges a text that is plain; false where it is not.
   bool judge_plain(std::string_view text) noexcept {
     plain::PlainReader plain(tree_, surroundings_, text);
     if (!plain.read()) return false;
@@ -148,6 +148,7 @@ class CommandJudge {
   }
 
   // The commands of which no rule holds, and that are none of what an earlier call wrote, as bits.
+  // Most texts need this and no more: calls within it would cost as much as what they do.
   [[gnu::flatten]] std::uint32_t quiet_of(plain::PlainReader& plain) const noexcept {
     const std::uint32_t followed = flow_ != nullptr ? fact::kFollowed : 0;
     std::uint32_t quiet = 0, bit = 1;

@@ -116,6 +116,7 @@ class PlainReader {
   char at(std::uint32_t place) const noexcept { return text_[place]; }
   std::uint8_t kind_at(std::uint32_t place) const noexcept { return place == size_ ? kind::kEnd : kind_of(text_[place]); }
 
+  // Every text is read by it: calls within it would cost as much as what they do.
   [[gnu::flatten]] bool read_all() noexcept {
     marked_ = marks_.read({text_, size_});
     if (may_be_statement({text_, size_}) && tools::starts_like_sql({text_, size_})) return false;
