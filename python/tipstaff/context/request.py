@@ -26,7 +26,7 @@ from tipstaff.context.shortening.pruning import (
 from tipstaff.context.sources.git_state import GitState
 from tipstaff.context.sources.memory_tiers import MemoryTiers
 from tipstaff.context.sources.path_rules import PathRules, format_rule
-from tipstaff.context.tokens.counting import TextCounter, default_counter
+from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_full_context
 from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
 from tipstaff.model import Record
 
@@ -249,7 +249,11 @@ class RequestAssembler:
         self._previous = pruned if pruned.applied else None
         pruned = self._within_window(pruned)
         sent = _with_context(pruned.messages, context) if context else pruned.messages
-        snapshot, used, troubles = self.record(planned, sent, self._tools)
+        beside = estimate_full_context(
+            [{"type": "text", "text": text} for text in (system, context) if text], self._tools, (), count=self._count
+        )
+        spoken = max(0, pruned.pruned_tokens - round(beside * pruned.scale))
+        snapshot, used, troubles = self.record(planned, sent, self._tools, message_tokens=spoken)
         return AssembledRequest(
             prompt=planned.prompt,
             system_prompt=system,

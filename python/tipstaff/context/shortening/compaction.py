@@ -162,7 +162,7 @@ def compact(
         If a message is not of the Messages API's shape.
     """
     found = tuple(messages)
-    work = _Work(found, system_prompt, tools, config, count or default_counter(), usage, previous)
+    work = _Work(messages, found, system_prompt, tools, config, count or default_counter(), usage, previous)
     preamble = read_preamble(found)
     facts = preamble.facts.merged(facts or Facts()).merged(extract_facts(found[preamble.size :]))
     if work.original - work.apart <= config.trigger_tokens and not force:
@@ -186,6 +186,7 @@ class _Work:
 
     def __init__(
         self,
+        given: Sequence[Message],
         messages: tuple[Message, ...],
         system_prompt: SystemPrompt,
         tools: Sequence[Mapping[str, Any]],
@@ -194,7 +195,8 @@ class _Work:
         usage: Any,
         previous: PruneResult | None,
     ) -> None:
-        measure = measured_request(messages, system_prompt, tools, config, count=count, usage=usage, previous=previous)
+        # The caller's own list: what its messages cost is remembered.
+        measure = measured_request(given, system_prompt, tools, config, count=count, usage=usage, previous=previous)
         self.messages = messages
         self.config = config
         self.count = measure.count

@@ -13,6 +13,8 @@ decided what would have been pruned there. Later messages do not change what was
 from __future__ import annotations
 
 import bisect
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -157,7 +159,7 @@ def prune_for_request(
     """
     found = tuple(messages)
     measure = measured_request(
-        found,
+        messages,
         system_prompt,
         tools,
         config,
@@ -437,11 +439,9 @@ class Pruner:
         blocks = blocks_of(self._messages[candidate.message])
         block = blocks[candidate.block]
         where = (self._reference(block) if self._reference is not None else None) or ""
-        stub = stub_of(candidate.kind, block, where)
+        stub, cost, left = _weighed(candidate.kind, block, where, self._count)
         if stub is block:
             return None
-        cost = estimate_block(block, count=self._count)
-        left = 0 if stub is None else estimate_block(stub, count=self._count)
         alone = all(place == candidate.block or changes.get(place, other) is None for place, other in enumerate(blocks))
         if stub is None and alone:
             left = self._count(THINKING_REMOVED)
@@ -524,6 +524,38 @@ def shortened_results(
         known[str(block.get("tool_use_id"))] = shorter
         saved += put(index, place, block, shorter)
     return tuple(found), saved
+
+
+_WEIGHED: OrderedDict[int, tuple[Block, tuple[object, ...], tuple[Block | None, int, int]]] = OrderedDict()
+_MOST_WEIGHED: Final = 4_096
+
+
+def _weighed(kind: str, block: Block, where: str, count: TextCounter) -> tuple[Block | None, int, int]:
+    """Return what would replace a block, what it costs and what that does; remembered, as each request asks again."""
+    if count is not default_counter():
+        return _weigh(kind, block, where, count)
+    # The texts are what may be replaced in a block that stays the same object.
+    told = (where, *(block.get(name) for name in ("content", "input", "text", "thinking")))
+    known = _WEIGHED.get(id(block))
+    if known is not None and known[0] is block and all(a is b for a, b in zip(known[1], told, strict=True)):
+        return known[2]
+    found = _weigh(kind, block, where, count)
+    if isinstance(told[1], str | None) and not isinstance(told[2], Mapping):  # else it may change within
+        with _WEIGHED_LOCK:
+            _WEIGHED[id(block)] = (block, told, found)
+            while len(_WEIGHED) > _MOST_WEIGHED:
+                _WEIGHED.popitem(last=False)
+    return found
+
+
+_WEIGHED_LOCK: Final = threading.Lock()
+
+
+def _weigh(kind: str, block: Block, where: str, count: TextCounter) -> tuple[Block | None, int, int]:
+    stub = stub_of(kind, block, where)
+    if stub is block:
+        return stub, 0, 0
+    return stub, estimate_block(block, count=count), 0 if stub is None else estimate_block(stub, count=count)
 
 
 def _mark_of(block: Block) -> str:
