@@ -212,16 +212,14 @@ def test_d19_paragraphs_that_say_nothing_about_the_request_go_first() -> None:
     assert len(prompt.prompt) == section.final_chars <= 250
 
 
-def test_d19_what_is_relevant_stays_longer_than_what_is_not_in_a_section_above() -> None:
+def test_a_section_is_whole_only_where_none_above_it_was_cut() -> None:
     other = "\n\n".join(["Nothing here has to do with it."] * 20)
     plan = ContextAssemblyPlan()
-    plan.add_section("memory:Workspace", other, 80, focus=FOCUS)
-    plan.add_section("memory:markdown-memory", NOTES, 55, focus=FOCUS)
-    prompt = plan.build(SystemPromptBudget(2_000, 500))
-    assert "OrderBook keeps totals" in prompt.prompt
-    assert len(prompt.prompt) <= 500
-    plain = ContextAssemblyPlan().add_section("a", other, 80).add_section("b", NOTES, 55)
-    assert "OrderBook" not in plain.build(SystemPromptBudget(2_000, 500)).prompt
+    plan.add_section("rules:tests", other, 89)
+    plan.add_section("memory:markdown-memory", NOTES, 67, focus=FOCUS)
+    for room in range(100, len(other) + len(NOTES), 37):
+        rules, memory = plan.build(SystemPromptBudget(2_000, room)).sections
+        assert not rules.truncated or not memory.included, room
 
 
 def test_without_a_relevant_paragraph_the_middle_goes() -> None:

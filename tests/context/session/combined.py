@@ -29,7 +29,12 @@ def documented(root: Path, provider: Provider, turns: Sequence[Turn], *, usage: 
             history = list(done.messages)
             request = requests.assemble(query, history)
         provider.next = blocks
-        body = {"system": request.system_prompt, "tools": TOOLS, "messages": list(request.messages), "max_tokens": OUTPUT}
+        body = {
+            "system": request.system_prompt,
+            "tools": TOOLS,
+            "messages": list(request.messages),
+            "max_tokens": OUTPUT,
+        }
         answer = provider.take("/v1/messages", body)
         reported = answer["usage"] if usage else None
         history.append({"role": "assistant", "content": answer["content"]})
@@ -59,7 +64,12 @@ def any_order(root: Path, provider: Provider, turns: Sequence[Turn], seed: int, 
             step = chance.random()
             if step < 0.35:
                 previous = prune_for_request(
-                    history, "Be careful.", TOOLS, config=config, usage=used, previous=previous if chance.random() < 0.7 else None
+                    history,
+                    "Be careful.",
+                    TOOLS,
+                    config=config,
+                    usage=used,
+                    previous=previous if chance.random() < 0.7 else None,
                 )
                 sent = list(previous.messages)
             elif step < 0.75:
@@ -68,7 +78,9 @@ def any_order(root: Path, provider: Provider, turns: Sequence[Turn], seed: int, 
                 previous = request.pruned if chance.random() < 0.5 else previous
             else:
                 source = sent if chance.random() < 0.5 else history
-                done = compact(source, "Be careful.", config=config, tools=TOOLS, usage=used, force=chance.random() < 0.05)
+                done = compact(
+                    source, "Be careful.", config=config, tools=TOOLS, usage=used, force=chance.random() < 0.05
+                )
                 history = list(done.messages)
                 sent = list(history)
         provider.next = blocks

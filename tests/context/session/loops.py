@@ -15,7 +15,13 @@ from tipstaff.context.session.session import ContextSession
 
 
 def run_anthropic(
-    session: ContextSession, provider: Provider, url: str, turns: Sequence[Turn], *, whole: bool = True, objects: bool = True
+    session: ContextSession,
+    provider: Provider,
+    url: str,
+    turns: Sequence[Turn],
+    *,
+    whole: bool = True,
+    objects: bool = True,
 ) -> list[Any]:
     """Run a session with the Messages API; `whole` gives all messages each time, `objects` the SDK's own."""
     messages: list[Any] = []

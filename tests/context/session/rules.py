@@ -36,9 +36,11 @@ def anthropic_problems(body: Body, signed: set[tuple[str, str]] | None = None) -
     if len(marks) > 4:
         found.append(f"{len(marks)} cache breakpoints")
     system = body.get("system", "")
-    for block in system if isinstance(system, list) else []:
-        if block.get("type") != "text" or not block.get("text", "").strip():
-            found.append("a bad system block")
+    found += [
+        "a bad system block"
+        for block in (system if isinstance(system, list) else [])
+        if block.get("type") != "text" or not block.get("text", "").strip()
+    ]
     turn_begins = 0
     for index, message in enumerate(messages):
         if message["role"] == "user" and not any(b["type"] == "tool_result" for b in _blocks(message)):
@@ -73,7 +75,11 @@ def anthropic_problems(body: Body, signed: set[tuple[str, str]] | None = None) -
                 found.append(f"{where}: {kind} with {sorted(extra)}")
             if kind == "text" and not block["text"].strip():
                 found.append(f"{where}: empty text")
-            if kind == "text" and block["text"] != block["text"].rstrip() and role == "assistant" == _last(messages, index):
+            if (
+                kind == "text"
+                and block["text"] != block["text"].rstrip()
+                and role == "assistant" == _last(messages, index)
+            ):
                 found.append(f"{where}: trailing white space of a final answer")
             if kind == "tool_result":
                 if role != "user":
@@ -265,7 +271,11 @@ def texts(value: Any) -> Iterator[str]:
 
 def wire(body: Body) -> str:
     """Return the part of a body that a prompt cache sees, in its order: tools, system, messages."""
-    parts = [body.get("tools", []), body.get("system", body.get("instructions", "")), *body.get("messages", body.get("input"))]
+    parts = [
+        body.get("tools", []),
+        body.get("system", body.get("instructions", "")),
+        *body.get("messages", body.get("input")),
+    ]
     return "\n".join(json.dumps(_bare(part), ensure_ascii=False) for part in parts)
 
 

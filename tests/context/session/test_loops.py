@@ -78,7 +78,7 @@ def test_ten_compactions_lose_no_constraint(tmp_path: Path) -> None:
 
 def test_what_cannot_fit_is_named(tmp_path: Path) -> None:
     found = session(tmp_path, "anthropic")
-    with pytest.raises(WindowOverflowError, match="message 1 .user: 'word word") as caught:
+    with pytest.raises(WindowOverflowError, match=r"message 1 .user: 'word word") as caught:
         found.request([{"role": "user", "content": "word " * 60_000}], TOOLS)
     assert caught.value.excess_tokens > 0
     assert caught.value.parts[0].tokens > WINDOW - OUTPUT

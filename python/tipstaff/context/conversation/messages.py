@@ -80,7 +80,7 @@ def refuse_foreign(message: Message, where: str = "message") -> None:
     """
     role: object = message.get("role")
     converter = ""
-    if role == "tool" or role == "function" or message.get("tool_calls"):
+    if role in {"tool", "function"} or message.get("tool_calls"):
         converter = "a Chat Completions message: convert the conversation with from_openai_chat"
     elif role is None and message.get("type") in _RESPONSES_ITEMS:
         converter = "an item of the Responses API: convert the conversation with from_openai_responses"

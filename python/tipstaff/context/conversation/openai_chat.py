@@ -19,9 +19,11 @@ class ChatShape:
     name = "openai_chat"
 
     def continues(self, group: Sequence[Item], item: Item) -> bool:
+        """Return whether an item belongs to the message of the group before it."""
         return group[-1].get("role") == "tool" == item.get("role")
 
     def to_message(self, group: Sequence[Item]) -> dict[str, Any]:
+        """Return the message that a group is."""
         role = group[0].get("role")
         if role == "tool":
             return {"role": "user", "content": [_result(item) for item in group]}
@@ -36,6 +38,7 @@ class ChatShape:
         return {"role": name, "content": content if isinstance(content, str) else _blocks(content)}
 
     def to_items(self, message: Message) -> list[dict[str, Any]]:
+        """Return the items that a message is."""
         content: object = message.get("content")
         role = str(message.get("role"))
         if isinstance(content, str):

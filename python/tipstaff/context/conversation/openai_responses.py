@@ -17,10 +17,12 @@ class ResponsesShape:
     name = "openai_responses"
 
     def continues(self, group: Sequence[Item], item: Item) -> bool:
+        """Return whether an item belongs to the message of the group before it."""
         before, now = _side(group[-1]), _side(item)
         return before == now and now in {"assistant", "result"}
 
     def to_message(self, group: Sequence[Item]) -> dict[str, Any]:
+        """Return the message that a group is."""
         side = _side(group[0])
         if side == "result":
             return {"role": "user", "content": [_result(item) for item in group]}
@@ -32,6 +34,7 @@ class ResponsesShape:
         return {"role": "assistant", "content": [block for item in group for block in _assistant_blocks(item)]}
 
     def to_items(self, message: Message) -> list[dict[str, Any]]:
+        """Return the items that a message is."""
         content: object = message.get("content")
         role = str(message.get("role"))
         if isinstance(content, str):

@@ -1,4 +1,4 @@
-"""The course of a session: what each call took, what of it the provider read from its cache, and what broke the cache."""
+"""The course of a session: what each call took, what of it came from the cache, and what broke the cache."""
 
 from __future__ import annotations
 

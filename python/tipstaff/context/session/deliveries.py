@@ -1,4 +1,4 @@
-"""What changes between calls, and when it is told: once, in the last message of the user's, and not again until it changes.
+"""What changes between calls, and when the model is told: once, in the last message of the user's.
 
 The system prompt and all earlier messages stay as they were sent, byte for byte; so does what was delivered, until a
 break of the cache (a compaction) throws it away. Then all of it is delivered anew.

@@ -1,4 +1,4 @@
-"""One object for a session of an agent: what was said goes in, what to send comes out, from the first call to the last."""
+"""One object for a session of an agent: what was said goes in, what to send for each call comes out."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ class ContextSession:
         When it is shortened, down to what share of the window, and how many of the last turns stay: see
         `CompactionConfig`. It goes far below the threshold so that the provider's cache is broken seldom.
     count
-        Counter of texts; the fitted estimator of the API's vocabulary by default, corrected by what the provider reports.
+        Counter of texts; the fitted estimator of the API's vocabulary by default, corrected by what the provider
+        reports.
     count_request
         Called with the arguments of a call that is near the window's end, returns its tokens: the provider's own
         ``count_tokens``, for example.
@@ -281,7 +282,8 @@ class ContextSession:
         Parameters
         ----------
         response
-            The SDK's answer (``Message``, ``ChatCompletion``, ``Response``), or its JSON. Of a stream, its final message.
+            The SDK's answer (``Message``, ``ChatCompletion``, ``Response``), or its JSON. Of a stream, its final
+            message.
         usage
             What the provider reported, where the answer does not hold it.
 
@@ -435,7 +437,9 @@ class ContextSession:
             base="\n\n".join(part for part in (self._base, self._callers_system) if part.strip()),
             with_git=with_git,
             extra=sections,
-            **self._sections,
+            tool_guidance=self._sections["tool_guidance"],
+            skills=self._sections["skills"],
+            environment=self._sections["environment"],
         )
 
     # -- keeping within the window ----------------------------------------------------------------------------------
@@ -469,7 +473,10 @@ class ContextSession:
         needed = self._meter.tokens(self._estimate())
         self._stuck_at = needed if needed > self.config.trigger_tokens else 0
         self._saved += max(0, before - self._estimate())
-        if needed > available and self._meter.likely(self._estimate()) * (1.0 if self._meter.measured else 1.1) > available:
+        if (
+            needed > available
+            and self._meter.likely(self._estimate()) * (1.0 if self._meter.measured else 1.1) > available
+        ):
             raise self._overflow(available)
 
     def _shorten(self, query: str | None, sections: Mapping[str, str]) -> None:
@@ -582,7 +589,9 @@ class ContextSession:
             return
         from tipstaff.context.sources.auto_memory import flush
 
-        kinds = {name: getattr(self._facts, name) for name in ("constraints", "decisions", "failures", "files", "errors")}
+        kinds = {
+            name: getattr(self._facts, name) for name in ("constraints", "decisions", "failures", "files", "errors")
+        }
         self.problems += flush(kinds, self._memory, self._candidates, self._session)
 
 

@@ -1,7 +1,7 @@
 """What a conversation did, taken from its own words before they are summarised: no model, nothing invented.
 
-Files that were changed, commands that were run, those that failed and why, errors that came back, what was decided, what
-the user demands, which tasks are open; each once, in the order in which it came last.
+Files that were changed, commands that were run, those that failed and why, errors that came back, what was decided,
+what the user demands, which tasks are open; each once, in the order in which it came last.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _SPACE = re.compile(r"\s+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 # How a result of a tool begins, or ends, that failed, where its message does not say so.
 _FAILED: Final = re.compile(
-    r"\A\W{0,4}(?:(?:\w+ )?error\b|\w*(?:Error|Exception)\b:?|traceback \(most recent|fatal:|failed\b|failure\b|exit(?:ed with)?"
+    r"\A\W{0,4}(?:(?:\w+ )?error\b|\w*(?:Error|Exception)\b:?|traceback \(most recent|fatal:|failed\b|"
+    r"failure\b|exit(?:ed with)?"
     r"(?: code| status)?:? ?[1-9]|command (?:failed|not found)|permission denied|no such file|panic:|usage error|"
     r"\[exit (?:code|status) [1-9]|<tool_use_error>|process exited with code [1-9])"
     r"|(?:exit(?:ed with)?|return(?:ed)?) (?:code|status):? ?[1-9]\d{0,2}\W{0,3}\Z"
@@ -49,14 +50,17 @@ _FAILED_JSON: Final = re.compile(
     re.IGNORECASE,
 )
 _DECISION: Final = re.compile(
-    r"\b(?:(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|settled|agreed|opted)|decision:|decided (?:to|that|on|against)|"
+    r"\b(?:(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|settled|agreed|opted)|decision:|decided (?:to|"
+    r"that|on|against)|"
     r"instead of|rather than|we will use|we'll use|going with|the cause (?:is|was)|root cause|turns out|therefore we)\b"
     r"|entschieden|beschlossen|hemos decidido|decidimos|nous avons décidé|решили|решено|决定|決定|決め|결정",
     re.IGNORECASE,
 )
 _DEMAND: Final = re.compile(
-    r"\b(?:must(?:n't)?|never|always|do not|don't|dont|only|should(?:n't)?|shall|keep|avoid|ensure|make sure|at most|at least|"
-    r"no more than|no less than|without|prefer|remember|note that|required?|requires|forbidden|not allowed|may not|cannot|"
+    r"\b(?:must(?:n't)?|never|always|do not|don't|dont|only|should(?:n't)?|shall|keep|avoid|ensure|"
+    r"make sure|at most|at least|"
+    r"no more than|no less than|without|prefer|remember|note that|required?|requires|forbidden|"
+    r"not allowed|may not|cannot|"
     r"can't|stays?|below|under no|instead|important|use|leave|ask)\b"
     r"|\b(?:nie|niemals|immer|muss|müssen|darf|nicht|nur|ohne|nunca|siempre|debe|no|solo|sin|jamais|toujours|doit|pas|"
     r"sans|sempre|deve|não|mai|sem)\b|никогда|всегда|нельзя|должн|не\b|только|без"
@@ -181,7 +185,7 @@ def read_facts(text: str) -> Facts:
                         continue
                     if isinstance(value, str):
                         kinds[name].append(value)
-    return Facts(**{name: tuple(values) for name, values in kinds.items()})
+    return Facts().replace(**{name: tuple(values) for name, values in kinds.items()})
 
 
 def extract_facts(messages: Sequence[Message]) -> Facts:

@@ -23,7 +23,8 @@ from tipstaff.context.tokens.counting import TextCounter
 COMPACTED: Final = "[COMPACTED]"
 CONTINUATION: Final = (
     "This session is continued from a previous conversation that ran out of context. What the user said in it follows, "
-    "word for word, then a summary of what was done. Continue with the task from where it stopped; do not start over and "
+    "word for word, then a summary of what was done. Continue with the task from where it stopped; do "
+    "not start over and "
     "do not ask again what has been answered."
 )
 GO_ON: Final = "Go on from here."
@@ -104,9 +105,7 @@ def said_in(messages: Sequence[Message]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def said_within(
-    task: str, said: Sequence[str], tokens: int, count: TextCounter
-) -> tuple[str, tuple[str, ...], bool]:
+def said_within(task: str, said: Sequence[str], tokens: int, count: TextCounter) -> tuple[str, tuple[str, ...], bool]:
     """Return as much of what the user said as so many tokens allow.
 
     Returns
@@ -125,7 +124,10 @@ def said_within(
     shorter, cut = task, list(said)
     for cap in _CAPS:
         shorter = shortened(task, max(cap, 2_000))
-        cut = [shortened(text, cap) if size * 2 > cap // 2 and len(text) > cap else text for text, size in zip(said, costs, strict=True)]
+        cut = [
+            shortened(text, cap) if size * 2 > cap // 2 and len(text) > cap else text
+            for text, size in zip(said, costs, strict=True)
+        ]
         sizes = [size if new is old else cost(new) for new, old, size in zip(cut, said, costs, strict=True)]
         if cost(shorter) + sum(sizes) <= tokens:
             return shorter, tuple(cut), False

@@ -142,8 +142,8 @@ def prune_for_request(
     count
         Counter of texts; by default the fitted estimator.
     usage, measured_messages
-        What the provider reported of the last request: see `usage_tokens` and `estimate_full_context`. All estimates are
-        scaled by what it measured. If the request was sent pruned, `previous` says what was left out of it; without
+        What the provider reported of the last request: see `usage_tokens` and `estimate_full_context`. All estimates
+        are scaled by what it measured. If the request was sent pruned, `previous` says what was left out of it; without
         that, it is taken to have been pruned as this function does.
     reference
         Says where the whole of a pruned block is kept.
@@ -215,7 +215,11 @@ def measured_request(
 
 
 def _saved_before(
-    messages: Sequence[Message], config: CompactionConfig, count: TextCounter, costs: Sequence[int], previous: PruneResult
+    messages: Sequence[Message],
+    config: CompactionConfig,
+    count: TextCounter,
+    costs: Sequence[int],
+    previous: PruneResult,
 ) -> int:
     """Return what an earlier result leaves out of these messages."""
     pruner = Pruner(messages, config, count=count, costs=costs)

@@ -62,7 +62,7 @@ def _is_short(text: str) -> bool:
 
 
 def shortened_result(block: Block, share: float, reference: Callable[[Block], str | None] | None = None) -> Block:
-    """Return a tool's result cut to about a share of its text: its beginning, a line that says what is gone, its end."""
+    """Return a tool's result cut to about a share of its text, with a line that says what is gone."""
     content: object = block.get("content")
     text, others = text_of(content), _other_parts(content)
     where = (reference(block) if reference is not None else None) or ""

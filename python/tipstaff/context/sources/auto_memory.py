@@ -1,8 +1,8 @@
-"""What sessions learned, for later ones: a Markdown file that people may read and edit, read again as the tier Auto-Memory.
+"""What sessions learned, for later ones: a Markdown file for people and for the tier Auto-Memory.
 
-What the user demanded, what was decided, which files were changed, which commands failed and why. What speaks for itself
-is written there; where the evidence is thin (an error seen once says little about the next session) a candidate is
-observed instead, if there is a store of them, and has to prove itself.
+What the user demanded, what was decided, which files were changed, which commands failed and why. What speaks for
+itself is written there; where the evidence is thin (an error seen once says little about the next session) a candidate
+is observed instead, if there is a store of them, and has to prove itself.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class AutoMemory:
 
     Notes
     -----
-    Entries are written under a lock, to a temporary file that takes the place of the old one. Lines that are not its own
-    (a person's notes) stay. Each entry stands once.
+    Entries are written under a lock, to a temporary file that takes the place of the old one. Lines that are not its
+    own (a person's notes) stay. Each entry stands once.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -66,9 +66,7 @@ class AutoMemory:
         """Return the memory of a project, where the tier Auto-Memory reads it."""
         return cls(Path(root) / AUTO_MEMORY)
 
-    def remember(
-        self, entries: Mapping[str, Iterable[str]], session: str = "", *, today: dt.date | None = None
-    ) -> int:
+    def remember(self, entries: Mapping[str, Iterable[str]], session: str = "", *, today: dt.date | None = None) -> int:
         """Add what is not there yet, and return how many entries that was.
 
         Parameters
@@ -164,7 +162,8 @@ def flush(
     facts
         By kind; ``errors`` are those that no failed command explains.
     memory, candidates
-        Where it goes. Errors and failed commands are thin evidence: with a store of candidates, they are observed there.
+        Where it goes. Errors and failed commands are thin evidence: with a store of candidates, they are observed
+        there.
     session
         Its name.
     """

@@ -163,8 +163,8 @@ def estimate_full_context(
     count
         Counter of texts.
     usage
-        What the provider reported with its last answer, as `usage_tokens` takes it. It stands for the system prompt, the tools and the messages
-        that it covers; only later messages are estimated.
+        What the provider reported with its last answer, as `usage_tokens` takes it. It stands for the system prompt,
+        the tools and the messages that it covers; only later messages are estimated.
     measured_messages
         How many messages `usage` covers, the answer included. Left out: all up to the last of the assistant's.
 

@@ -17,9 +17,7 @@ from tipstaff.context.tokens.token_weights import TOKEN_WEIGHTS
 from tipstaff.errors import ConfigError
 from tipstaff.kernels import weigh_tokens
 
-_LETTERS: Final = "".join(
-    f"{chr(first)}-{chr(last)}" for ranges in SCRIPT_RANGES.values() for first, last in ranges
-)
+_LETTERS: Final = "".join(f"{chr(first)}-{chr(last)}" for ranges in SCRIPT_RANGES.values() for first, last in ranges)
 _SCRIPTS: Final = re.compile(f"[{_LETTERS}]+")
 _BETWEEN: Final = re.compile(f"[{_LETTERS}]+ ?")
 _FIRSTS: Final = sorted((first, name) for name, ranges in SCRIPT_RANGES.items() for first, _ in ranges)
