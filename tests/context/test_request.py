@@ -125,7 +125,7 @@ def test_a_full_disk_stops_no_request(project: Path, monkeypatch: pytest.MonkeyP
         "the request was not recorded",
         "the candidates were not marked as used",
     ]
-    monkeypatch.setattr(CandidateStore, "injectable", full)
+    monkeypatch.setattr(CandidateStore, "promoted", full)
     request = requests.assemble("mend the sum of cents")
     assert "Cents are integers" not in request.system_prompt
     assert request.problems[0].startswith("no candidates are shown: ")
