@@ -179,3 +179,13 @@ def test_a_caller_that_goes_away_harms_nobody(server: SocketServer) -> None:
             peer.sendall(message("x" * 500_000) + b"\n")
     time.sleep(0.05)
     assert json.loads(call(server.path, message(1)))["result"] == 1
+
+
+def test_a_last_line_needs_no_newline(tmp_path: Path) -> None:
+    path = tmp_path / "s.sock"
+    with SocketServer(path, DISPATCHER), socket.socket(socket.AF_UNIX) as peer:
+        peer.connect(str(path))
+        peer.sendall(b'{"jsonrpc":"2.0","id":1,"method":"none"}')
+        peer.shutdown(socket.SHUT_WR)
+        with peer.makefile("rb") as answers:
+            assert b'"id":1' in answers.readline()

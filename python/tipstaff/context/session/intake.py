@@ -119,10 +119,10 @@ class Intake:
             self._whole = False
             return self._following(messages, None)
         if given == len(digests):
-            if left <= self._recorded:
+            if not left:
                 return News(len(self._known), [], system)
             if self._whole:
-                return News(known, [], system)
+                return News(known, [], system)  # an answer is to be given once more, or messages were taken back
             # It only says again what was said at the start, as "continue" does.
             self._whole = False
             return self._following(messages, None)
