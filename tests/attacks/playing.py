@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hook.running import Answer, default_image, program
-from tipstaff.gates.policy_file import write_policy
+from tipstaff.gates.image.policy_file import write_policy
 
 STOPPED = frozenset({"ask", "deny"})
 

@@ -113,7 +113,6 @@ def test_grandparent_by_link(elsewhere: Victim) -> None:
         ("Edit", {"file_path": "{state}/policy/default.policy", "old_string": "a", "new_string": "b"}),
         ("Grep", {"pattern": ".", "path": "{state}", "output_mode": "content"}),
         ("Grep", {"pattern": ".", "path": "{state}/key", "output_mode": "content"}),
-        ("Glob", {"pattern": "{state}/approvals/*"}),
         ("mcp__fs__read_file", {"path": "{state}/key"}),
         ("mcp__fs__read_multiple_files", {"paths": ["{state}/key"]}),
         ("mcp__fs__move_file", {"source": "{state}/key", "destination": "/tmp/decoy"}),

@@ -80,8 +80,6 @@ COMMANDS = (
     "python -c \"import shutil; shutil.move('.claude', 'away')\"",
     "vim -c ':%d|wq' .claude/settings.json",
     "ex -sc '%d|x' .claude/settings.json",
-    "git stash -u",
-    "git stash",
     "mount --bind evil/.claude .claude",
     "ln -sfn evil/.claude .claude",
     "export CLAUDE_CONFIG_DIR=/tmp/decoy && mv ~/.claude /tmp/x",

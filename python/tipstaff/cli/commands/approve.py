@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
-import sys
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.output import Painter, plain, write
+from tipstaff.cli.person import check_person
 from tipstaff.errors import ConfigError
 
 if TYPE_CHECKING:
     from tipstaff.hosts.approvals import PendingCall
-
-AGENT_MARKS: Final = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "CURSOR_AGENT", "COPILOT_AGENT")
-"""What hosts set in the environment of the commands that their agents run."""
 
 _TIME: Final = re.compile(r"(\d{1,5})([smh])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -42,7 +39,7 @@ def command(code: str | None, time_text: str, deny: bool) -> int:
         calls = pending_calls(state)
         write(*([line for call in calls for line in _lines(call, paint)] or ["no call waits for a person"]))
         return exits.OK
-    _check_person()
+    check_person()
     seconds = _seconds(time_text)
     call = pending_call(code.upper(), state)
     write(*_lines(call, paint))
@@ -54,15 +51,6 @@ def command(code: str | None, time_text: str, deny: bool) -> int:
     answer(call, state, seconds=seconds, refused=deny)
     write(f"refused for {time_text}" if deny else f"allowed once, within {time_text}: have the agent try it again")
     return exits.OK
-
-
-def _check_person() -> None:
-    if marks := [name for name in AGENT_MARKS if os.environ.get(name)]:
-        raise ConfigError(
-            f"this is the terminal of an agent ({marks[0]} is set): a person approves in a terminal of their own"
-        )
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise ConfigError("a person must approve, in a terminal: standard input or output is none")
 
 
 def _seconds(text: str) -> int:
@@ -78,10 +66,25 @@ def _lines(call: PendingCall, paint: Painter) -> list[str]:
         f"{paint(call.code, bold=True)}  {plain(call.tool or 'command')} of {plain(call.host)}, {minutes} minutes ago",
         f"  in       {plain(call.cwd)}",
     ]
-    for name, text in call.fields.items():
-        rows = _masked(text).splitlines() or [""]
+    for number, found in enumerate(call.findings):
+        lines.append(f"  {'because' if number == 0 else '':<8} {plain(found.get('reason', ''))} [{plain(found.get('rule', ''))}]")
+    if not call.findings:
+        lines.append(f"  because  {plain(_masked(call.reason))}")
+    for name, value in call.fields.items():
+        rows = _rows(value)
         lines += [f"  {plain(name):<8} {plain(rows[0])}", *(f"           {plain(row)}" for row in rows[1:])]
-    return [*lines, f"  because  {plain(_masked(call.reason))}"]
+    for script in call.scripts:
+        about = f"{script.get('bytes', 0):,} bytes, sha256 {str(script.get('sha256', ''))[:16]}"
+        lines.append(f"  runs     {plain(str(script.get('path', '')))} ({about}): as it is now, asked again if it changes")
+    if call.more_scripts:
+        lines.append(f"           and {call.more_scripts} more files, as they are now")
+    return lines
+
+
+def _rows(value: Any) -> list[str]:
+    """Return a parameter of any type, whole."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+    return _masked(text).splitlines() or [""]
 
 
 def _masked(text: str) -> str:

@@ -78,7 +78,7 @@ def command(
 
     PATHS are files and folders, the present folder by default; in a git repository a folder's tracked and new files are
     read, not what git ignores. A line that holds ``tipstaff:allow`` is left out. Rules of your own are read from
-    ``.tipstaff/packs``.
+    ``.tipstaff/secrets``.
 
     Exits with 1 if anything is found.
     """

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tipstaff.gates.fields import Field
-from tipstaff.gates.secrets.scanner import scan_secrets
+from tipstaff.gates.secrets.scanner import Scanner, scan_secrets
 
 _PAIR_CHARS: Final = 512
 
 
-def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) -> list[dict[str, Any]]:
+def find_secrets(
+    texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = (), *, scanner: Scanner | None = None
+) -> list[dict[str, Any]]:
     """Return the secrets of texts, masked, each value once.
 
     Parameters
@@ -21,11 +23,13 @@ def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) 
         Field and text.
     pairs
         Fields whose name may say that their short value is a secret: ``password`` and what it holds.
+    scanner
+        One over a repository's rules; that of the package if None.
     """
     found: list[dict[str, Any]] = []
     seen: set[str] = set()
     for field, text in texts:
-        for item in scan_secrets(text, wary=True):
+        for item in scan_secrets(text, wary=True, scanner=scanner):
             value = text[item.start : item.end]
             if value in seen:
                 continue
@@ -42,16 +46,16 @@ def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) 
             )
     for pair in pairs:
         if pair.name and 0 < len(pair.text) <= _PAIR_CHARS and pair.text not in seen:
-            found.extend(_of_pair(pair, seen))
+            found.extend(_of_pair(pair, seen, scanner))
     return found
 
 
-def _of_pair(field: Field, seen: set[str]) -> list[dict[str, Any]]:
+def _of_pair(field: Field, seen: set[str], scanner: Scanner | None) -> list[dict[str, Any]]:
     head = f"{json.dumps(field.name, ensure_ascii=False)}: "
     body = json.dumps(field.text, ensure_ascii=False)
     plain = len(body) == len(field.text) + 2
     found: list[dict[str, Any]] = []
-    for item in scan_secrets(head + body, wary=True):
+    for item in scan_secrets(head + body, wary=True, scanner=scanner):
         start, end = item.start - len(head) - 1, item.end - len(head) - 1
         if start < 0 or not plain:
             start, end = 0, len(field.text)
