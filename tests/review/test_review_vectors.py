@@ -9,7 +9,7 @@ import pytest
 
 from tests.shared_data import shared_path
 from tipstaff.model import Record
-from tipstaff.review import assemble_review, judge_checks, match_sops, resolve_checks, resolve_scope, size_task
+from tipstaff.review import ContextWindow, assemble_review, judge_checks, match_sops, resolve_checks, resolve_scope, size_task
 
 FOLDER = shared_path("vectors", "review")
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="no labelled cases beside this checkout")
@@ -111,3 +111,26 @@ def test_checks(given: dict[str, Any], expected: dict[str, Any]) -> None:
     assert shown == expected["gates"]
     found = judge_checks(checks, given["results"], attempt=given["attempt"], max_attempts=given["max_attempts"])
     assert plain(found) == {name: expected[name] for name in ("failed_required", "warnings", "action")}
+
+
+@pytest.mark.parametrize(("given", "expected"), cases("runtime"))
+def test_runtime(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    window = ContextWindow(given["limit"], given["headroom"], given["threshold"], given["tool_result_max_age"])
+    dropped: list[int] = []
+    for name, *values in given["ops"]:
+        if name == "add":
+            window.add(values[0], "x" * values[1], role=values[2] if len(values) > 2 else "")
+        elif name == "advance":
+            window.advance()
+        else:
+            gone = window.gc(values[0])
+            dropped.append(len(gone))
+    assert dropped == expected["gc_evicted"]
+    assert window.total == expected["total"]
+    assert str(window.utilization) == expected["utilization_exact"]
+    assert window.should_compact == expected["should_compact"]
+    assert list(window.order()) == expected["order"]
+    if "slice_budget" in given:
+        assert list(window.evict(given["slice_budget"])) == expected["evicted"]
+        assert list(window.order()) == expected["kept"]
+        assert (window.total <= given["slice_budget"]) == expected["within_budget"]

@@ -17,6 +17,7 @@ from tipstaff.lazy import loader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from tipstaff.context.window import ContextWindow
     from tipstaff.review.assembly.selection import ReviewAssembly, assemble_review
     from tipstaff.review.checks.judging import CheckVerdict, judge_checks
     from tipstaff.review.checks.model import Check, CheckConfigError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tipstaff.review.sops.matching import match_sops
 
 _HOMES = {
+    "ContextWindow": "tipstaff.context.window",
     "ReviewAssembly": "tipstaff.review.assembly.selection",
     "assemble_review": "tipstaff.review.assembly.selection",
     "CheckVerdict": "tipstaff.review.checks.judging",
@@ -45,6 +47,7 @@ __all__ = [
     "Check",
     "CheckConfigError",
     "CheckVerdict",
+    "ContextWindow",
     "ReviewAssembly",
     "ScopeResolution",
     "SizingConfig",
