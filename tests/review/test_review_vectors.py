@@ -9,7 +9,15 @@ import pytest
 
 from tests.shared_data import shared_path
 from tipstaff.model import Record
-from tipstaff.review import ContextWindow, assemble_review, judge_checks, match_sops, resolve_checks, resolve_scope, size_task
+from tipstaff.review import (
+    ContextWindow,
+    assemble_review,
+    judge_checks,
+    match_sops,
+    resolve_checks,
+    resolve_scope,
+    size_task,
+)
 
 FOLDER = shared_path("vectors", "review")
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="no labelled cases beside this checkout")
@@ -105,7 +113,11 @@ def test_checks(given: dict[str, Any], expected: dict[str, Any]) -> None:
         return
     checks = resolve_checks(given["config"])
     shown = [
-        {name: value for name in ("name", "command", "required", "threshold") if (value := getattr(check, name)) is not None}
+        {
+            name: value
+            for name in ("name", "command", "required", "threshold")
+            if (value := getattr(check, name)) is not None
+        }
         for check in checks
     ]
     assert shown == expected["gates"]

@@ -32,19 +32,27 @@ _WATCH_S = 0.5
 
 @click.command("check")
 @click.argument("names", nargs=-1, metavar="[CHECK]...")
-@click.option("--root", type=click.Path(path_type=Path, file_okay=False, exists=True), default=Path(), help="The repository.")
+@click.option(
+    "--root", type=click.Path(path_type=Path, file_okay=False, exists=True), default=Path(), help="The repository."
+)
 @click.option("--changed", "only_changed", is_flag=True, help="Only checks that a changed file triggers.")
 @click.option("--all", "everything", is_flag=True, help="All checks; the default.")
 @click.option("--base", metavar="COMMIT", help="With --changed: compare with the common ancestor of this commit.")
 @click.option("--watch", is_flag=True, help="Run again whenever a file changes, until interrupted.")
 @click.option("--list", "listing", is_flag=True, help="Show the checks and do not run them.")
-@click.option("--jobs", "-j", type=click.IntRange(min=1), help="How many run at once; the number of processors by default.")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(min=1), help="How many run at once; the number of processors by default."
+)
 @click.option("--attempt", type=click.IntRange(min=1), default=1, help="Which attempt at the task this is.")
 @click.option("--max-attempts", type=click.IntRange(min=1), help="After how many a failure is escalated; 3 by default.")
 @click.option("--task", default="", help="The task's description, repeated in the feedback.")
 @click.option("--no-cache", is_flag=True, help="Run checks also where nothing has changed.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json", "sarif", "github", "feedback"]), default="text", help="How to print it."
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif", "github", "feedback"]),
+    default="text",
+    help="How to print it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
@@ -103,7 +111,7 @@ def command(
 
 
 def _refuse_nesting() -> None:
-    """A Makefile's target may run this very command: that would never end."""
+    """Refuse to run inside a check: a target that runs this very command would never end."""
     if os.environ.get(_NESTED):
         msg = "a check runs tipstaff check itself; name that check's own command in .tipstaff/config.toml"
         raise ConfigError(msg)
@@ -121,7 +129,8 @@ def _chosen(checks: tuple[Check, ...], names: Sequence[str]) -> tuple[Check, ...
         return checks
     return tuple(
         check.replace(
-            after=tuple(one for one in check.after if one in names), needs=tuple(one for one in check.needs if one in names)
+            after=tuple(one for one in check.after if one in names),
+            needs=tuple(one for one in check.needs if one in names),
         )
         for check in checks
         if check.name in names
@@ -195,7 +204,9 @@ def _lines(report: CheckReport, paint: Painter) -> list[str]:
         more += [] if result.required else ["optional"]
         about = f"  {plain(result.reason)}" if result.reason else ""
         word = paint(OUTCOME_WORDS[result.outcome].ljust(17), colour, bold=True)
-        lines.append(f"{plain(result.name).ljust(width)}  {word} {paint(', '.join(filter(None, more)), dim=True)}{about}")
+        lines.append(
+            f"{plain(result.name).ljust(width)}  {word} {paint(', '.join(filter(None, more)), dim=True)}{about}"
+        )
         if not result.failed:
             continue
         for finding in result.findings[:20]:
@@ -226,7 +237,10 @@ def _list(checks: tuple[Check, ...], form: str, paint: Painter) -> None:
         return
     width = max((len(check.name) for check in checks), default=0)
     for check in checks:
-        more = [*([] if check.required else ["optional"]), *([f"{check.threshold:g} %"] if check.threshold is not None else [])]
+        more = [
+            *([] if check.required else ["optional"]),
+            *([f"{check.threshold:g} %"] if check.threshold is not None else []),
+        ]
         where = f" in {check.working_dir}" if check.working_dir else ""
         about = f" ({', '.join(more)})" if more else ""
         write(f"{paint(check.name.ljust(width), bold=True)}  {check.command}{where}{about}")

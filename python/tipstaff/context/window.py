@@ -257,7 +257,9 @@ class ContextWindow:
         history = list(self._regions["recent_history"].values())
         kept = {index for entry in history[max(0, len(history) - keep_last) :] for index in self._group(entry)}
         replaced = [entry for entry in history if entry.index not in kept]
-        dropped = [index for entry in replaced if entry.index in self._regions["recent_history"] for index in self._drop(entry)]
+        dropped = [
+            index for entry in replaced if entry.index in self._regions["recent_history"] for index in self._drop(entry)
+        ]
         if dropped:
             self.add("compacted_history", summary, role="user")
         return tuple(dropped)

@@ -1,4 +1,4 @@
-"""Review: mechanical checks first, tasks that fit a model's window, and a reviewer who sees every standard that applies.
+"""Review: mechanical checks first, tasks that fit a model's window, and a reviewer who sees every applicable standard.
 
 ::
 
@@ -19,9 +19,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tipstaff.context.window import ContextWindow
     from tipstaff.review.assembly.selection import ReviewAssembly, assemble_review
+    from tipstaff.review.checks.config_file import configured_checks
+    from tipstaff.review.checks.detection import repository_checks
     from tipstaff.review.checks.judging import CheckVerdict, judge_checks
     from tipstaff.review.checks.model import Check, CheckConfigError
     from tipstaff.review.checks.resolving import resolve_checks
+    from tipstaff.review.running.results import CheckReport, CheckResult, Outcome
+    from tipstaff.review.running.run import CheckOptions, run_checks
     from tipstaff.review.sizing.budget import SizingConfig, TaskSizing, size_task
     from tipstaff.review.sizing.scope import ScopeResolution, resolve_scope
     from tipstaff.review.sops.matching import match_sops
@@ -35,6 +39,13 @@ _HOMES = {
     "Check": "tipstaff.review.checks.model",
     "CheckConfigError": "tipstaff.review.checks.model",
     "resolve_checks": "tipstaff.review.checks.resolving",
+    "configured_checks": "tipstaff.review.checks.config_file",
+    "repository_checks": "tipstaff.review.checks.detection",
+    "CheckReport": "tipstaff.review.running.results",
+    "CheckResult": "tipstaff.review.running.results",
+    "Outcome": "tipstaff.review.running.results",
+    "CheckOptions": "tipstaff.review.running.run",
+    "run_checks": "tipstaff.review.running.run",
     "SizingConfig": "tipstaff.review.sizing.budget",
     "TaskSizing": "tipstaff.review.sizing.budget",
     "size_task": "tipstaff.review.sizing.budget",
@@ -46,17 +57,24 @@ _HOMES = {
 __all__ = [
     "Check",
     "CheckConfigError",
+    "CheckOptions",
+    "CheckReport",
+    "CheckResult",
     "CheckVerdict",
     "ContextWindow",
+    "Outcome",
     "ReviewAssembly",
     "ScopeResolution",
     "SizingConfig",
     "TaskSizing",
     "assemble_review",
+    "configured_checks",
     "judge_checks",
     "match_sops",
+    "repository_checks",
     "resolve_checks",
     "resolve_scope",
+    "run_checks",
     "size_task",
 ]
 

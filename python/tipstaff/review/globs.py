@@ -66,10 +66,7 @@ def matcher(pattern: str, *, by_name: bool = True) -> Matcher:
 @lru_cache(maxsize=1_024)
 def any_matcher(patterns: tuple[str, ...], *, by_name: bool = True) -> Matcher:
     """Return the function that says whether a normalised path matches one of several globs, in one expression."""
-    texts: list[str] = []
-    for pattern in patterns:
-        if not invalid_reason(pattern):
-            texts.append(_translate(pattern, by_name=by_name))
+    texts = [_translate(pattern, by_name=by_name) for pattern in patterns if not invalid_reason(pattern)]
     if not texts:
         return _nothing
     match = re.compile("|".join(f"(?:{text})" for text in dict.fromkeys(texts)), re.DOTALL).match

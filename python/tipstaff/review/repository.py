@@ -33,7 +33,7 @@ def git(root: Path, *arguments: str) -> bytes:
     # Optional locks: a hook or an editor may hold the index at the same time.
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - no shell; revisions are checked by the callers
             ["git", "-C", os.fspath(root), *arguments],  # noqa: S607 - the user's own git
             capture_output=True,
             check=False,

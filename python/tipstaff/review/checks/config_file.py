@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
+import msgspec
+
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.model import Record
 from tipstaff.review.checks.detection import repository_checks
@@ -45,8 +47,8 @@ class ReviewConfig(Record, frozen=True, kw_only=True):
     path: str = ""
     text: str = ""
     checks: Any = None
-    sizing: dict[str, Any] = {}
-    review: dict[str, Any] = {}
+    sizing: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    review: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
     def line_of(self, words: str) -> int:
         """Return the line, from 1 on, in which words occur first; 0 where they do not."""

@@ -38,7 +38,10 @@ def detect_projects(root: Path) -> list[Project]:
     below = sorted(
         name
         for name in top.names
-        if name not in IGNORED_FOLDERS and not name.startswith(".") and (root / name).is_dir() and not (root / name).is_symlink()
+        if name not in IGNORED_FOLDERS
+        and not name.startswith(".")
+        and (root / name).is_dir()
+        and not (root / name).is_symlink()
     )
     inner = {name: Facts(root / name, root) for name in below}
     presets = [load_preset(name) for name in preset_files()]

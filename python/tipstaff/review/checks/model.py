@@ -5,6 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
+import msgspec
+
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
 
@@ -71,7 +73,7 @@ class Check(Record, frozen=True, kw_only=True):
     needs: tuple[str, ...] = ()
     parser: str = ""
     reports: tuple[str, ...] = ()
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     fails_on_output: bool = False
     empty_exit: int | None = None
     empty_pattern: str = ""

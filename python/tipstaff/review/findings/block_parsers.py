@@ -11,7 +11,9 @@ from tipstaff.review.findings.model import Finding, one_line
 
 _RUST_HEAD: Final = re.compile(r"(error|warning)(?:\[(\w+)\])?: (.+)")
 _RUST_PLACE: Final = re.compile(r"\s*--> ([^:\n]{1,300}):(\d+):(\d+)")
-_RUST_PANIC: Final = re.compile(r"thread '([^']{1,200})' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:\n']{1,300}):(\d+):(\d+)")
+_RUST_PANIC: Final = re.compile(
+    r"thread '([^']{1,200})' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:\n']{1,300}):(\d+):(\d+)"
+)
 _PYTEST_PLACE: Final = re.compile(r"([^\s:][^:\n]{0,300}\.py):(\d+): ?([\w.]*)")
 _PYTEST_HEAD: Final = re.compile(r"_{3,} (.{1,300}?) _{3,}$")
 _PYTEST_SUMMARY: Final = re.compile(r"(FAILED|ERROR) ([^\s:]+\.py)(?:::(\S+))?(?: - (.+))?")
@@ -21,6 +23,9 @@ _ESLINT_ROW: Final = re.compile(r"\s+(\d+):(\d+)\s+(error|warning)\s+(\S.*?)(?:\
 _NODE_ERROR: Final = re.compile(r"\s*(?:→ |error: ['\"]?|\[?)((?:\w*Error|Error)(?: \[\w+\])?: .+|expect\(.*)")
 _NODE_FRAME: Final = re.compile(r"\s*(?:at .{0,300}?\(|at |❯ |location: ')(?:file://)?(/?[^\s():']{1,300}):(\d+):(\d+)")
 _NODE_FOREIGN: Final = ("node_modules/", "node:", "internal/")
+_TAP_FAIL: Final = re.compile(r"\s*not ok \d+ - (.{1,300})")
+_TAP_ERROR: Final = re.compile(r"\s+error: (?:'(.*)'|\|-|(.*))$")
+_TAP_FRAME: Final = re.compile(r"\s+(?:at )?(?:[^()]{1,200} \()?(?:file://)?(/[^\s():]{1,300}):(\d+):(\d+)\)?$")
 _GO_FAIL: Final = re.compile(r"\s*--- FAIL: (\S+)")
 _GO_PLACE: Final = re.compile(r"\s+([^\s:]{1,200}\.go):(\d+): (.+)")
 _GO_PANIC: Final = re.compile(r"panic: (.+)")
@@ -113,7 +118,9 @@ def parse_python(text: str) -> list[Finding]:
             continue
         error = _PY_ERROR.match(line)
         if error is not None and place is not None:
-            found.append(Finding(path=place[0], line=place[1], message=one_line(line), code=error[1].rpartition(".")[2]))
+            found.append(
+                Finding(path=place[0], line=place[1], message=one_line(line), code=error[1].rpartition(".")[2])
+            )
             place = None
     return found
 
@@ -159,6 +166,40 @@ def parse_node_test(text: str) -> list[Finding]:
             seen.add(key)
             found.append(Finding(path=frame[1], line=int(frame[2]), column=int(frame[3]), message=message))
         message = ""
+    return found
+
+
+def parse_tap(text: str) -> list[Finding]:
+    """Return the failed tests of the Test Anything Protocol as node's own runner writes it, with a YAML block each."""
+    found: list[Finding] = []
+    name = ""
+    message: list[str] = []
+    in_error = False
+    for line in _lines(text):
+        fail = _TAP_FAIL.match(line)
+        if fail is not None:
+            name, message, in_error = fail[1], [], False
+            continue
+        if not name:
+            continue
+        error = _TAP_ERROR.match(line)
+        if error is not None:
+            message = [error[1] or error[2] or ""]
+            in_error = line.endswith("|-")
+            continue
+        if in_error and re.match(r"\s+\w+: ", line):
+            in_error = False
+        elif in_error:
+            message.append(line)
+            continue
+        frame = _TAP_FRAME.match(line)
+        if frame is not None and not any(part in line for part in _NODE_FOREIGN):
+            text_of = one_line(f"{name}: {' '.join(message)}")
+            found.append(Finding(path=frame[1], line=int(frame[2]), column=int(frame[3]), message=text_of))
+            name = ""
+        elif line.strip() == "...":
+            # A suite fails with its tests and has no frame of its own.
+            name = ""
     return found
 
 

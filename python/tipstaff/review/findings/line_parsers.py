@@ -14,34 +14,31 @@ from tipstaff.review.findings.model import Finding, one_line
 MAX_LINE_CHARS: Final = 2_000
 
 _PATH: Final = r"(?P<path>(?:[A-Za-z]:[\\/])?[^\s:()\[\]'\"][^:\n()\[\]'\"]{0,300})"
+_LINE: Final = r"(?P<line>\d{1,9})"
+_COLUMN: Final = r"(?P<column>\d{1,9})"
+_MESSAGE: Final = r"(?P<message>\S.*)"
+_LEVEL: Final = r"(?P<severity>error|warning)"
+_TS_CODE: Final = r"(?P<code>TS\d{1,6})"
 _SEVERITY: Final = r"(?P<severity>fatal error|error|warning|note|info|style|convention|refactor)"
 
 LINE_PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
     name: tuple(re.compile(pattern) for pattern in patterns)
     for name, patterns in {
-        # gcc, clang, javac, mypy, pyright, ty, ruff (concise), flake8, pylint, go, golangci-lint, shellcheck (gcc format)
+        # gcc, clang, javac, mypy, pyright, ty, ruff (concise), flake8, pylint, go, golangci-lint, shellcheck (gcc)
         "lines": (
-            rf"\s{{0,4}}(?:vet: )?{_PATH}:(?P<line>\d{{1,9}}):(?P<column>\d{{1,9}})"
-            rf"(?::\s*|\s+-\s+){_SEVERITY}?:?\s*(?P<message>\S.*)",
-            rf"(?:vet: )?{_PATH}:(?P<line>\d{{1,9}}):\s+{_SEVERITY}?:?\s*(?P<message>\S.*)",
+            rf"\s{{0,4}}(?:vet: )?{_PATH}:{_LINE}:{_COLUMN}(?::\s*|\s+-\s+){_SEVERITY}?:?\s*{_MESSAGE}",
+            rf"(?:vet: )?{_PATH}:{_LINE}:\s+{_SEVERITY}?:?\s*{_MESSAGE}",
         ),
         "tsc": (
-            r"(?P<path>[^\s(][^(\n]{0,300})\((?P<line>\d{1,9}),(?P<column>\d{1,9})\): "
-            r"(?P<severity>error|warning) (?P<code>TS\d+): (?P<message>.+)",
-            r"(?P<path>[^\s:][^:\n]{0,300}):(?P<line>\d{1,9}):(?P<column>\d{1,9}) - "
-            r"(?P<severity>error|warning) (?P<code>TS\d+): (?P<message>.+)",
+            rf"(?P<path>[^\s(][^(\n]{{0,300}})\({_LINE},{_COLUMN}\): {_LEVEL} {_TS_CODE}: {_MESSAGE}",
+            rf"(?P<path>[^\s:][^:\n]{{0,300}}):{_LINE}:{_COLUMN} - {_LEVEL} {_TS_CODE}: {_MESSAGE}",
         ),
-        "github": (
-            r"::(?P<severity>error|warning|notice) (?:title=(?P<code>[^,:]{0,200}),)?file=(?P<path>[^,\n]{1,300})"
-            r",line=(?P<line>\d{1,9})[^:]{0,200}::(?P<message>.+)",
-        ),
+        "github": (rf"::(?P<severity>error|warning|notice) (?P<fields>[^:\n]{{1,600}})::{_MESSAGE}",),
         "maven": (
-            r"\[(?P<severity>ERROR|WARNING)\]\s+(?P<path>[^\s:\[][^:\n\[]{0,300}):\[(?P<line>\d{1,9}),(?P<column>\d{1,9})\] "
-            r"(?P<message>.+)",
-            r"\[(?P<severity>ERROR|WARN)\]\s+(?P<path>[^\s:\[][^:\n\[]{0,300}\.java):(?P<line>\d{1,9})(?::(?P<column>\d+))?:? "
-            r"(?P<message>.+)",
+            rf"\[(?P<severity>ERROR|WARNING)\]\s+(?P<path>[^\s:\[][^:\n\[]{{0,300}}):\[{_LINE},{_COLUMN}\] {_MESSAGE}",
+            rf"\[(?P<severity>ERROR|WARN)\]\s+(?P<path>[^\s:\[][^:\n\[]{{0,300}}\.java):{_LINE}(?::{_COLUMN})?:? {_MESSAGE}",
             # A failed test in the summary of Surefire: the class stands for its file.
-            r"\[(?P<severity>ERROR)\]\s+(?P<type>[A-Z]\w{0,100})\.\w[\w.>-]{0,200}:(?P<line>\d{1,9})(?:->\S+)? (?P<message>.+)",
+            rf"\[(?P<severity>ERROR)\]\s+(?P<type>[A-Z]\w{{0,100}})\.\w[\w.>-]{{0,200}}:{_LINE}(?:->\S+)? {_MESSAGE}",
         ),
         "rustfmt": (r"(?P<message>Diff in) (?P<path>[^:\n]{1,300}?)(?: at line |:)(?P<line>\d{1,9}):",),
         "prettier": (r"\[(?P<severity>warn)\] (?P<path>[^\s:]\S{0,300}\.\w{1,10})$",),
@@ -57,6 +54,7 @@ DEFAULT_MESSAGES: Final = {
     "paths": "is not formatted",
 }
 
+_GITHUB_FIELDS: Final = {"file": "path", "line": "line", "col": "column", "title": "code"}
 _SEVERITIES: Final = {
     "fatal error": "error",
     "warn": "warning",
@@ -81,13 +79,16 @@ def parse_lines(text: str, name: str) -> list[Finding]:
             if match is None:
                 continue
             fields = match.groupdict()
+            for pair in (fields.pop("fields", None) or "").split(","):
+                key, _, value = pair.partition("=")
+                fields[_GITHUB_FIELDS.get(key.strip(), "")] = value
             severity = (fields.get("severity") or "error").lower()
             severity = _SEVERITIES.get(severity, severity)
             message = default or fields.get("message") or ""
             code = fields.get("code") or ""
             if not code:
                 code, message = split_code(message)
-            path = fields.get("path") or f"{fields.get('type')}.java"
+            path = fields.get("path") or (f"{fields['type']}.java" if fields.get("type") else "")
             # A note belongs to the finding before it.
             if severity != "info" or name == "github":
                 found.append(

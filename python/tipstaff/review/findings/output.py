@@ -29,7 +29,11 @@ def to_sarif(findings: Iterable[tuple[str, Finding]]) -> dict[str, Any]:
         "runs": [
             {
                 "tool": {
-                    "driver": {"name": "tipstaff check", "version": __version__, "rules": [{"id": rule} for rule in rules]}
+                    "driver": {
+                        "name": "tipstaff check",
+                        "version": __version__,
+                        "rules": [{"id": rule} for rule in rules],
+                    }
                 },
                 "results": [_result(name, finding, rules) for name, finding in pairs],
             }

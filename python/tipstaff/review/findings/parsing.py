@@ -19,6 +19,11 @@ MAX_OUTPUT_CHARS: Final = 4_000_000
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\))")
 
 
+def without_escapes(text: str) -> str:
+    """Return an output without colours and other sequences for terminals."""
+    return _ESCAPES.sub("", text) if "\x1b" in text else text
+
+
 def _table(name: str) -> Parser:
     return lambda text: parse_lines(text, name)
 
@@ -32,7 +37,7 @@ PARSERS: Final[dict[str, tuple[Parser, ...]]] = {
     "python": (blocks.parse_python,),
     "pytest": (blocks.parse_pytest,),
     "eslint": (blocks.parse_eslint, _table("lines"), _table("tsc")),
-    "node-test": (blocks.parse_node_test, _table("tsc")),
+    "node-test": (blocks.parse_node_test, blocks.parse_tap, _table("tsc")),
     "gradle": (_table("lines"),),
     "mypy": (_table("lines"),),
     "ruff": (_table("lines"),),
@@ -55,7 +60,7 @@ def parse_output(text: str, parser: str = "") -> list[Finding]:
     parser
         One of `PARSERS`; where it is empty or not one of them, the first format that yields findings is taken.
     """
-    plain = _ESCAPES.sub("", text[-MAX_OUTPUT_CHARS:])
+    plain = without_escapes(text[-MAX_OUTPUT_CHARS:])
     for name in (parser,) if parser in PARSERS else _ANY:
         found = [finding for parse in PARSERS[name] for finding in parse(plain)]
         if found:
@@ -103,7 +108,9 @@ def _where(path: str, base: Path, working_dir: str, known: set[str], endings: di
     if not path:
         return ""
     plain = os.path.normpath(path.replace("\\", "/"))
-    relative = os.path.relpath(plain, base) if plain.startswith("/") else os.path.normpath(os.path.join(working_dir, plain))
+    relative = (
+        os.path.relpath(plain, base) if plain.startswith("/") else os.path.normpath(f"{working_dir or '.'}/{plain}")
+    )
     if relative.startswith("../") or relative == "..":
         return plain
     if relative in known or (base / relative).exists():

@@ -136,7 +136,7 @@ def _identity(words: list[str], folder: Path) -> tuple[str, int, int]:
         path = str(folder / word) if "/" in word else shutil.which(word)
         with contextlib.suppress(OSError):
             if path is not None:
-                about = os.stat(path)
+                about = Path(path).stat()
                 return path, about.st_size, about.st_mtime_ns
         break
     return "", 0, 0

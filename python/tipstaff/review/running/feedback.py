@@ -1,10 +1,11 @@
-"""What a developer, a person or an agent, is told of checks that failed: findings first, output only where there are none."""
+"""What a developer, person or agent, is told of failed checks: findings, and output only where there are none."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+from tipstaff.review.findings.model import Finding
 from tipstaff.review.running.results import CheckResult, Outcome
 
 MAX_FINDINGS: Final = 20
@@ -37,9 +38,12 @@ def feedback_text(results: Sequence[CheckResult], *, attempt: int, max_attempts:
     optional = [result for result in results if result.failed and not result.required]
     if not failed:
         return ""
-    lines = [f"{len(failed)} required check{'s' if len(failed) > 1 else ''} failed (attempt {attempt} of {max_attempts})."]
+    lines = [
+        f"{len(failed)} required check{'s' if len(failed) > 1 else ''} failed (attempt {attempt} of {max_attempts})."
+    ]
+    shown: set[Finding] = set()
     for result in failed:
-        lines += ["", *_about(result)]
+        lines += ["", *_about(result, shown)]
     if optional:
         lines += ["", f"Optional checks that failed: {', '.join(result.name for result in optional)}."]
     if task:
@@ -62,18 +66,22 @@ def place(result_path: str, line: int, column: int = 0) -> str:
     return ":".join([result_path, *([str(line)] if line else []), *([str(column)] if line and column else [])])
 
 
-def _about(result: CheckResult) -> list[str]:
+def _about(result: CheckResult, shown: set[Finding]) -> list[str]:
     where = f" in {result.working_dir}" if result.working_dir else ""
     lines = [f"## {result.name}: {OUTCOME_WORDS[result.outcome]}", f"`{result.command}`{where}"]
     if result.reason:
         lines.append(result.reason)
     errors = [finding for finding in result.findings if finding.severity == "error"] or list(result.findings)
-    for finding in errors[:MAX_FINDINGS]:
+    new = [finding for finding in errors if finding not in shown]
+    shown.update(new)
+    if errors and len(new) < len(errors):
+        lines.append(f"{len(errors) - len(new):,} of its findings are listed above.")
+    for finding in new[:MAX_FINDINGS]:
         code = f" [{finding.code}]" if finding.code else ""
         where = place(finding.path, finding.line, finding.column)
         lines.append(f"- {where}: {finding.message}{code}" if where else f"- {finding.message}{code}")
-    if len(errors) > MAX_FINDINGS:
-        lines.append(f"- and {len(errors) - MAX_FINDINGS:,} more")
+    if len(new) > MAX_FINDINGS:
+        lines.append(f"- and {len(new) - MAX_FINDINGS:,} more")
     if not errors and result.output.strip():
         lines += ["```", clipped(result.output), "```"]
     return lines

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from tipstaff.review.checks.judging import MAX_ATTEMPTS, judge_checks
 from tipstaff.review.checks.model import Check
 from tipstaff.review.findings.model import Finding
-from tipstaff.review.findings.parsing import located, parse_output
+from tipstaff.review.findings.parsing import located, parse_output, without_escapes
 from tipstaff.review.findings.reports import MAX_REPORT_BYTES, parse_junit, parse_sarif
 from tipstaff.review.globs import is_pattern, matcher
 from tipstaff.review.running.cache import ResultCache, is_triggered
@@ -28,7 +28,13 @@ from tipstaff.review.running.schedule import Ended, Watcher, run_all
 NOT_FOUND: Final = 127
 NOT_EXECUTABLE: Final = 126
 _SCRATCH: Final = "{scratch}"
-_SHELL_WORDS: Final = frozenset("cd if for while case test [ { ( ! export set exec . : true false echo printf eval".split())
+_SHELL_WORDS: Final = frozenset(
+    ". : [ ! { ( alias bg break case cd command continue echo eval exec exit export false fg for function getopts hash if "
+    "jobs kill local printf pwd read readonly return select set shift source test time times trap true type ulimit umask "
+    "unalias unset until wait while".split()
+)
+"""Words that a shell knows itself: whether a program of that name exists says nothing."""
+
 _SHELL_MISSING: Final = re.compile(r"(?:^|\n)(?:/bin/)?\S{0,40}sh: (?:\d+: |line \d+: )?(\S+): (?:command )?not found")
 
 
@@ -207,7 +213,9 @@ class _Run:
                 return None
         folder = self.root / check.working_dir
         if not folder.is_dir() or not folder.resolve().is_relative_to(self.root):
-            self._end(check, Ended(exit_code=None, duration_s=0.0, output="", error=f"no such folder: {check.working_dir}"))
+            self._end(
+                check, Ended(exit_code=None, duration_s=0.0, output="", error=f"no such folder: {check.working_dir}")
+            )
             return None
         missing = missing_program(check.command, folder)
         if missing:
@@ -215,7 +223,9 @@ class _Run:
             self.watcher.ended(check, Ended(exit_code=NOT_FOUND, duration_s=0.0, output=""))
             return None
         scratch = str((self.scratch or Path(tempfile.gettempdir())) / re.sub(r"\W", "-", check.name))
-        if self.scratch is not None and (_SCRATCH in check.command or any(_SCRATCH in v for v in check.environment.values())):
+        if self.scratch is not None and (
+            _SCRATCH in check.command or any(_SCRATCH in v for v in check.environment.values())
+        ):
             Path(scratch).mkdir(parents=True, exist_ok=True)
         environment = {name: value.replace(_SCRATCH, scratch) for name, value in check.environment.items()}
         self._remove_old_reports(check, folder)
@@ -229,7 +239,7 @@ class _Run:
         self.results[check.name] = self._result(check, ended)
 
     def _remove_old_reports(self, check: Check, folder: Path) -> None:
-        """A report that an earlier run left must not be taken for this one's."""
+        """Remove reports that an earlier run left: they must not be taken for this one's."""
         for path in self._reports(check, folder):
             if check.reports and _is_output(check, path, folder):
                 path.unlink(missing_ok=True)
@@ -245,19 +255,16 @@ class _Run:
                 # Reports are mostly ignored by git, so the file system is asked.
                 base = plain.split("*")[0].rpartition("/")[0]
                 match = matcher(plain, by_name=False)
-                for path in sorted((folder / base).rglob("*")) if (folder / base).is_dir() else ():
-                    if match(path.relative_to(folder).as_posix()):
-                        found.append(path)
+                paths = sorted((folder / base).rglob("*")) if (folder / base).is_dir() else []
+                found.extend(path for path in paths if match(path.relative_to(folder).as_posix()))
             else:
                 found.append(folder / plain)
         return [path for path in found if path.is_file()]
 
     def _result(self, check: Check, ended: Ended) -> CheckResult:
         folder = self.root / check.working_dir
-        reports: list[bytes] = []
-        for path in self._reports(check, folder) if ended.exit_code is not None else ():
-            if path.stat().st_size <= MAX_REPORT_BYTES:
-                reports.append(path.read_bytes())
+        paths = self._reports(check, folder) if ended.exit_code is not None else []
+        reports = [path.read_bytes() for path in paths if path.stat().st_size <= MAX_REPORT_BYTES]
         metrics = [value for data in reports if (value := coverage_percent(data)) is not None]
         metric = metrics[0] if metrics else None
         outcome, reason = _outcome(check, ended, metric)
@@ -273,7 +280,7 @@ class _Run:
             exit_code=ended.exit_code,
             duration_s=ended.duration_s,
             reason=reason,
-            output=ended.output,
+            output=without_escapes(ended.output),
             findings=tuple(findings),
             metric=metric,
             threshold=check.threshold,
@@ -283,7 +290,9 @@ class _Run:
         found: list[Finding] = []
         for data in reports:
             head = data[:512].lstrip()
-            parsed = parse_junit(data) if head.startswith(b"<") else parse_sarif(data) if head.startswith(b"{") else None
+            parsed = (
+                parse_junit(data) if head.startswith(b"<") else parse_sarif(data) if head.startswith(b"{") else None
+            )
             found.extend(parsed or ())
         if not any(finding.path for finding in found):
             found.extend(parse_output(ended.output, check.parser))
@@ -309,7 +318,8 @@ def missing_program(command: str, folder: Path) -> str:
 def _is_output(check: Check, path: Path, folder: Path) -> bool:
     inside = path.is_relative_to(folder)
     return not inside or any(
-        matcher(f"**/{glob}" if glob.endswith("/") else glob)(path.relative_to(folder).as_posix()) for glob in check.outputs
+        matcher(f"**/{glob}" if glob.endswith("/") else glob)(path.relative_to(folder).as_posix())
+        for glob in check.outputs
     )
 
 
@@ -321,7 +331,9 @@ def _outcome(check: Check, ended: Ended, metric: float | None) -> tuple[Outcome,
         return Outcome.TIMED_OUT, f"it was killed after {check.timeout_s:g} s"
     shell = _SHELL_MISSING.search(ended.output) if ended.exit_code in {NOT_FOUND, NOT_EXECUTABLE} else None
     if ended.exit_code in {NOT_FOUND, NOT_EXECUTABLE}:
-        name = shell[1] if shell is not None else ended.output.partition(":")[0].strip()[:100] or check.command.split()[0]
+        name = (
+            shell[1] if shell is not None else ended.output.partition(":")[0].strip()[:100] or check.command.split()[0]
+        )
         return Outcome.TOOL_MISSING, f"{name} is not installed or cannot be executed"
     if ended.exit_code != 0 and check.missing_pattern and re.search(check.missing_pattern, ended.output):
         return Outcome.TOOL_MISSING, "its tool is not installed in this environment"

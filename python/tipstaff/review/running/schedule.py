@@ -41,16 +41,16 @@ class Watcher:
     """Told what happens; a subclass shows it."""
 
     def started(self, check: Check) -> None:
-        """Called when a command was started."""
+        """Take notice that a command was started."""
 
     def printed(self, check: Check, data: bytes) -> None:
-        """Called with what a command printed."""
+        """Take in what a command printed."""
 
     def ended(self, check: Check, ended: Ended) -> None:
-        """Called when a command has ended."""
+        """Take notice that a command has ended."""
 
     def tick(self) -> None:
-        """Called several times a second."""
+        """Do what is to be done several times a second."""
 
 
 class _Running:
@@ -189,6 +189,4 @@ def _finished(selector: selectors.BaseSelector, one: _Running, watcher: Watcher)
     # A pipe that is still open is held by a child that left the group.
     code = child.finish(thorough=one.timed_out or not one.closed)
     ended = one.gone_at if not one.timed_out else child.ended
-    return Ended(
-        exit_code=code, duration_s=ended - child.began, output=child.output.text(), timed_out=one.timed_out
-    )
+    return Ended(exit_code=code, duration_s=ended - child.began, output=child.output.text(), timed_out=one.timed_out)

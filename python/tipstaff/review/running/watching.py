@@ -18,5 +18,7 @@ def fingerprint(root: Path) -> bytes:
             about = os.lstat(f"{root}/{path}")
         except OSError:
             continue
-        total.update(f"{path}\0{about.st_size}\0{about.st_mtime_ns}\0{about.st_ino}\n".encode("utf-8", "surrogateescape"))
+        total.update(
+            f"{path}\0{about.st_size}\0{about.st_mtime_ns}\0{about.st_ino}\n".encode("utf-8", "surrogateescape")
+        )
     return total.digest()

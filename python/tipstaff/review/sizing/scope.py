@@ -104,7 +104,7 @@ def repository_path(path: str) -> str:
         If it is empty, absolute, or leaves the repository.
     """
     plain = posixpath.normpath(normal_path(path)) if path.strip() else ""
-    if plain in {"", "."} or plain.startswith("/") or plain == ".." or plain.startswith("../") or "\0" in plain:
+    if plain in {"", ".", ".."} or plain.startswith(("/", "../")) or "\0" in plain:
         msg = f"{path!r}: expected a path inside the repository, relative to its root"
         raise ConfigError(msg)
     return plain
