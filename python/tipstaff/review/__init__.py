@@ -17,7 +17,7 @@ from tipstaff.lazy import loader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tipstaff.context.window import ContextWindow
+    from tipstaff.context.shortening.window import ContextWindow
     from tipstaff.review.assembly.selection import ReviewAssembly, assemble_review
     from tipstaff.review.checks.config_file import configured_checks
     from tipstaff.review.checks.detection import repository_checks
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tipstaff.review.sops.matching import match_sops
 
 _HOMES = {
-    "ContextWindow": "tipstaff.context.window",
+    "ContextWindow": "tipstaff.context.shortening.window",
     "ReviewAssembly": "tipstaff.review.assembly.selection",
     "assemble_review": "tipstaff.review.assembly.selection",
     "CheckVerdict": "tipstaff.review.checks.judging",

@@ -133,7 +133,7 @@ def assemble_review(
         If a number is negative, an item has no id, or an id occurs twice.
     """
     for name, value in (("window", window), ("task_output_tokens", task_output_tokens), ("reserve", reserve)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        if not _is_count(value):
             msg = f"{name}: expected a number of tokens, got {value!r}"
             raise ConfigError(msg)
     tiers = [[(_id(item), item_tokens(item)) for item in tier] for tier in (sops, decisions, summaries, conventions)]
@@ -171,6 +171,10 @@ def assemble_review(
         max_task_output=str(room),
         trigger=DECOMPOSITION_TRIGGER if reasons else None,
     )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _id(item: Item) -> str:

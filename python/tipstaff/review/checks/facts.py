@@ -168,7 +168,7 @@ class Facts:
     @cached_property
     def package_manager(self) -> str:
         """``npm``, ``pnpm``, ``yarn`` or ``bun``: by the field ``packageManager``, else by the lock file."""
-        for facts in dict.fromkeys((self, *([Facts(self.root)] if self.root != self.folder else []))):
+        for facts in self._here_and_root():
             named = str(facts.package.get("packageManager") or "").partition("@")[0]
             if named in _EXEC:
                 return named
@@ -198,9 +198,12 @@ class Facts:
             "gradle": "./gradlew" if "gradlew" in self.names else "gradle",
         }
 
+    def _here_and_root(self) -> list[Facts]:
+        return [self] if self.root == self.folder else [self, Facts(self.root)]
+
     def _python(self) -> tuple[str, str]:
         """Return the prefix of a Python tool's command, and the interpreter."""
-        for facts in (self, *([Facts(self.root)] if self.root != self.folder else [])):
+        for facts in self._here_and_root():
             if "uv.lock" in facts.names and shutil.which("uv"):
                 return "uv run ", "uv run python"
             if "poetry.lock" in facts.names and shutil.which("poetry"):

@@ -17,6 +17,7 @@ _PATH: Final = r"(?P<path>(?:[A-Za-z]:[\\/])?[^\s:()\[\]'\"][^:\n()\[\]'\"]{0,30
 _LINE: Final = r"(?P<line>\d{1,9})"
 _COLUMN: Final = r"(?P<column>\d{1,9})"
 _MESSAGE: Final = r"(?P<message>\S.*)"
+_MAVEN_LEVEL: Final = r"(?P<severity>ERROR|WARNING|WARN)"
 _LEVEL: Final = r"(?P<severity>error|warning)"
 _TS_CODE: Final = r"(?P<code>TS\d{1,6})"
 _SEVERITY: Final = r"(?P<severity>fatal error|error|warning|note|info|style|convention|refactor)"
@@ -35,8 +36,8 @@ LINE_PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
         ),
         "github": (rf"::(?P<severity>error|warning|notice) (?P<fields>[^:\n]{{1,600}})::{_MESSAGE}",),
         "maven": (
-            rf"\[(?P<severity>ERROR|WARNING)\]\s+(?P<path>[^\s:\[][^:\n\[]{{0,300}}):\[{_LINE},{_COLUMN}\] {_MESSAGE}",
-            rf"\[(?P<severity>ERROR|WARN)\]\s+(?P<path>[^\s:\[][^:\n\[]{{0,300}}\.java):{_LINE}(?::{_COLUMN})?:? {_MESSAGE}",
+            rf"\[{_MAVEN_LEVEL}\]\s+(?P<path>[^\s:\[][^:\n\[]{{0,300}}):\[{_LINE},{_COLUMN}\] {_MESSAGE}",
+            rf"\[{_MAVEN_LEVEL}\]\s+(?P<path>[^\s:\[][^:\n\[]{{0,300}}\.java):{_LINE}(?::{_COLUMN})?:? {_MESSAGE}",
             # A failed test in the summary of Surefire: the class stands for its file.
             rf"\[(?P<severity>ERROR)\]\s+(?P<type>[A-Z]\w{{0,100}})\.\w[\w.>-]{{0,200}}:{_LINE}(?:->\S+)? {_MESSAGE}",
         ),
@@ -57,6 +58,7 @@ DEFAULT_MESSAGES: Final = {
 _GITHUB_FIELDS: Final = {"file": "path", "line": "line", "col": "column", "title": "code"}
 _SEVERITIES: Final = {
     "fatal error": "error",
+    "warning": "warning",
     "warn": "warning",
     "notice": "info",
     "note": "info",

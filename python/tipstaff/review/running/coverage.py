@@ -56,13 +56,11 @@ def _json(data: bytes) -> float | None:
     except ValueError:
         return None
     for path in (("totals", "percent_covered"), ("total", "lines", "pct"), ("data", 0, "totals", "lines", "percent")):
-        found: Any = report
+        found: object = report
         for key in path:
-            if isinstance(found, dict):
-                found = cast("dict[Any, Any]", found).get(key)
-            elif isinstance(found, list) and isinstance(key, int) and len(cast("list[Any]", found)) > key:
-                found = cast("list[Any]", found)[key]
-            else:
+            try:
+                found = cast("dict[Any, object]", found)[key]
+            except (KeyError, IndexError, TypeError):
                 found = None
         if isinstance(found, int | float) and not isinstance(found, bool):
             return float(found)

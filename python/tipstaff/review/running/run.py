@@ -29,9 +29,9 @@ NOT_FOUND: Final = 127
 NOT_EXECUTABLE: Final = 126
 _SCRATCH: Final = "{scratch}"
 _SHELL_WORDS: Final = frozenset(
-    ". : [ ! { ( alias bg break case cd command continue echo eval exec exit export false fg for function getopts hash if "
-    "jobs kill local printf pwd read readonly return select set shift source test time times trap true type ulimit umask "
-    "unalias unset until wait while".split()
+    ". : [ ! { ( alias bg break case cd command continue echo eval exec exit export false fg for function getopts hash "
+    "if jobs kill local printf pwd read readonly return select set shift source test time times trap true type ulimit "
+    "umask unalias unset until wait while".split()
 )
 """Words that a shell knows itself: whether a program of that name exists says nothing."""
 
@@ -302,7 +302,7 @@ class _Run:
 
 
 def missing_program(command: str, folder: Path) -> str:
-    """Return the program that a simple command names and that does not exist; empty where it does or nobody can tell."""
+    """Return the program of a simple command if it does not exist; empty where it does or nobody can tell."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -331,9 +331,8 @@ def _outcome(check: Check, ended: Ended, metric: float | None) -> tuple[Outcome,
         return Outcome.TIMED_OUT, f"it was killed after {check.timeout_s:g} s"
     shell = _SHELL_MISSING.search(ended.output) if ended.exit_code in {NOT_FOUND, NOT_EXECUTABLE} else None
     if ended.exit_code in {NOT_FOUND, NOT_EXECUTABLE}:
-        name = (
-            shell[1] if shell is not None else ended.output.partition(":")[0].strip()[:100] or check.command.split()[0]
-        )
+        said = ended.output.partition(":")[0].strip()[:100] or check.command.split()[0]
+        name = shell[1] if shell is not None else said
         return Outcome.TOOL_MISSING, f"{name} is not installed or cannot be executed"
     if ended.exit_code != 0 and check.missing_pattern and re.search(check.missing_pattern, ended.output):
         return Outcome.TOOL_MISSING, "its tool is not installed in this environment"

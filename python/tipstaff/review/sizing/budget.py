@@ -180,10 +180,10 @@ def size_task(
     ConfigError
         If the window or the sweet spot is not positive, or a size is not usable.
     """
-    if isinstance(window, bool) or not isinstance(window, int) or window <= 0:
+    if not _is_positive(window):
         msg = f"window: expected a positive number of tokens, got {window!r}"
         raise ConfigError(msg)
-    if sweet_spot is not None and (isinstance(sweet_spot, bool) or sweet_spot <= 0):
+    if sweet_spot is not None and not _is_positive(sweet_spot):
         msg = f"sweet_spot: expected a positive number of tokens, got {sweet_spot!r}"
         raise ConfigError(msg)
     settings = config or SizingConfig()
@@ -218,3 +218,7 @@ def size_task(
         warnings=("file_count",) if warned else (),
         trigger=DECOMPOSITION_TRIGGER if reasons else None,
     )
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

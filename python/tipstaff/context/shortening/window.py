@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, cast
 
-from tipstaff.context.messages import CALLS
+from tipstaff.context.conversation.messages import CALLS
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
 
@@ -266,7 +266,7 @@ class ContextWindow:
 
     def _tokens(self, content: str | Mapping[str, Any] | None) -> int:
         if isinstance(content, Mapping):
-            from tipstaff.context.tokens import estimate_message
+            from tipstaff.context.tokens.counting import estimate_message
 
             return estimate_message(dict(content), count=self._count)
         return self._count(content) if content else 0
