@@ -15,7 +15,7 @@ cdef extern from "buffers.hpp" namespace "tipstaff":
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
-cdef extern from "tipstaff/jaccard.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/similarity/jaccard.hpp" namespace "tipstaff" nogil:
     cdef struct JaccardPair:
         int32_t first
         int32_t second
@@ -31,7 +31,7 @@ cdef extern from "tipstaff/jaccard.hpp" namespace "tipstaff" nogil:
         const uint32_t*, int64_t, const int64_t*, int64_t, double, int64_t, int64_t, vector[JaccardPair]*
     ) except +
 
-cdef extern from "tipstaff/columns.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/text/columns.hpp" namespace "tipstaff" nogil:
     cdef struct Span:
         const unsigned char* data
         int64_t size
@@ -53,7 +53,7 @@ cdef extern from "tipstaff/columns.hpp" namespace "tipstaff" nogil:
         const Lexicon&, const TextColumn&, int64_t, vector[uint64_t]*, vector[unsigned char]*, vector[int64_t]*
     ) except +
 
-cdef extern from "tipstaff/opposed.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/similarity/opposed.hpp" namespace "tipstaff" nogil:
     bint find_opposed "tipstaff::opposed_texts"(
         const Lexicon&, const TextColumn&, int64_t, vector[pair[int32_t, int32_t]]*
     ) except +
@@ -68,7 +68,7 @@ cdef int open_table(Borrowed& file, object lexicon, Lexicon* table) except -1:
     span.data = file.data()
     span.size = file.size()
     if not open_lexicon(span, table):
-        raise ValueError("lexicon: this is none; tipstaff.kernels.lexicon makes them")
+        raise ValueError("lexicon: this is none; tipstaff.kernels.formats.lexicon makes them")
     return 0
 
 
@@ -95,7 +95,7 @@ def word_values(lexicon, str text not None):
     Parameters
     ----------
     lexicon
-        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made.
+        Bytes that `tipstaff.kernels.formats.lexicon.make_lexicon` made.
     text
         ASCII, or a text whose words are set apart by spaces and in lower case.
 
@@ -136,7 +136,7 @@ def read_words(lexicon, offsets, data, Py_ssize_t max_words):
     Parameters
     ----------
     lexicon
-        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made.
+        Bytes that `tipstaff.kernels.formats.lexicon.make_lexicon` made.
     offsets
         int32, shape (n_texts + 1,): text i is ``data[offsets[i]:offsets[i + 1]]``.
     data
@@ -177,7 +177,7 @@ def opposed_texts(lexicon, offsets, data, *, work_limit=None):
     Parameters
     ----------
     lexicon
-        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made; the values are those of `tipstaff.kernels.roles`.
+        Bytes that `tipstaff.kernels.formats.lexicon.make_lexicon` made; the values are those of `tipstaff.kernels.formats.roles`.
     offsets
         int32, shape (n_texts + 1,): text i is ``data[offsets[i]:offsets[i + 1]]``.
     data

@@ -11,7 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.twins import ISAS
-from tipstaff.kernels import _focus, plain_focus, plain_focus_words
+from tipstaff.kernels import _focus
+from tipstaff.kernels.plain import focus as plain_focus
+from tipstaff.kernels.plain import focus_words as plain_focus_words
 
 HEADERS = Path(__file__).resolve().parents[2] / "native" / "include" / "tipstaff"
 PIECES = (
@@ -119,7 +121,7 @@ def test_d7_no_text_makes_it_slow(text: str) -> None:
 
 
 def test_both_know_the_same_words() -> None:
-    header = (HEADERS / "focus_words.hpp").read_text(encoding="utf-8")
+    header = (HEADERS / "focus/words.hpp").read_text(encoding="utf-8")
     for name in ("endings", "file_names", "products", "domains", "folders", "brands", "keywords", "openers"):
         found = re.search(rf"constexpr char {name}\[\] =\s*((?:\s*\"[^\"]*\")+);", header)
         assert found, name

@@ -1,6 +1,6 @@
 // The compiled rules of a repository, and the choice of those that matter for a prompt.
 //
-// They lie in STATE/guidance/<16 hex>.guidance, written by tipstaff.guidance.hook_image; the word pieces are those of the
+// They lie in STATE/guidance/<16 hex>.guidance, written by tipstaff.guidance.hook.image; the word pieces are those of the
 // package's own table, mapped from where it is installed. The choice is that of ShardRetriever with the static embedding:
 // the same boosts, floors and contradictions, for the beginning of a prompt.
 #pragma once
@@ -10,15 +10,15 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "tipstaff/globs.hpp"
+#include "tipstaff/tasks/scopes.hpp"
 #include "tipstaff/hook/guidance_image.hpp"
 #include "tipstaff/hook/state.hpp"
-#include "tipstaff/intents.hpp"
-#include "tipstaff/places.hpp"
-#include "tipstaff/task_letters.hpp"
-#include "tipstaff/task_words.hpp"
-#include "tipstaff/wordpiece.hpp"
-#include "tipstaff/words.hpp"
+#include "tipstaff/tasks/intents.hpp"
+#include "tipstaff/tasks/paths.hpp"
+#include "tipstaff/tasks/letters.hpp"
+#include "tipstaff/tasks/words.hpp"
+#include "tipstaff/tokens/wordpiece.hpp"
+#include "tipstaff/text/words.hpp"
 
 namespace tipstaff::hook {
 

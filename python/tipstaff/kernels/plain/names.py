@@ -1,0 +1,85 @@
+"""The name around a word that was found, its parts, and what stands before it; as in ``secrets/names.hpp``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+NAME_REACH: Final = 48
+"""How far a name may reach on either side of the word that was found."""
+
+BLANKS: Final = frozenset(b" \t")
+LOWER: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz")
+UPPER: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+LETTERS: Final = LOWER | UPPER
+NAME: Final = LETTERS | frozenset(b"0123456789_")
+
+
+def name_start(text: bytes, start: int) -> int:
+    """Return where the name begins that holds the word at `start`."""
+    least = max(0, start - NAME_REACH)
+    while start > least and (text[start - 1] in NAME or text[start - 1] in b"-."):
+        start -= 1
+    return start
+
+
+def name_end(text: bytes, end: int) -> int:
+    """Return where that name ends."""
+    most = min(len(text), end + NAME_REACH)
+    while end < most:
+        byte = text[end]
+        if byte in NAME or (byte in b"-." and end + 1 < most and text[end + 1] in NAME):
+            end += 1
+        else:
+            break
+    return end
+
+
+def fold_name(text: bytes, start: int, end: int) -> bytes:
+    """Return the whole name around a word."""
+    return text[name_start(text, start) : name_end(text, end)]
+
+
+def parts_hold(name: bytes, words: Sequence[bytes]) -> bool:
+    """Return whether a part of a name is one of the words; parts end at signs and where capitals begin."""
+    at, size = 0, len(name)
+    known = set(words)
+    while at < size:
+        if name[at] not in LETTERS:
+            at += 1
+            continue
+        start = at
+        at += 1
+        if name[start] in UPPER and at < size and name[at] in UPPER:
+            while at < size and name[at] in UPPER:
+                at += 1
+        else:
+            while at < size and name[at] in LOWER:
+                at += 1
+        if name[start:at].lower() in known:
+            return True
+    return False
+
+
+def word_before(text: bytes, at: int, words: Sequence[bytes]) -> bool:
+    """Return whether the word before the blanks before `at` is one of some."""
+    end = at
+    least = max(0, at - 8)
+    while end > least and text[end - 1] in BLANKS:
+        end -= 1
+    if end == at:
+        return False
+    start = end
+    least = max(0, end - 10)
+    while start > least and text[start - 1] in LETTERS:
+        start -= 1
+    return text[start:end].lower() in words
+
+
+def after_login(text: bytes, at: int) -> bool:
+    """Return whether ``login name`` or ``machine name`` stands before a word, as in .netrc."""
+    return (
+        re.search(rb"(?:^|\s)(?:login|machine|user|username)\s{1,4}\S{1,64}\s{1,4}\Z", text[max(0, at - 80) : at])
+        is not None
+    )
