@@ -10,7 +10,7 @@ include "isa.pxi"
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
-cdef extern from "tipstaff/focus_summary.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/focus/summary.hpp" namespace "tipstaff" nogil:
     cdef struct Span:
         const unsigned char* data
         int64_t size
@@ -33,7 +33,7 @@ cdef extern from "tipstaff/focus_summary.hpp" namespace "tipstaff" nogil:
     bint is_line "tipstaff::focus::is_line"(Span) noexcept
     bint collapse "tipstaff::focus::collapse"(Span, unsigned char*, int64_t, int64_t*) noexcept
 
-cdef extern from "tipstaff/focus_scanner.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/focus/scanner.hpp" namespace "tipstaff" nogil:
     ctypedef void (*FocusScan)(Focus*, int, Span, unsigned) noexcept
     FocusScan scanner_of "tipstaff::focus_scan"(Isa) noexcept
 

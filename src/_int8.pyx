@@ -27,7 +27,7 @@ cdef enum:
 
 cdef const WordPieceKernels* WORD_KERNELS = wordpiece_kernels(ISA)
 
-cdef extern from "tipstaff/quantize.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/scoring/quantize.hpp" namespace "tipstaff" nogil:
     int64_t make_int8_rows "tipstaff::quantize_rows"(
         const unsigned char*, int64_t, int64_t, int8_t*, float*, float*, float*, double*
     ) noexcept

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 include "tasks.pxi"
 
-cdef extern from "tipstaff/words.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/text/words.hpp" namespace "tipstaff" nogil:
     cdef cppclass Lexicon:
         pass
 
@@ -15,7 +15,7 @@ cdef extern from "tipstaff/words.hpp" namespace "tipstaff" nogil:
     Span lowered(Span, bint, unsigned char*) noexcept
     uint64_t fnv(Span) noexcept
 
-cdef extern from "tipstaff/task_words.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/tasks/words.hpp" namespace "tipstaff" nogil:
     cdef cppclass TaskWords:
         void read(const Lexicon&, uint64_t, Span) noexcept
         int64_t shared(const unsigned char*, int64_t, int64_t, char*) noexcept

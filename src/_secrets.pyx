@@ -15,7 +15,7 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
         pass
     LiteralFinder literal_finder(Isa) noexcept
 
-cdef extern from "tipstaff/secrets.hpp" namespace "tipstaff::secrets" nogil:
+cdef extern from "tipstaff/secrets/scanner.hpp" namespace "tipstaff::secrets" nogil:
     cdef struct Bytes:
         const unsigned char* data
         size_t size

@@ -13,7 +13,7 @@ cdef extern from "buffers.hpp" namespace "tipstaff":
         unsigned char* data() nogil
         Py_ssize_t size() nogil
 
-cdef extern from "tipstaff/jaccard.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/similarity/jaccard.hpp" namespace "tipstaff" nogil:
     cdef struct JaccardPair:
         int32_t first
         int32_t second
@@ -36,7 +36,7 @@ cdef extern from "tipstaff/jaccard.hpp" namespace "tipstaff" nogil:
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
-cdef extern from "tipstaff/word_sets.hpp" namespace "tipstaff":
+cdef extern from "tipstaff/similarity/word_sets.hpp" namespace "tipstaff":
     cdef struct Span:
         const unsigned char* data
         int64_t size

@@ -15,7 +15,7 @@ cdef extern from "buffers.hpp" namespace "tipstaff":
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
-cdef extern from "tipstaff/jaccard.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/similarity/jaccard.hpp" namespace "tipstaff" nogil:
     cdef struct JaccardPair:
         int32_t first
         int32_t second
@@ -31,7 +31,7 @@ cdef extern from "tipstaff/jaccard.hpp" namespace "tipstaff" nogil:
         const uint32_t*, int64_t, const int64_t*, int64_t, double, int64_t, int64_t, vector[JaccardPair]*
     ) except +
 
-cdef extern from "tipstaff/columns.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/text/columns.hpp" namespace "tipstaff" nogil:
     cdef struct Span:
         const unsigned char* data
         int64_t size
@@ -53,7 +53,7 @@ cdef extern from "tipstaff/columns.hpp" namespace "tipstaff" nogil:
         const Lexicon&, const TextColumn&, int64_t, vector[uint64_t]*, vector[unsigned char]*, vector[int64_t]*
     ) except +
 
-cdef extern from "tipstaff/opposed.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/similarity/opposed.hpp" namespace "tipstaff" nogil:
     bint find_opposed "tipstaff::opposed_texts"(
         const Lexicon&, const TextColumn&, int64_t, vector[pair[int32_t, int32_t]]*
     ) except +

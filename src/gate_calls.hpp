@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tipstaff/gate/engine.hpp"
-#include "tipstaff/gate/files.hpp"
+#include "tipstaff/gate/tree/files.hpp"
 
 namespace tipstaff::gate {
 

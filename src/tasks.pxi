@@ -18,12 +18,12 @@ cdef extern from "<string_view>" namespace "std" nogil:
         const char* data()
         size_t size()
 
-cdef extern from "tipstaff/text.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/text/text.hpp" namespace "tipstaff" nogil:
     cdef struct Span:
         const unsigned char* data
         int64_t size
 
-cdef extern from "tipstaff/intents.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/tasks/intents.hpp" namespace "tipstaff" nogil:
     cdef cppclass IntentLexicon:
         bint open(Span) noexcept
         bint check() noexcept
@@ -35,7 +35,7 @@ cdef extern from "tipstaff/intents.hpp" namespace "tipstaff" nogil:
     IntentRead read_intent(const IntentLexicon&, Span, bint) noexcept
     double confidence_of(const IntentRead&) noexcept
 
-cdef extern from "tipstaff/places.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/tasks/paths.hpp" namespace "tipstaff" nogil:
     cdef cppclass Places:
         string_view of[8]
         uint32_t count

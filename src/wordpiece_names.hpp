@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tipstaff/wordpiece.hpp"
+#include "tipstaff/tokens/wordpiece.hpp"
 
 namespace tipstaff {
 

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <random>
 
-#include "reading.hpp"
+#include "gate/reading.hpp"
 
-#include "tipstaff/gate/interpreters.hpp"
-#include "tipstaff/gate/patch.hpp"
-#include "tipstaff/gate/paths.hpp"
-#include "tipstaff/gate/powershell.hpp"
-#include "tipstaff/gate/sql.hpp"
+#include "tipstaff/gate/scripting/scripting.hpp"
+#include "tipstaff/gate/patch/patch.hpp"
+#include "tipstaff/gate/paths/classes.hpp"
+#include "tipstaff/gate/powershell/powershell.hpp"
+#include "tipstaff/gate/sql/sql.hpp"
 
 namespace {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tipstaff/globs.hpp"
-#include "tipstaff/intents.hpp"
-#include "tipstaff/places.hpp"
-#include "tipstaff/task_letters.hpp"
+#include "tipstaff/tasks/scopes.hpp"
+#include "tipstaff/tasks/intents.hpp"
+#include "tipstaff/tasks/paths.hpp"
+#include "tipstaff/tasks/letters.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 //   ./a.out TABLE SECONDS
 // That one looks with the portable finder alone; else all finders of the machine must find the same.
 // The table is the shipped one, or that of the file which the environment variable TIPSTAFF_TABLE names.
-#include "tipstaff/secrets.hpp"
+#include "tipstaff/secrets/scanner.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -11,13 +11,13 @@
 #include <memory>
 #include <string>
 
-#include "same_trees.hpp"
-#include "tipstaff/gate/interpreters.hpp"
-#include "tipstaff/gate/patch.hpp"
-#include "tipstaff/gate/plain_commands.hpp"
-#include "tipstaff/gate/powershell.hpp"
-#include "tipstaff/gate/shell.hpp"
-#include "tipstaff/gate/sql.hpp"
+#include "gate/same_trees.hpp"
+#include "tipstaff/gate/scripting/scripting.hpp"
+#include "tipstaff/gate/patch/patch.hpp"
+#include "tipstaff/gate/shell/short/commands.hpp"
+#include "tipstaff/gate/powershell/powershell.hpp"
+#include "tipstaff/gate/shell/shell.hpp"
+#include "tipstaff/gate/sql/sql.hpp"
 
 namespace {
 

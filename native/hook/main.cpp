@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
-#include "tipstaff/gate/files.hpp"
+#include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"

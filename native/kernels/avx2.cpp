@@ -1,8 +1,8 @@
 // The kernels for AVX2 with FMA.
 #include <immintrin.h>
 
-#include "tipstaff/quantize.hpp"
-#include "tipstaff/signs.hpp"
+#include "tipstaff/scoring/quantize.hpp"
+#include "tipstaff/scoring/signs.hpp"
 #include "tables.hpp"
 
 namespace {

@@ -4,8 +4,8 @@
 
 #include <immintrin.h>
 
-#include "tipstaff/quantize.hpp"
-#include "tipstaff/signs.hpp"
+#include "tipstaff/scoring/quantize.hpp"
+#include "tipstaff/scoring/signs.hpp"
 
 namespace tipstaff {
 namespace {

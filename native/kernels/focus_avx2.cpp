@@ -2,8 +2,8 @@
 #include <immintrin.h>
 
 #include "focus_kernels.hpp"
-#include "tipstaff/focus.hpp"
-#include "tipstaff/focus_hints.hpp"
+#include "tipstaff/focus/focus.hpp"
+#include "tipstaff/focus/hints.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #ifndef TIPSTAFF_FOCUS_KERNELS_HPP
 #define TIPSTAFF_FOCUS_KERNELS_HPP
 
-#include "tipstaff/focus_found.hpp"
+#include "tipstaff/focus/found.hpp"
 
 namespace tipstaff {
 

@@ -5,8 +5,8 @@
 #endif
 
 #include "focus_kernels.hpp"
-#include "tipstaff/focus.hpp"
-#include "tipstaff/focus_scanner.hpp"
+#include "tipstaff/focus/focus.hpp"
+#include "tipstaff/focus/scanner.hpp"
 
 namespace {
 

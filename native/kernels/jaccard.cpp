@@ -1,5 +1,5 @@
 // Prefix-filtered set similarity join (Chaudhuri et al. 2006; Bayardo et al. 2007).
-#include "tipstaff/jaccard.hpp"
+#include "tipstaff/similarity/jaccard.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #ifndef TIPSTAFF_LITERALS_KERNELS_HPP
 #define TIPSTAFF_LITERALS_KERNELS_HPP
 
-#include "tipstaff/literals.hpp"
+#include "tipstaff/text/literals.hpp"
 
 namespace tipstaff {
 

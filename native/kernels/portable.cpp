@@ -1,7 +1,7 @@
 // The kernels in plain C++: any processor. Sums run in `lanes` separate partial sums so that
 // compilers may turn them into vectors without reordering anything.
-#include "tipstaff/quantize.hpp"
-#include "tipstaff/signs.hpp"
+#include "tipstaff/scoring/quantize.hpp"
+#include "tipstaff/scoring/signs.hpp"
 #include "tables.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // Making int8 rows: once per bundle, in double precision, for the baseline.
-#include "tipstaff/quantize.hpp"
+#include "tipstaff/scoring/quantize.hpp"
 
-#include "tipstaff/nibble_turn.hpp"
+#include "tipstaff/scoring/nibble_turn.hpp"
 
 namespace tipstaff {
 

@@ -1,6 +1,6 @@
 // Sign rows: the rotation, the bits of rows, the tables of a query. For the baseline, so that every machine
 // makes the same bits.
-#include "tipstaff/signs.hpp"
+#include "tipstaff/scoring/signs.hpp"
 
 namespace tipstaff {
 

@@ -2,12 +2,12 @@
 #ifndef TIPSTAFF_TABLES_HPP
 #define TIPSTAFF_TABLES_HPP
 
-#include "tipstaff/hash.hpp"
-#include "tipstaff/limits.hpp"
-#include "tipstaff/score.hpp"
-#include "tipstaff/signs.hpp"
-#include "tipstaff/tokens.hpp"
-#include "tipstaff/wordpiece.hpp"
+#include "tipstaff/tokens/hash_embedding.hpp"
+#include "tipstaff/machine_limits.hpp"
+#include "tipstaff/scoring/score.hpp"
+#include "tipstaff/scoring/signs.hpp"
+#include "tipstaff/tokens/features.hpp"
+#include "tipstaff/tokens/wordpiece.hpp"
 
 namespace tipstaff {
 extern const HashKernels portable_hash;

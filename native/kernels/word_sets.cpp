@@ -1,6 +1,6 @@
 // Prefix-filtered search among sets of words (Chaudhuri et al. 2006; Bayardo et al. 2007; positions as
 // in Xiao et al. 2008), over an index that grows.
-#include "tipstaff/word_sets.hpp"
+#include "tipstaff/similarity/word_sets.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <limits>
 #include <new>
 
-#include "tipstaff/few_numbers.hpp"
-#include "tipstaff/lowest_bit.hpp"
-#include "tipstaff/word_letters.hpp"
+#include "tipstaff/scoring/few_numbers.hpp"
+#include "tipstaff/text/lowest_bit.hpp"
+#include "tipstaff/text/word_letters.hpp"
 
 namespace tipstaff {
 

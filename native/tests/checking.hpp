@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "tipstaff/text.hpp"
+#include "tipstaff/text/text.hpp"
 
 namespace tipstaff::test {
 

@@ -119,7 +119,7 @@ def test_d7_no_text_makes_it_slow(text: str) -> None:
 
 
 def test_both_know_the_same_words() -> None:
-    header = (HEADERS / "focus_words.hpp").read_text(encoding="utf-8")
+    header = (HEADERS / "focus/words.hpp").read_text(encoding="utf-8")
     for name in ("endings", "file_names", "products", "domains", "folders", "brands", "keywords", "openers"):
         found = re.search(rf"constexpr char {name}\[\] =\s*((?:\s*\"[^\"]*\")+);", header)
         assert found, name

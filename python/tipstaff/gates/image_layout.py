@@ -1,6 +1,6 @@
 """How a policy image lies in bytes: its sections, its texts, its tables of names, and how it is sealed.
 
-The layout is that of ``native/include/tipstaff/gate/image.hpp``, record by record.
+The layout is that of ``native/include/tipstaff/gate/rules/image.hpp``, record by record.
 """
 
 from __future__ import annotations

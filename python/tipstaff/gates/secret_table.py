@@ -1,7 +1,7 @@
 """Compiling packs to the flat table that the scanner runs on.
 
 The table is little-endian, holds offsets alone, and can lie anywhere: in a file, in a section of a policy image. Its
-layout is stated by `tipstaff.kernels.plain_secret_table`, which reads it in Python, and by ``secret_table.hpp``.
+layout is stated by `tipstaff.kernels.plain_secret_table`, which reads it in Python, and by ``secrets/table.hpp``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reading an assignment from the name that calls something a secret to the value it is given.
 
 One reader serves the syntaxes of programming languages, configuration files, markup, headers, queries and command
-lines. It does the same as ``secret_assignments.hpp``, looks at a bounded stretch on either side, and never goes back.
+lines. It does the same as ``secrets/assignments.hpp``, looks at a bounded stretch on either side, and never goes back.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Clauses in plain Python: states what ``native/include/tipstaff/clauses.hpp`` does."""
+"""Clauses in plain Python: states what ``native/include/tipstaff/similarity/clauses.hpp`` does."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reading what is encoded within a text: stretches with percent or JSON escapes, and base64 of text.
 
-Does the same as ``secret_encodings.hpp``. Each byte is decoded once, and what comes out is not decoded again.
+Does the same as ``secrets/encodings.hpp``. Each byte is decoded once, and what comes out is not decoded again.
 """
 
 from __future__ import annotations

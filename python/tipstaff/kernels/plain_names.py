@@ -1,4 +1,4 @@
-"""The name around a word that was found, its parts, and what stands before it; as in ``secret_names.hpp``."""
+"""The name around a word that was found, its parts, and what stands before it; as in ``secrets/names.hpp``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The table that the secrets scanner runs on, read in plain Python.
 
-``secret_table.hpp`` reads the same::
+``secrets/table.hpp`` reads the same::
 
     0  magic[8]          8  u32 version     12 u32 size in bytes
     16 u32 count, offset of each: rules (48 bytes), anchors (36), classes (32), codes (1), names (1), words (8),

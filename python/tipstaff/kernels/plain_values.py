@@ -1,6 +1,6 @@
 """How an assigned value is judged: as a secret, or as a placeholder, a reference, a name.
 
-Everything here looks at bytes, does the same as ``secret_values.hpp``, and takes time linear in the value.
+Everything here looks at bytes, does the same as ``secrets/values.hpp``, and takes time linear in the value.
 """
 
 from __future__ import annotations

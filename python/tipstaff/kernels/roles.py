@@ -1,6 +1,6 @@
 """What a word does to its clause: the bits of a word's value that the clause kernels read.
 
-The same numbers stand in ``native/include/tipstaff/clauses.hpp``. A lexicon's other bits are its maker's own, from
+The same numbers stand in ``native/include/tipstaff/similarity/clauses.hpp``. A lexicon's other bits are its maker's own, from
 `FREE` on.
 """
 

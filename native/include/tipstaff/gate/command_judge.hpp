@@ -5,20 +5,20 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/commands.hpp"
-#include "tipstaff/gate/dialects.hpp"
+#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/dialects.hpp"
 #include "tipstaff/gate/flow.hpp"
-#include "tipstaff/gate/image.hpp"
-#include "tipstaff/gate/interpreters.hpp"
-#include "tipstaff/gate/patch.hpp"
-#include "tipstaff/gate/paths.hpp"
-#include "tipstaff/gate/plain_commands.hpp"
-#include "tipstaff/gate/powershell.hpp"
-#include "tipstaff/gate/rules.hpp"
-#include "tipstaff/gate/scripts.hpp"
-#include "tipstaff/gate/shell.hpp"
-#include "tipstaff/gate/sql.hpp"
-#include "tipstaff/gate/tools.hpp"
+#include "tipstaff/gate/rules/image.hpp"
+#include "tipstaff/gate/scripting/scripting.hpp"
+#include "tipstaff/gate/patch/patch.hpp"
+#include "tipstaff/gate/paths/classes.hpp"
+#include "tipstaff/gate/shell/short/commands.hpp"
+#include "tipstaff/gate/powershell/powershell.hpp"
+#include "tipstaff/gate/rules/trial.hpp"
+#include "tipstaff/gate/shell/programs/scripts.hpp"
+#include "tipstaff/gate/shell/shell.hpp"
+#include "tipstaff/gate/sql/sql.hpp"
+#include "tipstaff/gate/tool_fields.hpp"
 
 namespace tipstaff::gate {
 

@@ -7,8 +7,8 @@
 
 #include "tipstaff/gate/command_judge.hpp"
 #include "tipstaff/gate/flow.hpp"
-#include "tipstaff/gate/image.hpp"
-#include "tipstaff/gate/tools.hpp"
+#include "tipstaff/gate/rules/image.hpp"
+#include "tipstaff/gate/tool_fields.hpp"
 
 namespace tipstaff::gate {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "tipstaff/gate/commands.hpp"
-#include "tipstaff/gate/image.hpp"
+#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/rules/image.hpp"
 
 namespace tipstaff::gate {
 

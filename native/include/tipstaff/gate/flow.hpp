@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "tipstaff/gate/image.hpp"
+#include "tipstaff/gate/rules/image.hpp"
 
 namespace tipstaff::gate {
 

@@ -10,7 +10,7 @@
 #include <new>
 #include <string_view>
 
-#include "tipstaff/gate/tools.hpp"
+#include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/hook/json.hpp"
 
 namespace tipstaff::hook {

@@ -10,15 +10,15 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "tipstaff/globs.hpp"
+#include "tipstaff/tasks/scopes.hpp"
 #include "tipstaff/hook/guidance_image.hpp"
 #include "tipstaff/hook/state.hpp"
-#include "tipstaff/intents.hpp"
-#include "tipstaff/places.hpp"
-#include "tipstaff/task_letters.hpp"
-#include "tipstaff/task_words.hpp"
-#include "tipstaff/wordpiece.hpp"
-#include "tipstaff/words.hpp"
+#include "tipstaff/tasks/intents.hpp"
+#include "tipstaff/tasks/paths.hpp"
+#include "tipstaff/tasks/letters.hpp"
+#include "tipstaff/tasks/words.hpp"
+#include "tipstaff/tokens/wordpiece.hpp"
+#include "tipstaff/text/words.hpp"
 
 namespace tipstaff::hook {
 

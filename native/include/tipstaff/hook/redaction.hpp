@@ -10,7 +10,7 @@
 
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
-#include "tipstaff/secrets.hpp"
+#include "tipstaff/secrets/scanner.hpp"
 
 namespace tipstaff::hook {
 

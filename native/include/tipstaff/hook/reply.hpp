@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/image.hpp"
+#include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 

@@ -24,7 +24,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "tipstaff/gate/image.hpp"
+#include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/hook/json.hpp"
 
 namespace tipstaff::hook {

@@ -1,0 +1,396 @@
+// Where a path lies: the class that rules judge it by.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/paths/names.hpp"
+#include "tipstaff/gate/paths/parts.hpp"
+
+namespace tipstaff::gate {
+
+// Ordered from harmless to harmful only within the comments of the rules; a path may be several, as bits.
+namespace path_class {
+constexpr std::uint32_t kRepository = 1;      // inside the working repository
+constexpr std::uint32_t kRepositoryRoot = 2;  // the repository's own root (also kRepository)
+constexpr std::uint32_t kVcs = 4;             // its .git
+constexpr std::uint32_t kBuild = 8;           // what a build makes again: node_modules, dist, target, caches, .venv
+constexpr std::uint32_t kTemporary = 16;      // temporary directories, results of mktemp
+constexpr std::uint32_t kSibling = 32;        // beside the repository, or a folder that holds it
+constexpr std::uint32_t kHome = 64;           // below a home directory
+constexpr std::uint32_t kHomeRoot = 128;      // a home directory itself, or all that is in it (~/*)
+constexpr std::uint32_t kSystem = 256;        // /etc, /usr, /boot, /var, C:\Windows ...
+constexpr std::uint32_t kRoot = 512;          // the root, or all that is in it (/*), a drive's root
+constexpr std::uint32_t kDevice = 1024;       // block devices and the like; not /dev/null and its kin
+constexpr std::uint32_t kNullDevice = 2048;   // /dev/null, /dev/stdout ...
+constexpr std::uint32_t kWiring = 4096;       // hook settings of every host, this package's own files
+constexpr std::uint32_t kSecrets = 8192;      // keys, credential stores, .env
+constexpr std::uint32_t kUnknown = 16384;     // cannot be told
+constexpr std::uint32_t kOutside = 32768;     // another place that is none of these
+constexpr std::uint32_t kDatabase = 65536;    // a database's file (.sqlite, .db, .mdb ...)
+constexpr std::uint32_t kGlob = 131072;       // stands for many files
+constexpr std::uint32_t kRemote = 262144;     // on another machine or inside a container
+constexpr std::uint32_t kCredential = 524288;  // no path: the value of a variable that is named as a credential is
+}  // namespace path_class
+
+// Notes on some bits:
+//  - a temporary directory itself, or all that is in it (/tmp, /tmp/*), is kTemporary | kOutside;
+//  - caches below a home (~/.cache/x) are kHome | kBuild; else kBuild is only said inside the repository;
+//  - what is only known when it runs is kUnknown, with kSecrets, kWiring, kVcs or kDatabase where a name in it tells;
+//  - where an unknown part may be empty, the classes of what is left without it are added ("$UNSET"/* is kRoot too).
+
+namespace path_detail {
+
+enum class Relation : std::uint8_t { other, same, inside, holds };
+
+// How `path` lies to the directory `place`; patterns in `path` are taken for all that they can name.
+inline Relation relate(const PathParts& path, const PathParts& place) noexcept {
+  if (path.base != place.base || (path.base == PathBase::drive && path.drive != place.drive)) return Relation::other;
+  const bool folded = path.folded || place.folded ||
+                      (place.count > 0 && (place.part[0] == "Users" || place.part[0] == "Volumes"));
+  const std::uint32_t shared = path.count < place.count ? path.count : place.count;
+  for (std::uint32_t i = 0; i < shared; ++i) {
+    if (path.part[i] == place.part[i]) continue;
+    const std::string_view name = place.part[i];
+    if (path.has_glob(path.part[i])) {
+      char lower[PathParts::kLongestPattern];
+      if (name.size() > sizeof lower || path.part[i].size() > PathParts::kLongestPattern) continue;
+      for (std::size_t j = 0; j < name.size(); ++j) lower[j] = ascii::lower(name[j]);
+      if (glob_names(path.part[i], std::string_view(lower, name.size()))) continue;
+      return Relation::other;
+    }
+    if (!folded || path.part[i].size() != name.size()) return Relation::other;
+    for (std::size_t j = 0; j < name.size(); ++j) {
+      if (ascii::lower(name[j]) != ascii::lower(path.part[i][j])) return Relation::other;
+    }
+  }
+  if (path.count == place.count) return Relation::same;
+  return path.count < place.count ? Relation::holds : Relation::inside;
+}
+
+inline void take_place(std::string_view place, PathParts* out) noexcept {
+  take_path_apart(place, {}, {}, PathParts::is_drive_letter(place), false, out);
+}
+
+constexpr std::string_view kNullDevices =
+    "null zero full random urandom stdout stderr stdin tty fd pts ptmx console ptyp0 stdnull";
+constexpr std::string_view kSystemNames =
+    "bin boot dev etc lib lib32 lib64 libx32 opt proc run sbin srv sys usr var nix snap lost+found system library "
+    "applications private cores network windows winnt programdata recovery perflogs $recycle.bin efi msocache gnu";
+
+inline bool is_block_device(const PathParts& path) noexcept {
+  if (path.names_one_of(1, "mapper disk block mem kmem port sda sdb sdc vda vdb xvda hda nvme0n1 nvme0 mmcblk0")) return true;
+  const std::string_view name = path.part[1];
+  for (const std::string_view prefix : {"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "loop", "dm-", "md", "nbd",
+                                        "zd", "sr", "ram", "zram", "nst", "st", "ada", "da", "vg", "bcache", "drbd", "rbd"}) {
+    if (!ascii::starts_with(name, prefix)) continue;
+    if (prefix == "disk" || prefix == "rdisk" || prefix.size() > 2) return true;
+    const std::string_view rest = name.substr(prefix.size());
+    if (rest.empty()) return false;
+    return ascii::is_digit(rest[0]) || prefix == "sd" || prefix == "hd" || prefix == "vd" || rest[0] == '*' ||
+           rest[0] == '?' || rest[0] == '[' || rest[0] == kUnknownPart;
+  }
+  return false;
+}
+
+// The classes by place alone, of a path with a known base that is no repository's.
+inline std::uint32_t classify_place(const PathParts& path) noexcept {
+  using namespace path_class;
+  const std::uint32_t n = path.count;
+  if (path.base == PathBase::device) {
+    if (n > 0 && ascii::equals(path.part[0], "nul")) return kNullDevice;
+    return kDevice;
+  }
+  if (path.base == PathBase::share) {
+    if (n == 2 && path.part[1].size() == 2 && path.part[1][1] == '$') return kRoot | kRemote;
+    return kOutside | kRemote;
+  }
+  if (path.base == PathBase::home) {
+    if (path.climbs > 0) return kHomeRoot | kSystem | (path.climbs > 1 ? kRoot : 0);
+    if (n == 0) return kHomeRoot | kHome;
+    if (path.names(0, ".cache")) return kHome | kBuild;
+    return kHome;
+  }
+  if (n == 0) return kRoot;
+
+  const auto below = [&](std::uint32_t depth) noexcept -> std::uint32_t {  // a home directory's parts begin at `depth`
+    if (n == depth) return kHomeRoot | kHome;
+    if (path.names(depth, ".cache")) return kHome | kBuild;
+    if (path.names(depth, ".npm") && path.names(depth + 1, "_cacache")) return kHome | kBuild;
+    if (path.names(depth, "library") && path.names(depth + 1, "caches")) return kHome | kBuild;
+    if (path.names(depth, "appdata") && path.names(depth + 1, "local") && path.names(depth + 2, "temp")) {
+      return kTemporary | (n == depth + 3 ? kOutside : 0u);
+    }
+    return kHome;
+  };
+  std::uint32_t bits = 0;
+  if (path.names_one_of(0, "home users") || (path.names(0, "documents and settings"))) {
+    if (n == 1) return kHomeRoot | kSystem;
+    if (path.has_glob(path.part[0])) bits |= kSystem;
+    if (path.base == PathBase::root || path.base == PathBase::drive) return bits | below(2);
+  }
+  if (path.names(0, "root")) bits |= below(1);
+  if (path.names(0, "var") && path.names(1, "root")) bits |= below(2);
+  if (path.names(0, "export") && path.names(1, "home") && n > 1) bits |= n == 2 ? kHomeRoot | kSystem : below(3);
+  if (bits != 0 && !path.has_glob(path.part[0])) return bits;
+
+  std::uint32_t temporary = 0;  // how many parts a temporary directory has
+  const std::uint32_t mac = path.names(0, "private") ? 1 : 0;
+  if (path.names(mac, "tmp")) temporary = mac + 1;
+  if (path.names(mac, "var") && path.names(mac + 1, "tmp")) temporary = mac + 2;
+  if (path.names(mac, "var") && path.names(mac + 1, "folders")) temporary = n > mac + 4 ? mac + 4 : n;
+  if (path.names(0, "dev") && path.names(1, "shm")) temporary = 2;
+  if (path.base == PathBase::drive && path.names_one_of(0, "temp tmp")) temporary = 1;
+  if (path.names(0, "windows") && path.names(1, "temp")) temporary = 2;
+  if (temporary > 0) {
+    const bool pattern = path.has_glob(path.part[0]) || (temporary > 1 && path.has_glob(path.part[1]));
+    bits |= kTemporary | (n <= temporary ? kOutside : 0u) | (pattern ? kSystem : 0u);
+    return bits;
+  }
+  if (path.names(0, "dev")) {
+    if (n == 1) return bits | kSystem | kDevice;
+    if (path.is_everything(path.part[1])) return bits | kSystem | kDevice;
+    if (is_block_device(path)) return bits | kDevice;
+    if (path.names_one_of(1, kNullDevices)) return bits | kNullDevice;
+    if (path.names_one_of(1, "tcp udp")) return bits | kOutside | kRemote;
+    return bits | kSystem | (PathParts::is_unknown(path.part[1]) ? kDevice | kUnknown : 0u);
+  }
+  if (path.names(0, "proc") && n >= 3 && path.names_one_of(1, "self thread-self") && path.names(2, "fd")) return bits | kNullDevice;
+  if (path.names(0, "proc") && path.names(1, "sysrq-trigger")) return bits | kSystem | kDevice;
+  if (path.names_one_of(0, kSystemNames)) return bits | kSystem;
+  if (ascii::starts_with(path.part[0], "program files") || ascii::equals(path.part[0], "system volume information")) {
+    return bits | kSystem;
+  }
+  if (path.names_one_of(0, "mnt media volumes")) return bits | (n == 1 ? kSystem : kOutside);
+  if (PathParts::is_unknown(path.part[0])) return bits | kUnknown;
+  return bits != 0 ? bits : kOutside;
+}
+
+inline std::uint32_t by_names(const PathParts& path) noexcept {
+  using namespace path_class;
+  std::uint32_t bits = 0;
+  if (is_wiring(path)) bits |= kWiring;
+  if (is_secret(path)) bits |= kSecrets;
+  if (is_database(path)) bits |= kDatabase;
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    if (path.names(i, ".git") && !path.is_everything(path.part[i])) bits |= kVcs;
+  }
+  return bits;
+}
+
+struct Places {
+  PathParts repository, home, temporary;
+  bool has_repository = false, has_home = false, has_temporary = false;
+};
+
+// The classes of a path with a known base, after symbolic links.
+inline std::uint32_t classify_known(const Places& places, PathParts path) noexcept {
+  using namespace path_class;
+  std::uint32_t bits = 0;
+  while (path.count > 0 && path.is_everything(path.part[path.count - 1])) {
+    --path.count;
+    bits |= kGlob;
+  }
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    if (path.has_glob(path.part[i])) bits |= kGlob;
+  }
+  const Relation to_home = places.has_home ? relate(path, places.home) : Relation::other;
+  if (places.has_repository) {
+    const Relation relation = relate(path, places.repository);
+    const std::uint32_t depth = places.repository.count;
+    if (relation == Relation::same || relation == Relation::inside) {
+      bits |= kRepository;
+      if (relation == Relation::same) bits |= kRepositoryRoot;
+      if (relation == Relation::inside && is_build(path, depth)) bits |= kBuild;
+      if (to_home == Relation::same) bits |= kHomeRoot | kHome;  // the home directory is the repository
+      if (to_home == Relation::holds) bits |= kHomeRoot;
+      if (depth == 0) bits |= classify_place(path);
+      // A pattern above the repository may name its neighbours as well.
+      for (std::uint32_t i = 0; i < depth; ++i) {
+        if (path.has_glob(path.part[i])) return bits | kSibling | classify_place(path);
+      }
+      return bits;
+    }
+    if (relation == Relation::holds) {
+      bits |= kSibling;
+    } else if (depth > 1) {
+      PathParts parent = places.repository;
+      --parent.count;
+      if (relate(path, parent) == Relation::inside) {
+        const bool parent_is_home = places.has_home && relate(parent, places.home) == Relation::same;
+        const std::uint32_t place = classify_place(parent);
+        const bool hidden = path.part[depth - 1][0] == '.';
+        if ((place & (kTemporary | kOutside)) != (kTemporary | kOutside) &&
+            !(hidden && (parent_is_home || (place & kHomeRoot) != 0))) {
+          bits |= kSibling;
+        }
+      }
+    }
+  }
+  if (places.has_temporary) {
+    const Relation relation = relate(path, places.temporary);
+    if (relation == Relation::inside) return bits | kTemporary;
+    if (relation == Relation::same) return bits | kTemporary | kOutside;
+  }
+  if (to_home == Relation::same) return bits | kHome | kHomeRoot;
+  if (to_home == Relation::inside) {
+    const std::uint32_t depth = places.home.count;
+    if (path.names(depth, ".cache") || (path.names(depth, "library") && path.names(depth + 1, "caches")) ||
+        (path.names(depth, ".npm") && path.names(depth + 1, "_cacache"))) {
+      bits |= kBuild;
+    }
+    const std::uint32_t place = classify_place(path);
+    return bits | kHome | (place & (kTemporary | kSystem | kHomeRoot));
+  }
+  if (to_home == Relation::holds) bits |= kHomeRoot;
+  return bits | classify_place(path);
+}
+
+// Resolves symbolic links of the deepest folder that exists; false where nothing changes.
+inline bool real_place(const Surroundings& surroundings, const PathParts& path, bool follow_last, char* memory,
+                       std::size_t capacity, PathParts* out) noexcept {
+  if (surroundings.real_path == nullptr || path.base != PathBase::root) return false;
+  std::uint32_t known = path.count;  // parts before the first that is no plain name
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) {
+      known = i;
+      break;
+    }
+  }
+  if (known == path.count && !follow_last && known > 0) --known;
+  char lexical[4096];
+  for (std::uint32_t tries = 0; known > 0 && tries < 6; ++tries, --known) {
+    std::size_t size = 0;
+    for (std::uint32_t i = 0; i < known; ++i) {
+      if (size + 1 + path.part[i].size() > sizeof lexical) return false;
+      lexical[size++] = '/';
+      std::memcpy(lexical + size, path.part[i].data(), path.part[i].size());
+      size += path.part[i].size();
+    }
+    const std::size_t real =
+        surroundings.real_path(surroundings.self, std::string_view(lexical, size), memory, capacity);
+    if (real == 0 || real > capacity || memory[0] != '/') continue;
+    if (std::string_view(memory, real) == std::string_view(lexical, size)) return false;
+    *out = PathParts();
+    out->base = PathBase::root;
+    out->glob = path.glob;
+    out->push_all(std::string_view(memory, real), false);
+    for (std::uint32_t i = known; i < path.count; ++i) out->push(path.part[i]);
+    out->see_through_mounts();
+    return true;
+  }
+  return false;
+}
+
+inline std::uint32_t classify_text(const Surroundings& surroundings, const Command& command, std::string_view text,
+                                   const Word& word, bool remote) noexcept {
+  using namespace path_class;
+  const bool windows = command.dialect == Dialect::powershell || command.dialect == Dialect::cmd;
+  PathParts path;
+  path.glob = word.has(word_flag::kGlob);
+  take_path_apart(text, command.cwd, remote ? std::string_view() : surroundings.home, windows,
+                  word.has(word_flag::kTemporary), &path);
+  if (path.too_long) return kUnknown;
+  const std::uint32_t named = by_names(path);
+  switch (path.base) {
+    case PathBase::unknown: return named | kUnknown;
+    case PathBase::temporary: return named | (path.climbs > 0 ? kUnknown : kTemporary);
+    case PathBase::relative: return named | kUnknown | (path.climbs > 0 ? kSibling : 0u);
+    default: break;
+  }
+  if (remote) {
+    Places nowhere;
+    return named | classify_known(nowhere, path);
+  }
+  Places places;
+  std::string_view repository = surroundings.repository;
+  if (repository.empty() && !surroundings.cwd.empty()) {  // then the working directory is what is worked on
+    PathParts working;
+    take_place(surroundings.cwd, &working);
+    const std::uint32_t bits = classify_place(working);
+    const bool is_home = !surroundings.home.empty() && surroundings.home == surroundings.cwd;
+    if ((bits & (kRoot | kHomeRoot | kSystem | kDevice)) == 0 && !is_home && !(bits & kTemporary && bits & kOutside)) {
+      repository = surroundings.cwd;
+    }
+  }
+  if (!repository.empty()) {
+    take_place(repository, &places.repository);
+    places.has_repository = true;
+  }
+  if (!surroundings.home.empty()) {
+    take_place(surroundings.home, &places.home);
+    places.has_home = true;
+  }
+  if (!surroundings.temporary.empty()) {
+    take_place(surroundings.temporary, &places.temporary);
+    places.has_temporary = true;
+  }
+  std::uint32_t bits = named | classify_known(places, path);
+  if (surroundings.real_path == nullptr) return bits;
+
+  // What these do to a symbolic link is done to the link.
+  const bool follow_last =
+      path.ends_in_slash || !ascii::one_of(command.program, "rm rmdir unlink mv @delete git shred trash del erase");
+  char memory[4096], repository_memory[4096];
+  PathParts real;
+  if (real_place(surroundings, path, follow_last, memory, sizeof memory, &real)) {
+    PathParts real_repository;
+    if (places.has_repository && real_place(surroundings, places.repository, true, repository_memory,
+                                            sizeof repository_memory, &real_repository)) {
+      places.repository = real_repository;
+    }
+    const std::uint32_t seen = classify_known(places, real);
+    // The place is that of what is reached; a name that tells something is told by either.
+    bits = named | seen | by_names(real) | (bits & kGlob);
+  }
+  return bits;
+}
+
+}  // namespace path_detail
+
+// Returns the classes of a path-like word as the command that carries it would see it. Linear in the word.
+inline std::uint32_t classify_path(const Surroundings& surroundings, const Command& command, const Word& word) noexcept {
+  using namespace path_class;
+  const std::string_view text = word.text;
+  const bool windows = command.dialect == Dialect::powershell || command.dialect == Dialect::cmd;
+  const std::uint32_t glob = (word.has(word_flag::kGlob) ? kGlob : 0u) | (word.has(word_flag::kCredential) ? kCredential : 0u);
+  if (text == "-") return kNullDevice;
+  if (windows && ascii::one_of(text, "nul $null con")) return kNullDevice;
+  if (text.empty() || text.size() > 4096) return kUnknown;
+  const bool remote = (command.via & (via::kRemote | via::kContainer)) != 0 && !word.has(word_flag::kHostPath);
+  const std::uint32_t elsewhere = remote ? kRemote : 0;
+
+  if (const std::size_t scheme = text.find("://");
+      scheme != std::string_view::npos && scheme > 0 && scheme < 16 && !ascii::starts_with(text, "file://")) {
+    bool letters = true;
+    for (const char c : text.substr(0, scheme)) letters = letters && (ascii::is_name(c) || c == '+' || c == '-');
+    if (letters) return kOutside | kRemote | glob;
+  }
+  if (const std::size_t colon = text.find(':'); windows && colon != std::string_view::npos && colon > 1 && colon < 12) {
+    const std::string_view drive = text.substr(0, colon);
+    if (ascii::one_of(drive, "hklm hkcu hkcr hku hkcc registry")) return kSystem;
+    if (ascii::one_of(drive, "env function alias variable cert wsman temp")) return kOutside;
+  }
+  std::uint32_t bits = path_detail::classify_text(surroundings, command, text, word, remote);
+
+  // The same without an unknown part at its beginning or its end, where that may be nothing.
+  if (word.has(word_flag::kMayBeEmpty) && !word.has(word_flag::kTemporary)) {
+    std::size_t start = 0;
+    while (start < text.size() && text[start] == kUnknownPart) ++start;
+    if (start > 0 && start < text.size()) {
+      const std::uint32_t left = path_detail::classify_text(surroundings, command, text.substr(start), word, remote);
+      bits |= left & (kRoot | kHomeRoot | kRepositoryRoot | (left & kRepositoryRoot ? kRepository : 0u));
+    }
+    std::size_t end = text.size();
+    while (end > 0 && (text[end - 1] == kUnknownPart || text[end - 1] == '*')) --end;
+    if (start == 0 && end > 0 && end < text.size() && text.find(kUnknownPart, end) != std::string_view::npos &&
+        (text[end - 1] == '/' || (windows && text[end - 1] == '\\'))) {
+      const std::uint32_t left = path_detail::classify_text(surroundings, command, text.substr(0, end), word, remote);
+      bits |= left & ~((left & kTemporary) != 0 ? kOutside : 0u);
+    }
+  }
+  return bits | glob | elsewhere;
+}
+
+}  // namespace tipstaff::gate

@@ -1,0 +1,296 @@
+// What a path is by the names in it: settings that wire hooks, secrets, what a build makes again, databases.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/gate/paths/parts.hpp"
+
+namespace tipstaff::gate {
+
+// Tells most names from those of a list without looking at the list: by their length and three letters.
+class NameSigns {
+ public:
+  // Lists as ascii::one_of takes them.
+  template <typename... Lists>
+  constexpr explicit NameSigns(Lists... lists) noexcept : rows_{} {
+    (add_all(lists), ...);
+  }
+  constexpr void add(std::string_view name) noexcept { rows_[row(name)] |= bit(name); }
+  constexpr void add_all(std::string_view names) noexcept {
+    for (std::size_t start = 0; start < names.size();) {
+      std::size_t end = start;
+      while (end < names.size() && names[end] != ' ') ++end;
+      add(names.substr(start, end - start));
+      start = end + 1;
+    }
+  }
+  // False: it is none of them. Not for patterns.
+  constexpr bool may_have(std::string_view name) const noexcept { return !name.empty() && (rows_[row(name)] & bit(name)) != 0; }
+
+ private:
+  static constexpr std::uint32_t kRows = 64;
+  static constexpr std::uint32_t letter(char c) noexcept { return static_cast<unsigned char>(c) & 31u; }  // without case
+  static constexpr std::uint32_t row(std::string_view name) noexcept {
+    const char third = name.size() > 2 ? name[2] : name.back();
+    return (letter(name.front()) * 3 + letter(third) * 5 + static_cast<std::uint32_t>(name.size()) * 7) % kRows;
+  }
+  static constexpr std::uint32_t bit(std::string_view name) noexcept { return std::uint32_t{1} << letter(name.back()); }
+
+  std::uint32_t rows_[kRows];
+};
+
+// A folder in which a host, git or this package keeps what wires the gate, and which of its entries do.
+struct WiringFolder {
+  std::string_view folder;
+  std::string_view entries;  // "*": all of them
+};
+inline constexpr WiringFolder kWiringFolders[] = {
+    {".claude", "settings.json settings.local.json hooks managed-settings.json plugins"},
+    {".codex", "hooks.json config.toml hooks requirements.toml"},
+    {".gemini", "settings.json hooks extensions"},
+    {".cursor", "hooks.json hooks cli.json cli-config.json"},
+    {".copilot", "*"},
+    {".tipstaff", "*"},
+    {".husky", "*"},
+    {".qwen", "settings.json hooks"},
+    {".windsurf", "hooks.json"},
+    {".augment", "settings.json hooks"},
+    {".factory", "settings.json hooks hooks.json"},
+    {".kiro", "hooks"},
+    {".opencode", "plugin plugins opencode.json"},
+    {".cline", "hooks"},
+};
+
+// What any part of such a path is named.
+constexpr NameSigns make_wiring_signs() noexcept {
+  NameSigns signs(".git .github .config .local .cache share state .claude.json .tipstaff.toml etc programdata site-packages",
+                  "tipstaff.toml tipstaff-hook tipstaff-hook.exe managed-settings.json hooks");
+  signs.add("application support");
+  for (const WiringFolder& wiring : kWiringFolders) signs.add(wiring.folder);
+  return signs;
+}
+inline constexpr NameSigns kWiringSigns = make_wiring_signs();
+
+// A path that ends with the folder counts: removing that removes all that is in it.
+inline bool is_wiring(const PathParts& path) noexcept {
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    const bool last = i + 1 == path.count;
+    const std::string_view name = path.part[i];
+    const bool pattern = path.has_glob(name);
+    if (pattern ? path.is_everything(name) : !kWiringSigns.may_have(name)) continue;
+    if (name[0] == '.' || pattern) {
+      for (const WiringFolder& wiring : kWiringFolders) {
+        if (!path.names(i, wiring.folder)) continue;
+        if (last || wiring.entries == "*" || path.names_one_of(i + 1, wiring.entries)) return true;
+      }
+      if (path.names(i, ".git") && path.names(i + 1, "hooks")) return true;
+      if (path.names(i, ".github") &&
+          (path.names(i + 1, "hooks") ||
+           (path.names(i + 1, "copilot") && path.names_one_of(i + 2, "settings.json settings.local.json")))) {
+        return true;
+      }
+      if (path.names_one_of(i, ".config .local .cache share state") && path.names(i + 1, "tipstaff")) return true;
+      if (last && path.names_one_of(i, ".claude.json .tipstaff.toml")) return true;
+    }
+    if (path.names_one_of(i, "etc share state programdata") && !last && !path.is_everything(path.part[i + 1]) &&
+        path.names_one_of(i + 1, "tipstaff claude-code codex cursor gemini-cli github-copilot")) {
+      return true;
+    }
+    if (path.names(i, "application support") && path.names_one_of(i + 1, "tipstaff claudecode cursor geminicli")) {
+      return true;
+    }
+    if (path.names(i, "site-packages") && i + 1 < path.count && path.names(i + 1, "tipstaff")) return true;
+    if (last && !pattern &&
+        path.names_one_of(i, "tipstaff.toml tipstaff-hook tipstaff-hook.exe managed-settings.json")) {
+      return true;
+    }
+    // Hooks of plug-ins: any hooks/hooks.json.
+    if (!last && path.names(i, "hooks") && !pattern && path.names(i + 1, "hooks.json") && i + 2 == path.count) {
+      return true;
+    }
+  }
+  return false;
+}
+
+inline constexpr std::string_view kSecretFiles =
+    ".env .envrc .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .mylogin.cnf .git-credentials .s3cfg "
+    ".boto .htpasswd .vault-token .dockercfg .dockerconfigjson .databrickscfg .credentials.json "
+    "credentials.json credentials.toml credentials.tfrc.json secrets.yml secrets.yaml secrets.json "
+    "secrets.toml .secrets secret.yml secret.yaml secret.json kubeconfig wallet.dat master.key "
+    "terraform.tfstate terraform.tfvars oauth_creds.json application_default_credentials.json "
+    "access_tokens.db accesstokens.json logins.json key3.db key4.db ntds.dit id_rsa id_dsa id_ecdsa "
+    "id_ed25519 id_ed25519_sk id_ecdsa_sk id_xmss .rclone.conf rclone.conf .smbcredentials";
+inline constexpr NameSigns kSecretFileSigns(kSecretFiles);
+inline constexpr NameSigns kSecretEndings(
+    "env pem key p12 pfx jks keystore kdbx kdb ppk tfstate backup tfvars keychain keychain-db gpg age ovpn jceks wallet json");
+
+// What stands behind the last dot; the whole name where there is none.
+inline std::string_view ending_of(std::string_view name) noexcept {
+  std::size_t at = name.size();
+  while (at > 0 && name[at - 1] != '.') --at;
+  return name.substr(at);
+}
+
+inline bool is_secret_name(const PathParts& path, std::uint32_t i) noexcept {
+  const std::string_view name = path.part[i];
+  // Of patterns, only what begins as those do is meant for them: cred*, and not *.json.
+  if (path.is_everything(name)) return false;
+  const bool open = path.glob && name.find_first_of("*?[\x01") == 0;
+  if (!open && (path.has_glob(name) || kSecretFileSigns.may_have(name)) && path.names_one_of(i, kSecretFiles)) {
+    return true;
+  }
+  if (!kSecretEndings.may_have(ending_of(name)) && !ascii::starts_with(name, ".env") && !ascii::starts_with(name, "id_") &&
+      !ascii::starts_with(name, "ssh_host_")) {
+    return false;
+  }
+  if (ascii::ends_with(name, ".pub")) return false;
+  if (ascii::starts_with(name, ".env.") || ascii::starts_with(name, ".env-") || ascii::starts_with(name, ".env_")) {
+    for (const std::string_view harmless : {".example", ".sample", ".template", ".dist", ".defaults", ".tpl", ".tmpl",
+                                            ".md", "-example", "-sample", "-template", "_example", "_sample"}) {
+      if (ascii::ends_with(name, harmless)) return false;
+    }
+    return true;
+  }
+  if (ascii::ends_with(name, ".env")) {
+    return !ascii::one_of(name, "example.env sample.env template.env dist.env defaults.env");
+  }
+  for (const std::string_view suffix :
+       {".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".kdb", ".ppk", ".tfstate", ".tfstate.backup",
+        ".tfvars", ".keychain", ".keychain-db", ".gpg", ".age", ".ovpn", ".jceks", ".wallet"}) {
+    if (name.size() > suffix.size() && ascii::ends_with(name, suffix)) return true;
+  }
+  if (ascii::ends_with(name, ".json") &&
+      (ascii::starts_with(name, "service-account") || ascii::starts_with(name, "service_account") ||
+       ascii::starts_with(name, "serviceaccount") || ascii::starts_with(name, "client_secret") ||
+       ascii::starts_with(name, "client-secret") || ascii::ends_with(name, "-credentials.json") ||
+       ascii::ends_with(name, "_credentials.json") || ascii::ends_with(name, "-service-account.json") ||
+       ascii::ends_with(name, "_service_account.json"))) {
+    return true;
+  }
+  return ascii::starts_with(name, "id_rsa") || ascii::starts_with(name, "id_dsa") ||
+         ascii::starts_with(name, "id_ecdsa") || ascii::starts_with(name, "id_ed25519") ||
+         (ascii::starts_with(name, "ssh_host_") && ascii::ends_with(name, "_key"));
+}
+
+// What parts of such a path are named, apart from its last.
+constexpr NameSigns make_secret_signs() noexcept {
+  NameSigns signs(".ssh .gnupg .password-store .azure .keychain .electrum .bitcoin keyrings keychains .aws .kube .docker .config",
+                  ".cargo .gem .terraform.d .codex .m2 .ethereum .fly cookies.sqlite etc proc system32");
+  signs.add("login data");
+  return signs;
+}
+inline constexpr NameSigns kSecretSigns = make_secret_signs();
+
+inline bool is_secret(const PathParts& path) noexcept {
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    const bool last = i + 1 == path.count;
+    if (path.is_everything(path.part[i])) continue;
+    const bool pattern = path.has_glob(path.part[i]);
+    if (pattern ? path.part[i].find_first_of("*?[\x01") == 0 : !kSecretSigns.may_have(path.part[i])) {
+      if (last && is_secret_name(path, i)) return true;
+      continue;
+    }
+    if (path.names(i, ".ssh")) {
+      if (last) return true;
+      if (path.ends(path.count - 1, ".pub")) continue;
+      if (!path.has_glob(path.part[i + 1]) &&
+          path.names_one_of(i + 1, "known_hosts known_hosts.old config config.d environment rc")) {
+        continue;
+      }
+      return true;
+    }
+    if (path.names_one_of(i, ".gnupg .password-store .azure .keychain .electrum .bitcoin keyrings keychains")) return true;
+    if (path.names(i, ".aws") && (last || path.names_one_of(i + 1, "credentials config sso cli"))) return true;
+    if (path.names(i, ".kube") && (last || path.names_one_of(i + 1, "config configs"))) return true;
+    if (path.names(i, ".docker") && path.names(i + 1, "config.json")) return true;
+    if (path.names(i, ".config") &&
+        (path.names_one_of(i + 1, "gcloud op sops rclone doctl age solana") ||
+         (path.names_one_of(i + 1, "gh glab-cli hub") && (i + 2 == path.count || i + 3 == path.count)))) {
+      return true;
+    }
+    if (path.names_one_of(i, ".cargo .gem .terraform.d") &&
+        path.names_one_of(i + 1, "credentials credentials.toml credentials.tfrc.json")) {
+      return true;
+    }
+    if (path.names(i, ".codex") && path.names(i + 1, "auth.json")) return true;
+    if (path.names(i, ".m2") && path.names_one_of(i + 1, "settings.xml settings-security.xml")) return true;
+    if (path.names(i, ".ethereum") && (last || path.names(i + 1, "keystore"))) return true;
+    if (path.names(i, ".fly") && path.names(i + 1, "config.yml")) return true;
+    if (last && (ascii::equals(path.part[i], "login data") || ascii::equals(path.part[i], "cookies.sqlite"))) return true;
+    if (path.base == PathBase::root && i == 0) {
+      if (path.names(0, "etc") && path.count > 1 && !path.is_everything(path.part[1]) &&
+          (path.names_one_of(1, "shadow shadow- gshadow gshadow- sudoers.key krb5.keytab") ||
+           (path.names(1, "ssl") && path.names(2, "private")))) {
+        return true;
+      }
+      if (path.names(0, "proc") && path.count == 3 && path.names(2, "environ")) return true;
+    }
+    if (path.names(i, "system32") && path.names(i + 1, "config") &&
+        (i + 2 == path.count || path.names_one_of(i + 2, "sam system security"))) {
+      return true;
+    }
+    if (last && is_secret_name(path, i)) return true;
+  }
+  return false;
+}
+
+inline constexpr std::string_view kBuildNames =
+    "node_modules dist build out target coverage .cache cache caches __pycache__ .pytest_cache "
+    ".mypy_cache .ruff_cache .pyre .pytype .tox .nox .next .nuxt .output .svelte-kit .turbo .parcel-cache "
+    ".gradle venv .venv virtualenv .eggs htmlcov .nyc_output .hypothesis _build .angular .vite "
+    ".docusaurus .serverless .terraform deriveddata pods .dart_tool storybook-static .coverage "
+    "bin obj tmp temp .tmp logs log bower_components .sass-cache .webpack .expo .pnpm-store "
+    ".ipynb_checkpoints .aws-sam cdk.out elm-stuff .stack-work dist-newstyle zig-cache zig-out "
+    ".zig-cache _site .jekyll-cache .eslintcache .stylelintcache .ds_store .rpt2_cache .fusebox "
+    ".dynamodb .cargo-target cmakefiles cmakecache.txt test-results playwright-report .benchmarks "
+    "wheelhouse .wrangler .vercel .netlify .swc .rollup.cache .jest-cache package-lock.json yarn.lock "
+    "pnpm-lock.yaml bun.lockb bun.lock npm-shrinkwrap.json .bundle .yarn-cache .pnp.cjs";
+inline constexpr NameSigns kBuildSigns(kBuildNames);
+inline constexpr NameSigns kBuildEndings("egg-info dist-info pyc pyo tsbuildinfo o obj class gcda gcno");
+
+// Looks at the parts from `first` on: those below the repository's root.
+inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
+  for (std::uint32_t i = first; i < path.count; ++i) {
+    const std::string_view name = path.part[i];
+    if (path.has_glob(name)) {  // *.pyc is, build* may be anything
+      if (name.size() > 1 && name[0] != '*') continue;
+    } else if (kBuildSigns.may_have(name) && ascii::one_of(name, kBuildNames)) {
+      return true;
+    }
+    if (kBuildEndings.may_have(ending_of(name))) {
+      for (const std::string_view suffix : {".egg-info", ".dist-info", ".pyc", ".pyo", ".tsbuildinfo", ".o", ".obj", ".class",
+                                            ".gcda", ".gcno"}) {
+        if (name.size() > suffix.size() && ascii::ends_with(name, suffix)) return true;
+      }
+    }
+    if (path.names(i, "vendor") && path.names(i + 1, "bundle")) return true;
+    if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
+  }
+  return false;
+}
+
+inline constexpr NameSigns kDatabaseEndings(
+    "sqlite sqlite3 db db3 s3db mdb accdb sdb duckdb rdb mdf ldf ibd frm myd dbf fdb realm sqlitedb");
+
+inline bool is_database(const PathParts& path) noexcept {
+  if (path.count == 0) return false;
+  const std::uint32_t last = path.count - 1;
+  if (path.names(last, "thumbs.db")) return false;
+  if (kDatabaseEndings.may_have(ending_of(path.part[last]))) {
+    for (const std::string_view suffix : {".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".mdb", ".accdb", ".sdb", ".duckdb",
+                                          ".rdb", ".mdf", ".ldf", ".ibd", ".frm", ".myd", ".dbf", ".fdb", ".realm", ".sqlitedb"}) {
+      if (path.part[last].size() > suffix.size() && path.ends(last, suffix)) return true;
+    }
+  }
+  for (std::uint32_t i = 0; i + 2 < path.count; ++i) {
+    if (path.names(i, "var") && path.names(i + 1, "lib") &&
+        path.names_one_of(i + 2, "mysql mariadb postgresql pgsql mongodb mongo redis influxdb couchdb cassandra clickhouse")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace tipstaff::gate

@@ -1,0 +1,93 @@
+// Matches texts against the globs of a policy image.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/gate/rules/image.hpp"
+#include "tipstaff/gate/rules/word_signs.hpp"
+
+namespace tipstaff::gate::rules {
+
+using ascii::lower;
+using ascii::same_bytes;
+
+// Whether `text` is `name`, which is in lower case.
+inline bool equal_folded(std::string_view text, std::string_view name) noexcept {
+  return same_bytes(text, name) || ascii::equals(text, name);
+}
+inline bool starts_folded(std::string_view text, std::string_view start) noexcept { return ascii::starts_with(text, start); }
+
+// `*` and `?`, a backslash before a star that is one. Linear in the text for the image's short globs.
+inline bool matches_general(std::string_view glob, std::string_view text) noexcept {
+  std::size_t g = 0, t = 0, star = std::string_view::npos, mark = 0;
+  while (t < text.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = ++g;
+      mark = t;
+      continue;
+    }
+    if (g < glob.size()) {
+      const bool escaped = glob[g] == '\\' && g + 1 < glob.size();
+      const char wanted = escaped ? glob[g + 1] : glob[g];
+      if ((wanted == '?' && !escaped) || lower(text[t]) == wanted) {
+        g += escaped ? 2 : 1;
+        ++t;
+        continue;
+      }
+    }
+    if (star == std::string_view::npos) return false;
+    g = star;
+    t = ++mark;
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
+}
+
+inline bool contains_folded(std::string_view text, std::string_view part) noexcept {
+  if (part.empty()) return true;
+  if (text.size() < part.size()) return false;
+  for (std::size_t i = 0; i + part.size() <= text.size(); ++i)
+    if (lower(text[i]) == part[0] && equal_folded(text.substr(i, part.size()), part)) return true;
+  return false;
+}
+
+inline bool matches(const Image& image, const record::Glob& glob, std::string_view text) noexcept {
+  const std::string_view pattern = image.text(glob.text);
+  switch (static_cast<GlobKind>(glob.kind)) {
+    case GlobKind::literal: return equal_folded(text, pattern);
+    case GlobKind::prefix: return starts_folded(text, pattern);
+    case GlobKind::suffix:
+      return text.size() >= pattern.size() && equal_folded(text.substr(text.size() - pattern.size()), pattern);
+    case GlobKind::contains: return contains_folded(text, pattern);
+    case GlobKind::general: return matches_general(pattern, text);
+    case GlobKind::anything: return true;
+  }
+  return false;
+}
+
+// Whether some glob can match a text that has no other letters than these.
+inline bool may_match(const Image& image, std::uint32_t first, std::uint32_t count, std::uint32_t letters) noexcept {
+  for (std::uint32_t i = first; i < first + count; ++i)
+    if ((image.globs[i].letters & ~letters) == 0) return true;
+  return false;
+}
+
+// Whether its length and one letter allow that a glob matches a text: most are told apart by them.
+inline bool outline_fits(const record::Glob& glob, std::string_view text) noexcept {
+  if (text.size() < glob.least) return false;
+  if (glob.edge == 0) return true;
+  if (text.empty()) return false;
+  const char edge = glob.kind == static_cast<std::uint32_t>(GlobKind::suffix) ? text.back() : text.front();
+  return glob.edge == static_cast<unsigned char>(lower(edge));
+}
+
+inline bool matches_any(const Image& image, std::uint32_t first, std::uint32_t count, std::string_view text) noexcept {
+  for (std::uint32_t i = first; i < first + count; ++i)
+    if (outline_fits(image.globs[i], text) && matches(image, image.globs[i], text)) return true;
+  return false;
+}
+
+}  // namespace tipstaff::gate::rules

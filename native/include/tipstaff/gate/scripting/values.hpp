@@ -1,0 +1,112 @@
+// What is known of a program's values: texts, lists of them, paths, modules and their members.
+#pragma once
+
+#include "tipstaff/gate/scripting/lexer.hpp"
+
+namespace tipstaff::gate::program {
+
+namespace option {
+constexpr std::uint32_t kRecursive = 1;
+constexpr std::uint32_t kForce = 2;
+constexpr std::uint32_t kShell = 4;
+constexpr std::uint32_t kSends = 8;    // a method that sends, or data to send
+constexpr std::uint32_t kEmpty = 16;   // {} and []
+constexpr std::uint32_t kDetached = 32;
+constexpr std::uint32_t kNumbered = 64;  // items come with their numbers: enumerate()
+}  // namespace option
+
+struct Value {
+  enum Kind : std::uint8_t {
+    unknown,
+    text,
+    number,
+    list,     // items, in order
+    any,      // one of the items: a loop's variable, either branch
+    object,   // a module, a class, a function: text is its dotted name
+    path,     // a path's object; text is the path
+    content,  // what a file holds; text is its path
+    walk,     // directories below text
+    options,  // a mapping: bits, and the list that matters in it
+    remote,   // came from the network
+    function,  // of the program itself: first is its number
+    process,   // a program that was started: text is the shell code that starts it
+  };
+  Kind kind = unknown;
+  bool simple = false;  // one name, which may be assigned to
+  std::uint16_t count = 0;
+  std::uint32_t first = 0;
+  std::uint32_t bits = 0;
+  Known known;
+
+  bool is_text() const noexcept { return kind == text || kind == path || kind == number; }
+  // Whether it stands for several: a list, what a glob or a folder gives.
+  bool is_several() const noexcept {
+    return count > 0 || kind == walk || (is_text() && (known.flags & word_flag::kGlob) != 0);
+  }
+};
+
+struct Variable {
+  std::string_view name;
+  Value value;
+};
+
+// The items of lists, and the variables, of one program.
+class Memory {
+ public:
+  static constexpr std::uint32_t kItems = 192;
+  static constexpr std::uint32_t kVariables = 64;
+
+  std::uint32_t item_count() const noexcept { return item_count_; }
+  const Known& item(std::uint32_t index) const noexcept { return items_[index]; }
+  bool add_item(const Known& item) noexcept {
+    if (item_count_ == kItems) return false;
+    items_[item_count_++] = item;
+    return true;
+  }
+  const Value* find(std::string_view name) const noexcept {
+    for (std::uint32_t i = 0; i < variable_count_; ++i) {
+      if (variables_[i].name == name) return &variables_[i].value;
+    }
+    return nullptr;
+  }
+  void bind(std::string_view name, const Value& value) noexcept {
+    for (std::uint32_t i = 0; i < variable_count_; ++i) {
+      if (variables_[i].name == name) {
+        variables_[i].value = value;
+        return;
+      }
+    }
+    if (variable_count_ < kVariables) {
+      variables_[variable_count_++] = Variable{name, value};
+    } else if (value.kind != Value::unknown) {
+      variables_[oldest_++ % kVariables] = Variable{name, value};  // what was known longest ago is forgotten
+    }
+  }
+
+ private:
+  Known items_[kItems];
+  Variable variables_[kVariables];
+  std::uint32_t item_count_ = 0, variable_count_ = 0, oldest_ = 0;
+};
+
+struct Arguments {
+  static constexpr std::uint32_t kMost = 8;
+  Value value[kMost];
+  std::uint32_t count = 0;    // of those that are kept
+  std::uint32_t written = 0;  // of all
+  std::uint32_t bits = 0;
+  Value named;                // args=, cmd=
+  Value target;               // target=, func=
+  Known file;                 // a file whose content is among them
+  bool has_file = false;
+  Known input;                // what a program that is started gets to read: input=
+  bool has_input = false;
+  bool remote = false;        // something from the network is among them
+
+  const Value& at(std::uint32_t index) const noexcept {
+    static constexpr Value kNothing{};
+    return index < count ? value[index] : kNothing;
+  }
+};
+
+}  // namespace tipstaff::gate::program

@@ -1,0 +1,185 @@
+// Assignments: name=value, name+=value, name=(words), and variables whose text some program runs.
+#pragma once
+
+#include "tipstaff/gate/shell/language/simple.hpp"
+
+namespace tipstaff::gate::shell {
+
+// name=value at pos_, before a command or alone.
+inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
+  if (tree_.pending() != mark || !is_name_start(*pos_)) return false;
+  const char* p = pos_ + 1;
+  while (p < end_ && is_name_byte(*p)) ++p;
+  const string_view written(pos_, static_cast<std::size_t>(p - pos_));
+  const string_view name = referred(written);
+  bool element = false;
+  if (p < end_ && *p == '[') {
+    const char* q = p + 1;
+    constexpr std::ptrdiff_t kFar = 1024;
+    while (q < end_ && *q != ']' && *q != '\n' && q - p < kFar) ++q;
+    if (q + 1 >= end_ || *q != ']' || (q[1] != '=' && q[1] != '+')) return false;
+    p = q + 1;
+    element = true;
+  }
+  const bool more = p < end_ && *p == '+';
+  if (more) ++p;
+  if (p >= end_ || *p != '=') return false;
+  const char* const start = pos_;
+  if (element) read_index(string_view(written.data() + written.size() + 1, static_cast<std::size_t>(p - written.data()) - written.size() - 1));
+  pos_ = p + 1;
+  const std::uint32_t scratch = session_.scratch.size();
+  Raw<Value, Session::kAlternatives> found;
+  std::uint32_t count = 0;
+  bool array = element;
+  if (at_operator('(')) {
+    // An array: its elements are words.
+    array = true;
+    ++pos_;
+    const std::uint32_t words = tree_.pending();
+    for (;;) {
+      skip_lines();
+      if (pos_ >= end_) break;
+      if (*pos_ == ')') {
+        ++pos_;
+        break;
+      }
+      if (*pos_ == '&' || *pos_ == '|' || *pos_ == ';' || *pos_ == '(') {
+        ++pos_;
+        continue;
+      }
+      read_word();
+    }
+    const std::uint32_t elements = tree_.pending() - words;
+    for (std::uint32_t i = 0; i < elements && count < Session::kAlternatives; ++i) {
+      const Word& word = tree_.pending_word(words + i);
+      Value value{word.text, word.flags};
+      const std::size_t key = value.text.find("]=");
+      if (!value.text.empty() && value.text[0] == '[' && key != string_view::npos) {
+        value.text.remove_prefix(key + 2);
+        value.flags &= static_cast<std::uint16_t>(~word_flag::kGlob);
+      }
+      found[count++] = value;
+    }
+    if (elements > Session::kAlternatives) {
+      uncertain(Unresolved::limit, span_of(start, pos_), frame_.carrier);
+      found[count - 1] = Value{kUnknown, word_flag::kUnknown};
+    }
+    tree_.drop_pending(words);
+  } else {
+    Pieces pieces;
+    if (pos_ < end_ && *pos_ == '~') read_tilde(pieces);
+    collect(pieces, Until::word, false);
+    std::uint16_t quotes = 0;
+    enumerate(pieces, false, [&](string_view text, std::uint16_t flags, bool) noexcept {
+      flags &= static_cast<std::uint16_t>(~(word_flag::kQuoted | word_flag::kGlob | quotes));
+      if (count < Session::kAlternatives) found[count++] = Value{text, flags};
+    });
+    if (pieces.count == 0) count = 0;
+    if (count == 0) found[count++] = Value{};
+  }
+  if (more || (element && session_.find(name) != nullptr && session_.find(name)->array)) {
+    const Variable* old = session_.find(name);
+    if (old != nullptr && array) {
+      Raw<Value, Session::kAlternatives> all;
+      std::uint32_t n = 0;
+      for (std::uint32_t i = 0; i < old->count && n < Session::kAlternatives; ++i) {
+        all[n++] = session_.values(*old)[i];
+      }
+      for (std::uint32_t i = 0; i < count && n < Session::kAlternatives; ++i) all[n++] = found[i];
+      for (std::uint32_t i = 0; i < n; ++i) found[i] = all[i];
+      count = n;
+    } else if (old != nullptr && old->count != 0) {
+      const Value& before = session_.values(*old)[0];
+      found[0] = Value{tree_.join(before.text, found[0].text),
+                       static_cast<std::uint16_t>(before.flags | found[0].flags)};
+      count = 1;
+    }
+  }
+  session_.set(name, found.data(), count, array, merge_);
+  if (name == "IFS") {
+    session_.separators = (found[0].flags & word_flag::kUnknown) != 0 ? string_view() : found[0].text;
+  } else if (name.size() > 2 && !array) {
+    read_code_variable(name, found[0], span_of(start, pos_));
+  }
+  if (session_.exhausted) {
+    session_.exhausted = false;
+    uncertain(Unresolved::limit, span_of(start, pos_), frame_.carrier);
+  }
+  session_.scratch.cut(scratch);
+  return true;
+}
+
+// declare -a name=(...): whether an array's assignment stands at pos_, as the argument of such a command.
+inline bool ShellReader::declares(std::uint32_t mark) noexcept {
+  if (tree_.pending() == mark || !is_name_start(*pos_)) return false;
+  const char* p = pos_ + 1;
+  while (p < end_ && is_name_byte(*p)) ++p;
+  if (p + 1 >= end_ || *p != '=' || p[1] != '(') return false;
+  return one_of(tree_.pending_word(mark).text, "declare typeset local export readonly");
+}
+
+// What an index or the like substitutes.
+inline void ShellReader::read_index(string_view text) noexcept {
+  if (text.find_first_of("$`") == string_view::npos || stopped_) return;
+  const char* const at = pos_;
+  const char* const end = end_;
+  pos_ = text.data();
+  end_ = text.data() + text.size();
+  Pieces ignored;
+  const std::uint32_t scratch = session_.scratch.size();
+  collect(ignored, Until::end, true);
+  session_.scratch.cut(scratch);
+  end_ = end;
+  pos_ = stopped_ ? end : at;
+}
+
+// Variables whose text some program runs.
+inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
+  // Variables that switch checks off are said as a command, since rules look at nothing else.
+  if (one_of(name, "HUSKY HUSKY_SKIP_HOOKS LEFTHOOK LEFTHOOK_EXCLUDE SKIP PRE_COMMIT_ALLOW_NO_CONFIG OVERCOMMIT_DISABLE "
+                   "SKIP_SIMPLE_GIT_HOOKS GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS NODE_TLS_REJECT_UNAUTHORIZED "
+                   "TERRAGRUNT_NON_INTERACTIVE TG_NON_INTERACTIVE") ||
+      starts_with(name, "TF_CLI_ARGS")) {
+    Word word;
+    word.text = tree_.join(tree_.join(tree_.copy(name), "="), value.text);
+    word.span = span;
+    word.flags = word_flag::kPseudo;
+    emit_file("@assign", word, false, frame_.carrier, frame_.via, session_.cwd);
+    return;
+  }
+  if (value.text.empty() ||
+      !one_of(name, "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF PAGER "
+                    "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER PS0 PS1 PS2 PS4")) {
+    return;
+  }
+  Invocation in;
+  in.node = frame_.node;
+  in.carrier = in.command = frame_.carrier;
+  in.via = frame_.via | via::kScheduled;
+  in.cwd = session_.cwd;
+  in.span = span;
+  Nested options;
+  options.via = via::kEvaluated;
+  const bool prompt = starts_with(name, "PS");
+  if (prompt || name == "BASH_ENV" || name == "ENV") {
+    // A shell expands these once more before it uses them.
+    if (value.text.find("$(") != string_view::npos || holds(value.text, '`')) {
+      const string_view open = holds(value.text, '"') ? string_view(": ") : string_view(": \"");
+      string_view code = tree_.join(tree_.copy(open), value.text);
+      if (open.size() > 2) code = tree_.join(code, "\"");
+      return nested(in, code, span, options);
+    }
+    if (prompt) return;
+    Stream file;
+    file.kind = Stream::file;
+    file.text = value.text;
+    file.span = span;
+    const Stream content = load(file, session_.cwd);
+    if (content.kind == Stream::known) nested_stream(in, content, options, Dialect::shell);
+    return;
+  }
+  // A bare program is what it mostly is, and nothing to judge.
+  if (holds(value.text, ' ')) nested(in, value.text, span, options);
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,244 @@
+// From words to commands: a program with its arguments, and what it runs in turn.
+#pragma once
+
+#include "tipstaff/gate/shell/language/names.hpp"
+
+namespace tipstaff::gate::shell {
+
+inline void ShellReader::run(Invocation& in) noexcept {
+  if (session_.level >= kLevels) {
+    uncertain(Unresolved::depth, in.span, in.carrier);
+    return;
+  }
+  if ((in.via & via::kContainer) != 0 && session_.mounts.size() != 0) {
+    // Paths below a mount are the host's, and so are those seen from a directory that is one.
+    const auto below_mount = [&](string_view text) noexcept { return !in.cwd.empty() && !text.empty() && text[0] != '-' && text[0] != '/'; };
+    bool mapped = false;
+    for (std::uint32_t i = 1; i < in.count && !mapped; ++i) {
+      const string_view text = text_of(in, i);
+      mapped = below_mount(text);
+      for (std::uint32_t m = 0; m < session_.mounts.size(); ++m) {
+        mapped = mapped || starts_with(text, session_.mounts[m].inside);
+      }
+    }
+    if (mapped) {
+      const std::uint32_t first = tree_.word_count();
+      for (std::uint32_t i = 0; i < in.count; ++i) {
+        Word word = argument(in, i);
+        if (i > 0 && below_mount(word.text)) word.flags |= word_flag::kHostPath;
+        for (std::uint32_t m = 0; m < session_.mounts.size() && i > 0 && !word.has(word_flag::kHostPath); ++m) {
+          const Mount& mount = session_.mounts[m];
+          const std::size_t n = mount.inside.size();
+          if (starts_with(word.text, mount.inside) && (word.text.size() == n || word.text[n] == '/' || n == 1)) {
+            string_view rest = n == 1 ? word.text : word.text.substr(n);
+            string_view host = mount.host;
+            if (host == "/" && !rest.empty()) host = {};
+            word.text = tree_.join(tree_.copy(host), rest);
+            if (word.text.empty()) word.text = "/";
+            word.flags |= word_flag::kHostPath;
+            break;
+          }
+        }
+        if (tree_.add_word(word) == kNone) return;
+      }
+      in.first = first;
+    }
+  }
+  const Word name = argument(in, 0);
+  Command command;
+  command.program = program_name(name);
+  command.name = name;
+  command.first_word = in.first + 1;
+  command.word_count = in.count - 1;
+  command.cwd = in.cwd;
+  command.carrier = in.carrier;
+  command.pipe_from = in.pipe_from;
+  command.via = in.via;
+  command.span = in.span;
+  command.dialect = Dialect::shell;
+  if (in.input.kind == Stream::known || in.input.kind == Stream::paths) {
+    command.has_input = true;
+    command.input.text = in.input.text;
+    command.input.span = in.input.span;
+    command.input.flags = in.input.flags;
+  }
+  command.node = add_node(NodeKind::command, in.span, in.node);
+  in.command = in.tail = tree_.add_command(command);
+  if (in.command == kNone) return;
+  if (command.node != kNone) {
+    tree_.node(command.node).command = in.command;
+    in.node = command.node;
+  }
+  if (command.program.empty()) {
+    if (!name.text.empty() || name.has(word_flag::kUnknown)) {
+      uncertain(Unresolved::program, name.span, in.command);
+      // $SUDO rm: what may be nothing leaves the next word in its place.
+      if (in.count > 1 && name.text == kUnknown && !name.has(word_flag::kQuoted)) {
+        const string_view next = program_name(argument(in, 1));
+        bool feared = find_program(next).handler != Handler::none;
+        for (const string_view other : kFeared) feared = feared || other == next;
+        if (feared) run_inner(in, 1, 0);
+      }
+      in.output.kind = Stream::unknown;
+    }
+    return;
+  }
+  if (!in.no_functions) {
+    if (session_.functions.size() != 0 && call_function(in)) return;
+    if (session_.aliases.size() != 0 && call_alias(in)) return;
+  }
+  if (run_under_other_name(in, command.program)) return;
+  const Program& program = find_program(command.program);
+  if (program.handler != Handler::none) {
+    dispatch(in, program);
+  } else if (in.want_output) {
+    find_output(in, program);
+  }
+  if (program.name.empty() && holds(name.text, '/')) run_path(in);
+}
+
+inline void ShellReader::dispatch(Invocation& in, const Program& program) noexcept {
+  // Its own output first: what it carries may replace it.
+  if (in.want_output) find_output(in, program);
+  switch (program.handler) {
+    case Handler::none: return;
+    case Handler::prefix: return run_prefix(in, program);
+    case Handler::env: return run_env(in);
+    case Handler::code_option: return run_code_option(in, program);
+    case Handler::joined: return run_joined(in, program);
+    case Handler::shell: return run_shell(in);
+    case Handler::eval: return run_eval(in);
+    case Handler::source: return run_source(in);
+    case Handler::builtin: return run_builtin(in, program);
+    case Handler::xargs: return run_xargs(in);
+    case Handler::parallel: return run_parallel(in);
+    case Handler::find: return run_find(in);
+    case Handler::fd: return run_fd(in);
+    case Handler::ssh: return run_ssh(in);
+    case Handler::container: return run_container(in);
+    case Handler::kubectl: return run_kubectl(in);
+    case Handler::git: return run_git(in);
+    case Handler::make: return run_make(in);
+    case Handler::cmake: return run_cmake(in);
+    case Handler::socket: return run_socket(in);
+    case Handler::package: return run_package_script(in);
+    case Handler::just: return run_just(in);
+    case Handler::at: return run_at(in);
+    case Handler::crontab: return run_crontab(in);
+    case Handler::editor: return run_editor(in);
+    case Handler::tar: return run_tar(in);
+    case Handler::rsync: return run_rsync(in);
+    case Handler::terminal: return run_terminal(in);
+    case Handler::sed: return run_sed(in);
+    case Handler::tee: return run_tee(in);
+    case Handler::download: return run_download(in);
+    case Handler::copy: return run_copy(in);
+    case Handler::python: return run_interpreter(in, Dialect::python);
+    case Handler::node: return run_interpreter(in, Dialect::node);
+    case Handler::perl: return run_interpreter(in, Dialect::perl);
+    case Handler::ruby: return run_interpreter(in, Dialect::ruby);
+    case Handler::php: return run_interpreter(in, Dialect::php);
+    case Handler::awk: return run_awk(in);
+    case Handler::inline_code: return run_inline(in);
+    case Handler::sql: return run_sql(in, program);
+    case Handler::redis: return run_redis(in);
+    case Handler::mongo: return run_mongo(in);
+    case Handler::powershell: return run_powershell(in);
+    case Handler::cmd: return run_cmd(in);
+    case Handler::tool: return run_tool(in, program);
+    case Handler::cloud: return run_cloud(in);
+  }
+}
+
+// On another machine this one's working directory tells nothing.
+inline bool leaves_machine(std::uint32_t before, std::uint32_t added) noexcept {
+  return (added & via::kRemote) != 0 && (before & via::kRemote) == 0;
+}
+
+// Runs the words of `outer` from `offset` on as a command that it carries.
+inline void ShellReader::run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept {
+  if (offset >= outer.count) return;
+  run_copied(outer, outer.first + offset, outer.count - offset, via, nullptr);
+}
+
+inline void ShellReader::run_copied(Invocation& outer, std::uint32_t first, std::uint32_t count, std::uint32_t via,
+                                    const Stream* input) noexcept {
+  if (count == 0 || first == kNone) return;
+  Invocation inner;
+  inner.first = first;
+  inner.count = count;
+  inner.span = {tree_.word(first).span.start, outer.span.end};
+  if (inner.span.end < inner.span.start) inner.span = outer.span;
+  inner.node = outer.node;
+  inner.carrier = outer.command;
+  inner.via = outer.via | via;
+  inner.cwd = leaves_machine(outer.via, via) ? string_view() : outer.cwd;
+  inner.input = input != nullptr ? *input : outer.input;
+  inner.pipe_from = outer.pipe_from;
+  inner.want_output = outer.want_output;
+  inner.no_functions = outer.no_functions;
+  ++session_.level;
+  run(inner);
+  --session_.level;
+  if (inner.tail != kNone) outer.tail = inner.tail;
+  outer.output = inner.output;
+}
+
+// The first operand from `from` on, behind options and their values.
+inline std::uint32_t ShellReader::after_options(const Invocation& in, std::uint32_t from, string_view short_values,
+                                                string_view long_values) noexcept {
+  std::uint32_t i = from;
+  while (i < in.count) {
+    const string_view text = text_of(in, i);
+    if (text.size() < 2 || text[0] != '-') return i;
+    if (text == "--") return i + 1;
+    ++i;
+    if (text[1] == '-' || one_of(text, long_values)) {
+      if (one_of(text, long_values)) ++i;
+      continue;
+    }
+    for (std::size_t k = 1; k < text.size(); ++k) {
+      if (!holds(short_values, text[k])) continue;
+      if (k + 1 == text.size()) ++i;
+      break;
+    }
+  }
+  return i < in.count ? i : in.count;
+}
+
+// An option with a value: -x VALUE, -xVALUE, --name VALUE, --name=VALUE. Returns its index, or kNone.
+inline std::uint32_t ShellReader::find_option(const Invocation& in, char letter, string_view name,
+                                              Word* value) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word& word = argument(in, i);
+    const string_view text = word.text;
+    if (text == "--") return kNone;
+    if (text.size() < 2 || text[0] != '-') continue;
+    if (!name.empty() && starts_with(text, name)) {
+      if (text.size() == name.size()) {
+        if (i + 1 >= in.count) return kNone;
+        *value = argument(in, i + 1);
+        return i;
+      }
+      if (text[name.size()] == '=') {
+        *value = word;
+        value->text.remove_prefix(name.size() + 1);
+        return i;
+      }
+    }
+    if (letter == '\0' || text[1] == '-') continue;
+    const std::size_t at = text.find(letter, 1);
+    if (at == string_view::npos) continue;
+    if (at + 1 < text.size()) {
+      *value = word;
+      value->text.remove_prefix(at + 1);
+      return i;
+    }
+    if (i + 1 >= in.count) return kNone;
+    *value = argument(in, i + 1);
+    return i;
+  }
+  return kNone;
+}
+
+}  // namespace tipstaff::gate::shell

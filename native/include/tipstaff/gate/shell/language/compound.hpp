@@ -1,0 +1,320 @@
+// Compound commands: groups, subshells, conditionals, loops.
+#pragma once
+
+#include "tipstaff/gate/shell/language/assignments.hpp"
+
+namespace tipstaff::gate::shell {
+
+// Reads a compound command with its redirections, and gathers what it writes.
+inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)() noexcept) noexcept {
+  const char* const start = pos_;
+  if (session_.level >= kLevels) return give_up(Unresolved::depth, span_of(start, end_));
+  ++session_.level;
+  const std::uint32_t outer_node = frame_.node;
+  const std::uint32_t node = add_node(kind, span_of(start, start), outer_node);
+  const std::uint32_t first = tree_.command_count();
+  if (node != kNone) frame_.node = node;
+  Capture capture;
+  Capture* const outer = capture_;
+  const Stream outer_input = input_;
+  const std::uint32_t outer_from = pipe_from_;
+  capture_ = &capture;
+  (this->*body)();
+  const char* const body_end = pos_;
+  const std::uint32_t body_commands = tree_.command_count();
+  Redirections redirections;
+  skip_blanks();
+  while (pos_ < end_ && !stopped_) {
+    const char* p = pos_;
+    while (p < end_ && is_digit(*p)) ++p;
+    if (p < end_ && ((*p == '<' || *p == '>') || (*p == '&' && p + 1 < end_ && p[1] == '>'))) {
+      read_redirection(redirections);
+      skip_blanks();
+    } else {
+      break;
+    }
+  }
+  Stream given = redirections.has_input ? redirections.input : Stream{};
+  if (given.kind == Stream::file) {
+    // Only what this very text makes: <(command), a file that it wrote.
+    const string_view path = resolve(session_.cwd, given.text);
+    const WrittenFile* const made = session_.find_file(path.empty() ? given.text : path);
+    if (made != nullptr && made->content.kind != Stream::file) given = made->content;
+  }
+  if ((given.kind == Stream::known || given.kind == Stream::paths) && !stopped_) {
+    // Its input stands behind it: now that it is known, the commands are read once more, and that reading counts.
+    const std::size_t size = static_cast<std::size_t>(body_end - start);
+    if (size <= reader_.nested_bytes) {
+      reader_.nested_bytes -= size;
+      const char* const resume = resume_;
+      const char* const line_end = line_end_;
+      const char* const after = pos_;
+      const char* const end = end_;
+      pos_ = start;
+      line_end_ = resume_ = nullptr;
+      input_ = given;
+      for (std::uint32_t i = first; i < body_commands; ++i) tree_.command(i).via |= via::kDefinition;
+      (this->*body)();
+      end_ = end;
+      pos_ = after;
+      resume_ = resume;
+      line_end_ = line_end;
+    }
+  }
+  input_ = outer_input;
+  pipe_from_ = outer_from;
+  capture_ = outer;
+  frame_.node = outer_node;
+  if (node != kNone) tree_.node(node).span = span_of(start, pos_);
+  head_ = tree_.command_count() > first ? first : kNone;
+  tail_ = tree_.command_count() > first ? tree_.command_count() - 1 : kNone;
+  if (redirections.count != 0) {
+    emit_redirections(redirections, tail_ == kNone ? frame_.carrier : tail_, frame_.via, capture.stream);
+    for (std::uint32_t i = 0; i < redirections.count; ++i) {
+      if (redirections.items[i].output) capture.stream = Stream{};
+    }
+  }
+  output_ = capture.stream;
+  --session_.level;
+}
+
+inline bool ShellReader::expect_keyword(string_view word) noexcept {
+  skip_lines();
+  if (peek_plain() != word) return false;
+  pos_ += word.size();
+  return true;
+}
+
+inline void ShellReader::read_group() noexcept {
+  const char* const start = pos_++;
+  if (read_list(stop::kBrace) != stop::kBrace && !stopped_) {
+    uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
+  }
+}
+
+inline void ShellReader::read_subshell() noexcept {
+  const char* const start = pos_++;
+  const Session::Mark mark = session_.enter();
+  if (read_list(stop::kParen) != stop::kParen && !stopped_) {
+    uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
+  }
+  session_.leave(mark);
+}
+
+inline void ShellReader::read_if() noexcept {
+  const char* const start = pos_;
+  pos_ += 2;
+  const std::uint32_t via = frame_.via;
+  const bool merge = merge_;
+  merge_ = false;
+  std::uint32_t ended = read_list(stop::kThen);
+  frame_.via |= via::kConditional;
+  while (ended == stop::kThen || ended == stop::kElse || ended == stop::kElif) {
+    if (ended == stop::kElif) {
+      ended = read_list(stop::kThen);
+      continue;
+    }
+    const Session::Mark mark = session_.enter();
+    ended = read_list(stop::kElse | stop::kElif | stop::kFi);
+    session_.join(mark);
+  }
+  if (ended != stop::kFi && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
+  frame_.via = via;
+  merge_ = merge;
+}
+
+inline void ShellReader::read_while() noexcept {
+  const char* const start = pos_;
+  pos_ += 5;
+  const std::uint32_t via = frame_.via;
+  const bool merge = merge_;
+  merge_ = false;
+  frame_.via |= via::kConditional;
+  std::uint32_t ended = read_list(stop::kDo);
+  if (ended == stop::kDo) {
+    const Session::Mark mark = session_.enter();
+    ended = read_list(stop::kDone);
+    session_.join(mark);
+  }
+  if (ended != stop::kDone && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
+  frame_.via = via;
+  merge_ = merge;
+}
+
+// for and select.
+inline void ShellReader::read_for() noexcept {
+  const char* const start = pos_;
+  pos_ += *pos_ == 'f' ? 3 : 6;
+  skip_blanks();
+  string_view name;
+  const std::uint32_t mark = tree_.pending();
+  if (pos_ + 1 < end_ && *pos_ == '(' && pos_[1] == '(') {
+    const char* close = pos_ + 2;
+    int depth = 0;
+    while (close < end_ && !(depth == 0 && *close == ')' && close + 1 < end_ && close[1] == ')')) {
+      if (*close == '(') ++depth;
+      if (*close == ')') --depth;
+      ++close;
+    }
+    if (close >= end_) {
+      uncertain(Unresolved::syntax, span_of(start, end_), frame_.carrier);
+      pos_ = end_;
+      return;
+    }
+    pos_ += 2;
+    Pieces ignored;
+    read_arithmetic(ignored, close, 2, true);
+  } else {
+    name = peek_plain();
+    pos_ += name.size();
+    skip_lines();
+    if (peek_plain() == "in") {
+      pos_ += 2;
+      for (;;) {
+        skip_blanks();
+        if (pos_ >= end_ || *pos_ == '\n' || *pos_ == ';') break;
+        if (ends_word(*pos_) && !((*pos_ == '<' || *pos_ == '>') && pos_ + 1 < end_ && pos_[1] == '(')) {
+          ++pos_;
+          continue;
+        }
+        read_word();
+      }
+    } else if (session_.positional.known) {
+      for (std::uint32_t i = 0; i < session_.positional.count; ++i) {
+        tree_.push_pending(tree_.word(session_.positional.first + i));
+      }
+    } else {
+      Word unknown;
+      unknown.text = kUnknown;
+      unknown.flags = word_flag::kUnknown | word_flag::kEnvironment;
+      tree_.push_pending(unknown);
+    }
+  }
+  // The variable may be any of the words; of very many, only some are followed.
+  Raw<Value, Session::kAlternatives> found;
+  std::uint32_t count = 0;
+  const std::uint32_t words = tree_.pending() - mark;
+  for (std::uint32_t i = 0; i < words && count < Session::kAlternatives; ++i) {
+    const Word& word = tree_.pending_word(mark + i);
+    found[count++] = Value{word.text, word.flags};
+  }
+  if (words > Session::kAlternatives) {
+    found[count - 1] = Value{kUnknown, word_flag::kUnknown};
+  }
+  tree_.drop_pending(mark);
+  if (!name.empty()) session_.set(name, found.data(), count, false, false);
+  skip_lines();
+  if (at_operator(';')) ++pos_;
+  const std::uint32_t via = frame_.via;
+  const bool merge = merge_;
+  merge_ = false;
+  frame_.via |= via::kConditional;
+  std::uint32_t ended = 0;
+  skip_lines();
+  if (at_operator('{')) {
+    ++pos_;
+    ended = read_list(stop::kBrace) == stop::kBrace ? stop::kDone : 0;
+  } else if (expect_keyword("do")) {
+    const Session::Mark scope = session_.enter();
+    ended = read_list(stop::kDone);
+    session_.join(scope);
+  }
+  if (ended != stop::kDone && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
+  frame_.via = via;
+  merge_ = merge;
+}
+
+inline void ShellReader::read_case() noexcept {
+  const char* const start = pos_;
+  pos_ += 4;
+  skip_blanks();
+  const std::uint32_t mark = tree_.pending();
+  if (pos_ < end_ && !ends_word(*pos_)) read_word();
+  tree_.drop_pending(mark);
+  bool closed = false;
+  const std::uint32_t via = frame_.via;
+  const bool merge = merge_;
+  merge_ = false;
+  frame_.via |= via::kConditional;
+  if (expect_keyword("in")) {
+    while (pos_ < end_ && !stopped_) {
+      skip_lines();
+      if (peek_plain() == "esac") {
+        pos_ += 4;
+        closed = true;
+        break;
+      }
+      if (at_operator('(')) ++pos_;
+      while (pos_ < end_ && *pos_ != ')') {
+        if (ends_word(*pos_)) {
+          if (*pos_ == '\n') pass_newline();
+          else ++pos_;
+        } else {
+          read_word();
+          tree_.drop_pending(mark);
+        }
+      }
+      if (pos_ < end_) ++pos_;
+      const Session::Mark scope = session_.enter();
+      const std::uint32_t ended = read_list(stop::kCase | stop::kEsac);
+      session_.join(scope);
+      if (ended == stop::kEsac) {
+        closed = true;
+        break;
+      }
+      if (ended != stop::kCase) break;
+    }
+  }
+  if (!closed && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
+  frame_.via = via;
+  merge_ = merge;
+}
+
+// [[ ... ]]: a test; its operators are no redirections.
+inline void ShellReader::read_double_bracket() noexcept {
+  const char* const start = pos_;
+  const std::uint32_t mark = tree_.pending();
+  Word name;
+  name.text = string_view(start, 2);
+  name.span = span_of(start, start + 2);
+  tree_.push_pending(name);
+  pos_ += 2;
+  bool closed = false;
+  while (pos_ < end_ && !closed) {
+    skip_lines();
+    if (pos_ >= end_) break;
+    if (peek_plain() == "]]") {
+      pos_ += 2;
+      closed = true;
+    } else if (ends_word(*pos_)) {
+      if (*pos_ == ';') break;
+      ++pos_;
+    } else {
+      read_word();
+    }
+  }
+  if (!closed && !stopped_) uncertain(Unresolved::syntax, span_of(start, pos_), frame_.carrier);
+  Invocation in;
+  in.count = tree_.pending() - mark;
+  in.first = tree_.take_pending(mark);
+  if (in.first == kNone) return;
+  in.span = span_of(start, pos_);
+  in.node = frame_.node;
+  in.carrier = frame_.carrier;
+  in.via = frame_.via;
+  in.cwd = session_.cwd;
+  run(in);
+  head_ = tail_ = in.command;
+  output_ = Stream{};
+}
+
+// (( ... )): arithmetic.
+inline void ShellReader::read_double_paren() noexcept {
+  const char* const close = arithmetic_end(pos_ + 2);
+  pos_ += 2;
+  Pieces ignored;
+  read_arithmetic(ignored, close, 2, true);
+  output_ = Stream{};
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,106 @@
+// What a program is called, and under which other name it is known.
+#pragma once
+
+#include "tipstaff/gate/shell/programs/table.hpp"
+#include "tipstaff/gate/shell/language/redirections.hpp"
+
+namespace tipstaff::gate::shell {
+
+// The base name in lower case, without .exe; empty where it is only known when the command runs.
+inline string_view ShellReader::program_name(const Word& word) noexcept {
+  string_view name = word.text;
+  while (name.size() > 1 && name.back() == '/') name.remove_suffix(1);
+  const std::size_t slash = name.find_last_of("/\\");
+  if (slash != string_view::npos && slash + 1 < name.size()) name.remove_prefix(slash + 1);
+  if (word.has(word_flag::kUnknown) && holds(name, kUnknownPart)) return {};
+  bool capitals = false;
+  for (const char c : name) capitals = capitals || (c >= 'A' && c <= 'Z');
+  if (capitals) {
+    std::size_t room = 0;
+    char* out = tree_.draft(&room);
+    if (room < name.size()) {
+      tree_.set_full();
+      return name;
+    }
+    for (std::size_t i = 0; i < name.size(); ++i) out[i] = lower(name[i]);
+    name = tree_.keep(name.size());
+  }
+  if (name.size() > 4 && ends_with(name, ".exe")) name.remove_suffix(4);
+  // npx prisma@5: a program of a package with its version.
+  if (const std::size_t version = name.find('@'); version != string_view::npos && version > 0 && name[0] != '@') {
+    name = name.substr(0, version);
+  }
+  if (word.has(word_flag::kGlob) && name != "[" && name.find_first_of("*?[") != string_view::npos) {
+    for (const string_view feared : kFeared) {
+      if (matches_glob(name, feared)) return feared;
+    }
+    return {};
+  }
+  // python3.11 is a python3, pythonsomething is not.
+  if (starts_with(name, "python") && name.size() > 7 && is_digit(name[6])) return name[6] == '2' ? "python2" : "python3";
+  if (name.size() > 3 && starts_with(name, "php") && is_digit(name[3])) return "php";
+  if (name.size() > 4 && starts_with(name, "perl") && is_digit(name[4])) return "perl";
+  if (name.size() > 4 && starts_with(name, "ruby") && is_digit(name[4])) return "ruby";
+  return name;
+}
+
+// git-reset is git reset, /etc/init.d/ssh stop is service ssh stop; killing all that ps lists is kill -1.
+// Returns whether the command was read as another one.
+inline bool ShellReader::run_under_other_name(Invocation& in, string_view program) noexcept {
+  string_view before[2];
+  std::uint32_t count = 0, skip = 1;
+  const string_view written = text_of(in, 0);
+  if (starts_with(program, "git-") &&
+      one_of(program.substr(4), "reset clean checkout push stash branch restore switch rm gc prune reflog update-ref worktree rebase "
+                                "read-tree checkout-index send-pack tag commit config filter-branch submodule")) {
+    before[count++] = "git";
+    before[count++] = program.substr(4);
+  } else if (starts_with(written, "/etc/init.d/") || starts_with(written, "/etc/rc.d/")) {
+    before[count++] = "service";
+    before[count++] = base_name(written);
+  } else if (program == "kill" && kills_all_listed(in)) {
+    before[count++] = "kill";
+    before[count++] = "-1";
+    skip = in.count;
+  } else {
+    return false;
+  }
+  const std::uint32_t first = tree_.word_count();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Word word = argument(in, 0);
+    word.text = before[i];
+    word.flags = word_flag::kPseudo;
+    if (tree_.add_word(word) == kNone) return false;
+  }
+  for (std::uint32_t i = skip; i < in.count; ++i) {
+    if (tree_.add_word(argument(in, i)) == kNone) return false;
+  }
+  run_copied(in, first, tree_.word_count() - first, 0, nullptr);
+  return true;
+}
+
+// kill $(ps -eo pid), ps -eo pid | xargs kill: every process, where nothing narrows the list.
+inline bool ShellReader::kills_all_listed(const Invocation& in) noexcept {
+  const auto narrows = [](string_view text) noexcept {
+    return text.find("grep") != string_view::npos || holds(text, '/') || text.find("-C") != string_view::npos ||
+           text.find("--ppid") != string_view::npos || text.find(" -p ") != string_view::npos || text.find(" -u") != string_view::npos ||
+           text.find(" -t") != string_view::npos || text.find("==") != string_view::npos || holds(text, '~');
+  };
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    if (!argument(in, i).has(word_flag::kUnknown)) continue;
+    string_view text = source_of(argument(in, i).span);
+    while (!text.empty() && holds("\"$(` ", text[0])) text.remove_prefix(1);
+    if (starts_with(text, "ps ") && !narrows(text)) return true;
+  }
+  if ((in.via & via::kArgumentsAdded) == 0) return false;
+  std::uint32_t at = in.carrier == kNone ? in.pipe_from : tree_.command(in.carrier).pipe_from;
+  for (std::uint32_t steps = 0; at != kNone && steps < 16; ++steps) {
+    const Command& other = tree_.command(at);
+    if (narrows(source_of(other.span)) || one_of(other.program, "head tail pgrep fzf")) return false;
+    if (other.program == "ps") return true;
+    at = other.pipe_from;
+  }
+  return false;
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,374 @@
+// The reader of one shell text: it reads, expands and runs in its head, in one pass over the bytes.
+//
+// A reader stands for one text; nested texts (eval, bash -c, functions, scripts) get readers of their own over the
+// same session. Substitutions are read where they stand, so that no byte is looked for twice.
+#pragma once
+
+#include "tipstaff/gate/tree/dialects.hpp"
+#include "tipstaff/gate/shell/language/session.hpp"
+
+namespace tipstaff::gate::shell {
+
+struct Program;
+
+constexpr std::uint32_t kLevels = 2 * limits::kDepth;  // groups, substitutions and nested texts, together
+
+// One part of a word.
+struct Piece {
+  enum Kind : std::uint8_t {
+    literal,
+    split,      // text that falls apart at blanks
+    choice,     // one of several texts: a brace expression, a loop's variable
+    fields,     // each a word of its own: "${array[@]}"
+    arguments,  // words of the tree, each a word of its own: "$@"
+  };
+  Kind kind;
+  bool quoted;
+  std::uint16_t flags;
+  string_view text;
+  const Value* values;
+  std::uint32_t first;
+  std::uint32_t count;
+};
+
+struct Pieces {
+  static constexpr std::uint32_t kMost = 20;
+  Raw<Piece, kMost> items;
+  std::uint32_t count = 0;
+  bool quoted = false;  // quotes were seen: the word is there even if it is empty
+  std::uint16_t flags = 0;
+};
+
+// The outputs of several commands, one after the other.
+struct Capture {
+  Stream stream;
+};
+
+// A program with its words, ready to run.
+struct Invocation {
+  std::uint32_t first = 0;  // tree words: the program's name, then its arguments
+  std::uint32_t count = 0;
+  Span span;
+  std::uint32_t node = kNone;
+  std::uint32_t carrier = kNone;
+  std::uint32_t via = 0;
+  string_view cwd;
+  Stream input;
+  std::uint32_t pipe_from = kNone;
+  bool want_output = false;
+  bool no_functions = false;  // `command x`: functions and aliases do not count
+  Stream output;
+  std::uint32_t command = kNone;  // the outermost command
+  std::uint32_t tail = kNone;     // the innermost one
+};
+
+struct Redirection {
+  enum Kind : std::uint8_t { read, write, append };
+  Kind kind;
+  bool output;  // of the standard output
+  Word target;
+};
+
+struct Redirections {
+  static constexpr std::uint32_t kMost = 12;
+  Raw<Redirection, kMost> items;
+  std::uint32_t count = 0;
+  bool has_input = false;
+  Stream input;
+};
+
+namespace stop {
+constexpr std::uint32_t kParen = 1;
+constexpr std::uint32_t kBrace = 2;
+constexpr std::uint32_t kThen = 4;
+constexpr std::uint32_t kDo = 8;
+constexpr std::uint32_t kDone = 16;
+constexpr std::uint32_t kElse = 32;  // else, elif
+constexpr std::uint32_t kFi = 64;
+constexpr std::uint32_t kCase = 128;  // ;; ;& ;;&
+constexpr std::uint32_t kEsac = 256;
+constexpr std::uint32_t kElif = 512;
+constexpr std::uint32_t kEnd = 1024;  // of the text
+}  // namespace stop
+
+class ShellReader {
+ public:
+  ShellReader(Reader& reader, Session& session, const Code& code, const Frame& frame) noexcept
+      : reader_(reader), tree_(*reader.tree), session_(session), code_(code), frame_(frame),
+        pos_(code.text.data()), end_(code.text.data() + code.text.size()) {}
+
+  void read() noexcept;
+
+ private:
+  enum class Until : std::uint8_t { word, quote, operand, brace_item, end };
+  // Nested code inherits these.
+  struct Nested {
+    std::uint32_t via = 0;
+    const Stream* input = nullptr;
+    bool subshell = true;
+    Capture* capture = nullptr;
+    Positional positional;
+    bool has_positional = false;
+    std::uint32_t tail_first = 0, tail_count = 0;  // words that follow the last command: an alias's arguments
+  };
+
+  // shell/language/grammar.hpp
+  std::uint32_t read_list(std::uint32_t stops) noexcept;
+  std::uint32_t read_and_or(std::uint32_t stops) noexcept;
+  std::uint32_t read_pipeline(std::uint32_t stops) noexcept;
+  std::uint32_t read_command(std::uint32_t stops) noexcept;
+  std::uint32_t keyword_stop(string_view word) noexcept;
+  string_view peek_plain() const noexcept;
+  void skip_blanks() noexcept;
+  void skip_lines() noexcept;
+  void pass_newline() noexcept;
+  bool at_operator(char c) const noexcept { return pos_ < end_ && *pos_ == c; }
+  bool at_redirection() const noexcept;
+
+  // shell/language/simple.hpp, shell/language/assignments.hpp
+  void read_simple() noexcept;
+  bool read_assignment(std::uint32_t mark) noexcept;
+  bool declares(std::uint32_t mark) noexcept;
+  void read_index(string_view text) noexcept;
+  void read_code_variable(string_view name, const Value& value, Span span) noexcept;
+
+  // shell/language/compound.hpp
+  void read_compound(NodeKind kind, void (ShellReader::*body)() noexcept) noexcept;
+  void read_group() noexcept;
+  void read_subshell() noexcept;
+  void read_if() noexcept;
+  void read_while() noexcept;
+  void read_for() noexcept;
+  void read_case() noexcept;
+  void read_double_bracket() noexcept;
+  void read_double_paren() noexcept;
+  bool expect_keyword(string_view word) noexcept;
+
+  // shell/language/functions.hpp
+  void read_function(string_view name) noexcept;
+  void read_coproc() noexcept;
+  bool run_keyword(string_view word, Span span, std::uint32_t via, std::uint32_t* command) noexcept;
+  bool read_tight_bomb(string_view name) noexcept;
+
+  // shell/language/redirections.hpp
+  void read_redirection(Redirections& out) noexcept;
+  void read_here_document(Redirections& out, bool strip_tabs) noexcept;
+  Word read_one_word() noexcept;
+  void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
+                         const Stream& output) noexcept;
+  bool only_in_memory(const Invocation& in) noexcept;
+  Stream load_secretly(const Stream& file) noexcept;
+  void emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier, std::uint32_t via,
+                 string_view cwd, bool empty = false) noexcept;
+  void remember_file(string_view cwd, string_view path, const Stream& content, bool append) noexcept;
+
+  // shell/language/words.hpp
+  void read_word() noexcept;
+  void collect(Pieces& pieces, Until until, bool quoted) noexcept;
+  void add_literal(Pieces& pieces, string_view text, std::uint16_t flags, bool quoted) noexcept;
+  void add_piece(Pieces& pieces, const Piece& piece) noexcept;
+  void add_text(Pieces& pieces, string_view text, std::uint16_t flags, bool quoted) noexcept;
+  void add_unknown(Pieces& pieces, std::uint16_t flags, bool quoted) noexcept;
+  void add_stream(Pieces& pieces, const Stream& stream, bool quoted) noexcept;
+  void read_tilde(Pieces& pieces) noexcept;
+  bool read_braces(Pieces& pieces) noexcept;
+  bool read_sequence(Pieces& pieces, string_view text) noexcept;
+  int brace_shape(const char* from, const char** close) noexcept;
+  bool read_extended_glob(Pieces& pieces) noexcept;
+
+  // shell/language/fields.hpp
+  template <typename Sink>
+  void enumerate(const Pieces& pieces, bool split, Sink&& sink) noexcept;
+  void push_words(const Pieces& pieces, Span span) noexcept;
+  Value one_text(const Pieces& pieces) noexcept;
+
+  // shell/language/parameters.hpp
+  void read_dollar(Pieces& pieces, bool quoted) noexcept;
+  void read_parameter(Pieces& pieces, bool quoted) noexcept;
+  void add_parameter(Pieces& pieces, string_view name, bool quoted, bool may_be_empty) noexcept;
+  string_view referred(string_view name) noexcept;
+  bool known_parameter(string_view name, Value* value) noexcept;
+  void add_variable(Pieces& pieces, const Variable& variable, bool quoted) noexcept;
+  void read_arithmetic(Pieces& pieces, const char* close, std::size_t closing, bool quoted) noexcept;
+  const char* arithmetic_end(const char* from) const noexcept;
+  Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
+  Stream read_substitution() noexcept;
+  void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
+  void read_process_substitution(Pieces& pieces) noexcept;
+
+  // shell/language/names.hpp
+  string_view program_name(const Word& word) noexcept;
+  bool run_under_other_name(Invocation& in, string_view program) noexcept;
+  bool kills_all_listed(const Invocation& in) noexcept;
+
+  // shell/language/commands.hpp
+  void run(Invocation& in) noexcept;
+  void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;
+  void run_copied(Invocation& outer, std::uint32_t first, std::uint32_t count, std::uint32_t via,
+                  const Stream* input) noexcept;
+  void dispatch(Invocation& in, const Program& program) noexcept;
+  Word& argument(const Invocation& in, std::uint32_t i) noexcept { return tree_.word(in.first + i); }
+  string_view text_of(const Invocation& in, std::uint32_t i) noexcept { return tree_.word(in.first + i).text; }
+  std::uint32_t after_options(const Invocation& in, std::uint32_t from, string_view short_values,
+                              string_view long_values) noexcept;
+  std::uint32_t find_option(const Invocation& in, char letter, string_view name, Word* value) noexcept;
+
+  // shell/language/nested.hpp
+  void nested(Invocation& in, string_view text, Span span, const Nested& options) noexcept;
+  void nested_stream(Invocation& in, const Stream& stream, Nested options, Dialect dialect) noexcept;
+  void other_dialect(Invocation& in, Dialect dialect, string_view text, Span span, std::uint32_t via) noexcept;
+  void code_word(Invocation& in, const Word& word, const Nested& options, Dialect dialect) noexcept;
+  string_view joined(std::uint32_t first, std::uint32_t count, std::uint16_t* flags) noexcept;
+  Frame inner_frame(const Invocation& in, std::uint32_t via) const noexcept;
+  void read_texts_before(Invocation& in, const Nested& options) noexcept;
+  void read_texts_in(Invocation& in, string_view text, Span span, const Nested& options) noexcept;
+
+  // shell/language/calls.hpp
+  bool call_function(Invocation& in) noexcept;
+  bool call_alias(Invocation& in) noexcept;
+
+  // shell/programs/builtins.hpp
+  void run_builtin(Invocation& in, const Program& program) noexcept;
+  void change_directory(const Invocation& in, bool push) noexcept;
+  void declare(const Invocation& in) noexcept;
+  void run_set(const Invocation& in) noexcept;
+  void run_read(Invocation& in) noexcept;
+  void run_eval(Invocation& in) noexcept;
+  void run_source(Invocation& in) noexcept;
+  void run_shell(Invocation& in) noexcept;
+
+  // shell/programs/wrappers.hpp and its neighbours
+  void run_prefix(Invocation& in, const Program& program) noexcept;
+  void run_env(Invocation& in) noexcept;
+  void run_code_option(Invocation& in, const Program& program) noexcept;
+  void run_joined(Invocation& in, const Program& program) noexcept;
+  void run_xargs(Invocation& in) noexcept;
+  void run_parallel(Invocation& in) noexcept;
+  void run_find(Invocation& in) noexcept;
+  void run_fd(Invocation& in) noexcept;
+  void run_ssh(Invocation& in) noexcept;
+  void run_container(Invocation& in) noexcept;
+  void run_kubectl(Invocation& in) noexcept;
+  void run_git(Invocation& in) noexcept;
+  void run_editor(Invocation& in) noexcept;
+  void run_tar(Invocation& in) noexcept;
+  void run_rsync(Invocation& in) noexcept;
+  void run_terminal(Invocation& in) noexcept;
+  void run_sed(Invocation& in) noexcept;
+  void run_at(Invocation& in) noexcept;
+  void run_crontab(Invocation& in) noexcept;
+  void run_tee(Invocation& in) noexcept;
+  void run_download(Invocation& in) noexcept;
+  void run_copy(Invocation& in) noexcept;
+  void run_powershell(Invocation& in) noexcept;
+  void run_cmd(Invocation& in) noexcept;
+  void run_tool(Invocation& in, const Program& program) noexcept;
+  void run_cloud(Invocation& in) noexcept;
+  std::uint32_t split_words(string_view text, std::uint16_t flags, Span span, bool lines) noexcept;
+  void push_roots(const Stream& stream, Span span, bool lines) noexcept;
+
+  // shell/programs/inline.hpp
+  void run_inline(Invocation& in) noexcept;
+
+  // shell/programs/clients.hpp
+  void run_interpreter(Invocation& in, Dialect dialect) noexcept;
+  void run_awk(Invocation& in) noexcept;
+  void run_sql(Invocation& in, const Program& program) noexcept;
+  void run_redis(Invocation& in) noexcept;
+  void run_socket(Invocation& in) noexcept;
+  void run_mongo(Invocation& in) noexcept;
+
+  // scripts.hpp
+  Stream load(const Stream& file, string_view cwd) noexcept;
+  bool run_script(Invocation& in, std::uint32_t index, Dialect dialect, std::uint32_t via) noexcept;
+  void run_path(Invocation& in) noexcept;
+  void run_make(Invocation& in) noexcept;
+  void run_cmake(Invocation& in) noexcept;
+  void read_cmake(Invocation& in, string_view text, Span span) noexcept;
+  void run_package_script(Invocation& in) noexcept;
+  void run_just(Invocation& in) noexcept;
+
+  // shell/programs/prints.hpp, shell/programs/sed.hpp, shell/programs/filters.hpp
+  Stream output_of_echo(const Invocation& in) noexcept;
+  Stream output_of_printf(const Invocation& in) noexcept;
+  Stream output_of_cat(const Invocation& in) noexcept;
+  Stream known_output(string_view text, Span span, std::uint16_t flags) noexcept;
+  string_view flat(const Stream& stream, const Invocation& in) noexcept;
+  void append(Stream& to, const Stream& more) noexcept;
+  bool translate(string_view text, const Invocation& in, string_view* made) noexcept;
+  bool cut_lines(string_view text, const Invocation& in, string_view* made) noexcept;
+  bool cut_end(string_view text, const Invocation& in, bool head, string_view* made) noexcept;
+  bool filtered(string_view text, const Invocation& in, string_view program, string_view* made) noexcept;
+  bool edit_stream(string_view text, const Invocation& in, string_view* made) noexcept;
+
+  // shell/programs/outputs.hpp
+  string_view found_by_name(const Invocation& in) noexcept;
+  void find_output(Invocation& in, const Program& program) noexcept;
+
+  // paths
+  string_view resolve(string_view cwd, string_view path) noexcept;
+
+  // The text of a span, as it is written; empty where it is not of this text.
+  string_view source_of(Span span) const noexcept {
+    if (!code_.verbatim || span.start < code_.origin.start || span.end < span.start) return {};
+    const std::size_t from = span.start - code_.origin.start;
+    if (from + (span.end - span.start) > code_.text.size()) return {};
+    return code_.text.substr(from, span.end - span.start);
+  }
+  Span span_of(const char* from, const char* to) const noexcept {
+    return code_.at(static_cast<std::size_t>(from - code_.text.data()), static_cast<std::size_t>(to - code_.text.data()));
+  }
+  bool within(string_view text) const noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(text.data());
+    const auto begin = reinterpret_cast<std::uintptr_t>(code_.text.data());
+    return at >= begin && at + text.size() <= begin + code_.text.size();
+  }
+  Code code_for(string_view text, Span span) const noexcept {
+    if (code_.verbatim && within(text)) return {text, span_of(text.data(), text.data() + text.size()), true};
+    return {text, span, false};
+  }
+  void uncertain(Unresolved reason, Span span, std::uint32_t command = kNone) noexcept {
+    if (reason == Unresolved::limit) {
+      if (limit_told_) return;
+      limit_told_ = true;
+    }
+    tree_.add_uncertainty(reason, span, command);
+  }
+  // Ends the reading of this text where a limit is reached.
+  void give_up(Unresolved reason, Span span) noexcept {
+    if (!stopped_) uncertain(reason, span, frame_.carrier);
+    stopped_ = true;
+    pos_ = end_;
+  }
+  std::uint32_t add_node(NodeKind kind, Span span, std::uint32_t parent, bool is_code = true) noexcept {
+    Node node;
+    node.kind = kind;
+    node.span = span;
+    node.parent = parent;
+    node.is_code = is_code;
+    return tree_.add_node(node);
+  }
+
+  Reader& reader_;
+  Tree& tree_;
+  Session& session_;
+  Code code_;
+  Frame frame_;
+  const char* pos_;
+  const char* end_;
+  const char* line_end_ = nullptr;  // the newline after which here-documents stand that were read already
+  const char* resume_ = nullptr;    // where the text goes on after them
+  Stream input_;
+  std::uint32_t pipe_from_ = kNone;
+  Stream output_;              // of the command that was read last
+  std::uint32_t head_ = kNone;  // its outermost command
+  std::uint32_t tail_ = kNone;  // its innermost command
+  Capture* capture_ = nullptr;
+  std::uint32_t tail_first_ = 0, tail_count_ = 0;
+  std::size_t brace_bytes_ = 0;
+  bool merge_ = false;  // behind && or ||: an assignment adds a possibility
+  bool stopped_ = false;
+  bool limit_told_ = false;
+};
+
+}  // namespace tipstaff::gate::shell

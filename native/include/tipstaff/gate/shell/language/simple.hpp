@@ -1,0 +1,133 @@
+// Simple commands: assignments, words, redirections.
+#pragma once
+
+#include "tipstaff/gate/shell/language/grammar.hpp"
+
+namespace tipstaff::gate::shell {
+
+inline void ShellReader::read_simple() noexcept {
+  const char* const start = pos_;
+  const std::uint32_t mark = tree_.pending();
+  Redirections redirections;
+  bool assigned = false;
+  Session::Mark scope{};
+  const std::uint32_t before = tree_.command_count();
+  const char* last = pos_;
+  const string_view separators = session_.separators;
+  while (pos_ < end_) {
+    const char c = *pos_;
+    const std::uint8_t kind = class_of(c);
+    if ((kind & byte_class::kOperator) != 0) {
+      if (c == '<' || c == '>') {
+        if (pos_ + 1 < end_ && pos_[1] == '(') {
+          read_word();
+        } else {
+          read_redirection(redirections);
+        }
+      } else if (c == '&' && pos_ + 1 < end_ && pos_[1] == '>') {
+        read_redirection(redirections);
+      } else if (c == '(' && tree_.pending() == mark + 1) {
+        // name () body
+        const char* p = pos_ + 1;
+        while (p < end_ && is_blank(*p)) ++p;
+        if (p == end_ || *p != ')') break;
+        pos_ = p + 1;
+        const string_view name = tree_.pending_word(mark).text;
+        tree_.drop_pending(mark);
+        read_function(name);
+        return;
+      } else {
+        break;
+      }
+    } else if (is_digit(c) && tree_.pending() >= mark) {
+      const char* p = pos_ + 1;
+      while (p < end_ && is_digit(*p)) ++p;
+      if (p < end_ && (*p == '<' || *p == '>') && !(p + 1 < end_ && p[1] == '(')) {
+        read_redirection(redirections);
+      } else {
+        read_word();
+      }
+    } else if (c == '{' && pos_ + 1 < end_ && is_name_start(pos_[1])) {
+      const char* p = pos_ + 2;
+      while (p < end_ && is_name_byte(*p)) ++p;
+      if (p + 1 < end_ && *p == '}' && (p[1] == '<' || p[1] == '>')) {
+        pos_ = p + 1;  // {fd}>file
+        read_redirection(redirections);
+      } else {
+        read_word();
+      }
+    } else if (tree_.pending() == mark && is_name_start(c)) {
+      if (!assigned) {
+        const char* p = pos_ + 1;
+        while (p < end_ && is_name_byte(*p)) ++p;
+        if (p < end_ && (*p == '=' || *p == '+' || *p == '[')) scope = session_.enter(), assigned = true;
+      }
+      if (!assigned || !read_assignment(mark)) read_word();
+    } else if (!declares(mark) || !read_assignment(tree_.pending())) {
+      read_word();
+    }
+    last = pos_;
+    skip_blanks();
+    if (tree_.pending() - mark > tree_.word_capacity() / 4) {
+      // Very many words: the first of them tell enough, and the commands that follow must be seen too.
+      tree_.drop_pending(mark + tree_.word_capacity() / 4);
+      uncertain(Unresolved::limit, span_of(start, last), frame_.carrier);
+    }
+  }
+  if (pos_ >= end_ && tail_count_ != 0) {
+    for (std::uint32_t i = 0; i < tail_count_; ++i) tree_.push_pending(tree_.word(tail_first_ + i));
+    tail_count_ = 0;
+  }
+  const std::uint32_t count = tree_.pending() - mark;
+  if (count == 0) {
+    if (assigned) session_.stay(scope);
+    if (redirections.count != 0) {
+      // A redirection without a command: the file is made or emptied.
+      const std::uint32_t made = tree_.command_count();
+      emit_redirections(redirections, frame_.carrier, frame_.via, Stream{});
+      if (tree_.command_count() != made) head_ = tail_ = made;
+    }
+    output_ = redirections.has_input ? redirections.input : Stream{};
+    if (!redirections.has_input && tree_.command_count() != before) tail_ = tree_.command_count() - 1;
+    return;
+  }
+  const std::uint32_t first = tree_.take_pending(mark);
+  if (first == kNone) return;
+  Invocation in;
+  in.first = first;
+  in.count = count;
+  in.span = span_of(start, last);
+  in.node = frame_.node;
+  in.carrier = frame_.carrier;
+  in.via = frame_.via;
+  in.cwd = session_.cwd;
+  in.pipe_from = pipe_from_;
+  if (redirections.has_input) {
+    in.input = redirections.input;
+  } else {
+    in.input = input_;
+  }
+  in.want_output = capture_ != nullptr || redirections.count != 0 || (pos_ < end_ && *pos_ == '|');
+  const string_view cwd = in.cwd;
+  run(in);
+  if (redirections.count != 0) {
+    (void)cwd;
+    emit_redirections(redirections, in.command, in.via, in.output);
+    for (std::uint32_t i = 0; i < redirections.count; ++i) {
+      // What went into a file does not go on.
+      if (redirections.items[i].output) in.output = Stream{};
+    }
+  }
+  if (assigned) {
+    // An assignment before a command lasts as long as the command; a later one sees it no more.
+    // What `IFS= read name` reads stays.
+    if (one_of(tree_.word(first).text, "read mapfile readarray")) session_.stay(scope);
+    else session_.leave_variables(scope);
+    session_.separators = separators;
+  }
+  head_ = in.command;
+  tail_ = in.tail != kNone ? in.tail : in.command;
+  output_ = in.output;
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,340 @@
+// What the shell itself runs: eval, source, cd, export, set, read, trap; and shells called by name.
+#pragma once
+
+#include "tipstaff/gate/shell/language/calls.hpp"
+
+namespace tipstaff::gate::shell {
+
+inline void ShellReader::change_directory(const Invocation& in, bool push) noexcept {
+  std::uint32_t i = 1;
+  while (i < in.count && (text_of(in, i) == "-P" || text_of(in, i) == "-L" || text_of(in, i) == "-e" ||
+                          text_of(in, i) == "--" || text_of(in, i) == "-n")) {
+    ++i;
+  }
+  const string_view before = session_.cwd;
+  if (i >= in.count) {
+    session_.cwd = push ? session_.old_cwd : reader_.surroundings->home;
+  } else {
+    const string_view target = text_of(in, i);
+    session_.cwd = target == "-" ? session_.old_cwd : target.empty() ? before : resolve(before, target);
+    // A loop's variable may be several places: the one nearest to the root is the one to fear.
+    for (std::uint32_t k = i + 1; k < in.count && !session_.cwd.empty(); ++k) {
+      const string_view other = resolve(before, text_of(in, k));
+      if (other.size() < session_.cwd.size()) session_.cwd = other;
+    }
+  }
+  session_.old_cwd = before;
+}
+
+// export, declare, local, readonly: arguments that are assignments.
+inline void ShellReader::declare(const Invocation& in) noexcept {
+  bool refers = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word& word = argument(in, i);
+    const std::size_t equals = word.text.find('=');
+    if (word.text.size() > 1 && word.text[0] == '-' && equals == string_view::npos) {
+      refers = refers || (holds(word.text, 'n') && one_of(text_of(in, 0), "declare typeset local"));
+    }
+    if (equals == string_view::npos || word.text[0] == '-') continue;
+    string_view name = word.text.substr(0, equals);
+    const bool more = ends_with(name, "+");
+    if (more) name.remove_suffix(1);
+    if (!is_name(name)) continue;
+    Value value{word.text.substr(equals + 1), static_cast<std::uint16_t>(word.flags & ~word_flag::kQuoted)};
+    if (!holds(value.text, kUnknownPart)) {
+      value.flags &= static_cast<std::uint16_t>(
+          ~(word_flag::kUnknown | word_flag::kEnvironment | word_flag::kMayBeEmpty | word_flag::kGlob));
+    }
+    if (value.text == "~" || starts_with(value.text, "~/")) {
+      Value home;
+      if (!word.has(word_flag::kQuoted) && known_parameter("HOME", &home)) {
+        value.text = tree_.join(tree_.copy(home.text), value.text.substr(1));
+      }
+    }
+    const Variable* old = session_.find(name);
+    if (more && old != nullptr && old->count != 0) {
+      value.text = tree_.join(tree_.copy(session_.values(*old)[0].text), value.text);
+    }
+    if (refers && !more && is_name(value.text)) {
+      value.flags = kReference;
+    } else {
+      name = referred(name);
+    }
+    session_.set(name, &value, 1, false, merge_);
+    if (name == "IFS") session_.separators = value.text;
+    else read_code_variable(name, value, word.span);
+  }
+}
+
+inline void ShellReader::run_set(const Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (text == "--" || text == "-") {
+      session_.positional = Positional{in.first + i + 1, in.count - i - 1, true, session_.positional.zero};
+      return;
+    }
+    if (text == "-o" || text == "+o") {
+      ++i;
+    } else if (text.empty() || (text[0] != '-' && text[0] != '+')) {
+      session_.positional = Positional{in.first + i, in.count - i, true, session_.positional.zero};
+      return;
+    }
+  }
+}
+
+// read x y: what is known of the input, line by line, may be in x.
+inline void ShellReader::run_read(Invocation& in) noexcept {
+  const std::uint32_t from = after_options(in, 1, "adinNptu", "");
+  Stream input = in.input;
+  if (input.kind == Stream::file) input = load(input, in.cwd);
+  Raw<Value, Session::kAlternatives> found;
+  std::uint32_t count = 0;
+  if (input.kind == Stream::known || input.kind == Stream::paths) {
+    std::uint16_t flags = input.flags;
+    if (input.kind == Stream::paths) flags |= word_flag::kGlob | word_flag::kAppended;
+    string_view rest = input.text;
+    while (!rest.empty()) {
+      std::size_t newline = rest.find('\n');
+      if (newline == string_view::npos) newline = rest.size();
+      const string_view line = trim(rest.substr(0, newline));
+      rest.remove_prefix(newline < rest.size() ? newline + 1 : newline);
+      if (line.empty()) continue;
+      if (count == Session::kAlternatives) {
+        found[count - 1] = Value{kUnknown, word_flag::kUnknown};
+        break;
+      }
+      found[count++] = Value{line, flags};
+    }
+  }
+  if (count == 0) {
+    std::uint16_t flags = word_flag::kUnknown | word_flag::kMayBeEmpty;
+    if (input.kind == Stream::remote) flags |= word_flag::kNetwork;
+    found[count++] = Value{kUnknown, flags};
+  }
+  const bool one = from + 1 >= in.count;
+  for (std::uint32_t i = from; i < in.count; ++i) {
+    const string_view name = text_of(in, i);
+    if (!is_name(name)) continue;
+    if (one) {
+      session_.set(name, found.data(), count, false, false);
+      continue;
+    }
+    // Several names: each takes a word of the line, the last one the rest.
+    Raw<Value, Session::kAlternatives> parts;
+    std::uint32_t n = 0;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      string_view line = found[k].text;
+      for (std::uint32_t skip = from; skip < i; ++skip) {
+        std::size_t blank = 0;
+        while (blank < line.size() && !session_.separates(line[blank])) ++blank;
+        line = trim(line.substr(blank < line.size() ? blank + 1 : blank));
+      }
+      if (i + 1 < in.count) {
+        std::size_t blank = 0;
+        while (blank < line.size() && !session_.separates(line[blank])) ++blank;
+        line = line.substr(0, blank);
+      }
+      parts[n++] = Value{found[k].text == kUnknown ? kUnknown : line, found[k].flags};
+    }
+    session_.set(name, parts.data(), n, false, false);
+  }
+  if (from >= in.count) session_.set("REPLY", found.data(), count, false, false);
+}
+
+inline void ShellReader::run_builtin(Invocation& in, const Program& program) noexcept {
+  const string_view name = program.name;
+  if (name == "cd" || name == "chdir") return change_directory(in, false);
+  if (name == "pushd") return change_directory(in, true);
+  if (name == "popd") {
+    session_.cwd = session_.old_cwd;
+    return;
+  }
+  if (name == "export" || name == "declare" || name == "typeset" || name == "local" || name == "readonly") {
+    return declare(in);
+  }
+  if (name == "unset") {
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      const Value nothing{};
+      if (is_name(text_of(in, i))) {
+        session_.set(text_of(in, i), &nothing, 1, false, false);
+      }
+    }
+    return;
+  }
+  if (name == "set") return run_set(in);
+  if (name == "shift") {
+    Positional& words = session_.positional;
+    int by = in.count > 1 ? to_number(text_of(in, 1)) : 1;
+    if (by < 0 || static_cast<std::uint32_t>(by) > words.count) by = static_cast<int>(words.count);
+    words.first += static_cast<std::uint32_t>(by);
+    words.count -= static_cast<std::uint32_t>(by);
+    return;
+  }
+  if (name == "read") return run_read(in);
+  if (name == "mapfile" || name == "readarray") {
+    const string_view last = in.count > 1 && is_name(text_of(in, in.count - 1)) ? text_of(in, in.count - 1) : string_view("MAPFILE");
+    Stream input = in.input;
+    if (input.kind == Stream::file) input = load(input, in.cwd);
+    Raw<Value, Session::kAlternatives> found;
+    std::uint32_t count = 0;
+    string_view rest = input.kind == Stream::known ? input.text : string_view();
+    while (!rest.empty() && count < Session::kAlternatives) {
+      std::size_t newline = rest.find('\n');
+      if (newline == string_view::npos) newline = rest.size();
+      found[count++] = Value{rest.substr(0, newline), input.flags};
+      rest.remove_prefix(newline < rest.size() ? newline + 1 : newline);
+    }
+    if (count == 0 || !rest.empty()) {
+      count = count == 0 ? 1 : count;
+      found[count - 1] = Value{kUnknown, word_flag::kUnknown | word_flag::kMayBeEmpty};
+    }
+    session_.set(last, found.data(), count, true, false);
+    return;
+  }
+  if (name == "alias") {
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      const Word& word = argument(in, i);
+      const std::size_t equals = word.text.find('=');
+      if (equals == string_view::npos || equals == 0) continue;
+      if (session_.aliases.add(Alias{word.text.substr(0, equals), word.text.substr(equals + 1), word.span}) == nullptr) {
+        uncertain(Unresolved::limit, word.span, in.command);
+      }
+    }
+    return;
+  }
+  if (name == "hash") {
+    // hash -p /bin/rm ls: from then on ls is rm.
+    if (in.count > 3 && text_of(in, 1) == "-p") session_.aliases.add(Alias{text_of(in, 3), text_of(in, 2), argument(in, 2).span});
+    return;
+  }
+  if (name == "trap") {
+    const std::uint32_t at = after_options(in, 1, "", "");
+    if (at + 1 >= in.count) return;
+    const string_view text = text_of(in, at);
+    if (text.empty() || text == "-") return;
+    Nested options;
+    options.via = via::kScheduled | via::kEvaluated;
+    code_word(in, argument(in, at), options, Dialect::shell);
+    in.output = Stream{};
+    return;
+  }
+  if (name == "printf") {
+    // printf -v name format ...
+    if (in.count > 3 && text_of(in, 1) == "-v" && is_name(text_of(in, 2))) {
+      Invocation shorter = in;
+      shorter.first += 2;
+      shorter.count -= 2;
+      const Stream made = output_of_printf(shorter);
+      Value value{made.text, made.flags};
+      if (made.kind != Stream::known) value = Value{kUnknown, word_flag::kUnknown};
+      session_.set(text_of(in, 2), &value, 1, false, merge_);
+    }
+  }
+}
+
+inline void ShellReader::run_eval(Invocation& in) noexcept {
+  std::uint32_t from = 1;
+  if (from < in.count && text_of(in, from) == "--") ++from;
+  if (from >= in.count) return;
+  Nested options;
+  options.via = via::kEvaluated;
+  options.subshell = false;
+  Word word = argument(in, from);
+  if (from + 1 < in.count) {
+    std::uint16_t flags = 0;
+    word.text = joined(in.first + from, in.count - from, &flags);
+    word.span.end = argument(in, in.count - 1).span.end;
+    word.flags = flags;
+  }
+  code_word(in, word, options, Dialect::shell);
+}
+
+// source FILE [words]
+inline void ShellReader::run_source(Invocation& in) noexcept {
+  if (in.count < 2) return;
+  const Word word = argument(in, 1);
+  Nested options;
+  options.subshell = false;
+  if (in.count > 2) {
+    options.has_positional = true;
+    options.positional = Positional{in.first + 2, in.count - 2, true, {}};
+  }
+  if (word.text == "/dev/stdin" || word.text == "-" || word.text == "/proc/self/fd/0" || word.text == "/dev/fd/0") {
+    options.via = via::kEvaluated;
+    return nested_stream(in, in.input, options, Dialect::shell);
+  }
+  if (word.has(word_flag::kUnknown)) {
+    uncertain(Unresolved::script, word.span, in.command);
+    return;
+  }
+  Stream file;
+  file.kind = Stream::file;
+  file.text = word.text;
+  file.span = word.span;
+  options.via = via::kScript;
+  nested_stream(in, file, options, Dialect::shell);
+}
+
+// sh, bash and their kin: -c CODE, a script, or what comes in.
+inline void ShellReader::run_shell(Invocation& in) noexcept {
+  bool code = false, from_input = false, no_run = false;
+  std::uint32_t i = 1;
+  for (; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (text.empty() || (text[0] != '-' && text[0] != '+') || text == "-") break;
+    if (text == "--") {
+      ++i;
+      break;
+    }
+    if (text.size() == 1) continue;  // `+` alone says nothing
+    if (text[1] == '-') {
+      if (text == "--rcfile" || text == "--init-file") {
+        Stream file;
+        file.kind = Stream::file;
+        file.text = i + 1 < in.count ? text_of(in, i + 1) : string_view();
+        file.span = in.span;
+        if (!file.text.empty()) nested_stream(in, file, Nested{}, Dialect::shell);
+        ++i;
+      }
+      if (text == "--help" || text == "--version") return;
+      if (text == "--command") code = true;  // fish
+      continue;
+    }
+    for (std::size_t k = 1; k < text.size(); ++k) {
+      if (text[k] == 'c' && text[0] == '-') code = true;
+      if (text[k] == 's' && text[0] == '-') from_input = true;
+      if (text[k] == 'n' && text[0] == '-') no_run = true;
+    }
+    if ((text.back() == 'o' || text.back() == 'O') && i + 1 < in.count) {
+      if (text_of(in, i + 1) == "noexec") no_run = text[0] == '-';
+      ++i;
+    }
+  }
+  if (no_run) {
+    in.output = Stream{};
+    return;
+  }
+  Nested options;
+  if (code) {
+    if (i >= in.count) return;
+    const Word word = argument(in, i);
+    options.via = via::kEvaluated;
+    options.has_positional = true;
+    options.positional = Positional{in.first + i + 2, i + 2 < in.count ? in.count - i - 2 : 0, true,
+                                    i + 1 < in.count ? text_of(in, i + 1) : string_view()};
+    options.input = &in.input;
+    return code_word(in, word, options, Dialect::shell);
+  }
+  if (i < in.count && !from_input && !one_of(text_of(in, i), "- /dev/stdin /dev/fd/0 /proc/self/fd/0")) {
+    run_script(in, i, Dialect::shell, 0);
+    return;
+  }
+  options.via = via::kEvaluated;
+  if (i < in.count) {
+    options.has_positional = true;
+    options.positional = Positional{in.first + i, in.count - i, true, {}};
+  }
+  nested_stream(in, in.input, options, Dialect::shell);
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,276 @@
+// Editors, archivers and copiers: what they run, and the files they make.
+#pragma once
+
+#include "tipstaff/gate/shell/programs/finders.hpp"
+
+namespace tipstaff::gate::shell {
+
+// vim -c '!cmd', +'!cmd'; ed and ex with commands on their input.
+inline void ShellReader::run_editor(Invocation& in) noexcept {
+  Nested options;
+  options.via = via::kEvaluated;
+  const auto command = [&](Word word, string_view text) noexcept {
+    while (!text.empty() && (text[0] == ':' || text[0] == '+' || is_blank(text[0]))) text.remove_prefix(1);
+    std::size_t sign = text.find('!');
+    if (starts_with(text, "silent")) sign = text.find("!", starts_with(text, "silent!") ? 7 : 6);
+    if (starts_with(text, "call system(") || starts_with(text, "!")) sign = text.find_first_of("!(");
+    if (sign == string_view::npos) return;
+    // Only a command whose name is all before the sign: q!, wq! and w! save or leave.
+    const string_view before = trim(text.substr(0, sign));
+    const bool runs = before.empty() || one_of(before, "silent silent! exe execute r read w %! % term terminal :") ||
+                      before.find_first_not_of("0123456789,$%.'<>") == string_view::npos ||
+                      starts_with(text, "call system(");
+    if (!runs || sign + 1 >= text.size()) return;
+    string_view code = text.substr(sign + 1);
+    if (starts_with(text, "call system(")) {
+      code = trim(code);
+      if (code.size() > 3) code = code.substr(1, code.size() - 3);
+    }
+    word.text = code;
+    code_word(in, word, options, Dialect::shell);
+  };
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    const string_view text = word.text;
+    const bool letters = text.size() > 1 && text[0] == '-' && text[1] != '-';
+    if (((letters && (text.back() == 'c' || (text == "-e" && tree_.command(in.command).program == "dc"))) || text == "--cmd") &&
+        i + 1 < in.count) {
+      command(argument(in, i + 1), text_of(in, i + 1));
+      ++i;
+    } else if (letters && text[1] == 'c') {
+      command(word, text.substr(2));
+    } else if (text.size() > 1 && text[0] == '+') {
+      command(word, text.substr(1));
+    }
+  }
+  if (in.input.kind != Stream::known) return;
+  string_view rest = in.input.text;
+  while (!rest.empty()) {
+    std::size_t newline = rest.find('\n');
+    if (newline == string_view::npos) newline = rest.size();
+    const string_view line = trim(rest.substr(0, newline));
+    if (!line.empty() && line[0] == '!') {
+      Word word;
+      word.span = in.input.span;
+      command(word, line);
+    }
+    rest.remove_prefix(newline < rest.size() ? newline + 1 : newline);
+  }
+}
+
+inline void ShellReader::run_tar(Invocation& in) noexcept {
+  Nested options;
+  options.via = via::kEvaluated;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    Word word = argument(in, i);
+    const string_view text = word.text;
+    const std::size_t equals = text.find('=');
+    if (starts_with(text, "--checkpoint-action") ) {
+      string_view action = equals != string_view::npos ? text.substr(equals + 1)
+                           : i + 1 < in.count ? text_of(in, i + 1) : string_view();
+      if (!starts_with(action, "exec=")) continue;
+      word.text = action.substr(5);
+    } else if (starts_with(text, "--to-command") || starts_with(text, "--use-compress-program") ||
+               starts_with(text, "--rsh-command") || starts_with(text, "--info-script") ||
+               starts_with(text, "--new-volume-script")) {
+      word.text = equals != string_view::npos ? text.substr(equals + 1)
+                  : i + 1 < in.count ? text_of(in, i + 1) : string_view();
+    } else if (text == "-I" && i + 1 < in.count) {
+      word = argument(in, i + 1);
+    } else {
+      continue;
+    }
+    code_word(in, word, options, Dialect::shell);
+  }
+}
+
+inline void ShellReader::run_rsync(Invocation& in) noexcept {
+  Word code;
+  Nested options;
+  options.via = via::kEvaluated;
+  if (find_option(in, '\0', "--rsh", &code) != kNone) code_word(in, code, options, Dialect::shell);
+  for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+    if (text_of(in, i) == "-e") code_word(in, argument(in, i + 1), options, Dialect::shell);
+  }
+  options.via |= via::kRemote;
+  if (find_option(in, '\0', "--rsync-path", &code) != kNone) code_word(in, code, options, Dialect::shell);
+}
+
+// tmux new-session 'code', tmux send-keys 'code' Enter; screen -dm command, screen -X stuff 'code'.
+inline void ShellReader::run_terminal(Invocation& in) noexcept {
+  Nested options;
+  options.via = via::kEvaluated | via::kBackground;
+  if (program_name(argument(in, 0)) == "screen") {
+    for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+      if (text_of(in, i) != "stuff") continue;
+      Word keys = argument(in, i + 1);
+      if (holds(keys.text, '\\')) keys.text = decode_escapes(tree_, keys.text, Escapes::ansi_c);
+      return code_word(in, keys, options, Dialect::shell);
+    }
+    std::uint32_t at = after_options(in, 1, "SctTehpspX", "");
+    return run_inner(in, at, via::kBackground);
+  }
+  std::uint32_t at = after_options(in, 1, "cfLSTI", "");
+  if (at >= in.count) return;
+  const string_view verb = text_of(in, at);
+  if (one_of(verb, "new new-session neww new-window splitw split-window respawn-pane respawnp respawn-window "
+                   "popup display-popup run-shell run pipe-pane if-shell")) {
+    at = after_options(in, at + 1, one_of(verb, "popup display-popup") ? "bcdehsStTwxy" : "cefFlnstxy", "");
+  } else if (verb == "send-keys" || verb == "send") {
+    at = after_options(in, at + 1, "tN", "");
+  } else {
+    return;
+  }
+  if (at >= in.count) return;
+  std::uint32_t count = in.count - at;
+  // What ends it, as keys: Enter, C-m.
+  while (count > 1 && one_of(text_of(in, at + count - 1), "Enter C-m ENTER KPEnter")) --count;
+  Word word = argument(in, at);
+  if (count > 1) {
+    std::uint16_t flags = 0;
+    word.text = joined(in.first + at, count, &flags);
+    word.flags = flags;
+  }
+  code_word(in, word, options, Dialect::shell);
+}
+
+// GNU sed: the command e, the flag e of s, and w FILE.
+inline void ShellReader::run_sed(Invocation& in) noexcept {
+  bool scripts = false;
+  const auto script = [&](const Word& word) noexcept {
+    const string_view text = trim(word.text);
+    // An address, then e and a command.
+    std::size_t at = text.find_first_not_of("0123456789,$ !");
+    if (at == string_view::npos) return;
+    if (text[at] == 'e' && at + 2 < text.size() && text[at + 1] == ' ') {
+      Word code = word;
+      code.text = text.substr(at + 2);
+      Nested options;
+      options.via = via::kEvaluated;
+      return code_word(in, code, options, Dialect::shell);
+    }
+    if (text[at] == 'w' && at + 2 < text.size() && text[at + 1] == ' ') {
+      Word path = word;
+      path.text = text.substr(at + 2);
+      return emit_file("@write", path, false, in.command, in.via, in.cwd);
+    }
+    if (text[at] == 's' && at + 1 < text.size()) {
+      const char mark = text[at + 1];
+      std::size_t ends[2] = {0, 0};
+      int found = 0;
+      for (std::size_t i = at + 2; i < text.size() && found < 2; ++i) {
+        if (text[i] == '\\') ++i;
+        else if (text[i] == mark) ends[found++] = i;
+      }
+      if (found < 2) return;
+      const string_view flags = text.substr(ends[1] + 1);
+      const std::size_t write = flags.find("w ");
+      if (flags.find('e') != string_view::npos && flags.find('e') < (write == string_view::npos ? flags.size() : write)) {
+        Word code = word;
+        code.text = text.substr(ends[0] + 1, ends[1] - ends[0] - 1);
+        Nested options;
+        options.via = via::kEvaluated;
+        code_word(in, code, options, Dialect::shell);
+      }
+      if (write != string_view::npos && flags.find_first_of(";}\n") > write) {
+        Word path = word;
+        path.text = flags.substr(write + 2);
+        emit_file("@write", path, false, in.command, in.via, in.cwd);
+      }
+    }
+  };
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if ((text == "-e" || text == "--expression") && i + 1 < in.count) {
+      scripts = true;
+      script(argument(in, ++i));
+    } else if (starts_with(text, "--expression=")) {
+      scripts = true;
+      Word word = argument(in, i);
+      word.text.remove_prefix(13);
+      script(word);
+    } else if (text == "-f" || text == "--file") {
+      scripts = true;
+      ++i;
+    } else if (text.empty() || text[0] != '-') {
+      if (!scripts) script(argument(in, i));
+      return;
+    }
+  }
+}
+
+inline void ShellReader::run_tee(Invocation& in) noexcept {
+  bool append_to = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    if (word.text == "-a" || word.text == "--append") append_to = true;
+    if (word.text.empty() || word.text[0] == '-' || word.text == "/dev/null" || word.text == "/dev/stderr") continue;
+    if (word.has(word_flag::kPseudo)) continue;
+    emit_file("@write", word, append_to, in.command, in.via, in.cwd);
+    remember_file(in.cwd, word.text, in.input, append_to);
+  }
+  if (in.want_output) in.output = in.input;
+}
+
+// curl -o FILE, wget -O FILE: the file's content comes from the network.
+inline void ShellReader::run_download(Invocation& in) noexcept {
+  Stream content;
+  content.kind = Stream::remote;
+  content.span = in.span;
+  const string_view program = tree_.command(in.command).program;
+  Word path;
+  const bool curl = program == "curl";
+  const char letter = curl || program == "aria2c" || program == "http" || program == "https" || program == "fetch" ? 'o' : 'O';
+  const string_view name = curl ? "--output" : program == "wget" ? "--output-document" : "--out";
+  if (find_option(in, letter, name, &path) != kNone && path.text != "-" && !path.text.empty()) {
+    remember_file(in.cwd, path.text, content, false);
+    in.output = Stream{};
+    return;
+  }
+  bool named = program == "wget" || program == "aria2c";
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (curl && text.size() > 1 && text[0] == '-' && text[1] != '-' && holds(text, 'O')) named = true;
+    if (curl && text == "--remote-name") named = true;
+    if (program == "wget" && (text == "-qO-" || text == "-O-" || text == "-" || ends_with(text, "O-"))) return;
+  }
+  if (!named) return;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (text.empty() || text[0] == '-' || !holds(text, '/')) continue;
+    string_view file = base_name(text);
+    file = file.substr(0, file.find('?'));
+    if (!file.empty()) remember_file(in.cwd, file, content, false);
+  }
+  if (in.want_output && named) in.output = Stream{};
+}
+
+// cp, mv, ln, install: a file whose content is known is known under its other name too.
+inline void ShellReader::run_copy(Invocation& in) noexcept {
+  if (in.count < 3) return;
+  const string_view to = text_of(in, in.count - 1), from = text_of(in, in.count - 2);
+  if (from.empty() || from[0] == '-' || to.empty()) return;
+  const string_view resolved = resolve(in.cwd, from);
+  bool program = false;
+  for (const string_view place : {"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"}) {
+    program = program || starts_with(resolved, place);
+  }
+  if (program) {
+    Stream content;
+    content.kind = Stream::file;
+    content.text = resolved;
+    content.span = in.span;
+    return remember_file(in.cwd, to, content, false);
+  }
+  if (session_.files.size() == 0) return;
+  const WrittenFile* file = session_.find_file(resolved.empty() ? from : resolved);
+  if (file == nullptr) return;
+  const Stream content = file->content;
+  remember_file(in.cwd, to, content, false);
+  if (to.back() == '/' || to == ".") {
+    const string_view inside = tree_.join(tree_.join(tree_.copy(to), "/"), base_name(from));
+    remember_file(in.cwd, inside, content, false);
+  }
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,184 @@
+// git: aliases, hooks of its options, commands that it runs for each commit or submodule.
+#pragma once
+
+#include "tipstaff/gate/shell/programs/editors.hpp"
+
+namespace tipstaff::gate::shell {
+
+inline void ShellReader::run_git(Invocation& in) noexcept {
+  Nested options;
+  options.via = via::kEvaluated;
+  std::uint32_t i = 1;
+  string_view alias_name;
+  Word alias_code;
+  for (; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (text.empty() || text[0] != '-') break;
+    if (text == "-C" && i + 1 < in.count) {
+      in.cwd = resolve(in.cwd, text_of(in, ++i));
+      tree_.command(in.command).cwd = in.cwd;
+    } else if (text == "-c" && i + 1 < in.count) {
+      const Word word = argument(in, ++i);
+      const std::size_t equals = word.text.find('=');
+      if (equals == string_view::npos) continue;
+      const string_view value = word.text.substr(equals + 1);
+      Word code = word;
+      if (starts_with(word.text, "alias.")) {
+        alias_name = word.text.substr(6, equals - 6);
+        alias_code = word;
+        alias_code.text = value;
+      } else if (starts_with(word.text, "core.pager=") || starts_with(word.text, "core.sshCommand=") ||
+                 starts_with(word.text, "core.editor=") || starts_with(word.text, "sequence.editor=") ||
+                 starts_with(word.text, "core.fsmonitor=") || starts_with(word.text, "diff.external=") ||
+                 starts_with(word.text, "credential.helper=!") || starts_with(word.text, "pager.")) {
+        code.text = starts_with(value, "!") ? value.substr(1) : value;
+        if (holds(code.text, ' ')) code_word(in, code, options, Dialect::shell);
+      }
+    } else if (one_of(text, "--git-dir --work-tree --namespace --exec-path --super-prefix --config-env")) {
+      ++i;
+    }
+  }
+  if (i >= in.count) return;
+  const string_view verb = text_of(in, i);
+  const auto run_alias = [&](Word code) noexcept {
+    Nested call = options;
+    call.via |= via::kFunction;
+    call.subshell = true;
+    call.tail_first = in.first + i + 1;
+    call.tail_count = in.count - i - 1;
+    if (starts_with(code.text, "!")) {
+      code.text.remove_prefix(1);
+    } else {
+      code.text = tree_.join(tree_.copy("git "), code.text);
+    }
+    code_word(in, code, call, Dialect::shell);
+  };
+  if (!alias_name.empty() && alias_name == verb) return run_alias(alias_code);
+  const std::uint32_t rest = i + 1;
+  if (verb == "config") {
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      const string_view text = text_of(in, k);
+      Word value;
+      string_view name;
+      if (starts_with(text, "alias.")) {
+        name = text.substr(6);
+        if (k + 1 >= in.count) return;
+        value = argument(in, k + 1);
+      } else {
+        continue;
+      }
+      // What it would run is read now, as something that nothing runs yet, and again where it is called.
+      Nested stored = options;
+      stored.via |= via::kDefinition;
+      Word code = value;
+      if (starts_with(code.text, "!")) {
+        code.text.remove_prefix(1);
+        code_word(in, code, stored, Dialect::shell);
+      }
+      const string_view key = tree_.join(tree_.copy("git "), name);
+      session_.aliases.add(Alias{key, value.text, value.span});
+      return;
+    }
+    return;
+  }
+  if (verb == "bisect" && rest < in.count && text_of(in, rest) == "run") return run_inner(in, rest + 1, 0);
+  if (verb == "submodule" && rest < in.count) {
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      if (text_of(in, k) != "foreach") continue;
+      ++k;
+      while (k < in.count && starts_with(text_of(in, k), "--")) ++k;
+      if (k >= in.count) return;
+      Word word = argument(in, k);
+      if (k + 1 < in.count) {
+        std::uint16_t flags = 0;
+        word.text = joined(in.first + k, in.count - k, &flags);
+        word.flags = flags;
+      }
+      return code_word(in, word, options, Dialect::shell);
+    }
+    return;
+  }
+  if (verb == "rebase") {
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      const string_view text = text_of(in, k);
+      Word word = argument(in, k);
+      if ((text == "--exec" || text == "-x") && k + 1 < in.count) word = argument(in, k + 1);
+      else if (starts_with(text, "--exec=")) word.text.remove_prefix(7);
+      else if (starts_with(text, "-x") && text.size() > 2) word.text.remove_prefix(2);
+      else continue;
+      code_word(in, word, options, Dialect::shell);
+    }
+    return;
+  }
+  if (verb == "filter-branch") {
+    for (std::uint32_t k = rest; k + 1 < in.count; ++k) {
+      if (ends_with(text_of(in, k), "-filter") && starts_with(text_of(in, k), "--")) {
+        code_word(in, argument(in, k + 1), options, Dialect::shell);
+      }
+    }
+    return;
+  }
+  if (verb == "difftool" || verb == "mergetool") {
+    Word code;
+    if (find_option(in, 'x', "--extcmd", &code) != kNone) code_word(in, code, options, Dialect::shell);
+    return;
+  }
+  if (one_of(verb, "clone fetch pull ls-remote archive push fetch-pack")) {
+    // Programs for the other side, which is this machine where the address says so.
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      Word code = argument(in, k);
+      const string_view text = code.text;
+      bool found = false;
+      for (const string_view name : {string_view("--upload-pack"), string_view("--receive-pack"), string_view("--exec"),
+                                     string_view("-u")}) {
+        if (name == "-u" && verb != "clone") continue;
+        if (text == name && k + 1 < in.count) code = argument(in, k + 1), found = true;
+        else if (name != "-u" && starts_with(text, name) && text.size() > name.size() && text[name.size()] == '=') {
+          code.text.remove_prefix(name.size() + 1), found = true;
+        }
+      }
+      if (starts_with(text, "ext::")) {
+        // git-remote-ext: a percent sign before a blank is what a backslash is to a shell.
+        std::size_t room = 0;
+        char* out = tree_.draft(&room);
+        if (room < text.size()) return tree_.set_full();
+        std::size_t kept = 0;
+        for (std::size_t c = 5; c < text.size(); ++c) {
+          out[kept++] = text[c] == '%' && c + 1 < text.size() && text[c + 1] == ' ' ? '\\' : text[c];
+        }
+        code.text = tree_.keep(kept);
+        found = true;
+      }
+      if (found && holds(code.text, ' ')) code_word(in, code, options, Dialect::shell);
+    }
+    return;
+  }
+  if (verb == "grep") {
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      if (starts_with(text_of(in, k), "--open-files-in-pager=")) {
+        Word code = argument(in, k);
+        code.text.remove_prefix(22);
+        code_word(in, code, options, Dialect::shell);
+      }
+      if (starts_with(text_of(in, k), "-O") && text_of(in, k).size() > 2) {
+        Word code = argument(in, k);
+        code.text.remove_prefix(2);
+        code_word(in, code, options, Dialect::shell);
+      }
+    }
+    return;
+  }
+  for (std::uint32_t k = session_.aliases.size(); k-- > 0;) {
+    const Alias alias = session_.aliases[k];
+    if (alias.name.size() <= 4 || !starts_with(alias.name, "git ") || alias.name.substr(4) != verb) continue;
+    Word code;
+    code.text = alias.text;
+    code.span = alias.span;
+    session_.aliases[k].name = {};
+    run_alias(code);
+    if (k < session_.aliases.size()) session_.aliases[k].name = alias.name;
+    return;
+  }
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,194 @@
+// Inline code of languages that are too seldom for a reader of their own: Lua, R, Julia, Elixir, Erlang, Lisps,
+// AppleScript, Swift, Scala ... Only the texts in it are read, by the name that stands before each:
+// system("rm x"), os.execute("rm x"), do shell script "rm x", (shell-command "rm x"), run(`rm x`).
+#pragma once
+
+#include "tipstaff/gate/shell/programs/sockets.hpp"
+
+namespace tipstaff::gate::shell {
+
+// The letters of the name before `at`, with nothing but blanks, brackets and one label (atPath:) between.
+inline string_view name_before(string_view text, std::size_t at) noexcept {
+  std::size_t start = at;
+  for (int round = 0; round < 2; ++round) {
+    bool label = false;
+    while (at > 0 && (holds(" \t\n([{=", text[at - 1]) || text[at - 1] == ':')) {
+      label = label || text[at - 1] == ':';
+      --at;
+    }
+    start = at;
+    while (start > 0 && (is_name_byte(text[start - 1]) || text[start - 1] == '-' || text[start - 1] == '!')) --start;
+    // atPath: belongs to the name before its bracket.
+    if (!label || start == 0 || (text[start - 1] != '(' && text[start - 1] != ' ')) break;
+    if (round == 0) at = start;
+  }
+  return text.substr(start, at - start);
+}
+
+// Tcl quotes with braces: {rm -rf x} is one word.
+inline string_view unbraced(Tree& tree, string_view text) noexcept {
+  if (!holds(text, '{') || holds(text, '\'')) return text;
+  std::size_t room = 0;
+  char* out = tree.draft(&room);
+  if (room < text.size()) {
+    tree.set_full();
+    return text;
+  }
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool opens = text[i] == '{' && depth++ == 0, closes = text[i] == '}' && depth > 0 && --depth == 0;
+    out[i] = opens || closes ? '\'' : text[i];
+  }
+  return tree.keep(text.size());
+}
+
+// Texts that a program of such a language gives names to: local place = "/".
+struct NamedTexts {
+  static constexpr std::uint32_t kMost = 8;
+  string_view name[kMost], text[kMost];
+  std::uint32_t count = 0;
+
+  const string_view* find(string_view wanted) const noexcept {
+    for (std::uint32_t i = count; i-- > 0;) {
+      if (name[i] == wanted) return &text[i];
+    }
+    return nullptr;
+  }
+};
+
+// What is put behind a text that ends before `at`, as in "rm " .. place .. "/x": joined to it. Returns where it ends.
+inline std::size_t concatenated(Tree& tree, string_view code, std::size_t at, const NamedTexts& names, string_view* text) noexcept {
+  for (int parts = 0; parts < 8 && text->size() <= 4096; ++parts) {
+    std::size_t next = at;
+    while (next < code.size() && holds(" \t\n", code[next])) ++next;
+    std::size_t sign = 0;
+    for (const string_view mark : {string_view(".."), string_view("<>"), string_view("++"), string_view("+"), string_view("*"), string_view("&"), string_view("~"), string_view("^")}) {
+      if (sign == 0 && starts_with(code.substr(next), mark)) sign = mark.size();
+    }
+    if (sign == 0) return at;
+    next += sign;
+    while (next < code.size() && holds(" \t\n", code[next])) ++next;
+    if (next >= code.size()) return at;
+    string_view piece = string_view("\x01", 1);
+    if (code[next] == '"' || code[next] == '\'') {
+      const std::size_t close = code.find(code[next], next + 1);
+      if (close == string_view::npos) return at;
+      piece = code.substr(next + 1, close - next - 1);
+      next = close + 1;
+    } else if (is_name_start(code[next])) {
+      const std::size_t begin = next;
+      while (next < code.size() && (is_name_byte(code[next]) || code[next] == '.') && !starts_with(code.substr(next), "..")) ++next;
+      if (const string_view* const known = names.find(code.substr(begin, next - begin))) piece = *known;
+    } else {
+      return at;
+    }
+    *text = tree.join(tree.join(tree.copy(""), *text), piece);
+    at = next;
+  }
+  return at;
+}
+
+inline void ShellReader::run_inline(Invocation& in) noexcept {
+  constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex";
+  constexpr string_view kRuns =
+      "system execute popen exec cmd run shell script call_process call-process shell-command callCommand readProcess spawnCommand "
+      "run-program run_program async-shell-command Process system2 spawn start_process Command shell-command-to-string sh";
+  constexpr string_view kDeletes =
+      "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
+      "deleteRecursively rmtree remove_all";
+  constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
+  const string_view program = tree_.command(in.command).program;
+  const bool from_input = in.input.kind == Stream::known && (in.count == 1 || text_of(in, in.count - 1) == "-");
+  for (std::uint32_t i = from_input ? 0 : 1; from_input ? i == 0 : i + 1 < in.count; ++i) {
+    if (!from_input && !one_of(text_of(in, i), kOptions)) continue;
+    Word code;
+    if (from_input) {
+      code.text = in.input.text;
+      code.span = in.input.span;
+      code.flags = in.input.flags;
+    } else {
+      code = argument(in, i + 1);
+    }
+    const string_view text = code.text;
+    if (program == "tclsh" || program == "wish" || program == "expect") {
+      // Tcl: exec and what follows on the line.
+      for (std::size_t at = text.find("exec "); at != string_view::npos; at = text.find("exec ", at)) {
+        // What is only printed does not run.
+        const std::size_t brace = text.find_last_not_of(" \t", at == 0 ? string_view::npos : at - 1);
+        const bool held = at > 0 && brace != string_view::npos && brace >= 5 && holds("{\"", text[brace]);
+        at += 5;
+        if (held && text.substr(brace - 5, 5) == "puts ") continue;
+        Word started = code;
+        started.text = unbraced(tree_, text.substr(at, text.find_first_of(";\n]", at) - at));
+        Nested options;
+        options.via = via::kInterpreter | via::kEvaluated;
+        code_word(in, started, options, Dialect::shell);
+      }
+      for (std::size_t at = text.find("file delete "); at != string_view::npos; at = text.find("file delete ", at + 1)) {
+        string_view line = text.substr(at + 12, text.find_first_of(";\n]", at) - at - 12);
+        if (starts_with(line, "-force ")) line.remove_prefix(7);
+        Word made = code;
+        made.text = tree_.join(tree_.copy("rm -r -f "), line);
+        code_word(in, made, Nested{}, Dialect::shell);
+      }
+      continue;
+    }
+    Nested options;
+    options.via = via::kInterpreter | via::kEvaluated;
+    NamedTexts names;
+    bool pipes = false;  // a shell was started that reads what is written to it
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const char quote = text[at];
+      if (quote != '"' && quote != '\'' && quote != '`') continue;
+      std::size_t stop = at + 1;
+      while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
+      if (stop >= text.size()) break;
+      const string_view name = name_before(text, at);
+      Word literal = code;
+      literal.text = text.substr(at + 1, stop - at - 1);
+      const std::size_t begin = at;
+      stop = concatenated(tree_, text, stop + 1, names, &literal.text) - 1;
+      if (holds(literal.text, kUnknownPart)) literal.flags |= word_flag::kUnknown;
+      const string_view tail = text.substr(stop + 1);
+      std::size_t sign = begin;
+      while (sign > 0 && is_blank(text[sign - 1])) --sign;
+      if (sign > 0 && text[sign - 1] == '=' && !name.empty()) {
+        const std::uint32_t slot = names.count < NamedTexts::kMost ? names.count++ : NamedTexts::kMost - 1;
+        names.name[slot] = name;
+        names.text[slot] = literal.text;
+      }
+      if (pipes && one_of(name, "write puts print")) {  // p:write("rm x"), where p is a shell
+        code_word(in, literal, options, Dialect::shell);
+        at = stop;
+        continue;
+      }
+      pipes = pipes || (one_of(name, "popen open open_pipe pipe") && one_of(base_name(trim(literal.text)), "sh bash zsh dash ksh"));
+      const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
+      const bool recursive = one_of(name, kDeletes) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
+      if (!name.empty() && runs) {
+        // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
+        std::size_t next = stop + 1;
+        string_view line = literal.text;
+        while (next < text.size() && holds(", \t\n[(", text[next])) {
+          while (next < text.size() && (holds(", \t\n[(", text[next]) || text[next] == 'c')) ++next;
+          if (next >= text.size() || (text[next] != '"' && text[next] != '\'')) break;
+          const std::size_t end = text.find(text[next], next + 1);
+          if (end == string_view::npos) break;
+          line = tree_.join(tree_.join(line, " "), text.substr(next + 1, end - next - 1));
+          next = stop = end + 1;
+        }
+        literal.text = line;
+        code_word(in, literal, options, Dialect::shell);
+      } else if (runs) {
+        code_word(in, literal, options, Dialect::shell);
+      } else if (recursive || one_of(name, kDeletesOne)) {
+        literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");
+        code_word(in, literal, options, Dialect::shell);
+      }
+      at = stop > at ? stop : at;
+    }
+    ++i;
+  }
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,239 @@
+// What commands print, as far as it is certain.
+#pragma once
+
+#include "tipstaff/gate/shell/programs/filters.hpp"
+
+namespace tipstaff::gate::shell {
+
+// What find finds below a place nearby where it is asked for names alone: ./*.pyc for `find . -name '*.pyc'`, a line
+// for each. Empty where more than names decides, or where the place is not below the directory that it is run in.
+inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
+  string_view lines;
+  std::uint32_t begin = 1;
+  while (begin < in.count && one_of(text_of(in, begin), "-H -L -P")) ++begin;
+  std::uint32_t end = begin;
+  while (end < in.count) {
+    const string_view text = text_of(in, end);
+    if (text.empty() || text[0] == '-' || text == "(" || text == "!") break;
+    if (text[0] == '/' || text[0] == '~' || starts_with(text, "..") || argument(in, end).has(word_flag::kUnknown)) return {};
+    ++end;
+  }
+  for (std::uint32_t i = end; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (one_of(text, "! -not -regex -iregex -path -ipath -wholename") || text == ",") return {};
+    if (one_of(text, "-exec -execdir -ok -okdir")) break;
+    if (!one_of(text, "-name -iname") || i + 1 >= in.count) continue;
+    const string_view name = text_of(in, ++i);
+    if (argument(in, i).has(word_flag::kUnknown) || name.find_first_not_of("*?.") == string_view::npos) return {};
+    for (std::uint32_t k = begin; k < end || k == begin; ++k) {
+      const string_view place = end > begin ? text_of(in, k) : string_view(".");
+      if (!lines.empty()) lines = tree_.join(lines, "\n");
+      else lines = tree_.copy("");
+      lines = tree_.join(tree_.join(tree_.join(lines, place), "/"), name);
+    }
+  }
+  return lines;
+}
+
+inline void ShellReader::find_output(Invocation& in, const Program& program) noexcept {
+  Stream& out = in.output;
+  out = Stream{};
+  out.kind = Stream::unknown;
+  out.span = in.span;
+  const auto first_operand = [&]() noexcept { return after_options(in, 1, "", ""); };
+  switch (program.output) {
+    case Output::unknown:
+      if (in.input.kind == Stream::remote) out.kind = Stream::remote;
+      for (std::uint32_t i = 1; i < in.count && i < 4; ++i) {
+        if (one_of(text_of(in, i), "completion completions shellenv shell-hook --completion")) out.kind = Stream::trusted;
+      }
+      return;
+    case Output::empty: out.kind = Stream::none; return;
+    case Output::echo: out = output_of_echo(in); return;
+    case Output::printf:
+      out = in.count > 1 && text_of(in, 1) == "-v" ? Stream{} : output_of_printf(in);
+      return;
+    case Output::cat: out = output_of_cat(in); return;
+    case Output::same: out = in.input; return;
+    case Output::remote: out.kind = Stream::remote; return;
+    case Output::trusted: out.kind = Stream::trusted; return;
+    case Output::filter:
+      if (in.input.kind == Stream::remote || in.input.kind == Stream::paths) out = in.input;
+      if (in.input.kind == Stream::known) {
+        string_view made;
+        if (filtered(in.input.text, in, program.name, &made)) {
+          out = in.input;
+          out.text = made;
+        } else if ((program.name == "head" || program.name == "tail") && in.count == 1) {
+          out = in.input;
+        }
+      }
+      return;
+    case Output::translate: {
+      if (in.input.kind == Stream::remote || in.input.kind == Stream::paths) out = in.input;
+      const string_view text = flat(in.input, in);
+      string_view made;
+      if (!text.empty() && translate(text, in, &made)) {
+        out.kind = Stream::known;
+        out.text = made;
+        out.decoded = true;
+      }
+      return;
+    }
+    case Output::base64: {
+      bool decode = false;
+      std::uint32_t operand = kNone;
+      for (std::uint32_t i = 1; i < in.count; ++i) {
+        const string_view text = text_of(in, i);
+        if (text == "-d" || text == "-D" || text == "--decode" || text == "-di" || text == "-id") decode = true;
+        else if (text.size() > 0 && text[0] != '-' && program.name != "openssl") operand = i;
+      }
+      if (!decode) return;
+      out.decoded = true;
+      if (in.input.kind == Stream::remote) out.kind = Stream::remote;
+      Stream source = in.input;
+      if (operand != kNone) {
+        source = Stream{};
+        source.kind = Stream::file;
+        source.text = text_of(in, operand);
+      }
+      const string_view text = flat(source, in);
+      string_view decoded;
+      if (!text.empty() && !holds(text, kUnknownPart) && decode_base64(tree_, text, &decoded)) {
+        out.kind = Stream::known;
+        out.text = decoded;
+      }
+      return;
+    }
+    case Output::hex: {
+      bool reverse = false;
+      for (std::uint32_t i = 1; i < in.count; ++i) {
+        const string_view text = text_of(in, i);
+        if (text.size() > 1 && text[0] == '-' && holds(text, 'r')) reverse = true;
+      }
+      if (!reverse) return;
+      out.decoded = true;
+      const string_view text = flat(in.input, in);
+      string_view decoded;
+      if (!text.empty() && decode_hex(tree_, text, &decoded)) {
+        out.kind = Stream::known;
+        out.text = decoded;
+      }
+      return;
+    }
+    case Output::reverse: {
+      const string_view text = flat(in.input, in);
+      std::size_t room = 0;
+      char* made = tree_.draft(&room);
+      if (text.empty() || room < text.size()) return;
+      std::size_t from = 0;
+      while (from < text.size()) {
+        std::size_t newline = text.find('\n', from);
+        if (newline == string_view::npos) newline = text.size();
+        for (std::size_t k = from; k < newline; ++k) made[k] = text[newline - 1 - (k - from)];
+        if (newline < text.size()) made[newline] = '\n';
+        from = newline + 1;
+      }
+      out.kind = Stream::known;
+      out.text = tree_.keep(text.size());
+      out.decoded = true;
+      return;
+    }
+    case Output::pwd:
+      if (!in.cwd.empty()) out = known_output(in.cwd, in.span, 0);
+      return;
+    case Output::dirname:
+    case Output::basename: {
+      const std::uint32_t i = first_operand();
+      if (i >= in.count || argument(in, i).has(word_flag::kUnknown)) return;
+      string_view path = text_of(in, i);
+      if (program.output == Output::basename) {
+        path = base_name(path);
+      } else {
+        while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+        const std::size_t slash = path.rfind('/');
+        path = slash == string_view::npos ? string_view(".") : path.substr(0, slash == 0 ? 1 : slash);
+      }
+      out = known_output(path, in.span, argument(in, i).flags);
+      return;
+    }
+    case Output::realpath: {
+      const std::uint32_t i = first_operand();
+      if (i >= in.count) return;
+      const string_view path = resolve(in.cwd, text_of(in, i));
+      if (!path.empty()) out = known_output(path, in.span, argument(in, i).flags);
+      return;
+    }
+    case Output::mktemp: {
+      std::uint16_t flags = word_flag::kTemporary | word_flag::kUnknown;
+      out = known_output(kUnknown, in.span, flags);
+      return;
+    }
+    case Output::which: {
+      std::uint32_t i = 1;
+      bool asks = program.name != "command";
+      for (; i < in.count && text_of(in, i).size() > 1 && text_of(in, i)[0] == '-'; ++i) asks = true;
+      if (!asks || i >= in.count) return;
+      string_view found = text_of(in, i);
+      if (!found.empty() && !holds(found, '/') && !holds(found, kUnknownPart)) found = tree_.join(tree_.copy("/usr/bin/"), found);
+      out = known_output(found, argument(in, i).span, argument(in, i).flags);
+      return;
+    }
+    case Output::git:
+      for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+        if (text_of(in, i) == "rev-parse" && text_of(in, i + 1) == "--show-toplevel") {
+          const string_view root = reader_.surroundings->repository;
+          if (!root.empty()) out = known_output(root, in.span, 0);
+          return;
+        }
+      }
+      for (std::uint32_t i = 1; i < in.count; ++i) {
+        if (text_of(in, i) != "ls-files") continue;
+        out.kind = Stream::paths;
+        out.text = ".";
+        for (std::uint32_t k = i + 1; k < in.count; ++k) {
+          if (!text_of(in, k).empty() && text_of(in, k)[0] != '-') out.text = text_of(in, k);
+        }
+        return;
+      }
+      return;
+    case Output::find: {
+      out.kind = Stream::paths;
+      string_view roots;
+      std::uint32_t i = 1;
+      const bool fd = program.handler == Handler::fd;
+      if (fd) {
+        // fd PATTERN [PATH...]
+        i = after_options(in, 1, "tedEgSjcx", "--type --max-depth --extension --exclude --threads --color");
+        if (i < in.count) ++i;
+      }
+      for (; i < in.count; ++i) {
+        const string_view text = text_of(in, i);
+        if (text == "-H" || text == "-L" || text == "-P") continue;
+        if (text.empty() || text[0] == '-' || text[0] == '(' || text[0] == '!') break;
+        if (argument(in, i).has(word_flag::kUnknown)) out.flags |= argument(in, i).flags;
+        roots = roots.empty() ? text : tree_.join(tree_.join(roots, "\n"), text);
+      }
+      out.text = roots.empty() ? string_view(".") : roots;
+      if (const string_view names = fd ? string_view() : found_by_name(in); !names.empty()) out.text = names;
+      return;
+    }
+    case Output::list: {
+      out.kind = Stream::paths;
+      string_view roots;
+      for (std::uint32_t i = 1; i < in.count; ++i) {
+        const string_view text = text_of(in, i);
+        if (text.empty() || text[0] == '-') continue;
+        if (argument(in, i).has(word_flag::kUnknown)) out.flags |= argument(in, i).flags;
+        roots = roots.empty() ? text : tree_.join(tree_.join(roots, "\n"), text);
+      }
+      out.text = roots.empty() ? string_view(".") : roots;
+      return;
+    }
+    case Output::yes:
+      out = in.count > 1 ? output_of_echo(in) : known_output("y", in.span, 0);
+      return;
+  }
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,272 @@
+// Programs that run other commands: sudo, env, xargs, find -exec, ssh, watch, editors, archivers ...
+#pragma once
+
+#include "tipstaff/gate/shell/programs/outputs.hpp"
+
+namespace tipstaff::gate::shell {
+
+inline bool is_assignment(string_view text) noexcept {
+  const std::size_t equals = text.find('=');
+  return equals != string_view::npos && is_name(text.substr(0, equals));
+}
+
+// sudo, nice, timeout ...: options, some operands, then a command.
+inline void ShellReader::run_prefix(Invocation& in, const Program& program) noexcept {
+  const string_view name = program.name;
+  if (name == "command" || name == "builtin") {
+    in.no_functions = true;
+    if (in.count > 1 && (text_of(in, 1) == "-v" || text_of(in, 1) == "-V")) return;
+  }
+  if ((name == "gdb" || name == "lldb") && in.count > 1) {
+    // Only with --args (or -- for lldb) does a command follow; -ex 'shell ...' runs one.
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      const string_view text = text_of(in, i);
+      if ((text == "-ex" || text == "-iex" || text == "--eval-command" || text == "-o") && i + 1 < in.count) {
+        Word word = argument(in, i + 1);
+        const string_view sign = starts_with(word.text, "shell ") ? "shell " : starts_with(word.text, "!") ? "!" : "";
+        if (sign.empty()) continue;
+        word.text.remove_prefix(sign.size());
+        code_word(in, word, Nested{}, Dialect::shell);
+      }
+      if (text == "--args" || text == "--") {
+        run_inner(in, i + 1, 0);
+        return;
+      }
+    }
+    return;
+  }
+  std::uint32_t at = after_options(in, 1, program.short_values, program.long_values);
+  if (program.via == via::kSudo || name == "cross-env") {
+    if (name == "sudo") {
+      Word directory;
+      if (find_option(in, 'D', "--chdir", &directory) != kNone && !directory.text.empty() &&
+          starts_with(text_of(in, 1), "-D")) {
+        in.cwd = resolve(in.cwd, directory.text);
+      }
+      // sudo -e edits, -l lists, -v and -k do nothing.
+      if (in.count > 1 && one_of(text_of(in, 1), "-e -l -v -k -K --edit --list --validate")) {
+        if (text_of(in, 1) == "-e" || text_of(in, 1) == "--edit") {
+          for (std::uint32_t i = at; i < in.count; ++i) {
+            emit_file("@write", argument(in, i), false, in.command, in.via | via::kSudo, in.cwd);
+          }
+        }
+        return;
+      }
+      // sudo -i and sudo -s without a command read one.
+      if (at >= in.count && in.count > 1 && in.input.kind != Stream::none) {
+        Nested options;
+        options.via = via::kSudo | via::kEvaluated;
+        return nested_stream(in, in.input, options, Dialect::shell);
+      }
+    }
+    while (at < in.count && is_assignment(text_of(in, at))) ++at;
+  }
+  at += program.operands;
+  if (name == "npx" || name == "bunx" || name == "pnpx") {
+    Word code;
+    if (find_option(in, 'c', "--call", &code) != kNone) return code_word(in, code, Nested{}, Dialect::shell);
+  }
+  if (name == "unshare" || name == "nsenter" || name == "chroot" || name == "timeout" || name == "exec") {
+    if (at < in.count && text_of(in, at) == "--") ++at;
+  }
+  if (name == "chroot" && at > 1 && at < in.count && (in.via & via::kRemote) == 0) {
+    // What is the root there is this directory here: of a container only where that is the host's.
+    Word root;
+    for (std::uint32_t i = 1; i < at; ++i) {
+      if (!text_of(in, i).empty() && text_of(in, i)[0] != '-') root = argument(in, i);
+    }
+    const string_view place = resolve(in.cwd, root.text);
+    if (!place.empty() && ((in.via & via::kContainer) == 0 || root.has(word_flag::kHostPath))) {
+      const Session::Mark mark = session_.enter();
+      session_.mounts.cut(0);
+      session_.mounts.add(Mount{place, "/"});
+      in.cwd = place;
+      run_inner(in, at, program.via);
+      session_.leave(mark);
+      return;
+    }
+  }
+  if (name == "bwrap") {
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      const string_view text = base_name(text_of(in, i));
+      bool feared = false;
+      for (const string_view other : kFeared) feared = feared || other == text;
+      if (!feared) continue;
+      at = i;
+      break;
+    }
+  }
+  if (name == "bwrap") {
+    // Many options with one or two values each: the command begins behind --, or at the first known program.
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      if (text_of(in, i) == "--") at = i + 1;
+    }
+  }
+  run_inner(in, at, program.via);
+}
+
+inline void ShellReader::run_env(Invocation& in) noexcept {
+  std::uint32_t i = 1;
+  while (i < in.count) {
+    const Word& word = argument(in, i);
+    const string_view text = word.text;
+    if (text == "--") {
+      ++i;
+      break;
+    }
+    if (starts_with(text, "-S") || starts_with(text, "--split-string")) {
+      // One text with the words in it, and those that follow.
+      Word code = word;
+      const std::size_t equals = text.find('=');
+      if (text == "-S" || text == "--split-string") {
+        if (++i >= in.count) return;
+        code = argument(in, i);
+      } else if (text[1] == 'S') {
+        code.text.remove_prefix(2);
+      } else if (equals != string_view::npos) {
+        code.text.remove_prefix(equals + 1);
+      }
+      Nested options;
+      options.tail_first = in.first + i + 1;
+      options.tail_count = in.count - i - 1;
+      return code_word(in, code, options, Dialect::shell);
+    }
+    if (text == "-C" || text == "--chdir" || text == "-u" || text == "--unset") {
+      if (text == "-C" || text == "--chdir") in.cwd = i + 1 < in.count ? resolve(in.cwd, text_of(in, i + 1)) : in.cwd;
+      i += 2;
+    } else if (starts_with(text, "--chdir=")) {
+      in.cwd = resolve(in.cwd, text.substr(8));
+      ++i;
+    } else if ((!text.empty() && text[0] == '-') || is_assignment(text)) {
+      ++i;
+    } else {
+      break;
+    }
+  }
+  run_inner(in, i, 0);
+}
+
+// su -c CODE, script -c CODE, flock FILE -c CODE; flock FILE COMMAND.
+inline void ShellReader::run_code_option(Invocation& in, const Program& program) noexcept {
+  Word code;
+  Nested options;
+  options.via = program.via | via::kEvaluated;
+  const string_view name = program.name;
+  string_view long_name = "--command";
+  if (name == "nix-shell") long_name = "--run";
+  if (name == "nodemon") long_name = "--exec";
+  char letter = name == "nix-shell" ? '\0' : name == "nodemon" ? 'x' : 'c';
+  if (name == "ansible") letter = 'a', long_name = "--args";
+  if (name == "man") letter = 'P', long_name = "--pager";
+  if (name == "gcloud") letter = '\0';
+  if (name == "zip") letter = '\0', long_name = "--unzip-command";
+  if (name == "expect") {
+    // Tcl, of which only what it starts matters.
+    if (find_option(in, 'c', "", &code) == kNone) return;
+    for (std::size_t at = code.text.find("spawn "); at != string_view::npos; at = code.text.find("spawn ", at)) {
+      at += 6;
+      Word started = code;
+      started.text = code.text.substr(at, code.text.find_first_of(";\n", at) - at);
+      code_word(in, started, options, Dialect::shell);
+    }
+    return;
+  }
+  if (find_option(in, letter, long_name, &code) != kNone) return code_word(in, code, options, Dialect::shell);
+  if (name == "zip") {
+    for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+      if (text_of(in, i) == "-TT") return code_word(in, argument(in, i + 1), options, Dialect::shell);
+    }
+    return;
+  }
+  if (name == "script") {
+    // As the BSDs have it: script FILE COMMAND.
+    return run_inner(in, after_options(in, 1, program.short_values, program.long_values) + 1, 0);
+  }
+  if (name == "flock") {
+    std::uint32_t at = after_options(in, 1, program.short_values, program.long_values) + 1;
+    return run_inner(in, at, 0);
+  }
+  if (name == "runuser") {
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      if (text_of(in, i) == "--" && find_option(in, 'u', "--user", &code) != kNone) {
+        return run_inner(in, i + 1, program.via);
+      }
+    }
+    if (find_option(in, 'u', "--user", &code) != kNone) {
+      return run_inner(in, after_options(in, 1, program.short_values, "--user --group"), program.via);
+    }
+  }
+  if (name == "su" && in.input.kind != Stream::none) nested_stream(in, in.input, options, Dialect::shell);
+}
+
+// watch, hyperfine: each operand, or all of them joined, is shell code.
+inline void ShellReader::run_joined(Invocation& in, const Program& program) noexcept {
+  const std::uint32_t at = after_options(in, 1, program.short_values, program.long_values) + program.operands;
+  if (at >= in.count) return;
+  Nested options;
+  options.via = via::kEvaluated | program.via;
+  if (program.name == "hyperfine" || program.name == "concurrently") {
+    for (std::uint32_t i = at; i < in.count; ++i) code_word(in, argument(in, i), options, Dialect::shell);
+    Word code;
+    if (find_option(in, 'p', "--prepare", &code) != kNone) code_word(in, code, options, Dialect::shell);
+    if (find_option(in, 'c', "--cleanup", &code) != kNone) code_word(in, code, options, Dialect::shell);
+    return;
+  }
+  Word word = argument(in, at);
+  if (at + 1 < in.count) {
+    std::uint16_t flags = 0;
+    word.text = joined(in.first + at, in.count - at, &flags);
+    word.flags = flags;
+    word.span.end = argument(in, in.count - 1).span.end;
+  }
+  code_word(in, word, options, Dialect::shell);
+}
+
+inline void ShellReader::run_ssh(Invocation& in) noexcept {
+  // Options may stand on either side of the host.
+  constexpr string_view kValues = "bcDEeFIiJLlmOopQRSWwBP";
+  std::uint32_t at = after_options(in, 1, kValues, "");
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    string_view text = text_of(in, i);
+    if (starts_with(text, "-o") && text.size() > 2) text.remove_prefix(2);
+    for (const string_view option : {string_view("ProxyCommand="), string_view("LocalCommand="),
+                                     string_view("KnownHostsCommand="), string_view("ProxyCommand ")}) {
+      if (!starts_with(text, option)) continue;
+      Word code = argument(in, i);
+      code.text = text.substr(option.size());
+      Nested options;
+      options.via = via::kEvaluated;
+      code_word(in, code, options, Dialect::shell);
+    }
+  }
+  if (at >= in.count) return;
+  at = after_options(in, at + 1, kValues, "");
+  if (at < in.count && text_of(in, at) == "--") ++at;
+  Invocation remote = in;
+  remote.cwd = {};
+  Nested options;
+  options.via = via::kRemote | via::kEvaluated;
+  options.input = &in.input;
+  if (at >= in.count) {
+    options.input = nullptr;
+    if (in.input.kind != Stream::none && in.input.kind != Stream::unknown) {
+      nested_stream(remote, in.input, options, Dialect::shell);
+    }
+    in.output = Stream{};
+    in.output.kind = Stream::remote;
+    return;
+  }
+  Word word = argument(in, at);
+  if (at + 1 < in.count) {
+    std::uint16_t flags = 0;
+    word.text = joined(in.first + at, in.count - at, &flags);
+    word.flags = flags;
+    word.span.end = argument(in, in.count - 1).span.end;
+  }
+  code_word(remote, word, options, Dialect::shell);
+  in.tail = remote.tail;
+  in.output = Stream{};
+  in.output.kind = Stream::remote;
+}
+
+}  // namespace tipstaff::gate::shell

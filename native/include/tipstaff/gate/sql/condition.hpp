@@ -1,0 +1,159 @@
+// Whether a condition is always true, as far as its text alone tells.
+#pragma once
+
+#include "tipstaff/gate/sql/cursor.hpp"
+
+namespace tipstaff::gate::sql {
+
+enum class Truth : std::uint8_t { unknown, always, never };
+
+class Condition {
+ public:
+  explicit Condition(Cursor& cursor) noexcept : at_(cursor) {}
+
+  // Reads from behind WHERE to what ends the condition, which stays the current token.
+  Truth read(std::uint32_t level = 0) noexcept {
+    Truth any = conjunction(level);
+    while (at_.token().is_one_of("or xor") || is_doubled('|')) {
+      skip_connective();
+      const Truth next = conjunction(level);
+      if (any == Truth::always || next == Truth::always) {
+        any = Truth::always;
+      } else if (any == Truth::never) {
+        any = next;
+      } else if (next != Truth::never) {
+        any = Truth::unknown;
+      }
+    }
+    return any;
+  }
+
+ private:
+  static constexpr std::uint32_t kDeepest = 16;
+
+  bool is_doubled(char c) const noexcept { return at_.token().is_mark(c) && at_.peek().is_mark(c); }
+  void skip_connective() noexcept {
+    const bool mark = at_.token().kind == Kind::mark;
+    at_.advance();
+    if (mark) at_.advance();
+  }
+  bool ends() const noexcept {
+    const Token& token = at_.token();
+    return token.kind == Kind::end || token.kind == Kind::meta || token.is_mark(';') || token.is_mark(')') ||
+           token.is_one_of("returning order limit group having offset fetch option union allow delete drop truncate update "
+                           "insert select exec execute go end if");
+  }
+
+  Truth conjunction(std::uint32_t level) noexcept {
+    Truth all = term(level);
+    while (at_.token().is("and") || is_doubled('&')) {
+      skip_connective();
+      const Truth next = term(level);
+      if (all == Truth::never || next == Truth::never) {
+        all = Truth::never;
+      } else if (all == Truth::always) {
+        all = next;
+      }
+    }
+    return all;
+  }
+
+  Truth term(std::uint32_t level) noexcept {
+    if (at_.token().is("not") || at_.token().is_mark('!')) {
+      at_.advance();
+      const Truth inner = level < kDeepest ? term(level + 1) : Truth::unknown;
+      return inner == Truth::always ? Truth::never : inner == Truth::never ? Truth::always : Truth::unknown;
+    }
+    Truth truth = Truth::unknown;
+    bool grouped = false, more = false;
+    if (at_.token().is_mark('(') && level < kDeepest) {
+      const std::uint32_t inside = at_.depth();
+      at_.advance();
+      if (!at_.token().is_one_of("select with values")) truth = read(level + 1);
+      while (!at_.at_end() && !at_.token().is_mark(';') && !(at_.token().is_mark(')') && at_.depth() == inside)) at_.advance();
+      if (!at_.token().is_mark(')')) return truth;
+      at_.advance();
+      grouped = true;
+    }
+    Token part[4];
+    std::uint32_t n = 0;
+    while (!ends() && !at_.token().is_one_of("and or xor") && !is_doubled('|') && !is_doubled('&')) {
+      more = true;
+      if (at_.token().is_mark('(')) {
+        at_.skip_parentheses();
+        n = 9;
+        continue;
+      }
+      if (n < 4) part[n] = at_.token();
+      if (n < 9) ++n;
+      at_.advance();
+    }
+    if (grouped) return more ? Truth::unknown : truth;
+    return judge(part, n);
+  }
+
+  static bool same(const Token& a, const Token& b) noexcept {
+    if (a.kind != b.kind || a.text.size() != b.text.size()) return false;
+    for (std::size_t i = 0; i < a.text.size(); ++i) {
+      const bool equal = a.kind == Kind::text ? a.text[i] == b.text[i] : ascii::lower(a.text[i]) == ascii::lower(b.text[i]);
+      if (!equal) return false;
+    }
+    return true;
+  }
+  static bool is_constant(const Token& token) noexcept { return token.kind == Kind::number || token.kind == Kind::text; }
+  static long number(const Token& token) noexcept {
+    long value = 0;
+    for (const char c : token.text.substr(0, 9)) {
+      if (!ascii::is_digit(c)) break;
+      value = value * 10 + (c - '0');
+    }
+    return value;
+  }
+  static Truth truth_of(bool holds) noexcept { return holds ? Truth::always : Truth::never; }
+
+  static Truth judge(const Token* part, std::uint32_t n) noexcept {
+    if (n == 1) {
+      if (part[0].is("true")) return Truth::always;
+      if (part[0].is_one_of("false null")) return Truth::never;
+      if (part[0].kind == Kind::number) return truth_of(part[0].text.find_first_not_of("0.") != std::string_view::npos);
+      if (part[0].kind == Kind::text && !part[0].text.empty()) return truth_of(ascii::is_digit(part[0].text[0]) && number(part[0]) != 0);
+      return Truth::unknown;
+    }
+    if (n < 3 || n > 4) return Truth::unknown;
+    const Token& left = part[0];
+    const Token& right = part[n - 1];
+    const bool is_key = left.is_one_of("id rowid _id pk uuid");
+    const char sign = part[1].kind == Kind::mark ? part[1].text[0] : '\0';
+    const char second = n == 4 && part[2].kind == Kind::mark ? part[2].text[0] : '\0';
+    if (n == 4 && is_key && part[1].is("is") && part[2].is("not") && right.is("null")) return Truth::always;
+    if (n == 4 && is_key && sign == '>' && second == '-') return Truth::always;
+    if (n == 4 && second == '\0') return Truth::unknown;
+    if (n == 3 && part[1].is_one_of("like ilike rlike regexp glob")) {
+      const bool everything = right.kind == Kind::text && !right.text.empty() &&
+                              right.text.find_first_not_of("%*.") == std::string_view::npos;
+      return everything ? Truth::always : Truth::unknown;
+    }
+    if (n == 3 && part[1].is("is")) return left.is("true") && right.is("true") ? Truth::always : Truth::unknown;
+    const bool equal = (sign == '=' && (second == '\0' || second == '=')) || ((sign == '<' || sign == '>') && second == '=');
+    const bool differs = (sign == '<' && second == '>') || (sign == '!' && second == '=');
+    if (same(left, right)) {
+      if (equal) return Truth::always;
+      if (is_constant(left) && (differs || sign == '<' || sign == '>')) return Truth::never;
+      return Truth::unknown;
+    }
+    if (is_constant(left) && is_constant(right) && left.kind == right.kind) {
+      if (differs) return Truth::always;
+      if (sign == '=') return Truth::never;
+      if (left.kind == Kind::number && sign == '<') return truth_of(number(left) < number(right));
+      if (left.kind == Kind::number && sign == '>') return truth_of(number(left) > number(right));
+    }
+    // Keys count from one.
+    if (is_key && right.kind == Kind::number && number(right) == 0 && (sign == '>' || differs)) return Truth::always;
+    if (is_key && right.kind == Kind::text && right.text.empty() && differs) return Truth::always;
+    return Truth::unknown;
+  }
+
+  Cursor& at_;
+};
+
+}  // namespace tipstaff::gate::sql

@@ -1,0 +1,108 @@
+// What a secret says about itself: checksums at its end, and what its base64 holds.
+#ifndef TIPSTAFF_SECRETS_CHECKS_HPP
+#define TIPSTAFF_SECRETS_CHECKS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "tipstaff/secrets/values.hpp"
+
+namespace tipstaff::secrets {
+
+inline std::uint32_t crc32_of(Bytes data) noexcept {
+  std::uint32_t crc = 0xFFFFFFFFu;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    crc ^= data[i];
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xEDB88320u & (0u - (crc & 1u)));
+  }
+  return ~crc;
+}
+
+// Value of a digit as tokens count with them, 62 for none.
+inline std::uint32_t base62_digit(Byte c) noexcept {
+  if (is_digit(c)) return c - '0';
+  if (is_upper(c)) return 10u + (c - 'A');
+  if (is_lower(c)) return 36u + (c - 'a');
+  return 62;
+}
+
+// 1: six base-62 digits at the end are the CRC-32 of what is between the first underscore and them;
+// 2: eight hexadecimal digits behind the last underscore are that of all before it.
+inline bool checksum_holds(Bytes token, Byte kind) noexcept {
+  std::size_t sign = 0;
+  if (kind == 1) {
+    while (sign < token.size && token[sign] != '_') ++sign;
+    const std::size_t start = sign < token.size ? sign + 1 : 0;
+    if (token.size < start + 6) return false;
+    std::uint64_t number = 0;
+    for (std::size_t i = token.size - 6; i < token.size; ++i) {
+      const std::uint32_t digit = base62_digit(token[i]);
+      if (digit > 61) return false;
+      number = number * 62 + digit;
+    }
+    return number == crc32_of(token.part(start, token.size - 6));
+  }
+  sign = token.size;
+  while (sign > 0 && token[sign - 1] != '_') --sign;
+  if (sign == 0 || token.size - sign != 8) return false;
+  std::uint32_t number = 0;
+  for (std::size_t i = sign; i < token.size; ++i) {
+    const Byte c = static_cast<Byte>(token[i] | 0x20);
+    if (!is_hex(token[i])) return false;
+    number = number << 4 | static_cast<std::uint32_t>(is_digit(token[i]) ? c - '0' : c - 'a' + 10);
+  }
+  return number == crc32_of(token.part(0, sign - 1));
+}
+
+// Decodes base64 up to its first sign that is none, or `capacity` bytes; returns their number.
+inline std::size_t decode_base64(Bytes data, Byte* out, std::size_t capacity) noexcept {
+  std::size_t count = 0;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    const Byte c = data[i];
+    std::uint32_t value;
+    if (is_upper(c)) {
+      value = c - 'A';
+    } else if (is_lower(c)) {
+      value = 26u + (c - 'a');
+    } else if (is_digit(c)) {
+      value = 52u + (c - '0');
+    } else if (c == '+') {
+      value = 62;
+    } else if (c == '/') {
+      value = 63;
+    } else {
+      break;
+    }
+    bits = bits << 6 | value;
+    held += 6;
+    if (held >= 8) {
+      if (count == capacity) break;
+      held -= 8;
+      out[count++] = static_cast<Byte>(bits >> held);
+      bits &= (1u << held) - 1;
+    }
+  }
+  return count;
+}
+
+// Whether base64 says a name, a colon and a password that is no placeholder.
+inline bool says_pair(Bytes secret, const Knowledge& known) noexcept {
+  Byte buffer[320];
+  const Bytes text = {buffer, decode_base64(secret.part(0, secret.size < 400 ? secret.size : 400), buffer, 320)};
+  std::size_t colon = 0;
+  while (colon < text.size && text[colon] != ':') ++colon;
+  if (colon == text.size || text.size - colon - 1 < 4) return false;
+  for (std::size_t i = 0; i < text.size; ++i) {
+    if (text[i] < 0x20 || text[i] >= 0x7F) return false;
+  }
+  const Bytes password = text.part(colon + 1, text.size);
+  return !is_template(password) && !is_repeated(password) && !known.list(placeholder).within(password) &&
+         !known.list(known_passwords).equals(password);
+}
+
+}  // namespace tipstaff::secrets
+
+#endif

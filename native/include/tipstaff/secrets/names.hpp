@@ -1,0 +1,83 @@
+// The name around a word that was found, its parts, and what stands before it.
+//
+// `tipstaff.kernels.plain_names` says the same in Python.
+#ifndef TIPSTAFF_SECRETS_NAMES_HPP
+#define TIPSTAFF_SECRETS_NAMES_HPP
+
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+
+#include "tipstaff/secrets/values.hpp"
+
+namespace tipstaff::secrets {
+
+inline constexpr std::size_t name_reach = 48;
+
+inline std::size_t name_start(Bytes text, std::size_t start) noexcept {
+  const std::size_t least = start > name_reach ? start - name_reach : 0;
+  while (start > least && (is_namely(text[start - 1]) || one_of(text[start - 1], "-."))) --start;
+  return start;
+}
+
+inline std::size_t name_end(Bytes text, std::size_t end) noexcept {
+  const std::size_t most = least_of(text.size, end + name_reach);
+  while (end < most && (is_namely(text[end]) ||
+                        (one_of(text[end], "-.") && end + 1 < most && is_namely(text[end + 1])))) {
+    ++end;
+  }
+  return end;
+}
+
+inline bool parts_hold(Bytes name, const Words& words) noexcept {
+  std::size_t at = 0;
+  while (at < name.size) {
+    if (!is_letter(name[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t start = at;
+    at = piece_end(name, at);
+    if (words.equals(name.part(start, at))) return true;
+  }
+  return false;
+}
+
+inline bool word_before(Bytes text, std::size_t at, const Words& words) noexcept {
+  std::size_t end = at;
+  std::size_t least = at > 8 ? at - 8 : 0;
+  while (end > least && is_blank(text[end - 1])) --end;
+  if (end == at) return false;
+  std::size_t start = end;
+  least = end > 10 ? end - 10 : 0;
+  while (start > least && is_letter(text[start - 1])) --start;
+  return words.equals(text.part(start, end));
+}
+
+// Whether `login name`, `machine name` or the like stands before a word, as in .netrc.
+inline bool after_login(Bytes text, std::size_t at) noexcept {
+  const std::size_t least = at > 80 ? at - 80 : 0;
+  std::size_t end = at;
+  while (end > least && is_space(text[end - 1])) --end;
+  if (end == at || at - end > 4) return false;
+  std::size_t start = end;
+  while (start > least && !is_space(text[start - 1])) --start;
+  if (start == end || end - start > 64) return false;
+  std::size_t word = start;
+  while (word > least && is_space(text[word - 1])) --word;
+  if (word == start || start - word > 4) return false;
+  for (const char* known : {"login", "machine", "user", "username"}) {
+    const std::size_t size = std::strlen(known);
+    if (word - least < size || std::memcmp(text.data + word - size, known, size) != 0) continue;
+    if (word - size == least || is_space(text[word - size - 1])) return true;
+  }
+  return false;
+}
+
+inline bool is_word(Bytes text, std::size_t start, std::size_t end, const char* word) noexcept {
+  return end - start == std::strlen(word) && folded_at(text, start, word);
+}
+
+}  // namespace tipstaff::secrets
+
+#endif

@@ -1,0 +1,292 @@
+// How an assigned value is judged: is it a secret, or a placeholder, a reference, a name?
+//
+// `tipstaff.kernels.plain_values` says the same in Python. Everything is linear in the value.
+#ifndef TIPSTAFF_SECRETS_VALUES_HPP
+#define TIPSTAFF_SECRETS_VALUES_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "tipstaff/secrets/bytes.hpp"
+#include "tipstaff/secrets/words.hpp"
+
+namespace tipstaff::secrets {
+
+// A value, and how it stands in the text; see the Python twin.
+struct Value {
+  std::size_t start = 0;
+  std::size_t end = 0;
+  bool quoted = false;
+  bool tight = false;
+  bool ends_line = false;
+  bool strict = false;
+};
+
+struct Counts {
+  std::size_t lower = 0, upper = 0, digit = 0, other = 0, distinct = 0, changes = 0;
+};
+
+inline Counts counts_of(Bytes data) noexcept {
+  Counts counts;
+  std::uint64_t seen[4] = {0, 0, 0, 0};
+  int last = -1;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    const Byte c = data[i];
+    int kind = 3;
+    if (is_lower(c)) {
+      kind = 0;
+      ++counts.lower;
+    } else if (is_upper(c)) {
+      kind = 1;
+      ++counts.upper;
+    } else if (is_digit(c)) {
+      kind = 2;
+      ++counts.digit;
+    } else {
+      ++counts.other;
+    }
+    counts.changes += last >= 0 && last != kind;
+    last = kind;
+    seen[c >> 6] |= std::uint64_t{1} << (c & 63);
+  }
+  for (const std::uint64_t word : seen) counts.distinct += static_cast<std::size_t>(__builtin_popcountll(word));
+  return counts;
+}
+
+// Whether the entropy of the first 1024 bytes is at least `least`, in 1/65536 bits per byte.
+inline bool entropy_holds(Bytes data, std::uint32_t least, const Knowledge& known) noexcept {
+  const std::size_t size = data.size < log_count - 1 ? data.size : log_count - 1;
+  if (least == 0 || size == 0) return least == 0;
+  std::uint16_t histogram[256] = {};
+  for (std::size_t i = 0; i < size; ++i) ++histogram[data[i]];
+  std::uint64_t spent = 0;
+  for (const std::uint16_t n : histogram) {
+    if (n != 0) spent += n * known.log(n);
+  }
+  const std::uint64_t whole = size * known.log(size);
+  return whole >= spent && whole - spent >= std::uint64_t{least} * size;
+}
+
+inline bool is_repeated(Bytes data) noexcept {
+  const std::size_t size = data.size;
+  std::size_t longest = 1;
+  std::size_t run = 1;
+  for (std::size_t i = 1; i < size; ++i) {
+    run = data[i] == data[i - 1] ? run + 1 : 1;
+    if (run > longest) longest = run;
+  }
+  if ((longest >= 6 && 4 * longest >= size) || longest >= 12) return true;
+  if (size < 4) return false;
+  for (std::size_t period = 1; period <= 32 && 2 * period <= size; ++period) {
+    if (std::memcmp(data.data, data.data + period, size - period) == 0) return true;
+  }
+  return false;
+}
+
+inline bool is_sequence(Bytes data) noexcept {
+  std::size_t longest = 1;
+  std::size_t run = 1;
+  for (std::size_t i = 1; i < data.size; ++i) {
+    run = data[i] == data[i - 1] + 1 ? run + 1 : 1;
+    if (run > longest) longest = run;
+  }
+  return longest >= 6 && 3 * longest >= data.size;
+}
+
+inline bool is_spoken(Bytes piece) noexcept {
+  std::size_t vowels = 0;
+  std::size_t run = 0;
+  std::size_t longest = 0;
+  bool last = false;
+  for (std::size_t i = 0; i < piece.size; ++i) {
+    if ((piece[i] | 0x20) == 'q' && !(i + 1 < piece.size && (piece[i + 1] | 0x20) == 'u')) return false;
+    const bool vowel = is_vowel(piece[i]);
+    vowels += vowel;
+    run = vowel == last ? run + 1 : 1;
+    last = vowel;
+    if (run > longest) longest = run;
+  }
+  return vowels > 0 && longest <= 4 && 6 * vowels >= piece.size;
+}
+
+// Where the piece of a name ends that begins with the letter at `at`: capitals, or a word.
+inline std::size_t piece_end(Bytes data, std::size_t at) noexcept {
+  const std::size_t start = at++;
+  if (is_upper(data[start]) && at < data.size && is_upper(data[at])) {
+    while (at < data.size && is_upper(data[at])) ++at;
+  } else {
+    while (at < data.size && is_lower(data[at])) ++at;
+  }
+  return at;
+}
+
+inline bool is_wordy(Bytes data) noexcept {
+  if (3 * counts_of(data).changes >= data.size) return false;
+  std::size_t letters = 0;
+  std::size_t spoken = 0;
+  std::size_t digits = 0;
+  std::size_t at = 0;
+  while (at < data.size) {
+    if (!is_letter(data[at])) {
+      digits += is_digit(data[at]);
+      ++at;
+      continue;
+    }
+    const std::size_t start = at;
+    at = piece_end(data, at);
+    letters += at - start;
+    if (at - start >= 3 && is_spoken(data.part(start, at))) spoken += at - start;
+  }
+  return 5 * digits <= data.size && letters > 0 && 10 * spoken >= 7 * letters;
+}
+
+inline bool is_uuid(Bytes data) noexcept {
+  if (data.size != 36) return false;
+  for (std::size_t i = 0; i < 36; ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? data[i] != '-' : !is_hex(data[i])) return false;
+  }
+  return true;
+}
+
+// Whether a sign stands within that something is to be put in the place of: one of ${ $( {{ }} <% %> #{ %s ... *** ://
+// and an ellipsis.
+inline bool holds_template_sign(Bytes data) noexcept {
+  static constexpr std::uint64_t first[4] = {0x1400443800000000u, 0x2800000000000000u, 0, 0x0000000400000000u};
+  for (std::size_t i = 0; i + 1 < data.size; ++i) {
+    const Byte c = data[i];
+    if ((first[c >> 6] >> (c & 63) & 1) == 0) continue;
+    const Byte next = data[i + 1];
+    const Byte third = i + 2 < data.size ? data[i + 2] : Byte{0};
+    switch (c) {
+      case '$': if (next == '{' || next == '(') return true; break;
+      case '{':
+      case '}': if (next == c) return true; break;
+      case '<': if (next == '%') return true; break;
+      case '%': if (next == '>' || next == 's') return true; break;
+      case '#': if (next == '{') return true; break;
+      case '.':
+      case '*': if (next == c && third == c) return true; break;
+      case ':': if (next == '/' && third == '/') return true; break;
+      default: if (next == 0x80 && third == 0xA6) return true;
+    }
+  }
+  return false;
+}
+
+inline bool is_template(Bytes data) noexcept {
+  const Byte first = data[0];
+  const Byte last = data[data.size - 1];
+  if (first == '$' && data.size > 1 && (is_namely(data[1]) || data[1] == '{' || data[1] == '(')) return true;
+  if ((first == '<' && last == '>') || (first == '%' && last == '%') || (first == '{' && last == '}') ||
+      (first == '[' && last == ']') || (first == '(' && last == ')')) {
+    return true;
+  }
+  if (holds_template_sign(data)) return true;
+  std::size_t opened = 0;
+  while (opened < data.size && data[opened] != '{') ++opened;
+  std::size_t closed = opened;
+  while (closed < data.size && data[closed] != '}') ++closed;
+  if (closed < data.size && closed > opened + 1) {
+    for (std::size_t i = opened + 1; i < closed; ++i) {
+      if (!is_namely(data[i]) && !one_of(data[i], ".[]")) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+inline bool is_reference(Bytes data, const Knowledge& known) noexcept {
+  if (known.list(references).begins(data)) return true;
+  if (known.list(file_endings).ends(data) && 3 * counts_of(data).digit <= data.size) return true;
+  return (data[0] == '/' || data[0] == '~' || (data.size > 1 && data[0] == '.' && data[1] == '/')) && is_wordy(data);
+}
+
+inline bool is_name(Bytes data) noexcept {
+  if (!is_letter(data[0]) && data[0] != '_') return false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!is_namely(data[i]) && data[i] != '.') return false;
+  }
+  return true;
+}
+
+inline bool is_password(Bytes data, const Value& value, const Counts& counts) noexcept {
+  const std::size_t size = data.size;
+  const int kinds = (counts.lower > 0) + (counts.upper > 0) + (counts.digit > 0) + (counts.other > 0);
+  if (size < (value.quoted ? 6u : 8u) || size > 256) return false;
+  std::size_t signs = 0;
+  for (std::size_t i = 0; i < size; ++i) signs += !is_namely(data[i]) && !one_of(data[i], "-./:");
+  const bool wordy = is_wordy(data);
+  if (!value.quoted && is_name(data) && 4 * counts.changes < size) {
+    // A name in a program, or a short password: where the form is a program's, it is a name.
+    if (wordy && counts.digit < 2) return false;
+    if (!(value.tight && value.ends_line && counts.digit >= 2)) return false;
+  }
+  if (value.strict && kinds < 3 && size < 12) return false;
+  if (counts.digit == 0) {
+    if (signs >= 1 && kinds >= 3 && size >= 8) return true;
+    return size >= 10 && !wordy && (kinds >= 2 || size >= 16);
+  }
+  if (wordy) {
+    return size >= 8 && (counts.digit >= 2 || signs >= 1 || (counts.upper > 0 && counts.other > 0));
+  }
+  return kinds >= 2;
+}
+
+inline constexpr ByteSet token_signs("-.+/=~:%$!@#^&*?|,;");
+
+inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte mode,
+                     const Knowledge& known) noexcept {
+  const std::size_t size = data.size;
+  if (is_uuid(data)) return mode == judge_secret;
+  if (size < (value.quoted ? 12u : 16u) || size > 2048 || is_wordy(data)) return false;
+  bool dotted = false;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!is_namely(data[i]) && !token_signs.has(data[i])) return false;
+    dotted |= data[i] == '.';
+  }
+  if (counts.digit == 0 && !(size >= 16 && counts.lower > 0 && counts.upper > 0 && 3 * counts.changes >= size)) {
+    return size >= 20 && entropy_holds(data, 249037, known);
+  }
+  if (!value.quoted && is_name(data) && dotted && 4 * counts.changes < size) return false;
+  return 6 * counts.changes >= size && entropy_holds(data, size < 24 ? 176947 : 203162, known);
+}
+
+// Whether an assigned value is a secret.
+inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& known) noexcept {
+  const bool wary = mode == judge_quoted || mode == judge_unquoted;
+  if (data.size < 4 || data.size > (mode == judge_password ? 256u : 4096u)) return false;
+  if (is_template(data) || is_reference(data, known)) return false;
+  if (!value.quoted) {
+    if (one_of(data[0], "!*&@") || holds(data, "=>") || holds(data, "->")) return false;
+    for (std::size_t i = 0; i < data.size; ++i) {
+      if (one_of(data[i], "([{")) return false;
+    }
+  }
+  if (wary) {
+    if (known.list(obvious).within(data)) return false;
+    if (value.quoted != (mode == judge_quoted)) return false;
+    const Counts counts = counts_of(data);
+    if (mode == judge_unquoted && (counts.digit == 0 || counts.lower + counts.upper == 0)) return false;
+    for (std::size_t i = 0; i < data.size; ++i) {
+      if (!one_of(data[i], "*.-_xX# ")) return true;
+    }
+    return false;
+  }
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (data[i] <= 0x20 || data[i] >= 0x7F) return false;
+  }
+  const Counts counts = counts_of(data);
+  if (counts.lower + counts.upper == 0 || counts.distinct < 5) return false;
+  if (!(mode == judge_password ? is_password(data, value, counts) : is_token(data, value, counts, mode, known))) {
+    return false;
+  }
+  // The dearer looks come last; all of them must agree.
+  return !is_repeated(data) && !is_sequence(data) && !known.list(placeholder).within(data) &&
+         !known.list(plain_value).within(data);
+}
+
+}  // namespace tipstaff::secrets
+
+#endif
