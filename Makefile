@@ -70,7 +70,7 @@ $(MODEL)/model.onnx: | $(VENV)/.run
 	$(BIN)/python -m tools.embedding.export_onnx $(MODEL)
 
 eval: $(VENV)/.run $(MODEL)/model.onnx
-	$(BIN)/python -m pytest -q tests/guidance/test_onnx_embedding.py -k real_model
+	$(BIN)/python -m pytest -q tests/guidance/embeddings/test_onnx_embedding.py -k real_model
 	$(BIN)/python -m benchmarks.eval_retrieval --onnx $(MODEL) --json build/eval/retrieval.json --svg build/eval/retrieval-quality.svg
 
 # The table of the static embedding once more, from packages to the file, held against the one in the package.

@@ -115,7 +115,7 @@ def hashing() -> list[Row]:
     def measure(peer: NodePeer) -> tuple[float, str]:
         import numpy as np
 
-        from tipstaff.guidance.embeddings import HashEmbedding, text_column
+        from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding, text_column
         from tipstaff.kernels import hash_embed_batch
 
         texts = inputs.texts(1000)
@@ -151,7 +151,8 @@ def hashing() -> list[Row]:
 def _timed_at_first_sight(text: str) -> float:
     """Time a compilation in a process that has other rule files behind it, and remembers nothing of this one."""
     from tipstaff import compile_guidance
-    from tipstaff.guidance import annotations, claims
+    from tipstaff.guidance.extraction import annotations
+    from tipstaff.guidance.wording import claims
 
     for remembering in (annotations.parse_annotations, annotations.plain_annotation, claims.claims):
         remembering.cache_clear()
@@ -260,7 +261,7 @@ def unchanged() -> list[Row]:
 
 @contextlib.contextmanager
 def _large_store() -> Iterator[Path]:
-    from tipstaff.guidance.embeddings import HashEmbedding
+    from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
     from tipstaff.store.writing import write_store
 
     bundle, embedding = inputs.bundle(100_000), HashEmbedding(DIMENSIONS)

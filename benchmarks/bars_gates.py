@@ -70,7 +70,7 @@ def _microseconds(call: Callable[[], object], calls: int, times: int = 3) -> flo
 
 def _ours(threads: int = 1, times: int = TIMES) -> Callable[[], float]:
     from tipstaff import EnforcementGates, GateConfig
-    from tipstaff.gates.places import place_of
+    from tipstaff.gates.judging.surroundings import place_of
 
     gates = EnforcementGates(GateConfig(read_files=False))
     place = place_of("/home/dev/proj", "/home/dev", "/tmp", files=False)

@@ -36,10 +36,10 @@ SLOW_ROUNDS: Final = 15
 @contextmanager
 def _bench() -> Iterator[Path]:
     """A folder with the programs that are needed, a repository of 500 rules, and a compiled policy."""
-    from tipstaff.gates.packs import load_policy
-    from tipstaff.gates.policy_file import write_policy
-    from tipstaff.gates.policy_image import DEFAULT_IMAGE, compile_image
-    from tipstaff.guidance.hook_image import write_hook_image
+    from tipstaff.gates.image.policy_file import write_policy
+    from tipstaff.gates.image.policy_image import DEFAULT_IMAGE, compile_image
+    from tipstaff.gates.packs.reader import load_policy
+    from tipstaff.guidance.hook.image import write_hook_image
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

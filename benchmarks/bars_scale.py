@@ -56,8 +56,8 @@ def _walls(retriever: Any, asked: Sequence[str]) -> tuple[list[float], list[floa
 
 def embedding() -> list[Row]:
     """Embed texts of 100 characters in a batch, and one by one with MiniLM under onnxruntime on one thread."""
-    from tipstaff.guidance.onnx_embedding import OnnxEmbedding
-    from tipstaff.guidance.static_embedding import StaticEmbedding
+    from tipstaff.guidance.embeddings.onnx_embedding import OnnxEmbedding
+    from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 
     texts = [text.ljust(EMBED_CHARS)[:EMBED_CHARS] for text in varied_texts(20_000) if len(text) >= EMBED_CHARS]
     names = ("embed a task of 100 characters, batch, us", "the same, times faster than MiniLM in ONNX, one thread")
@@ -108,8 +108,8 @@ def small() -> list[Row]:
 
 @contextlib.contextmanager
 def _stored(count: int) -> Iterator[Path]:
-    from tipstaff.guidance.reuse import shard_columns
-    from tipstaff.guidance.static_embedding import StaticEmbedding
+    from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+    from tipstaff.guidance.project_update import shard_columns
     from tipstaff.store.writing import write_store
 
     bundle, chosen = varied_bundle(count), StaticEmbedding()
@@ -183,8 +183,8 @@ def huge() -> list[Row]:
 
 def _recall(retriever: Any, task: str) -> float:
     """Return the share of the exact five best that signs find."""
-    from tipstaff.guidance.intents import classify_intent
-    from tipstaff.guidance.vectors import task_vector
+    from tipstaff.guidance.intents.classify import classify_intent
+    from tipstaff.guidance.retrieval.vectors import task_vector
     from tipstaff.model import INTENT_BITS
 
     index = retriever._index
@@ -202,8 +202,8 @@ def _recall(retriever: Any, task: str) -> float:
 
 def updates() -> list[Row]:
     """Update a store of 100,000 shards of which 100 changed, against building it anew; compiling is part of neither."""
-    from tipstaff.guidance.reuse import shard_columns
-    from tipstaff.guidance.static_embedding import StaticEmbedding
+    from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+    from tipstaff.guidance.project_update import shard_columns
     from tipstaff.model import RuleShard
     from tipstaff.store.shards import open_store
 

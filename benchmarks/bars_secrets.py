@@ -15,9 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tipstaff.gates.secrets import TABLE_FILE
-from tipstaff.kernels import SecretTable, plain_secret_table
-from tipstaff.kernels.plain_shapes import regex_of
+from tipstaff.gates.secrets.scanner import TABLE_FILE
+from tipstaff.kernels import SecretTable
+from tipstaff.kernels.plain import secret_table as plain_secret_table
+from tipstaff.kernels.plain.shapes import regex_of
 
 VERSUS_HYPERSCAN = 2.0
 VERSUS_DETECT_SECRETS = 100.0

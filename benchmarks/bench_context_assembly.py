@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from benchmarks.bars_context_assembly import PROMPT_CHARS, PROSE, QUERY, TIER_CHARS, TIERS, assembled, tiers
 
-from tipstaff.context.budget import SystemPromptBudget
-from tipstaff.context.focus import RequestFocus
-from tipstaff.context.truncation import truncate
+from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.prompt.truncation import truncate
 
 
 @pytest.mark.benchmark(group="focus of a request")

@@ -43,9 +43,9 @@ def main(arguments: list[str] | None = None) -> None:
 
     from tipstaff import StaticEmbedding
     from tipstaff.budgets import SIGN_CANDIDATES
-    from tipstaff.guidance.intents import classify_intent
-    from tipstaff.guidance.shard_index import index_of_bundle
-    from tipstaff.guidance.vectors import boosts_of, task_vector
+    from tipstaff.guidance.intents.classify import classify_intent
+    from tipstaff.guidance.retrieval.shard_index import index_of_bundle
+    from tipstaff.guidance.retrieval.vectors import boosts_of, task_vector
     from tipstaff.kernels import score_topk_f32, score_topk_signs, sign_rows
     from tipstaff.model import INTENT_BITS
 

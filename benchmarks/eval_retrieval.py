@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from tests.shared_data import shared_path
 from tools.embedding.measures import NAMES, Evaluation, innermost, interval, judge_all, read_evaluation
 
-from tipstaff.guidance.embeddings import HashEmbedding
-from tipstaff.guidance.onnx_embedding import OnnxEmbedding
-from tipstaff.guidance.static_embedding import HEADING_WEIGHT, StaticEmbedding
+from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
+from tipstaff.guidance.embeddings.onnx_embedding import OnnxEmbedding
+from tipstaff.guidance.embeddings.static_embedding import HEADING_WEIGHT, StaticEmbedding
 
 OWN: Final = Path(__file__).with_name("data") / "retrieval.json"
 Scores = list[NDArray[np.float32]]

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.kernel_data import DIMENSIONS, TEXT
 
 from tipstaff import kernels
-from tipstaff.kernels import plain
+from tipstaff.kernels.plain import scoring as plain
 
 ROWS = 1000
 SIZES = (60, 200, 2000)

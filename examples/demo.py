@@ -14,7 +14,7 @@ from pathlib import Path
 from tipstaff.cli.output import COLOURS, Painter, counted
 from tipstaff.guidance.lint import lint_repository
 from tipstaff.guidance.project import open_project
-from tipstaff.guidance.retriever import ShardRetriever
+from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.model import PolicyBundle, Severity
 
 ORCHARD = Path(__file__).resolve().parent / "orchard"

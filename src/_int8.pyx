@@ -269,7 +269,7 @@ cdef class TaskSearch:
         span.data = <const unsigned char*> <const char*> self._bytes
         span.size = len(self._bytes)
         if not self._lexicon.open(span) or not self._lexicon.check():
-            raise ValueError("lexicon: this is none; tipstaff.kernels.intent_table makes them")
+            raise ValueError("lexicon: this is none; tipstaff.kernels.formats.intent_table makes them")
         self._table_view.take(table, "table", "B", "bytes", 1, 0)
         span.data = self._table_view.data()
         span.size = self._table_view.size()

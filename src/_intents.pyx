@@ -35,7 +35,7 @@ cdef class TaskReader:
     Parameters
     ----------
     lexicon
-        Bytes that `tipstaff.kernels.intent_table.make_intent_table` made.
+        Bytes that `tipstaff.kernels.formats.intent_table.make_intent_table` made.
 
     Raises
     ------
@@ -56,7 +56,7 @@ cdef class TaskReader:
         span.data = <const unsigned char*> <const char*> self._bytes
         span.size = len(self._bytes)
         if not self._lexicon.open(span) or not self._lexicon.check():
-            raise ValueError("lexicon: this is none; tipstaff.kernels.intent_table makes them")
+            raise ValueError("lexicon: this is none; tipstaff.kernels.formats.intent_table makes them")
 
     cdef tuple _answer(self, str text, bint ready):
         cdef Py_ssize_t size = 0
@@ -112,7 +112,7 @@ def task_places(str task not None):
     -------
     tuple of str or None
         At most 8 paths, each once, in the task's order; None where the task is not ASCII, which
-        `tipstaff.kernels.plain_places.places_in_text` reads.
+        `tipstaff.kernels.plain.places.places_in_text` reads.
     """
     cdef Py_ssize_t size = 0
     cdef char memory[2 * MOST_BYTES]
@@ -167,7 +167,7 @@ cdef class TopicWords:
     Parameters
     ----------
     lexicon
-        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made.
+        Bytes that `tipstaff.kernels.formats.lexicon.make_lexicon` made.
     grammar
         Bits of the values of those of its words that belong to no topic.
 
@@ -192,7 +192,7 @@ cdef class TopicWords:
         span.data = <const unsigned char*> <const char*> self._bytes
         span.size = len(self._bytes)
         if not open_lexicon(span, &self._lexicon):
-            raise ValueError("lexicon: this is none; tipstaff.kernels.lexicon makes them")
+            raise ValueError("lexicon: this is none; tipstaff.kernels.formats.lexicon makes them")
 
     def shared(self, str task not None, list topics not None, Py_ssize_t most=4):
         """Return for each topic the words that it has in common with a task.

@@ -68,7 +68,7 @@ cdef int open_table(Borrowed& file, object lexicon, Lexicon* table) except -1:
     span.data = file.data()
     span.size = file.size()
     if not open_lexicon(span, table):
-        raise ValueError("lexicon: this is none; tipstaff.kernels.lexicon makes them")
+        raise ValueError("lexicon: this is none; tipstaff.kernels.formats.lexicon makes them")
     return 0
 
 
@@ -95,7 +95,7 @@ def word_values(lexicon, str text not None):
     Parameters
     ----------
     lexicon
-        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made.
+        Bytes that `tipstaff.kernels.formats.lexicon.make_lexicon` made.
     text
         ASCII, or a text whose words are set apart by spaces and in lower case.
 
@@ -136,7 +136,7 @@ def read_words(lexicon, offsets, data, Py_ssize_t max_words):
     Parameters
     ----------
     lexicon
-        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made.
+        Bytes that `tipstaff.kernels.formats.lexicon.make_lexicon` made.
     offsets
         int32, shape (n_texts + 1,): text i is ``data[offsets[i]:offsets[i + 1]]``.
     data
@@ -177,7 +177,7 @@ def opposed_texts(lexicon, offsets, data, *, work_limit=None):
     Parameters
     ----------
     lexicon
-        Bytes that `tipstaff.kernels.lexicon.make_lexicon` made; the values are those of `tipstaff.kernels.roles`.
+        Bytes that `tipstaff.kernels.formats.lexicon.make_lexicon` made; the values are those of `tipstaff.kernels.formats.roles`.
     offsets
         int32, shape (n_texts + 1,): text i is ``data[offsets[i]:offsets[i + 1]]``.
     data

@@ -91,7 +91,7 @@ def token_features(str text not None, *, isa=None):
     Returns
     -------
     memoryview of int64, shape (55,)
-        Counts in the order of `tipstaff.kernels.plain_tokens.FEATURES`.
+        Counts in the order of `tipstaff.kernels.plain.tokens.FEATURES`.
     """
     out = PyByteArray_FromStringAndSize(NULL, token_features_count * 8)
     count(text, isa, <int64_t*> PyByteArray_AS_STRING(out))

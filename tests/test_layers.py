@@ -112,7 +112,7 @@ def test_there_are_modules_to_look_at() -> None:
         ("tipstaff.store.shards", "from tipstaff import guidance", "guidance stands above store"),
         ("tipstaff.store.shards", "from ..guidance import lint", "guidance stands above store"),
         ("tipstaff.store.shards", "from .. import cli", "cli stands above store"),
-        ("tipstaff.guidance.lint", "from tipstaff.gates.engine import x", "gates stands beside guidance"),
+        ("tipstaff.guidance.lint", "from tipstaff.gates.judging.engine import x", "gates stands beside guidance"),
         ("tipstaff.model", "import_module('tipstaff.kernels')", "kernels stands above model"),
         ("tipstaff.model", "importlib.import_module(f'tipstaff.store.{x}')", "store stands above model"),
         ("tipstaff.cli.app", "import tipstaff.helpers", "helpers has no place among the steps"),

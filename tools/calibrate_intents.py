@@ -16,13 +16,13 @@ import math
 import tomllib
 from pathlib import Path
 
-from tipstaff.guidance import intents
-from tipstaff.guidance.intents import classify_intent
-from tipstaff.guidance.task_words import words_beyond_ascii
-from tipstaff.kernels.plain_intents import WIDE, TaskReader, ascii_words
+from tipstaff.guidance.intents import classify as intents
+from tipstaff.guidance.intents.classify import classify_intent
+from tipstaff.guidance.intents.task_words import words_beyond_ascii
+from tipstaff.kernels.plain.intents import WIDE, TaskReader, ascii_words
 
 Case = tuple[str, str]
-CASES = Path(__file__).resolve().parents[1] / "tests" / "guidance" / "intent_cases.toml"
+CASES = Path(__file__).resolve().parents[1] / "tests" / "guidance" / "intents" / "intent_cases.toml"
 
 
 def load_cases(half: str) -> list[Case]:

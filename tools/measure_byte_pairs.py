@@ -1,6 +1,6 @@
 """Measures how classes of bytes follow one another in source text: ``python -m tools.measure_byte_pairs FOLDER ...``.
 
-Prints the two tables of `tipstaff.gates.secret_pairs`; ``--write`` puts them there. What was shipped was measured over
+Prints the two tables of `tipstaff.gates.secrets.pairs`; ``--write`` puts them there. What was shipped was measured over
 files of Python, C, JavaScript, Markdown, JSON, YAML and shell scripts; any few megabytes of such files tell about the
 same. The tables only choose where the scanner of secrets looks first: what it finds does not depend on them.
 """
@@ -16,8 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from tipstaff.gates import secret_pairs
-from tipstaff.kernels.plain_secret_table import class_of
+from tipstaff.gates.secrets import pairs as secret_pairs
+from tipstaff.kernels.plain.secret_table import class_of
 
 SUFFIXES: Final = (".py", ".c", ".h", ".js", ".md", ".json", ".yaml", ".yml", ".sh")
 MOST_BYTES: Final = 9_000_000
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and print or write."""
     parser = argparse.ArgumentParser(description="Measures how classes of bytes follow one another in source text.")
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--write", action="store_true", help="put the tables into tipstaff/gates/secret_pairs.py")
+    parser.add_argument("--write", action="store_true", help="put the tables into tipstaff/gates/secrets/pairs.py")
     given = parser.parse_args(arguments)
     first, pairs = measure(source_texts(given.folders))
     if given.write:

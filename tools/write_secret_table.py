@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tipstaff.gates.secret_table import default_table
-from tipstaff.gates.secrets import TABLE_FILE
+from tipstaff.gates.secrets.scanner import TABLE_FILE
+from tipstaff.gates.secrets.table import default_table
 
 
 def main() -> None:

@@ -5,8 +5,8 @@ python tools/write_task_lexicon.py
 
 from __future__ import annotations
 
-from tipstaff.guidance.intent_lexicon import task_lexicon
-from tipstaff.guidance.intents import LEXICON
+from tipstaff.guidance.intents.classify import LEXICON
+from tipstaff.guidance.intents.lexicon import task_lexicon
 
 
 def main() -> None:

@@ -12,18 +12,18 @@ from tipstaff.lazy import loader
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tipstaff.gates.config import GateConfig
-    from tipstaff.gates.engine import EnforcementGates
+    from tipstaff.gates.judging.engine import EnforcementGates
     from tipstaff.gates.results import GateResult, aggregate_decision
-    from tipstaff.gates.secrets import SecretFinding, redact, scan_secrets
-    from tipstaff.guidance.compiler import CompilerConfig, compile_guidance
-    from tipstaff.guidance.embeddings import HashEmbedding
-    from tipstaff.guidance.intents import classify_intent
+    from tipstaff.gates.secrets.scanner import SecretFinding, redact, scan_secrets
+    from tipstaff.guidance.compiling.compiler import CompilerConfig, compile_guidance
+    from tipstaff.guidance.compiling.tenants import join_bundles
+    from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
+    from tipstaff.guidance.embeddings.onnx_embedding import OnnxEmbedding
+    from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+    from tipstaff.guidance.intents.classify import classify_intent
     from tipstaff.guidance.lint import lint_repository
-    from tipstaff.guidance.onnx_embedding import OnnxEmbedding
     from tipstaff.guidance.project import compile_repository, open_project
-    from tipstaff.guidance.retriever import ShardRetriever
-    from tipstaff.guidance.static_embedding import StaticEmbedding
-    from tipstaff.guidance.tenants import join_bundles
+    from tipstaff.guidance.retrieval.retriever import ShardRetriever
     from tipstaff.model import (
         Constitution,
         Diagnostic,
@@ -40,23 +40,23 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "GateConfig": "tipstaff.gates.config",
-    "EnforcementGates": "tipstaff.gates.engine",
+    "EnforcementGates": "tipstaff.gates.judging.engine",
     "GateResult": "tipstaff.gates.results",
     "aggregate_decision": "tipstaff.gates.results",
-    "SecretFinding": "tipstaff.gates.secrets",
-    "redact": "tipstaff.gates.secrets",
-    "scan_secrets": "tipstaff.gates.secrets",
-    "CompilerConfig": "tipstaff.guidance.compiler",
-    "compile_guidance": "tipstaff.guidance.compiler",
-    "HashEmbedding": "tipstaff.guidance.embeddings",
-    "classify_intent": "tipstaff.guidance.intents",
+    "SecretFinding": "tipstaff.gates.secrets.scanner",
+    "redact": "tipstaff.gates.secrets.scanner",
+    "scan_secrets": "tipstaff.gates.secrets.scanner",
+    "CompilerConfig": "tipstaff.guidance.compiling.compiler",
+    "compile_guidance": "tipstaff.guidance.compiling.compiler",
+    "HashEmbedding": "tipstaff.guidance.embeddings.hash_embedding",
+    "classify_intent": "tipstaff.guidance.intents.classify",
     "lint_repository": "tipstaff.guidance.lint",
     "compile_repository": "tipstaff.guidance.project",
     "open_project": "tipstaff.guidance.project",
-    "OnnxEmbedding": "tipstaff.guidance.onnx_embedding",
-    "ShardRetriever": "tipstaff.guidance.retriever",
-    "StaticEmbedding": "tipstaff.guidance.static_embedding",
-    "join_bundles": "tipstaff.guidance.tenants",
+    "OnnxEmbedding": "tipstaff.guidance.embeddings.onnx_embedding",
+    "ShardRetriever": "tipstaff.guidance.retrieval.retriever",
+    "StaticEmbedding": "tipstaff.guidance.embeddings.static_embedding",
+    "join_bundles": "tipstaff.guidance.compiling.tenants",
     "Constitution": "tipstaff.model",
     "Diagnostic": "tipstaff.model",
     "GuidanceRule": "tipstaff.model",

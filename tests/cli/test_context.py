@@ -8,9 +8,9 @@ import pytest
 
 from tests.context.requests import request
 from tipstaff.cli import exits, main
-from tipstaff.cli.context_command import bar, short
+from tipstaff.cli.commands.context import bar, short
 from tipstaff.cli.output import Painter
-from tipstaff.context.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 
 Capture = pytest.CaptureFixture[str]
 
@@ -57,7 +57,7 @@ def test_list_shows_every_block(capsys: Capture, project: Path) -> None:
 
 def test_colours_follow_the_pressure(capsys: Capture, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "tipstaff.cli.context_command.Painter",
+        "tipstaff.cli.commands.context.Painter",
         lambda: Painter("always"),
     )
     text = run(capsys, project, "list")
@@ -93,9 +93,9 @@ def test_detail_shows_why_and_what_is_gone(capsys: Capture, project: Path) -> No
 
 
 def test_long_content_is_cut(capsys: Capture, tmp_path: Path) -> None:
-    from tipstaff.context.assembly import ContextAssemblyPlan
-    from tipstaff.context.budget import SystemPromptBudget
-    from tipstaff.context.snapshot import take_snapshot
+    from tipstaff.context.inspecting.snapshot import take_snapshot
+    from tipstaff.context.prompt.assembly import ContextAssemblyPlan
+    from tipstaff.context.prompt.budget import SystemPromptBudget
 
     prompt = ContextAssemblyPlan().add_section("base", "x" * 13_000, 95, True).build(SystemPromptBudget())
     SnapshotFolder.of_project(tmp_path).record(take_snapshot(prompt, session_id="s"))

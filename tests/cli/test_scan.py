@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tipstaff.cli import app, exits
-from tipstaff.gates.secret_packs import made_up
+from tipstaff.gates.secrets.packs import made_up
 
 TOKEN = made_up("ghp_{crc62:36}")
 KEY = made_up("AKIA{base32:16}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from tipstaff.context.assembly import ContextAssemblyPlan
-from tipstaff.context.boosts import PriorityBoost
-from tipstaff.context.budget import SystemPromptBudget
 from tipstaff.context.candidates.injection import CandidateSection
-from tipstaff.context.monitor import ContextMonitor
-from tipstaff.context.snapshot import ContextSnapshot, take_snapshot
+from tipstaff.context.inspecting.monitor import ContextMonitor
+from tipstaff.context.inspecting.snapshot import ContextSnapshot, take_snapshot
+from tipstaff.context.prompt.assembly import ContextAssemblyPlan
+from tipstaff.context.prompt.boosts import PriorityBoost
+from tipstaff.context.prompt.budget import SystemPromptBudget
 
 FOCUS = SimpleNamespace(
     query_summary="fix the streaming bug",

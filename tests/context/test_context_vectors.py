@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from tests.shared_data import shared_path
-from tipstaff.context.allowances import PromptOverflowError
-from tipstaff.context.assembly import ContextAssemblyPlan
-from tipstaff.context.boosts import boost_priority
-from tipstaff.context.budget import SystemPromptBudget
-from tipstaff.context.compaction_config import CompactionConfig
-from tipstaff.context.focus import RequestFocus
-from tipstaff.context.truncation import truncate
+from tipstaff.context.prompt.allowances import PromptOverflowError
+from tipstaff.context.prompt.assembly import ContextAssemblyPlan
+from tipstaff.context.prompt.boosts import boost_priority
+from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.prompt.truncation import truncate
+from tipstaff.context.shortening.compaction_config import CompactionConfig
 
 FOLDER = shared_path("vectors", "context")
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="no labelled cases beside this checkout")

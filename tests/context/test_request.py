@@ -26,7 +26,7 @@ from tipstaff.context import (
     SnapshotFolder,
     SystemPromptBudget,
 )
-from tipstaff.context.relevance import condense, paragraphs, relevant_chars
+from tipstaff.context.prompt.relevance import condense, paragraphs, relevant_chars
 from tipstaff.errors import ConfigError, StoreWriteError
 
 FILES = {

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tipstaff import EnforcementGates, GateConfig, GateResult, aggregate_decision
 from tipstaff.errors import ConfigError
-from tipstaff.gates.allowlist import is_allowed
-from tipstaff.gates.diff_size import changed_lines, told_lines
 from tipstaff.gates.fields import MAX_FIELDS, fields_of, keys_of
+from tipstaff.gates.judging.allowlist import is_allowed
+from tipstaff.gates.judging.diff_size import changed_lines, told_lines
 from tipstaff.kernels._gates import Flow
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token  # noqa: TC002 - tests import plainly
 
-from tipstaff.guidance.extraction import extract
-from tipstaff.guidance.markdown import parse
+from tipstaff.guidance.extraction.extraction import extract
+from tipstaff.guidance.reading.markdown import parse
 from tipstaff.model import PolicyBundle
 
 _MODAL = re.compile(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.guidance.coverage_oracle import places, spans_of_bundle, spans_of_extraction, uncovered
 from tests.shared_data import shared_path
-
-from tipstaff.guidance.compiler import compile_guidance
+from tipstaff.guidance.compiling.compiler import compile_guidance
 from tipstaff.guidance.diagnostics import KINDS
 
 OWN = {

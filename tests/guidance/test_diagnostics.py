@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from tools.write_diagnostics_page import CONFIGS, FAMILIES, NOT_SHOWN, PAGE, anchor, lay_out, page
 
-from tipstaff.guidance import conflicts, sources
+from tipstaff.guidance.compiling import conflicts
 from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.lint import lint_repository
+from tipstaff.guidance.reading import sources
 from tipstaff.kernels import alike_texts
 from tipstaff.model import Severity
 
-SOURCES = Path(sources.__file__).parent
+SOURCES = Path(sources.__file__).parents[1]
 
 
 @pytest.mark.parametrize("code", [code for code in KINDS if code not in NOT_SHOWN])
@@ -69,7 +70,7 @@ def test_every_kind_says_what_why_and_what_would_be_right(code: str) -> None:
 
 def test_every_code_that_the_package_reports_is_registered_and_every_registered_one_is_reported() -> None:
     used: set[str] = set()
-    for path in (*SOURCES.glob("*.py"), SOURCES.parent / "frontmatter.py"):
+    for path in (*SOURCES.rglob("*.py"), SOURCES.parent / "frontmatter.py"):
         if path.name != "diagnostics.py":
             used |= set(re.findall(r'"(TS\d{3})"', path.read_text(encoding="utf-8")))
     assert used == set(KINDS)

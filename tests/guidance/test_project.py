@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.guidance.made_repository import FILES, ids, reopened, store_of, write
 
+from tests.guidance.made_repository import FILES, ids, reopened, store_of, write
 from tipstaff import CompilerConfig, compile_repository, open_project
 from tipstaff.guidance import project as module
-from tipstaff.guidance.embeddings import HashEmbedding
+from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.project import Project
-from tipstaff.guidance.retriever import ShardRetriever
+from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.store import fingerprints
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.guidance.made_repository import FILES, ids, reopened, store_of, write
 
+from tests.guidance.made_repository import FILES, ids, reopened, store_of, write
 from tipstaff import open_project
 from tipstaff.errors import SourceNotFoundError, StoreWriteError
 from tipstaff.guidance import project as module
-from tipstaff.guidance.embeddings import HashEmbedding
+from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.project import STORE_FOLDER, STORE_NAME, Project
 from tipstaff.store.shards import open_store
 

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tipstaff.gates.policy_file import write_policy
-from tipstaff.gates.policy_image import DEFAULT_IMAGE
+from tipstaff.gates.image.policy_file import write_policy
+from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
 
 
 def program() -> Path:

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.hook.running import Bench, program
-from tipstaff.gates.policy_file import policy_path, write_policy
-from tipstaff.gates.policy_image import DEFAULT_IMAGE
+from tipstaff.gates.image.policy_file import policy_path, write_policy
+from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
 
 HOSTS = ("claude", "codex", "gemini", "cursor", "copilot")
 STOPS = {"deny", "ask"}

@@ -14,12 +14,12 @@ import pytest
 
 from tests.hook.running import Bench
 from tipstaff import ShardRetriever, compile_guidance
-from tipstaff.guidance.hook_image import write_hook_image
+from tipstaff.guidance.hook.image import write_hook_image
 from tipstaff.guidance.project import compile_repository
 from tipstaff.model import PolicyBundle
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = tomllib.loads((ROOT / "tests" / "guidance" / "intent_cases.toml").read_text(encoding="utf-8"))
+CASES = tomllib.loads((ROOT / "tests" / "guidance" / "intents" / "intent_cases.toml").read_text(encoding="utf-8"))
 PLACES = (
     "api/orders.py", "api/migrations/0002.sql", "web/src/basket.ts", "web/src/x.test.ts", "infra/main.tf", "./infra/",
     "api/", "src/**/*.ts", "web/**/*.ts", "api/*.py", "users/{id}", "orders.py", "api.orders.post", "!web/x.ts",

@@ -11,8 +11,8 @@ import pytest
 
 from tests.hook.running import Bench, aws_key, default_image
 from tipstaff.gates.config import GateConfig
-from tipstaff.gates.policy import build_image
-from tipstaff.gates.policy_file import write_policy
+from tipstaff.gates.image.policy import build_image
+from tipstaff.gates.image.policy_file import write_policy
 
 
 def kept(bench: Bench) -> bytes:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tipstaff.guidance.intents import LEXICON, classify_intent
-from tipstaff.kernels import _intents, plain_intents
-from tipstaff.kernels.intent_table import (
+from tipstaff.guidance.intents.classify import LEXICON, classify_intent
+from tipstaff.kernels import _intents
+from tipstaff.kernels.formats.intent_table import (
     CONTROL,
     DETERMINER,
     MAX_IDENTS,
@@ -22,6 +22,7 @@ from tipstaff.kernels.intent_table import (
     make_intent_table,
     read_intent_table,
 )
+from tipstaff.kernels.plain import intents as plain_intents
 
 DATA = LEXICON.read_bytes()
 NATIVE = _intents.TaskReader(DATA)

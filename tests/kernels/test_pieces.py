@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.kernels import _pieces, plain_pieces
+from tipstaff.kernels import _pieces
+from tipstaff.kernels.plain import pieces as plain_pieces
 
 TEXTS = st.text(st.sampled_from("ab é漢🚀\ud800\x00"), max_size=12)
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tipstaff.guidance.places import places_in
-from tipstaff.kernels import _intents, plain_places
+from tipstaff.guidance.intents.task_paths import places_in
+from tipstaff.kernels import _intents
+from tipstaff.kernels.plain import places as plain_places
 
 PIECES = st.sampled_from(
     ["src", "api", "app.ts", ".", "..", "/", "//", "./", "\\", ":", "::", "#", "@", "a", "_x", "1", ":12", ":12:3", "www.", "WWW.",

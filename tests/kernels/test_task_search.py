@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.twins import implementations, unit_rows
-from tipstaff.guidance.intents import LEXICON
-from tipstaff.guidance.static_embedding import StaticEmbedding
+from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+from tipstaff.guidance.intents.classify import LEXICON
 from tipstaff.kernels import _int8, _intents, _wordpiece
 
 TABLE = StaticEmbedding().table

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.twins import call_all, implementations
-from tipstaff.guidance.lexicon import lexicon
-from tipstaff.guidance.vocabulary import IRREGULAR_STEMS
-from tipstaff.guidance.word_roles import word_roles
-from tipstaff.kernels import roles
-from tipstaff.kernels.lexicon import fnv, make_lexicon, read_lexicon
-from tipstaff.kernels.plain_text import regular_stem
+from tipstaff.guidance.wording.rule_lexicon import lexicon
+from tipstaff.guidance.wording.vocabulary import IRREGULAR_STEMS
+from tipstaff.guidance.wording.word_roles import word_roles
+from tipstaff.kernels.formats import roles
+from tipstaff.kernels.formats.lexicon import fnv, make_lexicon, read_lexicon
+from tipstaff.kernels.plain.text import regular_stem
 
 SMALL = make_lexicon(
     {"never": 1, "don't": 2, "use": 4, "1.3": 8}, {"never": "", "don't": "", "use": "us", "1.3": "1.3"}

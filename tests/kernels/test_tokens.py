@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.twins import call_all, implementations
-from tipstaff.kernels import _tokens, plain_tokens
-from tipstaff.kernels.plain_tokens import FEATURES
+from tipstaff.kernels import _tokens
+from tipstaff.kernels.plain import tokens as plain_tokens
+from tipstaff.kernels.plain.tokens import FEATURES
 
 PARTS = (
     "word/ /  /Camel/HTTP/12/3456789/\n/\r\n/\t\t/----/::/);/rhythm/Русский/ї/ґ/あい/カナ/漢字/한글/😀/é/—/ш\u0301/À/λ/\ud800/ /\0"

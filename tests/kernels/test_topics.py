@@ -7,12 +7,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.twins import call_all, implementations
-from tipstaff.guidance.claims import task_words, topic_words
-from tipstaff.guidance.lexicon import lexicon
-from tipstaff.guidance.vocabulary import IRREGULAR_STEMS
-from tipstaff.guidance.word_roles import FUNCTION_WORDS
-from tipstaff.kernels import roles
-from tipstaff.kernels.lexicon import fnv
+from tipstaff.guidance.wording.claims import task_words, topic_words
+from tipstaff.guidance.wording.rule_lexicon import lexicon
+from tipstaff.guidance.wording.vocabulary import IRREGULAR_STEMS
+from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS
+from tipstaff.kernels.formats import roles
+from tipstaff.kernels.formats.lexicon import fnv
 
 READERS = [made(lexicon(), roles.FUNCTION) for made in implementations("TopicWords").values()]
 _PIECES = (

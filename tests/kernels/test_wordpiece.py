@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from tests.kernels.twins import ISAS, call_all, implementations
 from tests.kernels.wordpiece_tables import pieces, rows, table
-from tipstaff.kernels import _wordpiece, plain_wordpiece
+from tipstaff.kernels import _wordpiece
+from tipstaff.kernels.plain import wordpiece as plain_wordpiece
 
 TEXTS = (
     "",

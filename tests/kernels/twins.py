@@ -18,17 +18,19 @@ from tipstaff.kernels import (
     _text,
     _tokens,
     _wordpiece,
-    plain,
-    plain_focus,
-    plain_int8,
-    plain_intents,
-    plain_pieces,
-    plain_secrets,
-    plain_signs,
-    plain_similarity,
-    plain_text,
-    plain_tokens,
-    plain_wordpiece,
+)
+from tipstaff.kernels.plain import (
+    focus,
+    int8,
+    intents,
+    pieces,
+    scoring,
+    secrets,
+    signs,
+    similarity,
+    text,
+    tokens,
+    wordpiece,
 )
 
 if TYPE_CHECKING:
@@ -80,17 +82,17 @@ def plain_twin(name: str) -> Callable[..., Any]:
     twin: Callable[..., Any] = next(
         getattr(module, name)
         for module in (
-            plain,
-            plain_focus,
-            plain_intents,
-            plain_int8,
-            plain_pieces,
-            plain_secrets,
-            plain_signs,
-            plain_similarity,
-            plain_text,
-            plain_tokens,
-            plain_wordpiece,
+            scoring,
+            focus,
+            intents,
+            int8,
+            pieces,
+            secrets,
+            signs,
+            similarity,
+            text,
+            tokens,
+            wordpiece,
         )
         if hasattr(module, name)
     )

@@ -36,7 +36,7 @@ from tipstaff import (
     redact,
     scan_secrets,
 )
-from tipstaff.guidance.embeddings import Embedding
+from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.project import Project
 
 assert_type(tipstaff.__version__, str)

@@ -19,9 +19,9 @@ import numpy as np
 from benchmarks.eval_retrieval import OWN
 from tools.embedding.measures import Evaluation, innermost, interval, judge, judge_all, read_evaluation
 
-from tipstaff.guidance.intents import classify_intent
-from tipstaff.guidance.static_embedding import StaticEmbedding
-from tipstaff.guidance.vocabulary import infer
+from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+from tipstaff.guidance.intents.classify import classify_intent
+from tipstaff.guidance.wording.vocabulary import infer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

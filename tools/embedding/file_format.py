@@ -1,4 +1,4 @@
-"""Writes the file that the wheel ships; `tipstaff.kernels.plain_wordpiece` states its layout."""
+"""Writes the file that the wheel ships; `tipstaff.kernels.plain.wordpiece` states its layout."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def compare(found: dict[str, dict[str, tuple[float, float, float]]], paths: list
 
 def evaluate(table: Path, paths: list[Path]) -> dict[str, dict[str, tuple[float, float, float]]]:
     """Print how well a table ranks rules: for each evaluation and measure the mean and its 95 % interval."""
-    from tipstaff.guidance.static_embedding import StaticEmbedding
+    from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 
     embedding = StaticEmbedding(table)
     figures: dict[str, dict[str, tuple[float, float, float]]] = {}
@@ -114,7 +114,7 @@ def evaluate(table: Path, paths: list[Path]) -> dict[str, dict[str, tuple[float,
 
 def write_golden(path: Path) -> None:
     """Write what the table makes of some texts, by the plain implementation."""
-    from tipstaff.kernels import plain_wordpiece
+    from tipstaff.kernels.plain import wordpiece as plain_wordpiece
 
     table = path.read_bytes()
     cases: list[dict[str, Any]] = []

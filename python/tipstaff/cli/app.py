@@ -40,7 +40,7 @@ class _Commands(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"tipstaff.cli.{cmd_name}_command").command
+        command: click.Command = import_module(f"tipstaff.cli.commands.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

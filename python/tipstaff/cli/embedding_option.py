@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 if TYPE_CHECKING:
-    from tipstaff.guidance.embeddings import Embedding
+    from tipstaff.guidance.embeddings.hash_embedding import Embedding
 
 _ONNX: Final = "onnx:"
 
@@ -28,14 +28,14 @@ def embedding_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def embedding_named(name: str) -> Embedding:
     """Return the embedding of a name."""
     if name.startswith(_ONNX):
-        from tipstaff.guidance.onnx_embedding import OnnxEmbedding
+        from tipstaff.guidance.embeddings.onnx_embedding import OnnxEmbedding
 
         return OnnxEmbedding(name[len(_ONNX) :])
     if name == "hash":
-        from tipstaff.guidance.embeddings import HashEmbedding
+        from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 
         return HashEmbedding()
-    from tipstaff.guidance.static_embedding import StaticEmbedding
+    from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 
     return StaticEmbedding()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tipstaff.cli.output import Painter, plain
 
 if TYPE_CHECKING:
-    from tipstaff.gates.explanation import Explanation
+    from tipstaff.gates.judging.explanation import Explanation
     from tipstaff.gates.results import GateResult
 
 _LONGEST = 100

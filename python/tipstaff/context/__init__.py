@@ -15,10 +15,6 @@ from tipstaff.lazy import loader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tipstaff.context.allowances import PromptOverflowError
-    from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan
-    from tipstaff.context.boosts import PriorityBoost, boost_priority
-    from tipstaff.context.budget import SystemPromptBudget
     from tipstaff.context.candidates.config import CandidateConfig
     from tipstaff.context.candidates.injection import CandidatePromptAssembler, CandidatePromptConfig, CandidateSection
     from tipstaff.context.candidates.records import (
@@ -30,28 +26,30 @@ if TYPE_CHECKING:
     )
     from tipstaff.context.candidates.similarity import jaccard
     from tipstaff.context.candidates.store import CandidateStore
-    from tipstaff.context.compaction import CompactionResult, compact
-    from tipstaff.context.compaction_config import CompactionConfig
-    from tipstaff.context.estimator import TokenEstimator
-    from tipstaff.context.facts import Facts, extract_facts
-    from tipstaff.context.focus import RequestFocus
-    from tipstaff.context.git_state import GitState
-    from tipstaff.context.inspection import context_methods, inspect_document
-    from tipstaff.context.json_rpc import Dispatcher, Method, RpcError
-    from tipstaff.context.memory_tiers import MemoryTier, MemoryTiers, TierSource
-    from tipstaff.context.messages import MessageError, without_extensions
-    from tipstaff.context.model_calls import SummarizerError
-    from tipstaff.context.monitor import ContextMonitor, MonitorState
-    from tipstaff.context.openai_chat import from_openai_chat, split_system, to_openai_chat
-    from tipstaff.context.openai_responses import from_openai_responses, to_openai_responses
-    from tipstaff.context.path_rules import PathRule, PathRules
-    from tipstaff.context.pruning import PrunedPart, Pruner, PruneResult, prune_for_request
+    from tipstaff.context.conversation.messages import MessageError, without_extensions
+    from tipstaff.context.conversation.openai_chat import from_openai_chat, split_system, to_openai_chat
+    from tipstaff.context.conversation.openai_responses import from_openai_responses, to_openai_responses
+    from tipstaff.context.inspecting.inspection import context_methods, inspect_document
+    from tipstaff.context.inspecting.json_rpc import Dispatcher, Method, RpcError
+    from tipstaff.context.inspecting.monitor import ContextMonitor, MonitorState
+    from tipstaff.context.inspecting.snapshot import ContextSnapshot, take_snapshot
+    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+    from tipstaff.context.inspecting.socket_server import SocketServer
+    from tipstaff.context.inspecting.treemap import treemap_svg
+    from tipstaff.context.prompt.allowances import PromptOverflowError
+    from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan
+    from tipstaff.context.prompt.boosts import PriorityBoost, boost_priority
+    from tipstaff.context.prompt.budget import SystemPromptBudget
+    from tipstaff.context.prompt.focus import RequestFocus
+    from tipstaff.context.prompt.sections import SectionReport
+    from tipstaff.context.prompt.truncation import truncate
     from tipstaff.context.request import AssembledRequest, RequestAssembler
-    from tipstaff.context.sections import SectionReport
-    from tipstaff.context.snapshot import ContextSnapshot, take_snapshot
-    from tipstaff.context.snapshot_folder import SnapshotFolder
-    from tipstaff.context.socket_server import SocketServer
-    from tipstaff.context.summarizers import (
+    from tipstaff.context.shortening.compaction import CompactionResult, compact
+    from tipstaff.context.shortening.compaction_config import CompactionConfig
+    from tipstaff.context.shortening.facts import Facts, extract_facts
+    from tipstaff.context.shortening.model_calls import SummarizerError
+    from tipstaff.context.shortening.pruning import PrunedPart, Pruner, PruneResult, prune_for_request
+    from tipstaff.context.shortening.summarizers import (
         AnthropicSummarizer,
         CommandSummarizer,
         ExtractiveSummarizer,
@@ -59,7 +57,10 @@ if TYPE_CHECKING:
         Summarizer,
         SummaryRequest,
     )
-    from tipstaff.context.tokens import (
+    from tipstaff.context.sources.git_state import GitState
+    from tipstaff.context.sources.memory_tiers import MemoryTier, MemoryTiers, TierSource
+    from tipstaff.context.sources.path_rules import PathRule, PathRules
+    from tipstaff.context.tokens.counting import (
         BudgetCheck,
         ConversationMeter,
         check_budget,
@@ -72,16 +73,15 @@ if TYPE_CHECKING:
         forget_conversations,
         usage_tokens,
     )
-    from tipstaff.context.treemap import treemap_svg
-    from tipstaff.context.truncation import truncate
+    from tipstaff.context.tokens.estimator import TokenEstimator
 
 _HOMES = {
-    "AssembledPrompt": "tipstaff.context.assembly",
-    "ContextAssemblyPlan": "tipstaff.context.assembly",
-    "PromptOverflowError": "tipstaff.context.allowances",
-    "PriorityBoost": "tipstaff.context.boosts",
-    "boost_priority": "tipstaff.context.boosts",
-    "SystemPromptBudget": "tipstaff.context.budget",
+    "AssembledPrompt": "tipstaff.context.prompt.assembly",
+    "ContextAssemblyPlan": "tipstaff.context.prompt.assembly",
+    "PromptOverflowError": "tipstaff.context.prompt.allowances",
+    "PriorityBoost": "tipstaff.context.prompt.boosts",
+    "boost_priority": "tipstaff.context.prompt.boosts",
+    "SystemPromptBudget": "tipstaff.context.prompt.budget",
     "CandidateConfig": "tipstaff.context.candidates.config",
     "CandidatePromptAssembler": "tipstaff.context.candidates.injection",
     "CandidatePromptConfig": "tipstaff.context.candidates.injection",
@@ -93,64 +93,64 @@ _HOMES = {
     "Incident": "tipstaff.context.candidates.records",
     "jaccard": "tipstaff.context.candidates.similarity",
     "CandidateStore": "tipstaff.context.candidates.store",
-    "CompactionResult": "tipstaff.context.compaction",
-    "compact": "tipstaff.context.compaction",
-    "TokenEstimator": "tipstaff.context.estimator",
-    "Facts": "tipstaff.context.facts",
-    "extract_facts": "tipstaff.context.facts",
-    "RequestFocus": "tipstaff.context.focus",
-    "GitState": "tipstaff.context.git_state",
-    "context_methods": "tipstaff.context.inspection",
-    "inspect_document": "tipstaff.context.inspection",
-    "Dispatcher": "tipstaff.context.json_rpc",
-    "Method": "tipstaff.context.json_rpc",
-    "RpcError": "tipstaff.context.json_rpc",
-    "MemoryTier": "tipstaff.context.memory_tiers",
-    "MemoryTiers": "tipstaff.context.memory_tiers",
-    "TierSource": "tipstaff.context.memory_tiers",
-    "MessageError": "tipstaff.context.messages",
-    "without_extensions": "tipstaff.context.messages",
-    "SummarizerError": "tipstaff.context.model_calls",
-    "ContextMonitor": "tipstaff.context.monitor",
-    "MonitorState": "tipstaff.context.monitor",
-    "from_openai_chat": "tipstaff.context.openai_chat",
-    "split_system": "tipstaff.context.openai_chat",
-    "to_openai_chat": "tipstaff.context.openai_chat",
-    "from_openai_responses": "tipstaff.context.openai_responses",
-    "to_openai_responses": "tipstaff.context.openai_responses",
-    "PathRule": "tipstaff.context.path_rules",
-    "PathRules": "tipstaff.context.path_rules",
-    "CompactionConfig": "tipstaff.context.compaction_config",
-    "PruneResult": "tipstaff.context.pruning",
-    "PrunedPart": "tipstaff.context.pruning",
-    "Pruner": "tipstaff.context.pruning",
-    "prune_for_request": "tipstaff.context.pruning",
+    "CompactionResult": "tipstaff.context.shortening.compaction",
+    "compact": "tipstaff.context.shortening.compaction",
+    "TokenEstimator": "tipstaff.context.tokens.estimator",
+    "Facts": "tipstaff.context.shortening.facts",
+    "extract_facts": "tipstaff.context.shortening.facts",
+    "RequestFocus": "tipstaff.context.prompt.focus",
+    "GitState": "tipstaff.context.sources.git_state",
+    "context_methods": "tipstaff.context.inspecting.inspection",
+    "inspect_document": "tipstaff.context.inspecting.inspection",
+    "Dispatcher": "tipstaff.context.inspecting.json_rpc",
+    "Method": "tipstaff.context.inspecting.json_rpc",
+    "RpcError": "tipstaff.context.inspecting.json_rpc",
+    "MemoryTier": "tipstaff.context.sources.memory_tiers",
+    "MemoryTiers": "tipstaff.context.sources.memory_tiers",
+    "TierSource": "tipstaff.context.sources.memory_tiers",
+    "MessageError": "tipstaff.context.conversation.messages",
+    "without_extensions": "tipstaff.context.conversation.messages",
+    "SummarizerError": "tipstaff.context.shortening.model_calls",
+    "ContextMonitor": "tipstaff.context.inspecting.monitor",
+    "MonitorState": "tipstaff.context.inspecting.monitor",
+    "from_openai_chat": "tipstaff.context.conversation.openai_chat",
+    "split_system": "tipstaff.context.conversation.openai_chat",
+    "to_openai_chat": "tipstaff.context.conversation.openai_chat",
+    "from_openai_responses": "tipstaff.context.conversation.openai_responses",
+    "to_openai_responses": "tipstaff.context.conversation.openai_responses",
+    "PathRule": "tipstaff.context.sources.path_rules",
+    "PathRules": "tipstaff.context.sources.path_rules",
+    "CompactionConfig": "tipstaff.context.shortening.compaction_config",
+    "PruneResult": "tipstaff.context.shortening.pruning",
+    "PrunedPart": "tipstaff.context.shortening.pruning",
+    "Pruner": "tipstaff.context.shortening.pruning",
+    "prune_for_request": "tipstaff.context.shortening.pruning",
     "AssembledRequest": "tipstaff.context.request",
     "RequestAssembler": "tipstaff.context.request",
-    "SectionReport": "tipstaff.context.sections",
-    "ContextSnapshot": "tipstaff.context.snapshot",
-    "SnapshotFolder": "tipstaff.context.snapshot_folder",
-    "take_snapshot": "tipstaff.context.snapshot",
-    "SocketServer": "tipstaff.context.socket_server",
-    "AnthropicSummarizer": "tipstaff.context.summarizers",
-    "CommandSummarizer": "tipstaff.context.summarizers",
-    "ExtractiveSummarizer": "tipstaff.context.summarizers",
-    "OpenAISummarizer": "tipstaff.context.summarizers",
-    "Summarizer": "tipstaff.context.summarizers",
-    "SummaryRequest": "tipstaff.context.summarizers",
-    "BudgetCheck": "tipstaff.context.tokens",
-    "ConversationMeter": "tipstaff.context.tokens",
-    "check_budget": "tipstaff.context.tokens",
-    "estimate_block": "tipstaff.context.tokens",
-    "estimate_full_context": "tipstaff.context.tokens",
-    "estimate_message": "tipstaff.context.tokens",
-    "estimate_system_prompt": "tipstaff.context.tokens",
-    "estimate_tokens": "tipstaff.context.tokens",
-    "estimate_tools": "tipstaff.context.tokens",
-    "forget_conversations": "tipstaff.context.tokens",
-    "usage_tokens": "tipstaff.context.tokens",
-    "treemap_svg": "tipstaff.context.treemap",
-    "truncate": "tipstaff.context.truncation",
+    "SectionReport": "tipstaff.context.prompt.sections",
+    "ContextSnapshot": "tipstaff.context.inspecting.snapshot",
+    "SnapshotFolder": "tipstaff.context.inspecting.snapshot_folder",
+    "take_snapshot": "tipstaff.context.inspecting.snapshot",
+    "SocketServer": "tipstaff.context.inspecting.socket_server",
+    "AnthropicSummarizer": "tipstaff.context.shortening.summarizers",
+    "CommandSummarizer": "tipstaff.context.shortening.summarizers",
+    "ExtractiveSummarizer": "tipstaff.context.shortening.summarizers",
+    "OpenAISummarizer": "tipstaff.context.shortening.summarizers",
+    "Summarizer": "tipstaff.context.shortening.summarizers",
+    "SummaryRequest": "tipstaff.context.shortening.summarizers",
+    "BudgetCheck": "tipstaff.context.tokens.counting",
+    "ConversationMeter": "tipstaff.context.tokens.counting",
+    "check_budget": "tipstaff.context.tokens.counting",
+    "estimate_block": "tipstaff.context.tokens.counting",
+    "estimate_full_context": "tipstaff.context.tokens.counting",
+    "estimate_message": "tipstaff.context.tokens.counting",
+    "estimate_system_prompt": "tipstaff.context.tokens.counting",
+    "estimate_tokens": "tipstaff.context.tokens.counting",
+    "estimate_tools": "tipstaff.context.tokens.counting",
+    "forget_conversations": "tipstaff.context.tokens.counting",
+    "usage_tokens": "tipstaff.context.tokens.counting",
+    "treemap_svg": "tipstaff.context.inspecting.treemap",
+    "truncate": "tipstaff.context.prompt.truncation",
 }
 
 __all__ = [

@@ -7,25 +7,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tipstaff.context.assembly import AssembledPrompt, ContextAssemblyPlan, OverflowPolicy
-from tipstaff.context.boosts import boost_priority
-from tipstaff.context.budget import SystemPromptBudget
-from tipstaff.context.compaction_config import CompactionConfig
-from tipstaff.context.focus import RequestFocus
-from tipstaff.context.git_state import GitState
-from tipstaff.context.memory_tiers import MemoryTiers
-from tipstaff.context.path_rules import PathRules, format_rules
-from tipstaff.context.pruning import PruneResult, prune_for_request
-from tipstaff.context.snapshot import ContextSnapshot, take_snapshot
-from tipstaff.context.snapshot_folder import SnapshotFolder
+from tipstaff.context.inspecting.snapshot import ContextSnapshot, take_snapshot
+from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan, OverflowPolicy
+from tipstaff.context.prompt.boosts import boost_priority
+from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.shortening.compaction_config import CompactionConfig
+from tipstaff.context.shortening.pruning import PruneResult, prune_for_request
+from tipstaff.context.sources.git_state import GitState
+from tipstaff.context.sources.memory_tiers import MemoryTiers
+from tipstaff.context.sources.path_rules import PathRules, format_rules
 from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
 from tipstaff.model import Record
 
 if TYPE_CHECKING:
     from tipstaff.context.candidates.injection import CandidatePromptAssembler, CandidateSection
     from tipstaff.context.candidates.store import CandidateStore
-    from tipstaff.context.messages import Message
-    from tipstaff.context.monitor import ContextMonitor
+    from tipstaff.context.conversation.messages import Message
+    from tipstaff.context.inspecting.monitor import ContextMonitor
 
 BASE_PRIORITY: Final = 95
 TASK_FOCUS_PRIORITY: Final = 89

@@ -1,5 +1,6 @@
 """Gates: what a tool call would do, judged before it is done.
 
-`tipstaff.gates.engine` answers; `tipstaff.gates.packs` reads the rules, which are data; `tipstaff.gates.policy_image`
-compiles them to the image that the native engine and the hook program read. Importing this package imports nothing.
+Tool calls come in, results go out. Read `config` and `results` (the records), `judging` (the engine that answers),
+`packs` (the rules, which are data), `image` (compiling them for the native engine and the hook), `secrets`.
+Importing this package imports nothing.
 """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from tipstaff.gates.policy import build_image
-from tipstaff.gates.policy_image import DEFAULT_IMAGE
+from tipstaff.gates.image.policy import build_image
+from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
 from tipstaff.store.replacing import replaced_file
 
 

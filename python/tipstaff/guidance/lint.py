@@ -16,12 +16,12 @@ from tipstaff.budgets import CONSTITUTION_TOKENS
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.quality import MAX_RULE_CHARS, is_long, is_vague
-from tipstaff.guidance.repository_files import FileList, list_files
+from tipstaff.guidance.reading.repository_files import FileList, list_files
 from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle, Record, Severity
 
 if TYPE_CHECKING:
-    from tipstaff.guidance.compiler import CompilerConfig
-    from tipstaff.guidance.documents import Document
+    from tipstaff.guidance.compiling.compiler import CompilerConfig
+    from tipstaff.guidance.reading.documents import Document
 
 
 class HostLimit(Record, frozen=True, kw_only=True):
@@ -131,8 +131,8 @@ def lint_repository(
     ConfigError
         If `select` or `ignore` name no code.
     """
-    from tipstaff.guidance.compiler import compile_documents
-    from tipstaff.guidance.sources import read_repository
+    from tipstaff.guidance.compiling.compiler import compile_documents
+    from tipstaff.guidance.reading.sources import read_repository
 
     chosen = _code_filter(select, ignore)
     repository = read_repository(directory)

@@ -21,15 +21,15 @@ from tipstaff.errors import (
     StoreError,
     StoreWriteError,
 )
-from tipstaff.guidance.compiler import CompilerConfig, compile_documents
-from tipstaff.guidance.documents import Repository
-from tipstaff.guidance.embeddings import Embedding
-from tipstaff.guidance.retriever import ShardRetriever
-from tipstaff.guidance.reuse import shard_columns
-from tipstaff.guidance.rule_files import relevant_entry
-from tipstaff.guidance.shard_index import current_day
-from tipstaff.guidance.sources import read_repository
-from tipstaff.guidance.vectors import default_embedding
+from tipstaff.guidance.compiling.compiler import CompilerConfig, compile_documents
+from tipstaff.guidance.embeddings.hash_embedding import Embedding
+from tipstaff.guidance.project_update import shard_columns
+from tipstaff.guidance.reading.documents import Repository
+from tipstaff.guidance.reading.rule_files import relevant_entry
+from tipstaff.guidance.reading.sources import read_repository
+from tipstaff.guidance.retrieval.retriever import ShardRetriever
+from tipstaff.guidance.retrieval.shard_index import current_day
+from tipstaff.guidance.retrieval.vectors import default_embedding
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
 from tipstaff.store.shards import ShardStore, open_store

@@ -9,7 +9,15 @@ from typing import Any, Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates.config import GateConfig
-from tipstaff.gates.policy_file import HEAD, MAGIC, PACKS_FOLDER, SETTINGS_FILE, VERSION, policy_path, write_policy
+from tipstaff.gates.image.policy_file import (
+    HEAD,
+    MAGIC,
+    PACKS_FOLDER,
+    SETTINGS_FILE,
+    VERSION,
+    policy_path,
+    write_policy,
+)
 from tipstaff.model import Record
 from tipstaff.store.state import fast_sum, source_line
 
@@ -75,7 +83,7 @@ def compile_policy(repository: Path | None, state: Path) -> Path:
     StoreWriteError
         It cannot be written.
     """
-    from tipstaff.gates.policy import build_image, repository_packs
+    from tipstaff.gates.image.policy import build_image, repository_packs
 
     extra = [] if repository is None else repository_packs(repository)
     image = build_image(extra, config=gate_settings(repository))

@@ -149,19 +149,7 @@ _HOMES: Final = {
     "wordpiece_shape": "_wordpiece",
     "wordpiece_split": "_wordpiece",
 }
-_PLAIN_HOMES: Final = {
-    "Int8Rows": "_int8",
-    "_focus": "plain_focus",
-    "_intents": "plain_intents",
-    "_int8": "plain_int8",
-    "_pieces": "plain_pieces",
-    "_secrets": "plain_secrets",
-    "_signs": "plain_signs",
-    "_similarity": "plain_similarity",
-    "_text": "plain_text",
-    "_tokens": "plain_tokens",
-    "_wordpiece": "plain_wordpiece",
-}
+_PLAIN_HOMES: Final = {"_embedding": "scoring"}
 
 
 def implementation() -> str:
@@ -194,7 +182,7 @@ def __getattr__(name: str) -> object:
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    chosen = home if implementation() == "native" else _PLAIN_HOMES.get(home, "plain")
+    chosen = home if implementation() == "native" else f"plain.{_PLAIN_HOMES.get(home, home[1:])}"
     module = importlib.import_module(f"tipstaff.kernels.{chosen}")
     value: object = getattr(module, name)
     globals()[name] = value

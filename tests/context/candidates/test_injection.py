@@ -17,7 +17,7 @@ from tipstaff.context.candidates.injection import (
     reads_as_an_order,
 )
 from tipstaff.context.candidates.store import CandidateStore
-from tipstaff.context.sections import tokens_of
+from tipstaff.context.prompt.sections import tokens_of
 from tipstaff.errors import ConfigError
 
 

@@ -1,4 +1,4 @@
-// How the compiled rules of a repository lie on disk; tipstaff.guidance.hook_image writes them.
+// How the compiled rules of a repository lie on disk; tipstaff.guidance.hook.image writes them.
 #pragma once
 
 #include <cstdint>

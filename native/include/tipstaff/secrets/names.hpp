@@ -1,6 +1,6 @@
 // The name around a word that was found, its parts, and what stands before it.
 //
-// `tipstaff.kernels.plain_names` says the same in Python.
+// `tipstaff.kernels.plain.names` says the same in Python.
 #ifndef TIPSTAFF_SECRETS_NAMES_HPP
 #define TIPSTAFF_SECRETS_NAMES_HPP
 

@@ -1,6 +1,6 @@
 // What the clauses of a text say: each a polarity about a topic.
 //
-// tipstaff/kernels/plain_clauses.py states the same in Python, and what the roles mean.
+// tipstaff/kernels/plain/clauses.py states the same in Python, and what the roles mean.
 #ifndef TIPSTAFF_SIMILARITY_CLAUSES_HPP
 #define TIPSTAFF_SIMILARITY_CLAUSES_HPP
 
@@ -11,7 +11,7 @@
 
 namespace tipstaff {
 
-// Roles of a word, as tipstaff.kernels.roles numbers them.
+// Roles of a word, as tipstaff.kernels.formats.roles numbers them.
 constexpr std::uint64_t role_bit(int bit) noexcept { return std::uint64_t{1} << bit; }
 constexpr std::uint64_t forbids = role_bit(0), forbids_outright = role_bit(1), obliges = role_bit(2),
                         permits = role_bit(3), permits_outright = role_bit(4),

@@ -1,6 +1,6 @@
 // What kind of work a task asks for, read word by word over a compiled lexicon.
 //
-// tipstaff/kernels/plain_intents.py states the same in Python, tipstaff/kernels/intent_table.py writes the lexicon.
+// tipstaff/kernels/plain/intents.py states the same in Python, tipstaff/kernels/formats/intent_table.py writes the lexicon.
 // Linear in the text; nothing is allocated.
 #ifndef TIPSTAFF_TASKS_INTENTS_HPP
 #define TIPSTAFF_TASKS_INTENTS_HPP
@@ -44,7 +44,7 @@ struct IntentPhrase {
   std::uint8_t size, reserved;
   std::uint16_t words[3];
 };
-static_assert(sizeof(IntentWord) == 20 && sizeof(IntentPhrase) == 16, "as tipstaff.kernels.intent_table writes them");
+static_assert(sizeof(IntentWord) == 20 && sizeof(IntentPhrase) == 16, "as tipstaff.kernels.formats.intent_table writes them");
 
 // A lexicon in memory that somebody else keeps.
 class IntentLexicon {

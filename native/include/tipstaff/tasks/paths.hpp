@@ -1,6 +1,6 @@
 // The files, folders and modules that a task names: paths as far as a scope can be held against them.
 //
-// tipstaff/kernels/plain_places.py states the same in Python. For ASCII the two agree to the letter; beyond it, what is a
+// tipstaff/kernels/plain/places.py states the same in Python. For ASCII the two agree to the letter; beyond it, what is a
 // letter is said by letters.hpp. Linear in the text; nothing is allocated.
 #ifndef TIPSTAFF_TASKS_PATHS_HPP
 #define TIPSTAFF_TASKS_PATHS_HPP

@@ -1,4 +1,4 @@
-// Whether the scopes of a rule hold a place that a task names, over scopes that tipstaff.guidance.hook_scopes compiled.
+// Whether the scopes of a rule hold a place that a task names, over scopes that tipstaff.guidance.hook.scopes compiled.
 //
 // Globs are taken apart where they are compiled; what lies here is folders, each the characters, stars and sets of one
 // name. tipstaff/globs.py says what globs mean. The time is that of a look at each place for each stretch between two

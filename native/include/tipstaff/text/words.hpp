@@ -1,7 +1,7 @@
 // Words of a text in lower case, what a lexicon says of them, and their stems.
 //
 // A text is ASCII, or UTF-8 whose words were set apart and lowered before: bytes above 127 are
-// letters here. tipstaff/kernels/plain_text.py states the same in Python.
+// letters here. tipstaff/kernels/plain/text.py states the same in Python.
 #ifndef TIPSTAFF_TEXT_WORDS_HPP
 #define TIPSTAFF_TEXT_WORDS_HPP
 
@@ -125,7 +125,7 @@ struct LexiconEntry {
   std::uint64_t value;
   std::uint64_t stem;  // hash of the word's stem
 };
-static_assert(sizeof(LexiconEntry) == 40, "as tipstaff.kernels.lexicon writes it");
+static_assert(sizeof(LexiconEntry) == 40, "as tipstaff.kernels.formats.lexicon writes it");
 
 // Where a word is looked for first: the highest bits of a sum of products.
 static inline std::uint64_t lexicon_slot(const std::uint64_t* word, std::uint64_t mask) noexcept {

@@ -1,6 +1,6 @@
 // The policy image: every rule and setting of the gates in one flat block of little-endian bytes.
 //
-// It is written by tipstaff.gates.policy_image and may be mapped from a file. open_image() trusts nothing: it
+// It is written by tipstaff.gates.image.policy_image and may be mapped from a file. open_image() trusts nothing: it
 // checks the checksum and then every index and range in it, once; afterwards reading it needs no check.
 #pragma once
 
@@ -89,7 +89,7 @@ struct Bucket { std::uint32_t hash, name, rules, rule_count, values, harmless, g
 // there, and of those whose value is.
 struct Trigger { std::uint32_t what, candidates; };
 // What tells which of some candidates may hold: those that are always tried, and those with a trigger or a sign that is
-// met; see tipstaff.gates.image_triggers, where the bits of facts are. facts, via: of all triggers.
+// met; see tipstaff.gates.image.triggers, where the bits of facts are. facts, via: of all triggers.
 // The signs are sorted, those of letter pairs last, and after all of them the bits of the candidates that each is of,
 // then the letters of each pair. Two tables tell from two letters of a word that none of the signs is there: by the first
 // two letters, and by the last two for signs of ends alone. first_signs: the lowest six bits of the first signs, as bits.

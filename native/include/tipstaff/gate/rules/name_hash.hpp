@@ -21,7 +21,7 @@ constexpr std::uint64_t eight(const char* p) noexcept {
 }  // namespace hashing
 
 // Of the first and the last eight bytes of a name, at most, and of how many it has; letter case does not count.
-// tipstaff.gates.image_layout has the same.
+// tipstaff.gates.image.layout has the same.
 constexpr std::uint32_t hash_name(std::string_view name) noexcept {
   std::uint64_t first = 0, last = 0;
   const std::size_t n = name.size();

@@ -8,7 +8,7 @@
 
 namespace tipstaff::gate {
 
-// Facts that triggers ask for; tipstaff.gates.image_triggers has the same.
+// Facts that triggers ask for; tipstaff.gates.image.triggers has the same.
 namespace fact {
 constexpr std::uint32_t kReadsPipe = 1;
 constexpr std::uint32_t kWritesPipe = 2;

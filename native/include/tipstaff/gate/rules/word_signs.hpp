@@ -13,7 +13,7 @@
 namespace tipstaff::gate {
 
 // Letters without case, one class for digits, for each of - . / and for all others; a word's ends are one as well.
-// tipstaff.gates.image_triggers has the same.
+// tipstaff.gates.image.triggers has the same.
 constexpr std::array<std::uint8_t, 256> make_letter_classes() {
   std::array<std::uint8_t, 256> classes{};
   for (int c = 0; c < 256; ++c) {

@@ -1,0 +1,113 @@
+"""``tipstaff compile``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tipstaff.cli import exits
+from tipstaff.cli.embedding_option import embedding_named, embedding_option
+from tipstaff.cli.output import COLOURS, Painter, counted, plain, report_unread, write, write_json
+from tipstaff.errors import StoreWriteError
+from tipstaff.model import PolicyBundle, Severity
+
+
+@click.command("compile")
+@click.argument("directory", type=click.Path(path_type=Path), default=".")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="The store's file; .tipstaff/cache/guidance.store in the directory if not given.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if the store is missing or out of date.")
+@embedding_option
+def command(directory: Path, as_json: bool, store: Path | None, check: bool, embedding: str) -> int:
+    """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing.
+
+    Exits with 3 if a rule file could not be read; what could be read is compiled all the same.
+    """
+    from tipstaff.guidance.project import open_project
+
+    if check:
+        return _check(directory, store, embedding, as_json=as_json)
+    with open_project(directory, store=store, embedding=embedding_named(embedding)) as project:
+        stored, reason, problem = project.is_stored, project.reason, project.problem
+        bundle, path, rebuilt = project.bundle, project.store_path, project.rebuilt
+    if not stored:
+        raise StoreWriteError(problem or reason)
+    policy = _compile_policy(directory)
+    hook = _compile_for_hook(directory, bundle)
+    if as_json:
+        write_json(
+            {
+                "directory": str(directory),
+                "store": str(path),
+                "rebuilt": rebuilt,
+                "reason": reason,
+                "policy": None if policy is None else str(policy),
+                "hook": None if hook is None else str(hook),
+                "constitution": bundle.constitution.to_dict(),
+                "manifest": bundle.manifest.to_dict(),
+                "diagnostics": [found.to_dict() for found in bundle.diagnostics],
+            }
+        )
+    else:
+        write(*_lines(bundle, str(path), reason if rebuilt else "", Painter()))
+        write(*([] if policy is None else [f"policy: {plain(str(policy))}"]))
+        write(*([] if hook is None else [f"rules for the hook: {plain(str(hook))}"]))
+    return exits.UNREADABLE if report_unread(bundle.diagnostics, "error") else exits.OK
+
+
+def _compile_policy(directory: Path) -> Path | None:
+    """Compile the gates' policy where the repository has its own, or where one was compiled before."""
+    from tipstaff.hosts.policies import compile_policy, has_own_policy
+    from tipstaff.store.state import repository_of, state_folder
+
+    repository = repository_of(directory.absolute())
+    state = state_folder()
+    if repository is None or not has_own_policy(repository, state):
+        return None
+    return compile_policy(repository, state)
+
+
+def _compile_for_hook(directory: Path, bundle: PolicyBundle) -> Path | None:
+    """Compile the rules for the hook where it is in use: where a policy was compiled before."""
+    from tipstaff.guidance.hook.image import write_hook_image
+    from tipstaff.store.state import repository_of, state_folder
+
+    root, state = directory.absolute(), state_folder()
+    if repository_of(root) != root or not (state / "policy").is_dir():
+        return None
+    return write_hook_image(bundle, root, state=state)
+
+
+def _check(directory: Path, store: Path | None, embedding: str, *, as_json: bool) -> int:
+    """Say whether the store is current."""
+    from tipstaff.guidance.project import open_project
+
+    with open_project(directory, store=store, embedding=embedding_named(embedding), write=False) as project:
+        path, current, reason = project.store_path, not project.rebuilt, project.reason
+    if as_json:
+        write_json({"directory": str(directory), "store": str(path), "current": current, "reason": reason})
+    else:
+        write(f"{plain(str(path))}: {'up to date' if current else plain(reason)}")
+    return exits.OK if current else exits.FINDINGS
+
+
+def _lines(bundle: PolicyBundle, store: str, reason: str, paint: Painter) -> list[str]:
+    manifest, constitution = bundle.manifest, bundle.constitution
+    rules = paint(counted(manifest.total_rules, "rule"), bold=True)
+    full = f" ({len(constitution.overflow):,} without room)" if constitution.overflow else ""
+    kinds = f"{manifest.constitution_rules:,} constitution{full}, {manifest.shard_rules:,} task-scoped"
+    lines = [
+        f"{rules} from {counted(len(manifest.source_hashes), 'file')}: {kinds}",
+        f"constitution: {counted(len(constitution.text.splitlines()), 'line')}, hash {constitution.hash}",
+        f"store: {plain(store)} ({f'written: {plain(reason)}' if reason else 'unchanged'})",
+    ]
+    for severity in Severity:
+        number = sum(found.severity is severity for found in bundle.diagnostics)
+        if number and severity is not Severity.INFO:
+            lines.append(f"{paint(counted(number, severity.value), COLOURS[severity])}; tipstaff lint shows them")
+    return lines

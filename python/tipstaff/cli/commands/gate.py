@@ -1,0 +1,85 @@
+"""``tipstaff gate``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from tipstaff.cli import exits
+from tipstaff.cli.output import Painter, plain, write, write_json
+from tipstaff.errors import ConfigError
+
+COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "magenta", "block": "red"}
+
+
+@click.command("gate")
+@click.argument("text", metavar="COMMAND")
+@click.option("--tool", help="Judge a call of this tool; COMMAND is its parameters as JSON, or its command.")
+@click.option("--cwd", help="The directory that it would run in; without it relative paths are not known.")
+@click.option("--shell", default="bash", show_default=True, help="bash, powershell, cmd, sql, python, node ...")
+@click.option("--dir", "directory", type=click.Path(path_type=Path), help="A repository whose own packs apply.")
+@click.option("--unattended", is_flag=True, help="Nobody is there to confirm: what cannot be known is blocked.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--explain", "explained", is_flag=True, help="Show how it was read, and which rules were tried.")
+def command(
+    text: str,
+    tool: str | None,
+    cwd: str | None,
+    shell: str,
+    directory: Path | None,
+    unattended: bool,
+    as_json: bool,
+    explained: bool,
+) -> int:
+    """Say what the gates decide of a command or a tool call; ``-`` reads it from standard input. Nothing is run.
+
+    Exits with 1 where the decision is require-confirmation or block.
+    """
+    from tipstaff.gates.config import GateConfig
+    from tipstaff.gates.judging.engine import EnforcementGates
+    from tipstaff.gates.results import aggregate_decision
+
+    given = sys.stdin.read() if text == "-" else text
+    if cwd is not None and not cwd.startswith("/") and ":" not in cwd:  # `C:\proj` is one of another system
+        cwd = str(Path(cwd).absolute())
+    config = GateConfig(unattended=unattended)
+    gates = EnforcementGates(config) if directory is None else EnforcementGates.for_repository(directory, config)
+    if explained and tool is not None:
+        raise ConfigError("--explain shows how a command is read; leave --tool out")
+    if tool is None:
+        results = gates.evaluate_command(given, cwd=cwd, shell=shell)
+    else:
+        results = gates.evaluate_tool_use(tool, _parameters(given), cwd=cwd, shell=shell)
+    decision = aggregate_decision(results)
+    explanation = gates.explain(given, cwd=cwd, shell=shell) if explained else None
+    if as_json:
+        document: dict[str, Any] = {"decision": decision, "results": [result.to_dict() for result in results]}
+        if explanation is not None:
+            document["explanation"] = explanation.to_dict()
+        write_json(document)
+    else:
+        from tipstaff.cli.gate_text import explanation_lines, result_lines
+
+        paint = Painter()
+        lines = [paint(decision, COLOURS[decision], bold=True)]
+        for result in results:
+            lines.extend(result_lines(result, paint, COLOURS))
+        if explanation is not None:
+            lines.extend(explanation_lines(explanation, paint))
+        write(*lines)
+    return exits.FINDINGS if decision in {"require-confirmation", "block"} else exits.OK
+
+
+def _parameters(given: str) -> Any:
+    """Return a tool's parameters: a JSON object, or a text that stands for its command."""
+    try:
+        parameters = json.loads(given)
+    except ValueError as error:
+        if given.lstrip().startswith("{"):
+            raise ConfigError(f"the parameters are no JSON: {plain(str(error))}") from error
+        return {"command": given}
+    return parameters if isinstance(parameters, dict) else {"command": given}

@@ -1,0 +1,84 @@
+"""``tipstaff install``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from tipstaff.cli.host_options import host_option, project_root, scope_option
+from tipstaff.cli.output import Painter, plain, write, write_json
+
+
+@click.command("install")
+@host_option(required=True)
+@scope_option
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json: bool) -> None:
+    """Register the hook program in a host's settings, and compile the policies that it judges by.
+
+    Whatever else stands in the settings stays; a copy of the file is kept beside it. Installing again changes nothing.
+    """
+    from tipstaff.guidance.hook.image import write_hook_image
+    from tipstaff.guidance.project import open_project
+    from tipstaff.hosts import hosts_named
+    from tipstaff.hosts.installation import apply_install, plan_install
+    from tipstaff.hosts.policies import compile_policy
+    from tipstaff.hosts.program import hook_program
+    from tipstaff.store.state import repository_of, state_folder
+
+    root, home, state = project_root(), Path.home(), state_folder()
+    program = hook_program()
+    # All are planned before any is written: a file that cannot be read stops the whole.
+    plans = [plan_install(one, scope, root, home, program) for one in hosts_named(host)]
+    policies: list[Path] = []
+    rules: Path | None = None
+    if not dry_run:
+        repository = repository_of(root)
+        policies = [compile_policy(one, state) for one in dict.fromkeys((None, repository))]
+        if repository is not None:
+            # By way of the store, if there is one: the rules have the ids there that they are known by.
+            with open_project(repository, write=False) as project:
+                rules = write_hook_image(project.bundle, repository, state=state)
+        for plan in plans:
+            apply_install(plan)
+    if as_json:
+        changed = [
+            {
+                "host": plan.host,
+                "path": plan.path,
+                "changed": plan.changes,
+                "copy": plan.copy,
+                "difference": plan.difference(),
+            }
+            for plan in plans
+        ]
+        write_json(
+            {
+                "program": str(program),
+                "dry_run": dry_run,
+                "settings": changed,
+                "policies": [str(one) for one in policies],
+                "rules": None if rules is None else str(rules),
+            }
+        )
+        return
+    paint = Painter()
+    for plan in plans:
+        write(*difference_lines(plan.host, plan.path, plan.difference(), paint, dry_run=dry_run))
+    write(*(f"policy: {plain(str(path))}" for path in policies))
+    write(*([] if rules is None else [f"rules: {plain(str(rules))}"]))
+    if not dry_run:
+        write("Try it: tipstaff doctor")
+
+
+def difference_lines(host: str, path: str, difference: str, paint: Painter, *, dry_run: bool) -> list[str]:
+    """Return what one settings file becomes, for people."""
+    if not difference:
+        return [f"{paint(host, bold=True)}: {plain(path)}: nothing to change"]
+    done = "would change" if dry_run else "changed"
+    colours = {"+": "green", "-": "red"}
+    lines = [paint(plain(line), colours.get(line[:1])) for line in difference.splitlines()]
+    return [f"{paint(host, bold=True)}: {plain(path)}: {done}", *lines]

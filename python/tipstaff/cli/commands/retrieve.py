@@ -1,0 +1,110 @@
+"""``tipstaff retrieve``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tipstaff.cli.embedding_option import embedding_named, embedding_option
+from tipstaff.cli.output import Painter, counted, plain, report_unread, write, write_json
+from tipstaff.errors import ConfigError
+from tipstaff.model import INTENTS, RISK_CLASSES
+
+if TYPE_CHECKING:
+    from tipstaff.guidance.retrieval.explanation import Why
+    from tipstaff.model import RetrievalResult
+
+
+@click.command("retrieve")
+@click.argument("task")
+@click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The repository's folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--intent", type=click.Choice(INTENTS), help="Take this intent instead of reading it from the task.")
+@click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
+@click.option("--scope", metavar="PATH", help="Only rules that apply to this file, folder or glob.")
+@click.option("--max-shards", type=click.IntRange(min=0), default=5, show_default=True, help="How many rules at most.")
+@click.option("--why", is_flag=True, help="Show the words that pulled each rule, the boosts, and what it beat.")
+@embedding_option
+def command(
+    *,
+    task: str,
+    directory: Path,
+    as_json: bool,
+    intent: str | None,
+    risk: tuple[str, ...],
+    scope: str | None,
+    max_shards: int,
+    why: bool,
+    embedding: str,
+) -> None:
+    """Show the rules that matter for TASK, and why each of them was chosen."""
+    from tipstaff.guidance.project import open_project
+
+    scope = None if scope is None else _scope_within(directory, scope)
+    with open_project(directory, embedding=embedding_named(embedding)) as project:
+        report_unread(project.diagnostics, "warning")
+        retriever = project.retriever()
+        result = retriever.retrieve(
+            task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards
+        )
+        whys: tuple[Why, ...] = ()
+        if why:
+            from tipstaff.guidance.retrieval.explanation import explain_retrieval
+
+            whys = explain_retrieval(
+                retriever, task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards
+            )
+    if as_json:
+        write_json(result.to_dict() | ({"why": [one.to_dict() for one in whys]} if why else {}))
+    else:
+        write(*_lines(result, Painter(), whys))
+
+
+def _scope_within(directory: Path, scope: str) -> str:
+    """Return a scope relative to the repository: rules do not name absolute paths, as hosts and shells do."""
+    path = Path(scope)
+    if not path.is_absolute():
+        return scope
+    # The name first as it was given: a link inside the repository stands for itself there.
+    for root, place in ((directory.absolute(), path), (directory.resolve(), path.resolve())):
+        if place.is_relative_to(root):
+            return place.relative_to(root).as_posix() + ("/" if scope.endswith("/") else "")
+    msg = f"--scope {scope}: not inside {directory.resolve()}"
+    raise ConfigError(msg)
+
+
+def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why]) -> list[str]:
+    always = len(result.constitution.rules) - len(result.constitution.overflow)
+    intent = f"intent {paint(result.detected_intent, bold=True)} ({result.confidence:.0%} sure)"
+    numbers = (
+        f"{counted(always, 'constitution rule')} always loaded, {counted(len(result.shards), 'rule')} for this task"
+    )
+    lines = [f"{intent}; {numbers}:"]
+    for number, found in enumerate(result.shards):
+        rule = found.shard.rule
+        place = f"{rule.path}:{rule.line}" if rule.line else rule.path
+        lines.append(f"  {found.similarity:.2f}  {paint(rule.id, bold=True)} {plain(rule.text)}")
+        lines.append(paint(f"        {found.reason}; {plain(place)}", dim=True))
+        if whys:
+            lines += [f"        {line}" for line in _why(whys[number])]
+    lines += [f"  left out: {dropped.id} for {dropped.kept}: {plain(dropped.reason)}" for dropped in result.dropped]
+    lines.append(paint(f"{result.latency_ms:.3f} ms", dim=True))
+    return lines
+
+
+def _why(why: Why) -> list[str]:
+    lines = [f"cosine {why.cosine:.2f} + boosts {why.boosts:.2f} = {why.score:.2f}"]
+    towards = [f"{plain(one.word)} {one.pull:+.2f}" for one in why.pulls if one.pull > 0][:6]
+    away = [f"{plain(one.word)} {one.pull:+.2f}" for one in reversed(why.pulls) if one.pull < 0][:3]
+    if towards:
+        lines.append(f"pulled by {', '.join(towards)}")
+    if away:
+        lines.append(f"pushed away by {', '.join(away)}")
+    if why.beat:
+        lines.append(f"beat {', '.join(f'{rule_id} ({score:.2f})' for rule_id, score in why.beat)}")
+    if why.instead_of:
+        lines.append(f"stands instead of {', '.join(why.instead_of)}")
+    return lines

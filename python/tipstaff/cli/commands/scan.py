@@ -1,0 +1,354 @@
+"""``tipstaff scan``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from tipstaff import __version__
+from tipstaff.cli.output import Painter, counted, plain, write, write_json
+from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
+
+if TYPE_CHECKING:
+    from tipstaff.gates.secrets.scanner import Scanner
+
+ALLOWED: Final = "tipstaff:allow"
+MOST_BYTES: Final = 64 * 1024 * 1024
+_SKIPPED: Final = frozenset(
+    {".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".tox"}
+)
+_LEVELS: Final = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+class Found(NamedTuple):
+    """A secret in a file: where, and what may be shown of it."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    rule_id: str
+    severity: str
+    redacted: str
+    fingerprint: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return self._asdict()
+
+
+@click.command("scan")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--staged", is_flag=True, help="Scan what the next commit would add: the lines that are staged in git.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Scan standard input.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="How to print it.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--baseline", type=click.Path(path_type=Path), help="Do not report what this file knows.")
+@click.option("--write-baseline", type=click.Path(path_type=Path), help="Write what is found to a file.")
+@click.option("--redact", "redacting", is_flag=True, help="With --stdin: print it with its secrets masked.")
+@click.option("--wary", is_flag=True, help="Report also what may well be no secret.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def command(
+    *,
+    paths: tuple[Path, ...],
+    staged: bool,
+    from_stdin: bool,
+    form: str,
+    as_json: bool,
+    baseline: Path | None,
+    write_baseline: Path | None,
+    redacting: bool,
+    wary: bool,
+    exit_zero: bool,
+    color: str,
+) -> int:
+    """Find secrets in files, in what is staged, or in standard input.
+
+    PATHS are files and folders, the present folder by default; in a git repository a folder's tracked and new files are
+    read, not what git ignores. A line that holds ``tipstaff:allow`` is left out. Rules of your own are read from
+    ``.tipstaff/packs``.
+
+    Exits with 1 if anything is found.
+    """
+    if staged + from_stdin + bool(paths) > 1:
+        msg = "choose one of PATHS, --staged and --stdin"
+        raise ConfigError(msg)
+    scanner = _scanner()
+    if redacting:
+        if not from_stdin:
+            msg = "--redact works on standard input: add --stdin"
+            raise ConfigError(msg)
+        return _redacted(scanner, wary=wary)
+    texts = _stdin() if from_stdin else _staged() if staged else _files(paths or (Path(),))
+    number = 0
+    found: list[Found] = []
+    for path, text, lines in texts:
+        number += 1
+        found += _scan(path, text, lines, scanner, wary=wary)
+    if write_baseline is not None:
+        _write_baseline(write_baseline, found)
+        write(f"{write_baseline}: {counted(len(found), 'finding')}")
+        return 0
+    if baseline is not None:
+        found = _unknown(found, baseline)
+    code = 1 if found and not exit_zero else 0
+    if as_json or form == "json":
+        write_json({"findings": [one.to_dict() for one in found], "files": number, "exit_code": code})
+    elif form == "sarif":
+        write_json(_sarif(found))
+    else:
+        paint = Painter(color)
+        write(*_lines(found, number, paint), painter=paint)
+    return code
+
+
+def _scanner() -> Scanner:
+    from tipstaff.gates.secrets.scanner import scanner_for
+
+    return scanner_for(Path.cwd())
+
+
+# -- where texts come from: path, text, and the numbers of its lines where they are not all of a file ------------------
+
+_Text = tuple[str, str, dict[int, int] | None]
+
+
+def _decoded(data: bytes) -> str | None:
+    """Return a file's text, None where it is none."""
+    if b"\0" in data[:8192]:
+        if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+            return data.decode("utf-16", "replace")
+        return None
+    return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+
+def _stdin() -> Iterator[_Text]:
+    text = _decoded(sys.stdin.buffer.read())
+    yield "<stdin>", text or "", None
+
+
+def _redacted(scanner: Scanner, *, wary: bool) -> int:
+    from tipstaff.gates.secrets.scanner import redact
+
+    data = sys.stdin.buffer.read()
+    text = data.decode("utf-8", "surrogateescape")
+    sys.stdout.buffer.write(redact(text, wary=wary, scanner=scanner).encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _git(*arguments: str, where: Path | None = None) -> bytes:
+    try:
+        done = subprocess.run(  # noqa: S603 - git with arguments of our own
+            ["git", *arguments],  # noqa: S607 - the one on the path is the user's
+            cwd=where,
+            capture_output=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        msg = "git: not found"
+        raise SourceNotFoundError(msg) from None
+    if done.returncode:
+        command = next(one for one in arguments if one.isalpha() or one == "ls-files")
+        msg = f"git {command}: {done.stderr.decode(errors='replace').strip() or done.returncode}"
+        raise SourceError(msg)
+    return done.stdout
+
+
+def _staged() -> Iterator[_Text]:
+    """Yield the added lines of each staged file, with the numbers that they have in it."""
+    shown = ("--no-color", "--no-ext-diff", "--unified=0", "--src-prefix=a/", "--dst-prefix=b/")
+    diff = _git("-c", "core.quotepath=off", "diff", "--cached", "--diff-filter=ACMR", *shown)
+    path = ""
+    added: list[str] = []
+    numbers: dict[int, int] = {}
+    line = 0
+    in_hunk = False
+    for raw in diff.decode("utf-8", "surrogateescape").split("\n"):
+        if raw.startswith("diff --git "):
+            if added:
+                yield path, "\n".join(added), numbers
+            added, numbers, in_hunk = [], {}, False
+        elif not in_hunk and raw.startswith("+++ "):
+            path = raw[4:].rstrip("\t").removeprefix("b/")
+        elif raw.startswith("@@ "):
+            line = int(raw.split("+", 1)[1].split(" ", 1)[0].split(",", 1)[0])
+            in_hunk = True
+        elif in_hunk and raw.startswith("+"):
+            added.append(raw[1:].removesuffix("\r"))
+            numbers[len(added)] = line
+            line += 1
+    if added:
+        yield path, "\n".join(added), numbers
+
+
+def _files(paths: Iterable[Path]) -> Iterator[_Text]:
+    for path in paths:
+        if not path.exists():
+            msg = f"{path}: no such file or folder"
+            raise SourceNotFoundError(msg)
+        for file in _within(path) if path.is_dir() else [path]:
+            try:
+                if file.is_symlink() or not file.is_file() or file.stat().st_size > MOST_BYTES:
+                    continue
+                text = _decoded(file.read_bytes())
+            except OSError as error:
+                if file == path:
+                    raise
+                click.echo(f"tipstaff: warning: {file}: {error.strerror}", err=True)
+                continue
+            if text:
+                yield file.as_posix(), text, None
+
+
+def _within(folder: Path) -> Iterator[Path]:
+    try:
+        names = _git("ls-files", "-z", "--cached", "--others", "--exclude-standard", where=folder)
+    except (SourceError, SourceNotFoundError):
+        for where, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+            yield from (Path(where) / name for name in sorted(files))
+        return
+    for name in sorted(set(names.decode("utf-8", "surrogateescape").split("\0")) - {""}):
+        yield folder / name
+
+
+# -- what is found ----------------------------------------------------------------------------------------------------
+
+
+def _scan(path: str, text: str, lines: dict[int, int] | None, scanner: Scanner, *, wary: bool) -> Iterator[Found]:
+    from tipstaff.gates.secrets.scanner import scan_secrets
+
+    line = 1
+    begin = at = 0
+    seen: Counter[str] = Counter()
+    for one in scan_secrets(text, wary=wary, scanner=scanner):
+        line += text.count("\n", at, one.start)
+        begin = max(begin, text.rfind("\n", at, one.start) + 1)
+        at = one.start
+        close = text.find("\n", one.end)
+        if ALLOWED in text[begin : close if close >= 0 else len(text)]:
+            continue
+        end_line = line + text.count("\n", one.start, one.end)
+        last = text.rfind("\n", one.start, one.end) + 1
+        column, end_column = one.start - begin + 1, one.end - (last or begin) + 1
+        # The secret itself stays out of what is written: its digest tells it again.
+        secret = text[one.start : one.end].encode("utf-8", "surrogatepass")
+        about = b"\0".join((one.rule_id.encode(), path.encode("utf-8", "surrogateescape"), secret))
+        digest = hashlib.sha256(about).hexdigest()
+        seen[digest] += 1
+        yield Found(
+            path,
+            line if lines is None else lines[line],
+            column,
+            end_line if lines is None else lines[end_line],
+            end_column,
+            one.rule_id,
+            one.severity,
+            one.redacted if end_line == line else one.redacted[:8],
+            hashlib.sha256(f"{digest}\0{seen[digest]}".encode()).hexdigest()[:32],
+        )
+
+
+def _write_baseline(file: Path, found: list[Found]) -> None:
+    from tipstaff.store.replacing import replaced_file
+
+    entries = [{"path": one.path, "rule_id": one.rule_id, "fingerprint": one.fingerprint} for one in found]
+    with replaced_file(file) as stream:
+        stream.write(f"{json.dumps({'version': 1, 'findings': entries}, indent=1)}\n".encode())
+
+
+def _unknown(found: list[Found], file: Path) -> list[Found]:
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        known = {entry["fingerprint"] for entry in data["findings"]}
+    except FileNotFoundError:
+        msg = f"{file}: no such file; --write-baseline makes one"
+        raise SourceNotFoundError(msg) from None
+    except (ValueError, KeyError, TypeError):
+        msg = f"{file}: this is no baseline; --write-baseline makes one"
+        raise SourceError(msg) from None
+    return [one for one in found if one.fingerprint not in known]
+
+
+def _lines(found: list[Found], number: int, paint: Painter) -> list[str]:
+    out = [
+        f"{paint(plain(one.path), bold=True)}:{one.line}:{one.column}: "
+        f"{paint(one.rule_id, 'red')} {plain(one.redacted)[:60]}"
+        for one in found
+    ]
+    files = counted(number, "file")
+    if not found:
+        return [paint(f"no secrets in {files}", "green", bold=True)]
+    advice = f"A line that holds {ALLOWED} is left out; a secret that was shared is to be revoked."
+    return [*out, paint(f"{counted(len(found), 'secret')} in {files}", bold=True), paint(advice, dim=True)]
+
+
+def _sarif(found: list[Found]) -> dict[str, Any]:
+    rules = sorted({one.rule_id for one in found})
+    return {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "tipstaff",
+                        "version": __version__,
+                        "rules": [
+                            {
+                                "id": rule,
+                                "shortDescription": {"text": f"A secret: {rule}"},
+                                "helpUri": "docs/secrets.md",
+                            }
+                            for rule in rules
+                        ],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [
+                    {
+                        "ruleId": one.rule_id,
+                        "ruleIndex": rules.index(one.rule_id),
+                        "level": _LEVELS[one.severity],
+                        "message": {
+                            "text": f"A secret ({one.rule_id}) stands here. Remove it, and revoke it if it was shared."
+                        },
+                        "locations": [
+                            {
+                                "physicalLocation": {
+                                    "artifactLocation": {"uri": _uri(one.path)},
+                                    "region": {
+                                        "startLine": one.line,
+                                        "startColumn": one.column,
+                                        "endLine": one.end_line,
+                                        "endColumn": one.end_column,
+                                    },
+                                }
+                            }
+                        ],
+                        "partialFingerprints": {"tipstaff/v1": one.fingerprint},
+                    }
+                    for one in found
+                ],
+            }
+        ],
+    }
+
+
+def _uri(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path, errors="surrogateescape")

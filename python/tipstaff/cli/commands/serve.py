@@ -1,0 +1,53 @@
+"""``tipstaff serve``."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from tipstaff.cli.output import plain, write, write_json
+
+
+@click.command("serve")
+@click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The project's folder.")
+@click.option(
+    "--socket",
+    "socket_path",
+    type=click.Path(path_type=Path),
+    help="Where to listen; .tipstaff/run/tipstaff.sock in the project's folder if not given.",
+)
+@click.option("--workers", type=click.IntRange(1, 64), default=4, show_default=True, help="How many threads answer.")
+@click.option("--json", "as_json", is_flag=True, help="Say where it listens as one JSON document.")
+def command(*, directory: Path, socket_path: Path | None, workers: int, as_json: bool) -> None:
+    """Answer JSON-RPC 2.0 on a Unix socket that only you may use, one message a line.
+
+    Methods: context.inspect(sessionId, queryHint?, detailKey?) and context.sessions(). Ends on an interrupt.
+    """
+    from tipstaff.context.inspecting.inspection import context_methods
+    from tipstaff.context.inspecting.json_rpc import Dispatcher
+    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+    from tipstaff.context.inspecting.socket_server import SocketServer
+
+    path = socket_path or directory / ".tipstaff" / "run" / "tipstaff.sock"
+    dispatcher = Dispatcher(context_methods(SnapshotFolder.of_project(directory)))
+    # Before anybody is told that it listens: whoever knows may end it.
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with SocketServer(path, dispatcher, workers=workers) as server, contextlib.suppress(KeyboardInterrupt):
+            if as_json:
+                methods = ["context.inspect", "context.sessions"]
+                write_json({"socket": str(path), "methods": methods, "workers": workers})
+            else:
+                write(f"listening on {plain(str(path))}")
+            server.wait()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise KeyboardInterrupt

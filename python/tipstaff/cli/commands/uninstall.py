@@ -1,0 +1,42 @@
+"""``tipstaff uninstall``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from tipstaff.cli.commands.install import difference_lines
+from tipstaff.cli.host_options import host_option, project_root, scope_option
+from tipstaff.cli.output import Painter, write, write_json
+
+
+@click.command("uninstall")
+@host_option(required=True)
+@scope_option
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json: bool) -> None:
+    """Take the hook program out of a host's settings; whatever else stands there stays.
+
+    Where nothing else has changed, the settings become what they were, byte for byte.
+    """
+    from tipstaff.hosts import hosts_named
+    from tipstaff.hosts.installation import apply_uninstall, plan_uninstall
+
+    root, home = project_root(), Path.home()
+    plans = [plan_uninstall(one, scope, root, home) for one in hosts_named(host)]
+    if not dry_run:
+        for plan in plans:
+            apply_uninstall(plan)
+    if as_json:
+        changed = [
+            {"host": plan.host, "path": plan.path, "changed": plan.changes, "difference": plan.difference()}
+            for plan in plans
+        ]
+        write_json({"dry_run": dry_run, "settings": changed})
+        return
+    paint = Painter()
+    for plan in plans:
+        write(*difference_lines(plan.host, plan.path, plan.difference(), paint, dry_run=dry_run))

@@ -1,0 +1,5 @@
+"""Conversations of any provider in, the native shape out, and back without loss.
+
+Read `messages` (the native shape), `shapes` (how conversions work), `openai_chat`, `openai_responses` and
+`openai_parts` (the two OpenAI shapes), `transcript` (a conversation as text).
+"""

@@ -1,0 +1,294 @@
+"""What one request really contained: recorded when it was sent, shown afterwards without looking at anything again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol
+
+from tipstaff.context.inspecting.monitor import MonitorState
+from tipstaff.context.prompt.assembly import AssembledPrompt
+from tipstaff.context.prompt.sections import SectionReport
+from tipstaff.context.tokens.counting import estimate_tools, messages_total
+from tipstaff.model import Record
+
+CANDIDATES: Final = "candidates"
+
+
+class Focus(Protocol):
+    """What a snapshot keeps of a request's focus."""
+
+    @property
+    def query_summary(self) -> str: ...  # noqa: D102
+    @property
+    def active_file_paths(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def active_symbols(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def plan_signals(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+class Shown(Protocol):
+    """What a snapshot keeps of the candidates' section: which were offered, and the line of each."""
+
+    @property
+    def candidate_ids(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def lines(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+class SnapshotFocus(Record, frozen=True, kw_only=True):
+    """What the request was about."""
+
+    query_summary: str = ""
+    active_file_paths: tuple[str, ...] = ()
+    active_symbols: tuple[str, ...] = ()
+    plan_signals: tuple[str, ...] = ()
+
+
+class SnapshotBoost(Record, frozen=True, kw_only=True):
+    """One reason for which a section's priority was raised: the points it is worth, and how many of them counted."""
+
+    reason: str
+    points: int
+    applied: int
+    evidence: str = ""
+
+
+class SnapshotCut(Record, frozen=True, kw_only=True):
+    """What was taken out of a section: the half-open range of the original, in code points, and what it could take."""
+
+    reason: str
+    allowed_chars: int
+    removed_chars: int
+    start: int
+    end: int
+
+
+class SnapshotSection(Record, frozen=True, kw_only=True):
+    """One section of the prompt as it was sent, or why it was not.
+
+    Attributes
+    ----------
+    ref
+        The key, with ``#2``, ``#3`` ... where an earlier section has the same.
+    key, source_type, scope_type, inclusion_reason, evidence
+        What it is, where it comes from, for whom it is there, and why.
+    priority, base_priority, boosts, protected
+        What decided whether it stays.
+    original_chars, final_chars, original_tokens, estimated_tokens
+        Its size before and after the budget.
+    included, truncated, cut
+        Whether any of it was sent, whether any of it was not, and which part.
+    content
+        Its text as sent.
+    """
+
+    ref: str
+    key: str
+    source_type: str
+    scope_type: str
+    inclusion_reason: str
+    evidence: tuple[str, ...]
+    priority: int
+    base_priority: int
+    boosts: tuple[SnapshotBoost, ...]
+    protected: bool
+    original_chars: int
+    final_chars: int
+    original_tokens: int
+    estimated_tokens: int
+    included: bool
+    truncated: bool
+    cut: SnapshotCut | None
+    content: str
+
+
+class ContextSnapshot(Record, frozen=True, kw_only=True):
+    """What one request contained.
+
+    Attributes
+    ----------
+    session_id, request_number, taken_at
+        Whose request it was, the how-manieth that was recorded, and when (ISO 8601, UTC).
+    sections
+        In the order of the prompt.
+    total_chars, estimated_tokens
+        Of the system prompt.
+    max_per_tier_chars, max_total_chars
+        Its budget.
+    context_window_tokens, max_output_tokens
+        The model's window, and what of it is kept for the answer; 0 if unknown.
+    tool_tokens, message_tokens, message_count
+        What was sent beside the prompt.
+    focus, injected_candidate_ids
+        What the request was about, and the candidates whose lines were sent whole.
+    live
+        The monitor's figures at that time.
+    """
+
+    session_id: str
+    taken_at: str
+    sections: tuple[SnapshotSection, ...]
+    total_chars: int
+    estimated_tokens: int
+    max_per_tier_chars: int
+    max_total_chars: int
+    request_number: int = 0
+    context_window_tokens: int = 0
+    max_output_tokens: int = 0
+    tool_tokens: int = 0
+    message_tokens: int = 0
+    message_count: int = 0
+    focus: SnapshotFocus = SnapshotFocus()
+    injected_candidate_ids: tuple[str, ...] = ()
+    live: MonitorState | None = None
+
+    @property
+    def truncated_section_keys(self) -> tuple[str, ...]:
+        """Keys of the sections of which anything is missing."""
+        return tuple(section.key for section in self.sections if section.truncated or not section.included)
+
+    @property
+    def request_tokens(self) -> int:
+        """What the whole request takes: prompt, tools and messages."""
+        return self.estimated_tokens + self.tool_tokens + self.message_tokens
+
+    @property
+    def window_share(self) -> float | None:
+        """The prompt's share of the window, 0 to 1; None where the window is not known."""
+        return self.estimated_tokens / self.context_window_tokens if self.context_window_tokens > 0 else None
+
+    def find(self, ref: str) -> SnapshotSection | None:
+        """Return a section by its `ref`; of several with one key, the plain key finds the first."""
+        return next((section for section in self.sections if section.ref == ref), None)
+
+
+def take_snapshot(
+    prompt: AssembledPrompt,
+    *,
+    session_id: str,
+    context_window: int = 0,
+    max_output: int = 0,
+    focus: Focus | None = None,
+    candidates: Shown | None = None,
+    tools: Sequence[Mapping[str, Any]] = (),
+    messages: Sequence[Mapping[str, Any]] = (),
+    tool_tokens: int | None = None,
+    message_tokens: int | None = None,
+    live: MonitorState | None = None,
+    taken_at: datetime | None = None,
+    keep_content: bool = True,
+) -> ContextSnapshot:
+    """Return the snapshot of a request that is about to be sent.
+
+    Parameters
+    ----------
+    prompt
+        What `ContextAssemblyPlan.build` returned.
+    session_id
+        Any text.
+    context_window, max_output
+        Of the model, in tokens; 0 if unknown.
+    focus, candidates
+        What the prompt was made with.
+    tools, messages
+        What is sent beside it; only their number and size are kept.
+    tool_tokens, message_tokens
+        Their sizes, where they are known better than by the rule of four characters a token.
+    live
+        ``monitor.state``.
+    taken_at
+        Aware; now if None.
+    keep_content
+        Whether the sections' texts are kept. Without them `context detail` shows figures alone.
+    """
+    seen: dict[str, int] = {}
+    sections = tuple(_section(report, seen, keep_content=keep_content) for report in prompt.sections)
+    sent = "".join(report.content for report in prompt.sections if report.key == CANDIDATES and report.included)
+    injected: tuple[str, ...] = ()
+    if candidates is not None:
+        pairs = zip(candidates.candidate_ids, candidates.lines, strict=True)
+        injected = tuple(candidate_id for candidate_id, line in pairs if line in sent)
+    return ContextSnapshot(
+        session_id=writable(session_id),
+        taken_at=(taken_at or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds"),
+        sections=sections,
+        total_chars=prompt.total_chars,
+        estimated_tokens=prompt.estimated_tokens,
+        max_per_tier_chars=prompt.budget.max_per_tier_chars,
+        max_total_chars=prompt.budget.max_total_chars,
+        context_window_tokens=context_window,
+        max_output_tokens=max_output,
+        tool_tokens=estimate_tools(tools) if tool_tokens is None else tool_tokens,
+        message_tokens=messages_total(messages) if message_tokens is None else message_tokens,
+        message_count=len(messages),
+        focus=SnapshotFocus()
+        if focus is None
+        else SnapshotFocus(
+            query_summary=writable(focus.query_summary),
+            active_file_paths=_texts(focus.active_file_paths),
+            active_symbols=_texts(focus.active_symbols),
+            plan_signals=_texts(focus.plan_signals),
+        ),
+        injected_candidate_ids=injected,
+        live=live,
+    )
+
+
+def _section(report: SectionReport, seen: dict[str, int], *, keep_content: bool) -> SnapshotSection:
+    count = seen[report.key] = seen.get(report.key, 0) + 1
+    cut = report.cut
+    return SnapshotSection(
+        ref=writable(report.key if count == 1 else f"{report.key}#{count}"),
+        key=writable(report.key),
+        source_type=report.source_type,
+        scope_type=report.scope_type,
+        inclusion_reason=writable(report.inclusion_reason),
+        evidence=_texts(report.evidence),
+        priority=report.priority,
+        base_priority=report.base_priority,
+        boosts=tuple(
+            SnapshotBoost(
+                reason=boost.reason, points=boost.points, applied=boost.applied, evidence=writable(str(boost.evidence))
+            )
+            for boost in report.boosts
+        ),
+        protected=report.protected,
+        original_chars=report.original_chars,
+        final_chars=report.final_chars,
+        original_tokens=report.original_tokens,
+        estimated_tokens=report.estimated_tokens,
+        included=report.included,
+        truncated=report.truncated,
+        cut=None
+        if cut is None
+        else SnapshotCut(
+            reason=cut.reason,
+            allowed_chars=cut.allowed_chars,
+            removed_chars=cut.removed_chars,
+            start=cut.start,
+            end=cut.end,
+        ),
+        content=writable(report.content) if keep_content else "",
+    )
+
+
+def writable(text: str) -> str:
+    """Return a text that can be written as UTF-8."""
+    # Half of a surrogate pair cannot be written as UTF-8.
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _texts(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(writable(text) for text in texts)
+
+
+def json_ready(snapshot: ContextSnapshot) -> dict[str, Any]:
+    """Return a snapshot with its derived figures, as plain data."""
+    return {
+        **snapshot.to_dict(),
+        "truncated_section_keys": list(snapshot.truncated_section_keys),
+        "request_tokens": snapshot.request_tokens,
+        "window_share": snapshot.window_share,
+    }

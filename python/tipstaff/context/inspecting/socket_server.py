@@ -1,0 +1,261 @@
+"""Serves JSON-RPC on a Unix socket that only its owner may use: one message a line, plain threads.
+
+One thread accepts connections and a fixed number of workers reads from them. A worker stays with a connection, because
+handing it to another thread costs more than answering; only where others wait does it leave one that is silent. Threads
+are not made for each connection for the same reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import queue
+import socket
+import stat
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Final, Self
+
+from tipstaff.context.inspecting.json_rpc import INVALID_REQUEST, Dispatcher
+from tipstaff.errors import ConfigError
+from tipstaff.store.replacing import write_error
+
+MAX_MESSAGE_BYTES: Final = 1 << 20
+IDLE_S: Final = 300.0
+"""A connection that is silent for this long is closed."""
+
+_LONGEST_PATH_BYTES: Final = 107
+_PATIENCE_S: Final = 0.05
+_WAITING: Final = 256
+_TOO_LONG: Final = (
+    b'{"jsonrpc":"2.0","error":{"code":%d,"message":"Invalid Request","data":"a message of more than %d bytes"},'
+    b'"id":null}\n' % (INVALID_REQUEST, MAX_MESSAGE_BYTES)
+)
+
+
+class _Connection:
+    """A connection with what it has sent of an unfinished line."""
+
+    def __init__(self, peer: socket.socket) -> None:
+        self.peer = peer
+        self.pending = bytearray()
+        self.heard_at = time.monotonic()
+
+
+class SocketServer:
+    """Answers on a socket until it is closed.
+
+    Parameters
+    ----------
+    path
+        Of the socket. Its folder is made, for the owner alone, if it is not there. A socket that a dead server left is
+        replaced; one that a living server holds is not.
+    dispatcher
+        Answers messages.
+    workers
+        How many threads answer.
+
+    Raises
+    ------
+    ConfigError
+        If the path is too long for a socket, is no socket, is being served already, or others may write to its folder.
+    StoreWriteError
+        If the socket cannot be made.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], dispatcher: Dispatcher, *, workers: int = 4) -> None:
+        self.path = Path(path)
+        self._dispatcher = dispatcher
+        self._waiting: queue.Queue[_Connection | None] = queue.Queue(_WAITING)
+        self._open: set[_Connection] = set()
+        self._guard = threading.Lock()
+        self._closing = False
+        if len(os.fsencode(self.path)) > _LONGEST_PATH_BYTES:
+            msg = f"{self.path}: the path of a socket has at most {_LONGEST_PATH_BYTES} bytes"
+            raise ConfigError(msg)
+        if workers < 1:
+            msg = f"workers: expected 1 or more, got {workers}"
+            raise ConfigError(msg)
+        self._lock = self._hold()
+        try:
+            self._listener = self._listen()
+        except BaseException:
+            os.close(self._lock)
+            raise
+        names = [("accept", self._accept), *((f"worker-{number}", self._work) for number in range(workers))]
+        self._threads = [
+            threading.Thread(target=target, name=f"tipstaff-{name}", daemon=True) for name, target in names
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def wait(self) -> None:
+        """Return when the server is closed, by another thread or an interrupt."""
+        while not self._closing:
+            self._threads[0].join(0.5)
+
+    def close(self) -> None:
+        """End every connection and remove the socket."""
+        with self._guard:
+            if self._closing:
+                return
+            self._closing = True
+            connections = list(self._open)
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for connection in connections:
+            with contextlib.suppress(OSError):
+                connection.peer.shutdown(socket.SHUT_RDWR)
+        for _ in self._threads[1:]:
+            with contextlib.suppress(queue.Full):
+                self._waiting.put_nowait(None)
+        for thread in self._threads:
+            thread.join(5.0)
+        for connection in list(self._open):
+            self._drop(connection)
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+        os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _hold(self) -> int:
+        folder = self.path.parent
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = folder.stat()
+            # In a folder like /tmp the sticky bit keeps others from replacing the socket.
+            if found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX:
+                msg = f"{folder}: others may write to this folder and could replace the socket; choose another"
+                raise ConfigError(msg)
+            lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise write_error(self.path, error) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            msg = f"{self.path}: another server answers here already"
+            raise ConfigError(msg) from None
+        return lock
+
+    def _listen(self) -> socket.socket:
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISSOCK(self.path.lstat().st_mode):
+                msg = f"{self.path}: there is something that is no socket; choose another path"
+                raise ConfigError(msg)
+            self.path.unlink()  # whoever made it is dead: the lock is ours
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            # Before bind, so that there is no moment in which others could connect; the umask of a process with
+            # threads is not to be touched.
+            os.fchmod(listener.fileno(), 0o600)
+            listener.bind(os.fspath(self.path))
+            self.path.chmod(0o600)
+            listener.listen(64)
+        except OSError as error:
+            listener.close()
+            raise write_error(self.path, error) from error
+        return listener
+
+    def _accept(self) -> None:
+        while not self._closing:
+            try:
+                peer, _ = self._listener.accept()
+            except OSError:
+                if self._closing:
+                    return
+                time.sleep(_PATIENCE_S)  # out of descriptors, say: others may close some
+                continue
+            if not _is_owner(peer):
+                peer.close()
+                continue
+            connection = _Connection(peer)
+            with self._guard:
+                self._open.add(connection)
+            try:
+                self._waiting.put_nowait(connection)
+            except queue.Full:
+                self._drop(connection)
+
+    def _work(self) -> None:
+        while not self._closing:
+            connection = self._waiting.get()
+            if connection is None:
+                return
+            try:
+                keep = self._serve(connection)
+            except OSError:
+                keep = False
+            if keep and not self._closing:
+                try:
+                    self._waiting.put_nowait(connection)
+                    continue
+                except queue.Full:
+                    pass
+            self._drop(connection)
+
+    def _serve(self, connection: _Connection) -> bool:
+        """Answer until the connection ends, or is silent while others wait; return whether it is to be kept."""
+        peer, pending = connection.peer, connection.pending
+        peer.settimeout(_PATIENCE_S)
+        while True:
+            try:
+                data = peer.recv(65536)
+            except TimeoutError:
+                if time.monotonic() - connection.heard_at > IDLE_S:
+                    return False
+                if not self._waiting.empty():
+                    return True
+                continue
+            if not data:
+                return False
+            connection.heard_at = time.monotonic()
+            searched = len(pending)
+            pending += data
+            # Only the new bytes can hold the end of a line: a message that comes in small parts takes linear time.
+            while (end := pending.find(b"\n", searched)) >= 0:
+                line = bytes(pending[:end])
+                del pending[: end + 1]
+                searched = 0
+                if line.strip():
+                    answer = self._dispatcher.answer(line)
+                    if answer is not None:
+                        peer.settimeout(10.0)
+                        peer.sendall(answer + b"\n")
+                        peer.settimeout(_PATIENCE_S)
+            if len(pending) > MAX_MESSAGE_BYTES:
+                peer.sendall(_TOO_LONG)
+                return False
+
+    def _drop(self, connection: _Connection) -> None:
+        with self._guard:
+            self._open.discard(connection)
+        with contextlib.suppress(OSError):
+            connection.peer.close()
+
+
+def _is_owner(peer: socket.socket) -> bool:
+    if not sys.platform.startswith("linux"):
+        return True
+    credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return bool(struct.unpack("3i", credentials)[1] == os.geteuid())
+
+
+def call(path: str | os.PathLike[str], message: bytes, *, timeout_s: float = 10.0) -> bytes:
+    """Send one message to a server and return its answer, each without its newline."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+        peer.settimeout(timeout_s)
+        peer.connect(os.fspath(path))
+        peer.sendall(message + b"\n")
+        with peer.makefile("rb") as answers:
+            return answers.readline().rstrip(b"\n")

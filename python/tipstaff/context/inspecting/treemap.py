@@ -1,0 +1,225 @@
+"""A picture of the window: SVG treemaps in which every area is what a part of the request takes.
+
+The upper one is the window; the lower one is the system prompt, larger, because it is made of the most parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+from xml.sax.saxutils import escape
+
+from tipstaff.context.inspecting.snapshot import ContextSnapshot, SnapshotSection
+
+WIDTH: Final = 1_200
+HEIGHT: Final = 720
+_MARGIN: Final = 16
+_WINDOW_TOP: Final = 56
+_WINDOW_BOTTOM: Final = 286
+_PROMPT_TOP: Final = 322
+_PROMPT_BOTTOM: Final = 680
+_FONT: Final = "ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
+_COLOURS: Final = {
+    "prompt": ("#34507a", "system prompt"),
+    "core": ("#4c78a8", "instructions"),
+    "memory": ("#59a14f", "memory"),
+    "learned": ("#9467bd", "learned signals"),
+    "rules": ("#e1812c", "rules"),
+    "candidates": ("#b07aa1", "candidates"),
+    "skills": ("#2a9d9d", "skills"),
+    "tools": ("#79706e", "tool definitions"),
+    "messages": ("#8c6d5a", "messages"),
+    "output": ("#d5d9e0", "kept for the answer"),
+    "free": ("#f2f4f7", "free"),
+}
+_DARK_TEXT: Final = frozenset(("output", "free"))
+_CLASS_OF: Final = {
+    "memory": "memory",
+    "learned-signals": "learned",
+    "rules": "rules",
+    "candidates": "candidates",
+    "skills": "skills",
+}
+
+
+class Tile(NamedTuple):
+    """One part of the window."""
+
+    label: str
+    tokens: int
+    kind: str
+    note: str
+
+
+class Placed(NamedTuple):
+    """A tile with its place, in pixels."""
+
+    tile: Tile
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def window_tiles(snapshot: ContextSnapshot) -> tuple[Tile, ...]:
+    """Return what the request takes of the window, and what it leaves; nothing where nothing has a size."""
+    messages = f"{snapshot.message_count:,} messages" if snapshot.message_count else "messages"
+    tiles = [
+        Tile("prompt", snapshot.estimated_tokens, "prompt", "see below"),
+        Tile("tools", snapshot.tool_tokens, "tools", "tool definitions"),
+        Tile(messages, snapshot.message_tokens, "messages", "the conversation"),
+    ]
+    window = snapshot.context_window_tokens
+    if window > 0:
+        output = min(snapshot.max_output_tokens, window)
+        tiles.append(Tile("answer", output, "output", "kept for the answer"))
+        tiles.append(Tile("free", window - output - snapshot.request_tokens, "free", "not taken"))
+    return tuple(tile for tile in tiles if tile.tokens > 0)
+
+
+def prompt_tiles(snapshot: ContextSnapshot) -> tuple[Tile, ...]:
+    """Return the sections of the system prompt that were sent."""
+    return tuple(_tile(section) for section in snapshot.sections if section.included and section.estimated_tokens > 0)
+
+
+def _tile(section: SnapshotSection) -> Tile:
+    cut = section.cut
+    lost = f"; {cut.removed_chars:,} characters cut" if section.truncated and cut is not None else ""
+    label = f"{section.ref} (cut)" if section.truncated else section.ref
+    kind = _CLASS_OF.get(section.source_type, "core")
+    return Tile(label, section.estimated_tokens, kind, f"{section.inclusion_reason}{lost}")
+
+
+def squarified(tiles: Sequence[Tile], x: float, y: float, width: float, height: float) -> list[Placed]:
+    """Return tiles placed in a rectangle, areas by tokens and as near to squares as comes easily.
+
+    Squarified treemaps (Bruls, Huizing and van Wijk 2000): rows are filled along the shorter side for as long as their
+    worst proportion improves.
+    """
+    left = sorted(tiles, key=lambda tile: -tile.tokens)
+    total = sum(tile.tokens for tile in left)
+    if total <= 0 or width <= 0 or height <= 0:
+        return []
+    scale = width * height / total
+    placed: list[Placed] = []
+    at = 0
+    while at < len(left):
+        side = min(width, height)
+        end, area = at + 1, left[at].tokens * scale
+        worst = _worst(left[at], left[at], area, side, scale)
+        while end < len(left):
+            more = area + left[end].tokens * scale
+            proportion = _worst(left[at], left[end], more, side, scale)
+            if proportion > worst:
+                break
+            end, area, worst = end + 1, more, proportion
+        depth = area / side
+        offset = 0.0
+        for tile in left[at:end]:
+            length = tile.tokens * scale / depth
+            if width >= height:
+                placed.append(Placed(tile, x, y + offset, depth, length))
+            else:
+                placed.append(Placed(tile, x + offset, y, length, depth))
+            offset += length
+        if width >= height:
+            x, width = x + depth, width - depth
+        else:
+            y, height = y + depth, height - depth
+        at = end
+    return placed
+
+
+def _worst(largest: Tile, smallest: Tile, area: float, side: float, scale: float) -> float:
+    depth = area / side
+    return max(largest.tokens * scale / depth**2, depth**2 / (smallest.tokens * scale))
+
+
+def treemap_svg(snapshot: ContextSnapshot) -> str:
+    """Return the picture as the text of an SVG file."""
+    window = snapshot.context_window_tokens
+    of_window = f" of {window:,}" if window > 0 else ""
+    share = f" ({snapshot.request_tokens / window:.1%})" if window > 0 else ""
+    title = f"Context window: {snapshot.request_tokens:,}{of_window} tokens{share}"
+    subtitle = f"session {snapshot.session_id}, request {snapshot.request_number}, {snapshot.taken_at}"
+    over = snapshot.request_tokens + snapshot.max_output_tokens - window
+    if window > 0 and over > 0:
+        subtitle += f"; {over:,} tokens too many"
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    said = f'role="img" aria-label="{_xml(title)}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{_FONT}" {said}>',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
+        _words(_MARGIN, 27, title, 20, bold=True),
+        _words(_MARGIN, 46, subtitle, 12),
+        _words(_MARGIN, _PROMPT_TOP - 11, f"System prompt: {snapshot.estimated_tokens:,} tokens", 15, bold=True),
+    ]
+    drawn = 0
+    shown: set[str] = set()
+    for tiles, top, bottom in (
+        (window_tiles(snapshot), _WINDOW_TOP, _WINDOW_BOTTOM),
+        (prompt_tiles(snapshot), _PROMPT_TOP, _PROMPT_BOTTOM),
+    ):
+        whole = sum(tile.tokens for tile in tiles)
+        for place in squarified(tiles, _MARGIN, top, WIDTH - 2 * _MARGIN, bottom - top):
+            parts += _drawn(place, drawn, whole)
+            shown.add(place.tile.kind)
+            drawn += 1
+        if not tiles:
+            parts.append(_words(_MARGIN, top + 24, "nothing was sent", 14))
+    x = float(_MARGIN)
+    for kind, (colour, words) in _COLOURS.items():
+        if kind in shown:
+            parts.append(
+                f'<rect x="{x:.0f}" y="{HEIGHT - 27}" width="12" height="12" rx="2" fill="{colour}" '
+                'stroke="#aab2bd" stroke-width="0.5"/>'
+            )
+            parts.append(_words(x + 18, HEIGHT - 17, words, 12))
+            x += 40 + 6.1 * len(words)
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _words(x: float, y: float, text: str, size: int, *, bold: bool = False) -> str:
+    weight, colour = ("600", "#1d2430") if bold else ("400", "#4a5361")
+    where = f'x="{x:.0f}" y="{y:.0f}" font-size="{size}" font-weight="{weight}" fill="{colour}"'
+    return f"<text {where}>{_xml(text)}</text>"
+
+
+def _drawn(place: Placed, number: int, whole: int) -> list[str]:
+    tile, x, y, width, height = place
+    colour = _COLOURS[tile.kind][0]
+    text = "#1d2430" if tile.kind in _DARK_TEXT else "#ffffff"
+    hint = f"{tile.label}: {tile.tokens:,} tokens ({tile.tokens / whole:.1%}), {tile.note}"
+    lines = [
+        (
+            f'<g><title>{_xml(hint)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
+            f'fill="{colour}" stroke="#ffffff" stroke-width="2"/>'
+        )
+    ]
+    size = 13 if width * height > 9_000 else 11
+    # A bold letter is about 0.66 of its height wide; names that do not fit are in the hint alone.
+    room = int((width - 12) / (0.66 * size))
+    if height >= size + 8 and room >= min(4, len(tile.label)):
+        label = tile.label if len(tile.label) <= room else f"{tile.label[: room - 1]}…"
+        lines.append(
+            f'<clipPath id="c{number}"><rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+            f'</clipPath><g clip-path="url(#c{number})" fill="{text}">'
+            f'<text x="{x + 7:.1f}" y="{y + size + 5:.1f}" font-size="{size}" font-weight="600">{_xml(label)}</text>'
+        )
+        figures = f"{tile.tokens:,} tok · {tile.tokens / whole:.1%}"
+        if len(figures) > (width - 12) / (0.58 * size):
+            figures = f"{tile.tokens / whole:.1%}"
+        if height >= 2.6 * size + 8:
+            lines.append(
+                f'<text x="{x + 7:.1f}" y="{y + 2.4 * size + 5:.1f}" font-size="{size - 1}" '
+                f'opacity="0.85">{_xml(figures)}</text>'
+            )
+        lines.append("</g>")
+    lines.append("</g>")
+    return ["".join(lines)]
+
+
+def _xml(text: str) -> str:
+    """Return text for XML: escaped, and without the characters that XML 1.0 does not have."""
+    kept = "".join(char for char in text if char.isprintable() or char == " ")
+    return escape(kept, {'"': "&quot;"})

@@ -1,0 +1,299 @@
+"""The system prompt put together from sections under a budget, with a report of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
+
+import msgspec
+
+from tipstaff.context.prompt.allowances import (
+    PlannedSection,
+    PromptOverflow,
+    PromptOverflowError,
+    allowances,
+    overflow_of,
+    valued_paragraphs,
+)
+from tipstaff.context.prompt.boosts import PriorityBoost
+from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.relevance import Paragraph, condense
+from tipstaff.context.prompt.sections import SectionCut, SectionReport, kind_of, tokens_of
+from tipstaff.context.prompt.truncation import Piece, cut
+from tipstaff.errors import ConfigError
+from tipstaff.kernels import join_pieces
+from tipstaff.model import Record
+
+if TYPE_CHECKING:
+    from tipstaff.context.prompt.focus import RequestFocus
+
+VOLATILE_SHARE: Final = 0.25
+"""What part of the total is kept for sections that depend on the request, where some are marked as stable."""
+
+OverflowPolicy = Literal["raise", "report"]
+
+
+class AssembledPrompt(Record, frozen=True, kw_only=True):
+    """A system prompt and how it came to be.
+
+    Attributes
+    ----------
+    prompt
+        The sections' texts one after another, in the order in which they were added.
+    truncated_section_keys
+        Keys of the sections of which anything is missing, in that order.
+    sections
+        A report of every section that was added, also of those that are not in the prompt.
+    budget
+        What it was held to.
+    total_chars, estimated_tokens
+        Length of the prompt in code points, and in tokens by the rule of four characters a token.
+    stable_chars
+        How many characters at the prompt's beginning do not depend on the request: the protected and stable sections
+        before the first other one.
+    overflow
+        Set where protected sections alone exceed the budget and the caller asked for a report of that.
+    """
+
+    prompt: str
+    truncated_section_keys: tuple[str, ...]
+    sections: tuple[SectionReport, ...]
+    budget: SystemPromptBudget
+    total_chars: int
+    estimated_tokens: int
+    stable_chars: int = 0
+    overflow: PromptOverflow | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prompt and its report as plain data."""
+        data = {name: msgspec.to_builtins(getattr(self, name)) for name in self.__struct_fields__ if name != "sections"}
+        return data | {"sections": [section.to_dict() for section in self.sections]}
+
+    def find(self, key: str) -> tuple[SectionReport, ...]:
+        """Return the reports of all sections with this key; a key may have been added more than once."""
+        return tuple(section for section in self.sections if section.key == key)
+
+
+class ContextAssemblyPlan:
+    """Sections of a system prompt, in the order in which the model shall read them.
+
+    Priorities decide what is cut, never where it stands, so that the beginning of the prompt stays the same from
+    request to request and a provider's prompt cache keeps its worth.
+
+    Examples
+    --------
+    >>> plan = ContextAssemblyPlan().add_section("base", "You are an agent.", 95, protected=True)
+    >>> plan.build(SystemPromptBudget()).prompt
+    'You are an agent.'
+    """
+
+    def __init__(self) -> None:
+        self._sections: list[PlannedSection] = []
+
+    def add_section(
+        self,
+        key: str,
+        content: str | None,
+        priority: int,
+        protected: bool = False,
+        *,
+        stable: bool = False,
+        base_priority: int | None = None,
+        boosts: Iterable[PriorityBoost] = (),
+        source_type: str | None = None,
+        scope_type: str | None = None,
+        inclusion_reason: str | None = None,
+        evidence: Iterable[str] = (),
+        focus: RequestFocus | None = None,
+    ) -> Self:
+        """Add a section after those already there, and return the plan.
+
+        Parameters
+        ----------
+        key
+            Its name in the report. The same key may be added again; each addition is reported.
+        content
+            Its text, put into the prompt as it is; None and blank texts are reported as empty.
+        priority
+            What is lowest is cut first; among equals, what was added first.
+        protected
+            Never cut, whatever the budget.
+        stable
+            Whether the text is the same for every request. Such sections come first, and how much of them fits
+            depends on them alone: :meth:`build` keeps a share of the total for all others.
+        base_priority, boosts
+            For the report: the priority before boosts (default: `priority`), and the boosts.
+        source_type, scope_type, inclusion_reason, evidence
+            For the report; the defaults are told from `key`.
+        focus
+            What the request is about. Where the section is too long, paragraphs that have nothing to do with it go
+            first; what is relevant in one section stays longer than what is not in another. Without it, or where no
+            paragraph is relevant, its middle goes.
+
+        Raises
+        ------
+        ConfigError
+            If a stable section follows one that is neither stable nor protected, or has a focus: what is cut from it
+            must not depend on the request.
+        """
+        if stable and focus is not None:
+            msg = f"section {key!r} is stable: it cannot depend on the request's focus"
+            raise ConfigError(msg)
+        if stable and any(not section.stable and not section.protected for section in self._sections):
+            msg = f"section {key!r} is stable, but comes after one that is not: add stable sections first"
+            raise ConfigError(msg)
+        self._sections.append(
+            PlannedSection(
+                key,
+                content or "",
+                priority,
+                protected,
+                stable,
+                priority if base_priority is None else base_priority,
+                tuple(boosts),
+                source_type,
+                scope_type,
+                inclusion_reason,
+                tuple(evidence),
+                focus,
+            )
+        )
+        return self
+
+    def build(
+        self,
+        budget: SystemPromptBudget | None = None,
+        *,
+        on_overflow: OverflowPolicy = "raise",
+        volatile_share: float = VOLATILE_SHARE,
+    ) -> AssembledPrompt:
+        """Return the prompt.
+
+        Parameters
+        ----------
+        budget
+            The caps; the default is ``SystemPromptBudget()``.
+        on_overflow
+            What to do where the protected sections alone exceed the total: ``raise``, or ``report`` it and return a
+            prompt of nothing but them.
+        volatile_share
+            What part of the total is kept for sections that are not stable, 0 to 1; without stable ones it has no
+            effect.
+
+        Returns
+        -------
+        AssembledPrompt
+            At most ``max_total_chars`` long, but for a reported overflow.
+
+        Raises
+        ------
+        PromptOverflowError
+            If the protected sections alone exceed the total and nothing else was asked for.
+        ConfigError
+            If an argument is unusable.
+
+        Notes
+        -----
+        First, every unprotected section longer than ``max_per_tier_chars`` is allowed that much. Then, as long as all
+        together are too long, the lowest in priority yields, down to nothing where need be. Each is cut once, from
+        its original. One of which too little would be left to mean anything is left out whole. Sections with a focus
+        first yield only what has nothing to do with the request, each in its turn.
+        """
+        if budget is None:
+            budget = SystemPromptBudget()
+        if on_overflow not in {"raise", "report"}:
+            msg = f"on_overflow: expected 'raise' or 'report', got {on_overflow!r}"
+            raise ConfigError(msg)
+        if not 0.0 <= volatile_share <= 1.0:
+            msg = f"volatile_share: expected 0 to 1, got {volatile_share!r}"
+            raise ConfigError(msg)
+        sections = self._sections
+        blank = [not section.content or section.content.isspace() for section in sections]
+        overflow = overflow_of(sections, blank, budget)
+        if overflow is not None and on_overflow == "raise":
+            raise PromptOverflowError(overflow)
+        valued = valued_paragraphs(sections, blank, budget)
+        allowed, reasons = allowances(sections, blank, budget, volatile_share, valued)
+        reports: list[SectionReport] = []
+        pieces: list[Piece] = []
+        stable_chars, still_stable = 0, True
+        for index, section in enumerate(sections):
+            report = _report(section, blank[index], allowed[index], reasons[index], valued.get(index))
+            reports.append(report)
+            pieces.extend(report.pieces)
+            still_stable = still_stable and (section.stable or section.protected)
+            if still_stable:
+                stable_chars += report.final_chars
+        prompt = join_pieces(pieces)
+        return AssembledPrompt(
+            prompt=prompt,
+            truncated_section_keys=tuple(report.key for report in reports if report.truncated),
+            sections=tuple(reports),
+            budget=budget,
+            total_chars=len(prompt),
+            estimated_tokens=tokens_of(prompt),
+            stable_chars=stable_chars,
+            overflow=overflow,
+        )
+
+
+def _report(
+    section: PlannedSection, blank: bool, allowed: int, reason: str, parts: list[Paragraph] | None
+) -> SectionReport:
+    content = section.content
+    size = len(content)
+    removed: SectionCut | None = None
+    pieces: tuple[Piece, ...] = ((content, 0, size),)
+    chars = size
+    original_tokens = tokens = tokens_of(content)
+    if blank:
+        pieces, chars, tokens = (), 0, 0
+        removed = SectionCut(reason="empty", allowed_chars=0, removed_chars=0, start=0, end=0)
+    elif allowed < size and parts and (kept := condense(content, parts, allowed)) is not None:
+        pieces, chars = kept.pieces, kept.chars
+        tokens = tokens_of(join_pieces(list(pieces)))
+        removed = SectionCut(
+            reason="low-value",
+            allowed_chars=allowed,
+            removed_chars=sum(end - start for start, end in kept.omitted),
+            start=kept.omitted[0][0],
+            end=kept.omitted[-1][1],
+            ranges=kept.omitted,
+        )
+    elif allowed < size:
+        done = cut(content, allowed)
+        if not done.head_chars and not done.tail_chars:
+            # A marker alone would cost room and say what this report says.
+            pieces, chars, tokens = (), 0, 0
+            reason = "too-small" if allowed else reason
+        else:
+            pieces, chars = done.pieces, done.chars
+            tokens = (chars + 3) // 4 if content.isascii() else tokens_of(done.text)
+        head, end = done.head_chars, size - done.tail_chars
+        removed = SectionCut(reason, allowed, end - head, head, end)
+    kind = kind_of(section.key)
+    evidence = section.evidence
+    if not evidence:
+        priority = f"priority={section.priority}"
+        evidence = (f"tier={kind.tier}", priority) if kind.tier else (priority,)
+    # By position, in the order of the fields: naming them takes six times as long.
+    return SectionReport(
+        section.key,
+        section.priority,
+        section.protected,
+        size,
+        chars,
+        chars > 0,
+        removed is not None and not blank,
+        section.source_type or kind.source_type,
+        section.scope_type or kind.scope_type,
+        section.inclusion_reason or kind.inclusion_reason,
+        evidence,
+        section.base_priority,
+        section.boosts,
+        section.stable,
+        original_tokens,
+        tokens,
+        removed,
+        pieces,
+    )

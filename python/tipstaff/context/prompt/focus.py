@@ -1,0 +1,117 @@
+"""What a request is about: the files, identifiers and intentions that it names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from tipstaff.context.prompt.graphemes import floor_boundary
+from tipstaff.kernels import focus_scan
+from tipstaff.model import Record
+
+SUMMARY_CHARS: Final = 160
+MAX_FILES: Final = 6
+MAX_SYMBOLS: Final = 8
+HISTORY_MESSAGES: Final = 6
+"""How many of the newest messages are searched for files."""
+
+SIGNALS: Final = (
+    "continue current execution",
+    "planning context",
+    "code change requested",
+    "verification requested",
+)
+_SIGNAL_SETS: Final = tuple(
+    tuple(signal for bit, signal in enumerate(SIGNALS) if bits >> bit & 1) for bits in range(1 << len(SIGNALS))
+)
+_ELLIPSIS: Final = "..."
+
+
+class RequestFocus(Record, frozen=True):
+    """What a request is about.
+
+    Attributes
+    ----------
+    query_summary
+        The query on one line, at most 160 characters.
+    active_file_paths
+        At most 6 paths, as written but without line numbers and a leading ``./``: those of the query, then those of
+        the newest messages.
+    active_symbols
+        At most 8 identifiers of the query without brackets: those between backticks, then the others.
+    plan_signals
+        Which of ``continue current execution``, ``planning context``, ``code change requested`` and ``verification
+        requested`` its words ask for, in this order.
+    """
+
+    query_summary: str = ""
+    active_file_paths: tuple[str, ...] = ()
+    active_symbols: tuple[str, ...] = ()
+    plan_signals: tuple[str, ...] = ()
+
+    @classmethod
+    def extract(
+        cls,
+        query: str,
+        history: Iterable[str | Mapping[str, Any]] = (),
+        *,
+        project_root: str | os.PathLike[str] | None = None,
+    ) -> RequestFocus:
+        """Read a request.
+
+        Parameters
+        ----------
+        query
+            What the user asks.
+        history
+            Messages before it, the oldest first: texts, or mappings in the shape of the Messages API, of which the
+            text blocks count. The last 6 are searched for files.
+        project_root
+            Absolute paths below it are made relative to it.
+
+        Notes
+        -----
+        Identifiers are what Python, JavaScript, Go, Rust, C++ and Java write as such and prose does not:
+        ``snake_case``, ``__dunder__``, ``camelCase``, ``PascalCase`` of two words, ``Foo::bar``, dotted names,
+        ``call()``, and between backticks any name, also ``kebab-case``. Addresses, e-mails, versions, domains and
+        sentences without a space after the full stop are no files. Paths that hold spaces are found between quotes
+        or backticks. Words count whole: ``latest`` asks for no test. Linear in the length of the texts.
+        """
+        texts = _texts(history) if history else ()
+        summary, longer, paths, symbols, signals = focus_scan(query, texts)
+        if longer:
+            summary = _shortened(summary)
+        if project_root is not None and paths:
+            paths = _relative(paths, project_root)
+        return cls(summary, paths, symbols, _SIGNAL_SETS[signals])
+
+
+def _shortened(summary: str) -> str:
+    end = SUMMARY_CHARS - len(_ELLIPSIS)
+    if not summary.isascii():
+        end = floor_boundary(summary, end)
+    return summary[:end].rstrip() + _ELLIPSIS
+
+
+def _texts(history: Iterable[str | Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(_text(message) for message in list(history)[-HISTORY_MESSAGES:])
+
+
+def _text(message: str | Mapping[str, Any]) -> str:
+    if isinstance(message, str):
+        return message
+    content: object = message.get("content", "")
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list | tuple):
+        return ""
+    blocks: Iterable[object] = content
+    texts = (block.get("text") for block in blocks if isinstance(block, Mapping) and block.get("type") == "text")
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _relative(paths: tuple[str, ...], root: str | os.PathLike[str]) -> tuple[str, ...]:
+    prefix = os.fspath(root).replace("\\", "/").rstrip("/") + "/"
+    short = (path[len(prefix) :] if path.replace("\\", "/").startswith(prefix) else path for path in paths)
+    return tuple(dict.fromkeys(path for path in short if path))

@@ -1,0 +1,6 @@
+"""A long conversation in, a shorter one out, with every lost part accounted for.
+
+Read `pruning` (a smaller view for one request) and `stubs`, then `compaction` (shortening for good),
+`compaction_config`, `preamble` (what a compacted conversation begins with), `facts`, `summarizers` and `model_calls`
+(who writes the summary).
+"""

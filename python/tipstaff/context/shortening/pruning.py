@@ -1,0 +1,358 @@
+"""A smaller view of a conversation for one request; the conversation itself is never touched.
+
+What goes first is what is worth least: results of tools and thinking from turns that are long over, oldest first, and
+only as much as brings the request down to its target. A result is replaced by a stub: its first and last words, how
+much is gone, and where the whole is. Only where that is not enough, long inputs of old calls and long old answers
+become stubs too, and then old results within the turns that are kept. The user's own words always stay.
+
+What was pruned stays pruned, and in the same words, as the conversation goes on, so that a provider's cache of the
+prompt holds. There is no state behind that: the conversation is walked from its start, and at each message it is
+decided what would have been pruned there. Later messages do not change what was decided before them.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from tipstaff.context.conversation.messages import (
+    CALLS,
+    THINKING,
+    Block,
+    Message,
+    blocks_of,
+    plain_data,
+    starts_turn,
+    with_blocks,
+)
+from tipstaff.context.shortening.compaction_config import CompactionConfig
+from tipstaff.context.shortening.preamble import read_preamble
+from tipstaff.context.shortening.stubs import stub_of
+from tipstaff.context.tokens.counting import (
+    SystemPrompt,
+    TextCounter,
+    estimate_block,
+    estimate_full_context,
+    estimate_system_prompt,
+    estimate_tokens,
+    message_costs,
+    messages_total,
+)
+from tipstaff.model import Record
+
+Reference: TypeAlias = Callable[[Block], str | None]
+"""Told a block that is pruned, says where the whole of it is kept (a path, an address), or None."""
+
+KEPT_EXCHANGES: Final = 8
+"""Of a kept turn, as many of its last rounds of calls and results are never pruned."""
+
+THINKING_REMOVED: Final = "[thinking removed]"
+
+
+class PrunedPart(Record, frozen=True, gc=False):
+    """One block that is not sent as it stands in the conversation.
+
+    Attributes
+    ----------
+    message, block
+        Where it stands in the conversation.
+    kind
+        ``tool_result``, ``thinking``, ``tool_use`` or ``text``.
+    saved_tokens
+        What leaving it out saves.
+    reference
+        Where the whole of it is: what the caller said, else the id of its call.
+    """
+
+    message: int
+    block: int
+    kind: str
+    saved_tokens: int
+    reference: str = ""
+
+
+class PruneResult(Record, frozen=True):
+    """What to send instead, and what it costs with system prompt and tools.
+
+    Attributes
+    ----------
+    messages
+        As many as were given; those in which nothing was pruned are the very same objects.
+    original_tokens, pruned_tokens
+        Before and after; equal where nothing was pruned.
+    applied
+        Whether anything was pruned.
+    parts
+        What was, in the order of the conversation.
+    fits
+        Whether the result is at or below the trigger.
+    """
+
+    messages: tuple[Any, ...]
+    original_tokens: int
+    pruned_tokens: int
+    applied: bool
+    parts: tuple[PrunedPart, ...] = ()
+    fits: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data; mappings of any kind become dictionaries."""
+        return plain_data(self)
+
+
+def prune_for_request(
+    messages: Sequence[Message],
+    system_prompt: SystemPrompt = "",
+    tools: Sequence[Mapping[str, Any]] = (),
+    *,
+    config: CompactionConfig,
+    count: TextCounter = estimate_tokens,
+    usage: Mapping[str, Any] | None = None,
+    measured_messages: int | None = None,
+    reference: Reference | None = None,
+    previous: PruneResult | None = None,
+) -> PruneResult:
+    """Return the conversation as it is to be sent.
+
+    Parameters
+    ----------
+    messages
+        The whole conversation, in the Messages API's shape. It is not changed.
+    system_prompt, tools
+        What is sent beside it.
+    config
+        Window, trigger, target, kept turns.
+    count
+        Counter of texts.
+    usage, measured_messages
+        What the provider reported of the last request: see `estimate_full_context`. If that was sent pruned, its
+        result has to be given as `previous`. What was measured beyond the estimate is added to it.
+    reference
+        Says where the whole of a pruned block is kept.
+    previous
+        The result for the same conversation when it was shorter. What it pruned is pruned again even if the system
+        prompt or the tools have changed since; without it, that holds while they have not.
+
+    Raises
+    ------
+    MessageError
+        If a message is not of the Messages API's shape.
+    """
+    found = tuple(messages)
+    beside = estimate_full_context(system_prompt, tools, (), count=count)
+    original = beside + messages_total(messages, count=count)
+    more = 0
+    if usage is not None:
+        measured = estimate_full_context(
+            system_prompt, tools, messages, count=count, usage=usage, measured_messages=measured_messages
+        )
+        # What was measured was sent pruned, if there was an earlier result.
+        sent = original - sum(part.saved_tokens for part in previous.parts) if previous is not None else original
+        more = measured - sent
+        original += more
+    apart = min(config.system_prompt_tokens, estimate_system_prompt(system_prompt, count=count))
+    earlier = previous.parts if previous is not None else ()
+    if original - apart <= config.trigger_tokens and not earlier:
+        return PruneResult(found, original, original, applied=False)
+    costs = message_costs(messages, count=count)
+    pruner = Pruner(found, config, count=count, reference=reference, costs=costs)
+    pruner.apply_earlier(earlier)
+    pruner.walk(beside + more - apart)
+    pruned = pruner.messages()
+    saved = pruner.saved
+    return PruneResult(
+        pruned,
+        original,
+        original - saved,
+        applied=bool(pruner.parts),
+        parts=tuple(sorted(pruner.parts, key=lambda part: (part.message, part.block))),
+        fits=original - saved - apart <= config.trigger_tokens,
+    )
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A block that could be pruned, and when."""
+
+    message: int
+    block: int
+    kind: str
+    place: int
+    """It may go once the kept turns begin after this message."""
+    stub: Block | None = None
+    saved: int = -1
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Candidates of one stage, in their order; none is looked at twice."""
+
+    items: list[_Candidate] = field(default_factory=list[_Candidate])
+    next: int = 0
+
+
+class Pruner:
+    """Decides what of a conversation is pruned. One serves for one conversation, once.
+
+    Attributes
+    ----------
+    parts
+        What was pruned.
+    saved
+        Tokens that it saves.
+    """
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        config: CompactionConfig,
+        *,
+        count: TextCounter = estimate_tokens,
+        reference: Reference | None = None,
+        costs: Sequence[int] | None = None,
+    ) -> None:
+        self._messages = messages
+        self._costs = message_costs(messages, count=count) if costs is None else costs
+        self._config = config
+        self._count = count
+        self._reference = reference
+        self._replaced: dict[int, dict[int, Block | None]] = {}
+        self._old, self._long, self._kept = _Queue(), _Queue(), _Queue()
+        self._collected = 0
+        self._earlier: dict[int, int] = {}
+        # What an earlier compaction said is all that is left of what was before it.
+        self._carried = read_preamble(messages).size
+        self._starts = [index for index, message in enumerate(messages) if starts_turn(message)]
+        self.parts: list[PrunedPart] = []
+        self.saved = 0
+
+    def walk(self, fixed_tokens: int, *, finish: bool = False) -> None:
+        """Go through the conversation and prune wherever it would have been over the trigger.
+
+        Parameters
+        ----------
+        fixed_tokens
+            What is sent beside the messages.
+        finish
+            Whether to go on at the end until the target is reached, trigger or not.
+        """
+        trigger, target = self._config.trigger_tokens, self._config.prune_target_tokens
+        total, turn = fixed_tokens, -1
+        exchanges: list[list[int]] = []
+        for index, message in enumerate(self._messages):
+            cost = self._costs[index]
+            total += cost - self._earlier.pop(index, 0)
+            if turn + 1 < len(self._starts) and self._starts[turn + 1] == index:
+                turn += 1
+                exchanges.append([])
+            if message.get("role") == "assistant" and exchanges:
+                exchanges[-1].append(index)
+            if total > trigger:
+                total -= self._prune(total - target, self._boundary(turn, index), index, exchanges)
+        if finish and total > target:
+            end = len(self._messages) - 1
+            self._prune(total - target, self._boundary(turn, end), end, exchanges)
+
+    def apply_earlier(self, parts: Sequence[PrunedPart]) -> None:
+        """Prune what an earlier result for this conversation did."""
+        for part in parts:
+            if part.message >= len(self._messages):
+                continue
+            blocks = blocks_of(self._messages[part.message])
+            if part.block >= len(blocks):
+                continue
+            candidate = _Candidate(part.message, part.block, part.kind, part.message)
+            before = self.saved
+            if self._take(candidate):
+                self._earlier[part.message] = self._earlier.get(part.message, 0) + self.saved - before
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return the conversation with what was pruned replaced."""
+        out = list(self._messages)
+        for index, changes in self._replaced.items():
+            blocks = [changes.get(place, block) for place, block in enumerate(blocks_of(out[index]))]
+            kept = [block for block in blocks if block is not None]
+            out[index] = with_blocks(out[index], kept or [{"type": "text", "text": THINKING_REMOVED}])
+        return tuple(out)
+
+    def _boundary(self, turn: int, index: int) -> int:
+        """Return where the kept turns begin, in a conversation that ends with the message `index`."""
+        wanted = self._config.protected_turns
+        # What stands in the last message the model has not seen yet.
+        return index if wanted == 0 or turn < 0 else self._starts[max(0, turn + 1 - wanted)]
+
+    def _collect(self, index: int, message: Message, cost: int) -> None:
+        if cost <= self._count(THINKING_REMOVED):
+            return
+        assistant = message.get("role") == "assistant"
+        for place, block in enumerate(blocks_of(message)):
+            kind = str(block.get("type"))
+            if kind in THINKING and assistant:
+                self._old.items.append(_Candidate(index, place, "thinking", index))
+            elif kind == "tool_result":
+                self._old.items.append(_Candidate(index, place, kind, index))
+                self._kept.items.append(self._old.items[-1])
+            elif assistant and index >= self._carried and (kind in CALLS or kind == "text"):
+                self._long.items.append(_Candidate(index, place, "text" if kind == "text" else "tool_use", index))
+
+    def _prune(self, excess: int, boundary: int, end: int, exchanges: list[list[int]]) -> int:
+        """Prune until `excess` tokens are saved or nothing is left to prune; return what was saved."""
+        before = self.saved
+        # Nothing is looked at before the first time that anything has to go.
+        for index in range(self._collected, end + 1):
+            self._collect(index, self._messages[index], self._costs[index])
+        self._collected = max(self._collected, end + 1)
+        turn_begins = self._starts[len(exchanges) - 1] if exchanges else 0
+        for queue in (self._old, self._long):
+            while queue.next < len(queue.items) and self.saved - before < excess:
+                candidate = queue.items[queue.next]
+                if candidate.place >= boundary:
+                    break
+                # The thinking of the turn that goes on belongs to its calls: providers refuse them without it.
+                if candidate.kind == "thinking" and candidate.place >= turn_begins:
+                    break
+                self._take(candidate)
+                queue.next += 1
+        while self._kept.next < len(self._kept.items) and self.saved - before < excess:
+            candidate = self._kept.items[self._kept.next]
+            if candidate.place < min(end, max(boundary, self._recent(candidate.place, exchanges))):
+                self._take(candidate)
+            elif candidate.place >= turn_begins:
+                break
+            # Else it is of a turn that is over: the last rounds of that stay until it is no longer kept.
+            self._kept.next += 1
+        return self.saved - before
+
+    def _recent(self, place: int, exchanges: list[list[int]]) -> int:
+        """Return where, in the turn of a message, the last rounds begin."""
+        turn = bisect.bisect_right(self._starts, place, hi=len(exchanges)) - 1
+        if turn < 0:
+            return 0
+        rounds = exchanges[turn]
+        return rounds[-KEPT_EXCHANGES] if len(rounds) >= KEPT_EXCHANGES else self._starts[turn]
+
+    def _take(self, candidate: _Candidate) -> bool:
+        message = self._messages[candidate.message]
+        changes = self._replaced.get(candidate.message, {})
+        if candidate.block in changes:
+            return False
+        blocks = blocks_of(message)
+        block = blocks[candidate.block]
+        where = (self._reference(block) if self._reference is not None else None) or ""
+        stub = stub_of(candidate.kind, block, where)
+        if stub is block:
+            return False
+        cost = estimate_block(block, count=self._count)
+        left = 0 if stub is None else estimate_block(stub, count=self._count)
+        alone = all(place == candidate.block or changes.get(place, other) is None for place, other in enumerate(blocks))
+        if stub is None and alone:
+            left = self._count(THINKING_REMOVED)
+        if left >= cost:
+            return False
+        self._replaced.setdefault(candidate.message, {})[candidate.block] = stub
+        self.saved += cost - left
+        name = where or str(block.get("tool_use_id") or block.get("id") or "")
+        self.parts.append(PrunedPart(candidate.message, candidate.block, candidate.kind, cost - left, name))
+        return True

@@ -1,0 +1,295 @@
+"""The eight tiers of memory, from who the agent is down to what it did today.
+
+====================  ========  =========  ==================================================================
+tier                  priority  protected  read from, by default
+====================  ========  =========  ==================================================================
+Soul                  100       yes        ``.tipstaff/SOUL.md``, else ``SOUL.md`` in the home
+Managed Policy        90        yes        ``managed-policy.md`` in the home
+Workspace Memory      80                   ``TIPSTAFF.md``, ``.tipstaff/TIPSTAFF.md``, ``AGENTS.md``, ``CLAUDE.md``
+User Memory           70                   ``TIPSTAFF.md`` in the home, ``~/.claude/CLAUDE.md``
+Local Memory          65                   ``TIPSTAFF.local.md``, ``CLAUDE.local.md``
+Auto-Memory           60                   ``.tipstaff/auto-memory.md``
+Markdown Memory       55                   ``.tipstaff/memory/MEMORY.md``, ``MEMORY.md``
+Daily Journal         50                   ``.tipstaff/memory/journal/YYYY-MM-DD.md`` of today and yesterday
+====================  ========  =========  ==================================================================
+
+The home is ``~/.tipstaff``. All places can be set. Files are looked at on each load and read only when they changed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from tipstaff.context.sources.watched import WatchedFiles
+from tipstaff.errors import ConfigError
+from tipstaff.model import Record
+
+MAX_TIER_BYTES: Final = 1 << 20
+MAX_MEMORY_LINES: Final = 200
+MAX_JOURNAL_LINES: Final = 500
+"""Of a Markdown memory the first lines are shown, of a journal the last: the newest stand at its end."""
+
+JOURNAL: Final = "{date}"
+"""Stands for a day, ``2026-01-31``, in the place of a journal."""
+
+JOURNAL_DAYS: Final = 2
+
+
+class TierSource(Record, frozen=True, kw_only=True):
+    """Where a tier is read from.
+
+    Attributes
+    ----------
+    tier
+        Its name.
+    priority, protected
+        What is lowest is cut first; protected tiers are never cut.
+    heading, introduction
+        What stands above it in the prompt.
+    places
+        Files in the order in which they are read: relative to the project, below the home with ``~home/``, below the
+        user's home folder with ``~/``, or absolute. ``{date}`` stands for a day.
+    first_only
+        Whether the first place that holds text is taken alone.
+    max_lines
+        How many lines of a file are shown; 0 for all.
+    keep_last
+        Whether these are the last ones.
+    """
+
+    tier: str
+    priority: int
+    protected: bool = False
+    heading: str = ""
+    introduction: str = ""
+    places: tuple[str, ...] = ()
+    first_only: bool = False
+    max_lines: int = 0
+    keep_last: bool = False
+
+
+def _kept(tier: str, priority: int, heading: str, introduction: str, *places: str) -> TierSource:
+    return TierSource(tier=tier, priority=priority, heading=heading, introduction=introduction, places=places)
+
+
+TIERS: Final = (
+    _kept(
+        "Soul",
+        100,
+        "Soul (Core Identity)",
+        "Who you are; it holds whatever else is said.",
+        ".tipstaff/SOUL.md",
+        "~home/SOUL.md",
+    ).replace(protected=True, first_only=True),
+    _kept(
+        "Managed Policy",
+        90,
+        "Managed Policy",
+        "The organisation's policy; it cannot be overridden.",
+        "~home/managed-policy.md",
+    ).replace(protected=True),
+    _kept(
+        "Workspace Memory",
+        80,
+        "Project Instructions",
+        "What holds in this project.",
+        *("TIPSTAFF.md", ".tipstaff/TIPSTAFF.md", "AGENTS.md", "CLAUDE.md"),
+    ),
+    _kept(
+        "User Memory",
+        70,
+        "User Instructions",
+        "What this user wants in all projects.",
+        *("~home/TIPSTAFF.md", "~/.claude/CLAUDE.md"),
+    ),
+    _kept(
+        "Local Memory",
+        65,
+        "Local Developer Instructions",
+        "What holds on this machine only.",
+        *("TIPSTAFF.local.md", "CLAUDE.local.md"),
+    ),
+    _kept("Auto-Memory", 60, "Auto-Memory", "What was learned in earlier sessions.", ".tipstaff/auto-memory.md"),
+    _kept(
+        "Markdown Memory",
+        55,
+        "Persistent Memory",
+        "Notes that you keep for this project.",
+        *(".tipstaff/memory/MEMORY.md", "MEMORY.md"),
+    ).replace(max_lines=MAX_MEMORY_LINES),
+    _kept(
+        "Daily Journal",
+        50,
+        "Daily Journal",
+        "What you did today and yesterday.",
+        ".tipstaff/memory/journal/{date}.md",
+    ).replace(max_lines=MAX_JOURNAL_LINES, keep_last=True),
+)
+"""The tiers in the order in which they stand in a prompt."""
+
+
+class MemoryTier(Record, frozen=True, kw_only=True):
+    """One tier as it is now.
+
+    Attributes
+    ----------
+    tier, priority, protected
+        From its source.
+    content
+        What enters the prompt: heading, introduction and text; it begins with a blank line.
+    text
+        The text alone.
+    files
+        Where it was read from.
+    """
+
+    tier: str
+    priority: int
+    protected: bool
+    content: str
+    text: str
+    files: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The key of its section, such as ``memory:Soul``."""
+        return f"memory:{self.tier}"
+
+
+class TierProblem(Record, frozen=True):
+    """A file of a tier that could not be read."""
+
+    tier: str
+    path: str
+    message: str
+
+
+class MemoryTiers:
+    """The tiers of a project, read again when their files change.
+
+    Parameters
+    ----------
+    root
+        The project's folder.
+    home
+        The user's folder for this package; the default is ``~/.tipstaff``.
+    sources
+        The tiers in the order of the prompt.
+    places
+        Other places for some tiers, by their names.
+
+    Raises
+    ------
+    ConfigError
+        If `places` names a tier that is not among `sources`.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        home: str | os.PathLike[str] | None = None,
+        sources: Iterable[TierSource] = TIERS,
+        places: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._root = Path(root)
+        self._home = Path.home() / ".tipstaff" if home is None else Path(home)
+        changed = dict(places or {})
+        known = tuple(sources)
+        unknown = sorted(set(changed) - {source.tier for source in known})
+        if unknown:
+            msg = f"places: there is no tier {unknown[0]!r}; the tiers are {', '.join(source.tier for source in known)}"
+            raise ConfigError(msg)
+        self._sources = tuple(
+            source.replace(places=tuple(changed[source.tier])) if source.tier in changed else source for source in known
+        )
+        self._files: WatchedFiles[str] = WatchedFiles(MAX_TIER_BYTES)
+        self._made: dict[str, tuple[tuple[str, ...], tuple[str, ...], MemoryTier]] = {}
+        self._problems: tuple[TierProblem, ...] = ()
+
+    @property
+    def problems(self) -> tuple[TierProblem, ...]:
+        """What could not be read when :meth:`load` last ran."""
+        return self._problems
+
+    def load(self, *, today: dt.date | None = None) -> tuple[MemoryTier, ...]:
+        """Return the tiers that hold text, in order.
+
+        Parameters
+        ----------
+        today
+            The journal's day; the default is the local date.
+
+        Notes
+        -----
+        Files that are not there or blank are passed over; those that cannot be read are passed over and reported in
+        :attr:`problems`. As long as nothing changes the same records are returned, with the same strings.
+        """
+        day = dt.date.today() if today is None else today
+        problems: list[TierProblem] = []
+        found: list[MemoryTier] = []
+        for source in self._sources:
+            names: list[str] = []
+            texts: list[str] = []
+            for path in self._paths(source, day):
+                read = self._files.read(path, str)
+                if read.error is not None:
+                    problems.append(TierProblem(source.tier, str(path), read.error))
+                # CLAUDE.md is often a link to AGENTS.md or a copy of it.
+                if not read.value or read.value.isspace() or read.value in texts:
+                    continue
+                names.append(str(path))
+                texts.append(read.value)
+                if source.first_only:
+                    break
+            if texts:
+                found.append(self._tier(source, tuple(names), tuple(texts)))
+        self._problems = tuple(problems)
+        return tuple(found)
+
+    def _paths(self, source: TierSource, day: dt.date) -> list[Path]:
+        paths: list[Path] = []
+        for place in source.places:
+            days = range(JOURNAL_DAYS) if JOURNAL in place else range(1)
+            for back in days:
+                name = place.replace(JOURNAL, (day - dt.timedelta(days=back)).isoformat())
+                if name.startswith("~home/"):
+                    paths.append(self._home / name.removeprefix("~home/"))
+                elif name.startswith("~/"):
+                    paths.append(Path.home() / name.removeprefix("~/"))
+                else:
+                    paths.append(self._root / name)
+        return paths
+
+    def _tier(self, source: TierSource, names: tuple[str, ...], texts: tuple[str, ...]) -> MemoryTier:
+        made = self._made.get(source.tier)
+        if made is not None and made[0] == names and made[1] == texts:
+            return made[2]
+        text = "\n\n".join(_lines(source, text.strip()) for text in texts)
+        tier = MemoryTier(
+            tier=source.tier,
+            priority=source.priority,
+            protected=source.protected,
+            content="\n\n"
+            + "\n\n".join(filter(None, (f"# {source.heading or source.tier}", source.introduction, text))),
+            text=text,
+            files=names,
+        )
+        self._made[source.tier] = (names, texts, tier)
+        return tier
+
+
+def _lines(source: TierSource, text: str) -> str:
+    """Return as many lines of a file as its tier shows, and say where there are more."""
+    lines = text.split("\n")
+    if not source.max_lines or len(lines) <= source.max_lines:
+        return text
+    which = "last" if source.keep_last else "first"
+    note = f"<!-- [TRUNCATED] {len(lines)} lines, showing the {which} {source.max_lines} -->"
+    if source.keep_last:
+        return "\n".join([note, *lines[-source.max_lines :]])
+    return "\n".join([*lines[: source.max_lines], note])

@@ -1,0 +1,395 @@
+"""Enforcement gates: a tool call in, results out, before anything runs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+from tipstaff.gates.config import GateConfig
+from tipstaff.gates.fields import Field, as_text, encodable, fields_of, keys_of
+from tipstaff.gates.judging.events import dialect_of, directory_of, prepared
+from tipstaff.gates.judging.findings import NativeFinding, findings_of
+from tipstaff.gates.results import DECISIONS, GATE_NAMES, GateResult
+from tipstaff.model import GuidanceRule
+
+if TYPE_CHECKING:
+    from tipstaff.gates.image.policy import LoadedPolicy
+    from tipstaff.gates.judging.explanation import Explanation
+    from tipstaff.kernels._gates import Flow
+
+_FORMER_FIELDS: Final = frozenset({"old_string", "old_str", "oldstring"})
+"""What an edit takes away is no new secret: taking it away is what is wanted."""
+
+
+class EnforcementGates:
+    """Judges commands, tool calls and edits.
+
+    Parameters
+    ----------
+    config
+        Which gates are on, and their thresholds; the defaults if None.
+    packs
+        Further packs, laid over those of this package: files, or folders of them.
+    active_rules
+        Guidance rules in force; a result names those that speak of what was found.
+
+    Raises
+    ------
+    PackError
+        A pack cannot be used, or disagrees with its own samples.
+
+    Notes
+    -----
+    One object may be used by many threads; judging holds no state but :class:`tipstaff.kernels._gates.Flow`, which a
+    caller hands in for the calls of one run.
+
+    Examples
+    --------
+    >>> from tipstaff import EnforcementGates, aggregate_decision
+    >>> gates = EnforcementGates()
+    >>> aggregate_decision(gates.evaluate_command("git reset --hard"))
+    'require-confirmation'
+    >>> gates.evaluate_command("git commit -m 'explain git reset --hard'")
+    []
+    """
+
+    def __init__(
+        self,
+        config: GateConfig | None = None,
+        *,
+        packs: Iterable[str | Path] = (),
+        active_rules: Iterable[GuidanceRule] = (),
+    ) -> None:
+        from tipstaff.gates.image.policy import policy_with
+
+        self._config = config or GateConfig()
+        self._policy: LoadedPolicy = policy_with(list(_pack_paths(packs)))
+        numbers = self._config.numbers()
+        # The allowlist and the secrets are judged here, over texts that the native engine is not handed.
+        self._settings = (numbers[0] & 0b0101, *numbers[1:])
+        self._home = os.path.expanduser("~")  # noqa: PTH111 - must be text, also where there is no home
+        self._temporary = tempfile.gettempdir()
+        self._rules: tuple[tuple[GuidanceRule, frozenset[str]], ...] = ()
+        self.set_active_rules(active_rules)
+
+    @classmethod
+    def for_repository(cls, repository: str | Path, config: GateConfig | None = None) -> Self:
+        """Return gates with the packs that a repository keeps in ``.tipstaff/packs``."""
+        from tipstaff.gates.image.policy import repository_packs
+
+        return cls(config, packs=repository_packs(repository))
+
+    @property
+    def config(self) -> GateConfig:
+        """The settings."""
+        return self._config
+
+    @property
+    def active_rules(self) -> tuple[GuidanceRule, ...]:
+        """The guidance rules in force."""
+        return tuple(rule for rule, _ in self._rules)
+
+    @property
+    def active_gate_count(self) -> int:
+        """How many gates are on."""
+        config = self._config
+        return sum((config.destructive_ops, config.tool_allowlist, config.diff_size, config.secrets))
+
+    def set_active_rules(self, rules: Iterable[GuidanceRule]) -> None:
+        """Take the guidance rules in force; a result names those that speak of what was found."""
+        from tipstaff.gates.judging.spoken_rules import words_of
+
+        self._rules = tuple((rule, words_of(rule.text)) for rule in rules)
+
+    # -- one event -----------------------------------------------------------------------------------------------------
+
+    def evaluate_command(
+        self, command: str, *, cwd: str | None = None, shell: str = "bash", flow: Flow | None = None
+    ) -> list[GateResult]:
+        """Judge a command before it runs.
+
+        Parameters
+        ----------
+        command
+            The text as the shell would get it.
+        cwd
+            The directory that it would run in; None where it is not known, and relative paths are not either.
+        shell
+            ``bash`` (and its kin), ``powershell``, ``cmd``, or a language: ``sql``, ``python``, ``node`` ...
+        flow
+            What earlier calls of the same run did; it is changed.
+
+        Returns
+        -------
+        list of GateResult
+            One for each gate that found something; none if nothing was found.
+
+        Raises
+        ------
+        ConfigError
+            If `shell` is not known.
+        """
+        text = as_text(command)
+        dialect = dialect_of(shell)
+        found = self._policy.native.command(encodable(text), dialect, self._place(cwd), self._settings, flow)
+        fields = [Field("command", "command", text, -1)]
+        return [*self._destructive(found, fields), *self._secrets([("command", text)])]
+
+    def evaluate_tool_use(
+        self, tool_name: str, params: Any, *, cwd: str | None = None, shell: str = "bash", flow: Flow | None = None
+    ) -> list[GateResult]:
+        """Judge a tool call before it runs.
+
+        Parameters
+        ----------
+        tool_name
+            As the host calls it: ``Bash``, ``Write``, ``apply_patch``, ``mcp__server__tool``.
+        params
+            Its parameters, whatever they are; nothing in them raises.
+        cwd, shell, flow
+            As of :meth:`evaluate_command`; a ``cwd`` or ``workdir`` among the parameters goes before `cwd`.
+
+        Returns
+        -------
+        list of GateResult
+            One for each gate that found something.
+        """
+        tool = as_text(tool_name)
+        fields = fields_of(params)
+        where = directory_of(params) or cwd
+        native = self._policy.native.event(
+            encodable(tool) or " ",
+            [field.native() for field in fields],
+            dialect_of(shell),
+            self._place(where),
+            self._settings,
+            flow,
+        )
+        return self._of_tool(tool, params, fields, native)
+
+    def evaluate_edit(self, path: str, content: str, diff_lines: float) -> list[GateResult]:
+        """Judge an edit before it is made.
+
+        Parameters
+        ----------
+        path
+            The file.
+        content
+            What would be written.
+        diff_lines
+            Changed lines, as the host counted them.
+
+        Returns
+        -------
+        list of GateResult
+            One for each gate that found something.
+        """
+        name = as_text(path)
+        text = as_text(content)
+        fields = [Field("file_path", "path", name, -1)]
+        native = self._policy.native.event(
+            "Write", [field.native() for field in fields], 0, self._place(None), self._settings
+        )
+        size = self._told_size(name, diff_lines) if self._config.diff_size else []
+        return [*self._destructive(native, fields), *size, *self._secrets([("content", text)])]
+
+    # -- many events ---------------------------------------------------------------------------------------------------
+
+    def evaluate_batch(
+        self, events: Iterable[str | Mapping[str, Any]], *, threads: int | None = None
+    ) -> list[list[GateResult]]:
+        """Judge many events, on several threads.
+
+        Parameters
+        ----------
+        events
+            Commands as texts, or mappings: ``{"command": ..., "cwd": ..., "shell": ...}``,
+            ``{"tool": ..., "params": ..., "cwd": ...}``, ``{"path": ..., "content": ..., "diff_lines": ...}``.
+        threads
+            How many at most; as many as there are processors if None.
+
+        Returns
+        -------
+        list of list of GateResult
+            The results of each event, as the method for one event would give them.
+
+        Raises
+        ------
+        ConfigError
+            If an event is none of these.
+        """
+        items = [prepared(event) for event in events]
+        calls = [(item.tool, item.given, item.dialect, self._place(item.cwd)) for item in items if not item.is_edit]
+        workers = max(1, threads if threads is not None else len(os.sched_getaffinity(0)))
+        answers = iter(self._policy.native.batch(calls, self._settings, workers))
+        results: list[list[GateResult]] = []
+        for item in items:
+            if item.is_edit:
+                results.append(self.evaluate_edit(*item.edit))
+            elif item.tool_name is None:
+                found = next(answers)
+                secrets = self._secrets([("command", item.text)])
+                fields = [Field("command", "command", item.text, -1)]
+                results.append([*self._destructive(found, fields), *secrets] if found else secrets)
+            else:
+                results.append(self._of_tool(item.tool_name, item.params, item.fields, next(answers)))
+        return results
+
+    def decisions(
+        self, commands: Sequence[str], *, cwd: str | None = None, shell: str = "bash", threads: int = 1
+    ) -> list[str]:
+        """Return the destructive gate's decision alone for many commands in one place: the fastest way through."""
+        encoded = [cast("str", encodable(command)) for command in commands]
+        codes = self._policy.native.decisions(encoded, self._place(cwd), self._settings, dialect_of(shell), threads)
+        return [DECISIONS[code] for code in codes]
+
+    def explain(self, command: str, *, cwd: str | None = None, shell: str = "bash") -> Explanation:
+        """Say how a command was read and judged: its tree, its commands, the rules tried and why each held or not."""
+        from tipstaff.gates.judging.explanation import explain
+
+        return explain(
+            self._policy, command, dialect_of(shell), self._place(cwd), self._settings,
+            self.evaluate_command(command, cwd=cwd, shell=shell),
+        )  # fmt: skip
+
+    # -- gates ---------------------------------------------------------------------------------------------------------
+
+    def _of_tool(
+        self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[NativeFinding]
+    ) -> list[GateResult]:
+        texts: list[tuple[str, str]] = []
+        if self._config.secrets:
+            for field in fields:
+                if field.name.lower() in _FORMER_FIELDS:
+                    continue
+                texts.append((field.path, field.text))
+            texts.extend(("", name) for name in keys_of(params) if len(name) >= 8)
+        size = [finding for finding in native if finding[2] == 2]
+        return [
+            *self._allowlist(tool),
+            *self._destructive([finding for finding in native if finding[2] == 0], fields),
+            *(self._counted_size(tool, finding) for finding in size),
+            *self._secrets(texts, pairs=[field for field in fields if field.name.lower() not in _FORMER_FIELDS]),
+        ]
+
+    def _destructive(self, found: Sequence[NativeFinding], fields: Sequence[Field]) -> list[GateResult]:
+        if not found:
+            return []
+        findings, relaxed = findings_of(found, self._policy, fields)
+        if not findings and not relaxed:
+            return []
+        metadata: dict[str, Any] = {"findings": [finding.to_dict() for finding in findings]}
+        if relaxed:
+            metadata["relaxed"] = relaxed
+        if not findings:
+            return [
+                GateResult("allow", GATE_NAMES[0], "A rule of the repository allows it.", (), "", metadata),
+            ]
+        worst = findings[0]
+        more = "" if len(findings) == 1 else f" ({len(findings) - 1} more)"
+        safer = " ".join(dict.fromkeys(finding.safer for finding in findings if finding.safer))
+        return [
+            GateResult(
+                worst.decision,
+                GATE_NAMES[0],
+                f"{worst.rule_id or 'policy'}: {worst.reason}{more}",
+                self._spoken(GATE_NAMES[0], [(finding.rule_id, finding.text) for finding in findings]),
+                safer,
+                metadata,
+            )
+        ]
+
+    def _allowlist(self, tool: str) -> list[GateResult]:
+        from tipstaff.gates.judging.allowlist import is_allowed
+
+        config = self._config
+        if not config.tool_allowlist or is_allowed(tool, config.allowed_tools):
+            return []
+        return [
+            GateResult(
+                "block",
+                GATE_NAMES[1],
+                f"The tool {tool!r} is not on the allowlist.",
+                self._spoken(GATE_NAMES[1], []),
+                f"Use one of: {', '.join(config.allowed_tools)}.",
+                {"tool": tool, "allowed_tools": list(config.allowed_tools)},
+            )
+        ]
+
+    def _told_size(self, path: str, diff_lines: float) -> list[GateResult]:
+        from tipstaff.gates.judging.diff_size import told_lines
+
+        threshold = self._config.diff_size_threshold
+        lines = told_lines(diff_lines)
+        if lines is not None and lines <= threshold:
+            return []
+        told = "How many lines it changes is not known" if lines is None else f"It changes {lines:g} lines"
+        metadata = {"path": path, "diff_lines": lines, "threshold": threshold}
+        return [self._size(f"{told}; the threshold is {threshold:g}.", metadata)]
+
+    def _counted_size(self, tool: str, finding: NativeFinding) -> GateResult:
+        config = self._config
+        metadata: dict[str, Any] = {"tool": tool, "diff_lines": finding[7], "threshold": config.diff_size_threshold}
+        if finding[9]:
+            metadata["run_threshold"] = config.run_diff_threshold
+            return self._size(
+                f"The edits of this run together change more than {config.run_diff_threshold:g} lines.", metadata
+            )
+        return self._size(f"It changes {finding[7]} lines; the threshold is {config.diff_size_threshold:g}.", metadata)
+
+    def _size(self, reason: str, metadata: dict[str, Any]) -> GateResult:
+        return GateResult(
+            "warn",
+            GATE_NAMES[2],
+            reason,
+            self._spoken(GATE_NAMES[2], []),
+            "Split the change into smaller ones.",
+            metadata,
+        )
+
+    def _secrets(self, texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) -> list[GateResult]:
+        if not self._config.secrets:
+            return []
+        from tipstaff.gates.judging.secret_gate import find_secrets
+
+        found = find_secrets(texts, pairs)
+        if not found:
+            return []
+        count = len(found)
+        return [
+            GateResult(
+                "block",
+                GATE_NAMES[3],
+                f"{count} secret{'s' if count > 1 else ''} in what would be run or written: "
+                f"{', '.join(sorted({item['rule_id'] for item in found}))}.",
+                self._spoken(GATE_NAMES[3], []),
+                "Keep it in the environment or a secret store, and name it there.",
+                {"secret_count": count, "findings": found},
+            )
+        ]
+
+    def _spoken(self, gate: str, found: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+        if not self._rules:
+            return ()
+        from tipstaff.gates.judging.spoken_rules import speaking_rules
+
+        return speaking_rules(gate, found, self._rules)
+
+    def _place(self, cwd: str | None) -> Any:
+        from tipstaff.gates.judging.surroundings import place_of
+
+        return place_of(os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files)
+
+
+def _pack_paths(packs: Iterable[str | Path]) -> Iterable[Path]:
+    from tipstaff.gates.packs.reader import pack_files
+
+    for pack in packs:
+        path = Path(pack)
+        if path.is_dir():
+            yield from pack_files(path)
+        else:
+            yield path

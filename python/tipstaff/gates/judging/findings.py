@@ -1,0 +1,89 @@
+"""What the native engine found, as findings of a result: with rules, reasons and texts that show no secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tipstaff.gates.fields import Field
+from tipstaff.gates.results import DECISIONS, Finding
+
+if TYPE_CHECKING:
+    from tipstaff.gates.image.policy import LoadedPolicy
+
+NativeFinding = tuple[int, int, int, int, int, int, int, int, int, bool]
+"""Rule (-1: none), decision, gate, span, focus, path classes or lines, field, and whether it is uncertain."""
+
+_UNKNOWN: Final = {
+    "uncertain.program": "which program it starts",
+    "uncertain.code": "the text that it runs as code",
+    "uncertain.remote-code": "the code that it fetches and runs",
+    "uncertain.limits": "what lies beyond the limits of reading",
+    "uncertain.syntax": "how the text ends",
+    "uncertain.encoding": "what the bytes mean",
+}
+
+
+def findings_of(
+    found: Sequence[NativeFinding], policy: LoadedPolicy, fields: Sequence[Field]
+) -> tuple[list[Finding], list[dict[str, str]]]:
+    """Return the findings, the worst first, and which rules of the repository made something milder.
+
+    Parameters
+    ----------
+    found
+        What the destructive gate found.
+    policy
+        The policy that was asked.
+    fields
+        The texts of the call, in the order that the engine got them.
+    """
+    findings: list[Finding] = []
+    relaxed: list[dict[str, str]] = []
+    masked: dict[int, str] = {}
+    for entry in found:
+        rule = policy.rules[entry[0]] if entry[0] >= 0 else None
+        field = fields[entry[8]] if entry[8] < len(fields) else Field("", "", "", -1)
+        if rule is not None and rule.because is not None:
+            relaxed.append(
+                {"rule": rule.id, "because": rule.because, "former": rule.former, "now": DECISIONS[entry[1]]}
+            )
+        if entry[1] == 0:
+            continue
+        if entry[8] not in masked:
+            masked[entry[8]] = _masked(field.text)
+        findings.append(_finding(entry, rule, field, masked[entry[8]]))
+    findings.sort(key=lambda finding: (-DECISIONS.index(finding.decision), finding.start))
+    return findings, relaxed
+
+
+def _finding(entry: NativeFinding, rule: Any, field: Field, masked: str) -> Finding:
+    from tipstaff.gates.packs.model import PATH_CLASSES
+
+    start, end = entry[3], entry[4]
+    return Finding(
+        rule_id=rule.id if rule else "",
+        decision=DECISIONS[entry[1]],
+        start=start,
+        end=end,
+        focus=(entry[5], entry[6]),
+        text=masked[start:end][:200],
+        reason=rule.reason if rule else "What it would do cannot be known before it runs.",
+        safer=rule.safer if rule else "",
+        unknown=_UNKNOWN.get(rule.id if rule else "", "what it does") if entry[9] else _unknown_path(entry[7]),
+        severity=rule.severity if rule else "high",
+        path_classes=tuple(name for name, bit in PATH_CLASSES.items() if entry[7] & bit),
+        field=field.path,
+    )
+
+
+def _unknown_path(classes: int) -> str:
+    from tipstaff.gates.packs.model import PATH_CLASSES
+
+    return "which path it is about" if classes & PATH_CLASSES["unknown"] else ""
+
+
+def _masked(text: str) -> str:
+    from tipstaff.gates.secrets.scanner import redact
+
+    return redact(text, wary=True)

@@ -1,0 +1,149 @@
+"""Secrets in text: finding them, and masking them where the text must be shown.
+
+What counts as a secret is said by packs of rules (`tipstaff.gates.secrets.packs`); a compiled table of them comes with
+the package. Files, commands, and what tools print are all text here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from tipstaff.kernels import SecretTable
+from tipstaff.model import Record
+
+MASK: Final = "*"
+SEVERITIES: Final = ("low", "medium", "high", "critical")
+TABLE_FILE: Final = Path(__file__).parents[1] / "packs" / "secrets" / "table.bin"
+
+
+class SecretFinding(Record, frozen=True, gc=False):
+    """One secret in a text.
+
+    Attributes
+    ----------
+    rule_id
+        The rule that found it.
+    start, end
+        Its span in code points, half open.
+    redacted
+        What may be shown of it: as long as it is, a provider's prefix at most, then asterisks.
+    severity
+        ``low``, ``medium``, ``high`` or ``critical``.
+    """
+
+    rule_id: str
+    start: int
+    end: int
+    redacted: str
+    severity: str = "high"
+
+
+class Scanner:
+    """A table of secrets, and what its rules are called.
+
+    Parameters
+    ----------
+    data
+        Bytes of a compiled table.
+
+    Raises
+    ------
+    ValueError
+        If they are no table.
+    """
+
+    __slots__ = ("rules", "table")
+
+    def __init__(self, data: bytes) -> None:
+        self.table = SecretTable(data)
+        self.rules = tuple((name, show, SEVERITIES[severity]) for name, show, severity in self.table.rules())
+
+
+@cache
+def default_scanner() -> Scanner:
+    """Return the scanner over the table that comes with the package."""
+    return Scanner(TABLE_FILE.read_bytes())
+
+
+def scan_secrets(text: str, *, wary: bool = False, scanner: Scanner | None = None) -> list[SecretFinding]:
+    """Find the secrets of a text.
+
+    Parameters
+    ----------
+    text
+        Any text: source, configuration, a command, the output of a tool.
+    wary
+        Whether to speak where a value may well be no secret: short passwords in quotes, tokens whose checksum is wrong.
+        Gates ask so about what an agent is about to write.
+    scanner
+        One over other rules than the package's own.
+
+    Returns
+    -------
+    list of SecretFinding
+        By their places; none overlaps another.
+
+    Examples
+    --------
+    >>> scan_secrets("TOKEN=test-token")
+    []
+    """
+    used = default_scanner() if scanner is None else scanner
+    return [_finding(text, start, end, *used.rules[rule]) for rule, start, end in used.table.find(text, wary=wary)]
+
+
+def _finding(text: str, start: int, end: int, name: str, show: int, severity: str) -> SecretFinding:
+    # Half of a short secret would be most of it.
+    shown = min(show, (end - start) // 2)
+    return SecretFinding(name, start, end, text[start : start + shown] + MASK * (end - start - shown), severity)
+
+
+def redact(text: str, *, wary: bool = False, scanner: Scanner | None = None) -> str:
+    """Mask the secrets of a text.
+
+    Parameters
+    ----------
+    text, wary, scanner
+        As of :func:`scan_secrets`.
+
+    Returns
+    -------
+    str
+        As many code points as `text`; what is no secret stands as it stood.
+    """
+    parts: list[str] = []
+    at = 0
+    for found in scan_secrets(text, wary=wary, scanner=scanner):
+        parts += (text[at : found.start], found.redacted)
+        at = found.end
+    return "".join((*parts, text[at:])) if parts else text
+
+
+def scanner_for(root: Path) -> Scanner:
+    """Return the scanner of a repository: the package's rules with those of its ``.tipstaff/packs``.
+
+    Parameters
+    ----------
+    root
+        The repository's folder.
+
+    Raises
+    ------
+    SecretPackError
+        If a pack there cannot be used; it names the file, the rule and the sample.
+    """
+    folder = root / ".tipstaff" / "packs"
+    if not folder.is_dir():
+        return default_scanner()
+    from tipstaff.gates.secrets import packs as secret_packs
+    from tipstaff.gates.secrets import table as secret_table
+
+    more = secret_packs.user_rules(folder)
+    if not more:
+        return default_scanner()
+    words = secret_packs.default_words()
+    for rule in more:
+        secret_table.check_samples(rule, words)
+    return Scanner(secret_table.compile_table(secret_packs.joined_rules(secret_packs.default_rules(), more), words))

@@ -1,0 +1,344 @@
+"""Compiling packs to the flat table that the scanner runs on.
+
+The table is little-endian, holds offsets alone, and can lie anywhere: in a file, in a section of a policy image. Its
+layout is stated by `tipstaff.kernels.plain.secret_table`, which reads it in Python, and by ``secrets/table.hpp``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import struct
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from tipstaff.errors import ConfigError
+from tipstaff.gates.secrets import packs
+from tipstaff.gates.secrets.anchors import (
+    FEWEST,
+    MOST_ANCHORS,
+    WINDOW,
+    anchor_of,
+    best_place,
+    both_cases,
+    checks_of,
+    compared,
+    paths_of,
+    variants,
+)
+from tipstaff.gates.secrets.buckets import wide_table
+from tipstaff.gates.secrets.packs import SecretPackError, SecretRule
+from tipstaff.gates.secrets.shapes import Mark, Node, Repeat, encode_shape, parse_shape
+from tipstaff.kernels import SecretTable
+from tipstaff.kernels.plain import secret_table as layout
+
+_WORD_LISTS: Final = (
+    "placeholder",
+    "plain_value",
+    "about_after",
+    "about_before",
+    "secret_names",
+    "references",
+    "file_endings",
+    "known_passwords",
+    "introducers",
+    "obvious",
+)
+_PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
+
+_BEHIND_NAME: Final = frozenset({9, 10, 13, *range(32, 127)})
+"""What may stand behind a name of three letters: without it there is no assignment."""
+
+
+class _Compiler:
+    def __init__(self, rules: Sequence[SecretRule], words: Mapping[str, Sequence[str]]) -> None:
+        self.rules = rules
+        self.classes: dict[frozenset[int], int] = {}
+        self.code = bytearray()
+        self.names = bytearray()
+        self.anchors: list[tuple[bytes, tuple[frozenset[int], ...], int, Repeat | None, int]] = []
+        self.lists: list[Sequence[str]] = [words[name] for name in _WORD_LISTS]
+
+    def class_number(self, members: frozenset[int]) -> int:
+        number = self.classes.setdefault(members, len(self.classes))
+        if number > 254:
+            raise SecretPackError("more than 255 classes of bytes")
+        return number
+
+    def boundary(self, text: str, rule: SecretRule) -> int:
+        if not text:
+            return layout.NO_CLASS
+        nodes = parse_shape(text)
+        if len(nodes) != 1 or not isinstance(nodes[0], Repeat):
+            raise SecretPackError(f"rule {rule.id}: a border is one class, got {text!r}")
+        return self.class_number(nodes[0].members)
+
+    def record(self, number: int, rule: SecretRule) -> bytes:
+        name = rule.id.encode()
+        name_at = len(self.names)
+        self.names += name
+        code_at = len(self.code)
+        left, right = self.boundary(rule.left, rule), self.boundary(rule.right, rule)
+        if rule.shape:
+            nodes = parse_shape(rule.shape)
+            self.code += encode_shape(nodes, self.class_number)
+            if rule.kind == "shape":
+                self.anchor(number, rule, nodes)
+        for key in rule.keys:
+            for variant in variants(key):
+                data = variant.encode().lower()
+                if len(data) < FEWEST:
+                    raise SecretPackError(f"rule {rule.id}: key {key!r} has fewer than {FEWEST} letters")
+                sets = tuple(map(both_cases, data))
+                # Where the rarest part of the name stands: many begin as other words do.
+                back = best_place(sets) or 0
+                self.anchors.append((data, sets[back:], back, None, number))
+        if rule.kind == "url":
+            self.anchors.append((b"://", tuple(frozenset({byte}) for byte in b"://"), 0, None, number))
+        if rule.kind == "pem":
+            # Rows of hyphens are common: what ends them is looked for.
+            sets = tuple(frozenset({byte}) for byte in b"-BEGIN ")
+            self.anchors.append((b"-----begin ", sets, 4, None, number))
+        context = 0
+        if rule.context:
+            self.lists.append(rule.context)
+            context = len(self.lists)
+        generic = rule.judge in {"password", "secret", "token", "quoted", "unquoted"}
+        flags = (
+            (layout.WARY if rule.wary else 0)
+            | (0 if rule.repeats else layout.REPEATS_FINE)
+            | (layout.ANYWHERE if rule.anywhere else 0)
+            | (layout.NAMED if rule.kind == "assign" and not generic and not rule.anywhere else 0)
+            | (layout.NO_STOPS if rule.stops == "none" else 0)
+        )
+        need = sum(packs.NEEDS[one] for one in rule.need.split())
+        return struct.pack(
+            "<IHBBIHBBHBBIBBBBH18x",
+            name_at,
+            len(name),
+            packs.KINDS.index(rule.kind),
+            rule.show,
+            code_at,
+            len(self.code) - code_at,
+            left,
+            right,
+            flags,
+            need,
+            packs.SEVERITIES.index(rule.severity),
+            round(rule.entropy * 65536),
+            packs.CHECKSUMS.index(rule.checksum),
+            packs.JUDGES.index(rule.judge),
+            packs.CHECKS.index(rule.check),
+            rule.priority or _PRIORITIES[rule.kind],
+            context,
+        )
+
+    def anchor(self, number: int, rule: SecretRule, nodes: Sequence[Node]) -> None:
+        seen: set[tuple[bytes, int, int]] = set()
+        nodes = [node for node in nodes if not isinstance(node, Mark)]
+        for path in paths_of(nodes):
+            found = anchor_of(path)
+            if found is None:
+                raise SecretPackError(f"rule {rule.id}: the shape has no three known bytes in a row to look for")
+            if found.head is not None:
+                left = parse_shape(rule.left)[0] if rule.left else None
+                if not (isinstance(left, Repeat) and found.head.members <= left.members):
+                    raise SecretPackError(f"rule {rule.id}: begins with a run that `left` does not hold")
+                if found.head.members & found.sets[0]:
+                    raise SecretPackError(f"rule {rule.id}: begins with a run that its next byte could go on")
+            for start in itertools.product(*({byte | 0x20 for byte in one} for one in found.sets[:FEWEST])):
+                data = bytes(start)
+                sets = tuple(
+                    frozenset(byte for byte in one if byte | 0x20 == data[at]) if at < FEWEST else one
+                    for at, one in enumerate(found.sets)
+                )
+                # Of one rule and place, windows that begin alike are one.
+                key = (data, found.back, found.head.most if found.head else -1)
+                if key in seen:
+                    place = next(
+                        at
+                        for at, (d, _, b, h, n) in enumerate(self.anchors)
+                        if (d, b, h.most if h else -1, n) == (*key, number)
+                    )
+                    old = self.anchors[place]
+                    merged = tuple(a | b for a, b in zip(old[1], sets, strict=False))
+                    self.anchors[place] = (old[0], merged, old[2], old[3], old[4])
+                    continue
+                seen.add(key)
+                self.anchors.append((data, sets, found.back, found.head, number))
+        if len(seen) > MOST_ANCHORS:
+            raise SecretPackError(f"rule {rule.id}: {len(seen)} beginnings to look for, more than {MOST_ANCHORS}")
+
+    def table(self) -> bytes:
+        records = b"".join(self.record(number, rule) for number, rule in enumerate(self.rules))
+        anchors, heads = self.chained()
+        words = bytearray()
+        lists = bytearray()
+        count = 0
+        for number, entries in enumerate(self.lists):
+            # In the order of first bytes, with an index of them: a search looks at few words for each byte.
+            ordered = sorted({entry.encode().lower() for entry in entries})
+            lists += struct.pack("<257H", *(count + sum(word[0] < first for word in ordered) for first in range(257)))
+            for word in ordered:
+                words += struct.pack("<IHH", len(self.names), len(word), number)
+                self.names += word
+                count += 1
+        wide = wide_table([sets[:WINDOW] for _, sets, _, _, _ in self.anchors])
+        sieve = self.sieve()
+        logs = struct.pack(
+            f"<{layout.LOGS}I", *(round(math.log2(number) * 65536) if number else 0 for number in range(layout.LOGS))
+        )
+        classes = b"".join(sum(1 << byte for byte in members).to_bytes(32, "little") for members in self.classes)
+        sections = (
+            records,
+            anchors,
+            classes,
+            bytes(self.code),
+            bytes(self.names),
+            bytes(words),
+            bytes(lists),
+            heads,
+            wide,
+            logs,
+            sieve,
+        )
+        offset = layout.HEADER_BYTES
+        places: list[int] = []
+        body = bytearray()
+        for section in sections:
+            padding = -len(body) % 64
+            body += bytes(padding)
+            places.append(offset + len(body))
+            body += section
+        header = layout.MAGIC + struct.pack(
+            "<II19I",
+            layout.VERSION,
+            offset + len(body),
+            len(self.rules),
+            places[0],
+            len(self.anchors),
+            places[1],
+            len(self.classes),
+            places[2],
+            len(self.code),
+            places[3],
+            len(self.names),
+            places[4],
+            count,
+            places[5],
+            len(self.lists),
+            places[6],
+            places[7],
+            places[8],
+            places[9],
+            places[10],
+            zlib.crc32(body),
+        )
+        return header + bytes(layout.HEADER_BYTES - len(header)) + bytes(body)
+
+    @staticmethod
+    def key_of(sets: Sequence[frozenset[int]]) -> int:
+        """Return the hash that a window is looked up by."""
+        first, second, third = (min(members) | 0x20 for members in sets[:FEWEST])
+        return layout.hash_of(first, second, third)
+
+    def chained(self) -> tuple[bytes, bytes]:
+        """Return the anchors, those of one hash in a chain, and where each chain begins."""
+        heads = [layout.NONE] * layout.HEADS
+        records: list[bytes] = []
+        # Those of one chain lie together: a walk over it stays in one place.
+        self.anchors.sort(key=lambda anchor: self.key_of(anchor[1]))
+        for number in reversed(range(len(self.anchors))):
+            data, sets, back, head, rule = self.anchors[number]
+            at = len(self.names)
+            self.names += data
+            key = self.key_of(sets)
+            value, mask = compared(sets)
+            checks = checks_of(sets) if self.rules[rule].kind == "shape" else []
+            records.append(
+                struct.pack(
+                    "<8s8sIBBBxHHH6s",
+                    value,
+                    mask,
+                    at,
+                    len(data),
+                    back,
+                    layout.NO_CLASS if head is None else self.class_number(head.members),
+                    0 if head is None else head.most,
+                    rule,
+                    heads[key],
+                    b"".join(bytes((place, self.class_number(members))) for place, members in checks),
+                )
+            )
+            heads[key] = number
+        records.reverse()
+        return b"".join(records), struct.pack(f"<{layout.HEADS}H", *heads)
+
+    def sieve(self) -> bytes:
+        """Return three sieves: of four bytes of all literals, of four bytes of the short ones, of six of the others."""
+        bits = bytearray(3 * layout.SIEVE_BITS // 8)
+        seen: set[tuple[frozenset[int], ...]] = set()
+        for _, sets, _, _, _ in self.anchors:
+            if sets[:WINDOW] in seen:
+                continue
+            seen.add(sets[:WINDOW])
+            folded = [{byte | 0x20 for byte in members} for members in sets[:WINDOW]]
+            known = len(folded) == WINDOW and all(len(members) == 1 for members in folded)
+            for four in itertools.product(*(*sets, _BEHIND_NAME)[:4]):
+                for part in (0,) if known else (0, 1):
+                    place = layout.sieve_of(*four) + part * layout.SIEVE_BITS
+                    bits[place >> 3] |= 1 << (place & 7)
+            if known:
+                place = layout.long_sieve_of(bytes(min(members) for members in folded)) + 2 * layout.SIEVE_BITS
+                bits[place >> 3] |= 1 << (place & 7)
+        return bytes(bits)
+
+
+def compile_table(rules: Iterable[SecretRule], words: Mapping[str, Sequence[str]]) -> bytes:
+    """Return the table of some rules.
+
+    Raises
+    ------
+    SecretPackError
+        If a rule cannot be looked for: it has no three known bytes in a row, or is not of this language.
+    """
+    rules = tuple(rules)
+    if not 0 < len(rules) < layout.NONE:
+        raise SecretPackError(f"a table has between 1 and {layout.NONE - 1} rules, got {len(rules)}")
+    ids = [rule.id for rule in rules]
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice is not None:
+        raise SecretPackError(f"rule {twice}: there are two of that id")
+    missing = [name for name in _WORD_LISTS if name not in words]
+    if missing:
+        raise SecretPackError(f"lists of words are missing: {', '.join(missing)}")
+    compiler = _Compiler(rules, words)
+    try:
+        return compiler.table()
+    except ConfigError as error:
+        raise SecretPackError(str(error)) from error
+
+
+def check_samples(rule: SecretRule, words: Mapping[str, Sequence[str]]) -> None:
+    """Hold a rule to its own samples.
+
+    Raises
+    ------
+    SecretPackError
+        Naming the rule and the sample that disagrees.
+    """
+    table = SecretTable(compile_table([rule], words))
+    for samples, wanted in ((rule.positives, True), (rule.negatives, False)):
+        for sample in samples:
+            if bool(table.find(packs.made_up(sample), wary=rule.wary)) != wanted:
+                what = "finds nothing in its positive" if wanted else "finds something in its negative"
+                raise SecretPackError(f"rule {rule.id}: {what} sample {sample!r}")
+
+
+def default_table() -> bytes:
+    """Return the table of the packs that come with the package, each rule held to its samples."""
+    rules, words = packs.default_rules(), packs.default_words()
+    for rule in rules:
+        check_samples(rule, words)
+    return compile_table(rules, words)

@@ -1,0 +1,396 @@
+"""The compiler: documents in, a policy bundle out.
+
+Order of work: extract the rules of every document, give each its attributes and id, merge the files (same ids, nested
+files, the local overlay), keep the ids of rules whose words changed a little, sort by priority, relate rules to each
+other, refuse local rules that would weaken the constitution, pack the constitution, make shards and manifest. What was
+decided on the way is in `PolicyBundle.diagnostics`.
+
+Source: ADR-G002 (constitution and shards) and the compiler of the guidance control plane.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
+from tipstaff.errors import ConfigError, SourceError
+from tipstaff.guidance.compiling import conflicts
+from tipstaff.guidance.compiling.constitution import pack, short_hash
+from tipstaff.guidance.compiling.identity import match_former
+from tipstaff.guidance.compiling.merging import Merging
+from tipstaff.guidance.compiling.precedence import Laws, stricter, whole_span
+from tipstaff.guidance.compiling.rule_maker import RuleMaker
+from tipstaff.guidance.diagnostics import find
+from tipstaff.guidance.extraction.extraction import extract
+from tipstaff.guidance.reading.documents import Document, document_from_text
+from tipstaff.guidance.wording.rule_lexicon import classes, column, lexicon
+from tipstaff.guidance.wording.tokenize import plain_words
+from tipstaff.kernels import read_words
+from tipstaff.model import (
+    EVERYWHERE,
+    RISK_CLASSES,
+    Constitution,
+    Diagnostic,
+    GuidanceRule,
+    ManifestEntry,
+    PolicyBundle,
+    Record,
+    Relation,
+    RuleManifest,
+    RuleShard,
+)
+
+_INFERRED_WORDS: Final = 400
+
+
+class CompilerConfig(Record, frozen=True):
+    """How rule files are compiled.
+
+    Attributes
+    ----------
+    max_constitution_lines
+        Cap on the constitution's text, every line counted.
+    default_risk_class, default_priority
+        For rules that name none.
+    auto_generate_ids
+        Whether rules without an id get one made from their words; otherwise they are left out and reported.
+    today
+        The ISO date that ``from:`` and ``until:`` are held against; None for the current day (UTC).
+    """
+
+    max_constitution_lines: int = 60
+    default_risk_class: str = "medium"
+    default_priority: int = 50
+    auto_generate_ids: bool = True
+    today: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.default_risk_class not in RISK_CLASSES:
+            msg = f"default_risk_class is {self.default_risk_class!r}; it must be one of {', '.join(RISK_CLASSES)}"
+            raise ConfigError(msg)
+        if self.max_constitution_lines < 0:
+            msg = f"max_constitution_lines is {self.max_constitution_lines}; it must be 0 or more"
+            raise ConfigError(msg)
+        if not 0 <= self.default_priority <= MAX_PRIORITY:
+            msg = f"default_priority is {self.default_priority}; it must be between 0 and {MAX_PRIORITY}"
+            raise ConfigError(msg)
+        if self.today is not None:
+            try:
+                plain = dt.date.fromisoformat(self.today).isoformat() == self.today
+            except ValueError:
+                plain = False
+            if not plain:
+                msg = f"today is {self.today!r}; it must be an ISO date such as 2026-11-21"
+                raise ConfigError(msg)
+
+
+_DEFAULTS: Final = CompilerConfig()
+
+
+def compile_guidance(
+    root: str,
+    local: str | None = None,
+    *,
+    config: CompilerConfig | None = None,
+    previous: PolicyBundle | None = None,
+) -> PolicyBundle:
+    """Compile the text of a rule file, and of a local overlay, into a policy bundle.
+
+    Parameters
+    ----------
+    root
+        Markdown text of the root rule file; may be empty.
+    local
+        Text of the local overlay (``CLAUDE.local.md``). It may add and tighten; it cannot weaken the constitution.
+    config
+        See `CompilerConfig`.
+    previous
+        The bundle of an earlier compilation: rules whose words changed a little keep its ids.
+
+    Raises
+    ------
+    TypeError
+        If a text is not a string.
+    SourceError
+        If a text is larger than a rule file may be.
+    """
+    documents: list[Document] = []
+    for name, text in (("root", root), ("local", local)):
+        if text is None or (name == "local" and not text):
+            continue
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            msg = f"{name} is a {type(text).__name__}; it must be the text of a rule file"
+            raise TypeError(msg)
+        if len(text) > MAX_SOURCE_BYTES:
+            msg = f"{name} has {len(text):,} characters; a rule file may have at most {MAX_SOURCE_BYTES:,}"
+            raise SourceError(msg)
+        documents.append(document_from_text(text, name, source=name))
+    return compile_documents(documents, config=config, previous=previous)
+
+
+def compile_documents(
+    documents: Sequence[Document],
+    *,
+    config: CompilerConfig | None = None,
+    previous: PolicyBundle | None = None,
+    diagnostics: Iterable[Diagnostic] = (),
+) -> PolicyBundle:
+    """Compile documents, outer folders first and local ones last, into a policy bundle.
+
+    Parameters
+    ----------
+    documents
+        As `tipstaff.guidance.reading.sources.read_repository` orders them.
+    config, previous
+        As for `compile_guidance`.
+    diagnostics
+        Findings made while reading, to be carried along.
+    """
+    compilation = _Compilation(config or CompilerConfig(), list(diagnostics))
+    for document in documents:
+        compilation.add_document(document)
+    return compilation.finish(documents, previous)
+
+
+class _Compilation(Merging):
+    def __init__(self, config: CompilerConfig, diagnostics: list[Diagnostic]) -> None:
+        super().__init__(diagnostics)
+        self.config = config
+        self.today = config.today or dt.datetime.now(tz=dt.UTC).date().isoformat()
+
+    # -- one document -----------------------------------------------------------------------------------------------
+
+    def add_document(self, document: Document) -> None:
+        candidates, problems = extract(document.parsed, document.path, in_constitution=document.in_constitution)
+        self.diagnostics.extend(problems)
+        texts = [candidate.text for candidate in candidates]
+        read = read_words(lexicon(), *column(texts, plain_words), _INFERRED_WORDS)
+        config = self.config
+        maker = RuleMaker(document, risk_class=config.default_risk_class, priority=config.default_priority)
+        for candidate, (value, words) in zip(candidates, read, strict=True):
+            if candidate.rule_id is None and not config.auto_generate_ids:
+                source = document.parsed.source
+                line = source.line(candidate.start)
+                low = min([candidate.start, *(start for start, _ in candidate.context)])
+                high = max([candidate.end, *(end for _, end in candidate.context)])
+                self.diagnostics.append(find("TS208", line, document.path, span=source.span(low, high)))
+                continue
+            self.add(maker.rule(candidate, classes(value), words))
+
+    # -- all documents ----------------------------------------------------------------------------------------------
+
+    def finish(self, documents: Sequence[Document], previous: PolicyBundle | None) -> PolicyBundle:
+        rules = list(self.rules.values())
+        if previous is not None:
+            rules = self._keep_ids(rules, previous)
+        rules.sort(key=lambda rule: -rule.priority)
+        relations, complete = conflicts.relate(rules)
+        rules, relations = self._refuse_weakening_locals(rules, relations)
+        self._report(rules, relations, complete)
+        rules, relations = self._without_twins(rules, relations)
+        constitution = self._constitution(rules)
+        overflow = set(constitution.overflow)
+        shards = tuple(
+            RuleShard(rule, compact_text(rule, self.config))
+            for rule in rules
+            if not rule.is_constitution or rule.id in overflow
+        )
+        constitution_rules = sum(rule.is_constitution for rule in rules)
+        manifest = RuleManifest(
+            rules=tuple(
+                ManifestEntry(
+                    id=rule.id,
+                    triggers=_triggers(rule.intents, rule.domains, rule.tool_classes),
+                    verifier=rule.verifier,
+                    risk_class=rule.risk_class,
+                    priority=rule.priority,
+                    source=rule.source,
+                )
+                for rule in rules
+            ),
+            source_hashes={document.path: short_hash(document.text) for document in documents},
+            total_rules=len(rules),
+            constitution_rules=constitution_rules,
+            shard_rules=len(rules) - constitution_rules,
+        )
+        return PolicyBundle(
+            constitution=constitution,
+            shards=shards,
+            manifest=manifest,
+            diagnostics=tuple(sorted(self.diagnostics, key=lambda one: (one.source, one.line, one.code))),
+            relations=relations,
+        )
+
+    def _keep_ids(self, rules: list[GuidanceRule], previous: PolicyBundle) -> list[GuidanceRule]:
+        former = previous.rules()
+        names = {rule.id: rule.former_id for rule in former if rule.former_id}
+        matched = match_former(rules, former)
+        taken = {rule.id for rule in rules}
+        kept: list[GuidanceRule] = []
+        for rule in rules:
+            old = matched.get(rule.id)
+            if old is None:
+                kept.append(rule.replace(former_id=names[rule.id]) if rule.id in names else rule)
+            elif rule.is_generated_id and old not in taken:
+                kept.append(rule.replace(id=old, former_id=rule.id))
+            else:
+                kept.append(rule.replace(former_id=old))
+        return kept
+
+    def _refuse_weakening_locals(
+        self, rules: list[GuidanceRule], relations: tuple[Relation, ...]
+    ) -> tuple[list[GuidanceRule], tuple[Relation, ...]]:
+        """Leave out local rules that contradict a constitution rule of the root, or permit what it forbids."""
+        if all(rule.source != "local" for rule in rules):
+            return rules, relations
+        by_id = {rule.id: rule for rule in rules}
+        refused: set[str] = set()
+        laws = Laws([rule for rule in rules if rule.source == "root" and rule.is_constitution])
+        for rule in rules:
+            if rule.source == "local" and (law := laws.weakened_by(rule)) is not None:
+                refused.add(rule.id)
+                self.refuse(rule, law)
+        for relation in relations:
+            if relation.kind != "contradiction":
+                continue
+            left, right = by_id[relation.left], by_id[relation.right]
+            for rule, root in ((left, right), (right, left)):
+                if rule.source == "local" and root.source == "root" and root.is_constitution and rule.id not in refused:
+                    refused.add(rule.id)
+                    self.refuse(rule, root)
+        if not refused:
+            return rules, relations
+        return (
+            [rule for rule in rules if rule.id not in refused],
+            tuple(one for one in relations if one.left not in refused and one.right not in refused),
+        )
+
+    def _without_twins(
+        self, rules: list[GuidanceRule], relations: tuple[Relation, ...]
+    ) -> tuple[list[GuidanceRule], tuple[Relation, ...]]:
+        """Drop rules without an id of their own whose words are those of a rule that holds wherever they do."""
+        by_id = {rule.id: rule for rule in rules}
+        dropped: dict[str, str] = {}
+        for relation in relations:
+            if relation.kind != "duplicate":
+                continue
+            left, right = by_id[relation.left], by_id[relation.right]
+            for twin, kept in ((right, left), (left, right)):
+                if twin.id not in dropped and kept.id not in dropped and _gives_way(twin, kept):
+                    dropped[twin.id] = kept.id
+                    by_id[kept.id] = stricter(kept, twin)
+                    break
+        if not dropped:
+            return rules, relations
+        # What was said of the twin is about the rule that stays.
+        self.diagnostics = [
+            one.replace(rule_id=dropped[one.rule_id]) if one.rule_id in dropped else one for one in self.diagnostics
+        ]
+        remaining = sorted(
+            (by_id[rule.id] for rule in rules if rule.id not in dropped), key=lambda rule: -rule.priority
+        )
+        return remaining, tuple(one for one in relations if one.left not in dropped and one.right not in dropped)
+
+    def _report(self, rules: list[GuidanceRule], relations: tuple[Relation, ...], complete: bool) -> None:
+        by_id = {rule.id: rule for rule in rules}
+        for relation in relations:
+            first, second = by_id[relation.left], by_id[relation.right]
+            if (second.path, second.line) < (first.path, first.line) and first.path == second.path:
+                first, second = second, first
+            if relation.kind == "duplicate":  # said of the one that goes
+                left, right = by_id[relation.left], by_id[relation.right]
+                if _gives_way(right, left):
+                    first, second = left, right
+                elif _gives_way(left, right):
+                    first, second = right, left
+                elif first.is_generated_id and not second.is_generated_id:
+                    first, second = second, first
+            there = f"{first.id} in {first.path}:{first.line}"
+            if relation.kind == "contradiction":
+                if first.id in (second.overrides, first.overrides) or second.id == first.overrides:
+                    continue
+                nested = first.depth != second.depth and not (first.is_constitution or second.is_constitution)
+                if nested:
+                    self.say("TS504", second, f"{there} says the opposite: {first.text!r}. The nearer file wins.")
+                else:
+                    self.say("TS503", second, f"{second.text!r} contradicts {there}: {first.text!r}.")
+            elif relation.kind == "duplicate":
+                self.say("TS501", second, f"The same words stand in {there}.", span=whole_span(second))
+            else:
+                self.say("TS502", second, f"Nearly the same as {there}: {first.text!r}.")
+        for rule in rules:
+            if not in_force(rule, self.today):
+                ended = rule.active_until is not None and rule.active_until < self.today
+                what = f"was in force until {rule.active_until}" if ended else f"comes into force on {rule.active_from}"
+                self.say("TS305", rule, f"The rule {what}.")
+        if not complete:
+            self.diagnostics.append(
+                find("TS505", 0, rules[0].path, "Too many rules are alike; not all pairs were compared.")
+            )
+
+    def _constitution(self, rules: list[GuidanceRule]) -> Constitution:
+        laws = [rule for rule in rules if rule.is_constitution]
+        chosen = [rule for rule in laws if in_force(rule, self.today)]
+        cap = self.config.max_constitution_lines
+        constitution = pack(chosen, cap)
+        by_id = {rule.id: rule for rule in chosen}
+        for rule_id in constitution.overflow:
+            rule = by_id[rule_id]
+            self.say(
+                "TS401", rule, f"{rule_id} finds no room in the constitution's {cap} lines; it is retrieved as a shard."
+            )
+        if len(chosen) == len(laws):
+            return constitution
+        # Rules out of force wait among the shards, which are filtered by the day that is asked for.
+        waiting = tuple(rule.id for rule in laws if not in_force(rule, self.today))
+        return constitution.replace(rules=tuple(laws), overflow=(*constitution.overflow, *waiting))
+
+
+def _gives_way(twin: GuidanceRule, kept: GuidanceRule) -> bool:
+    """Whether a rule is not needed beside another in the same words: that one holds wherever and whenever it does."""
+    covers = EVERYWHERE in kept.repo_scopes or kept.repo_scopes == twin.repo_scopes
+    dated = (twin.active_from, twin.active_until) != (kept.active_from, kept.active_until)
+    return twin.is_generated_id and covers and not dated
+
+
+def in_force(rule: GuidanceRule, today: str) -> bool:
+    """Whether a rule's dates include a day, given as an ISO date."""
+    return not (
+        (rule.active_from is not None and today < rule.active_from)
+        or (rule.active_until is not None and today > rule.active_until)
+    )
+
+
+# Rules of a file share a handful of combinations.
+
+
+@lru_cache(maxsize=1_024)
+def _triggers(intents: tuple[str, ...], domains: tuple[str, ...], tool_classes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*intents, *domains, *tool_classes)))
+
+
+@lru_cache(maxsize=1_024)
+def _tags(risk: str, domains: tuple[str, ...], intents: tuple[str, ...], tool_classes: tuple[str, ...]) -> str:
+    tags = dict.fromkeys((risk, *domains, *intents, *tool_classes))
+    tags.pop("all", None)
+    return f" @{' @'.join(tags)}"
+
+
+def compact_text(rule: GuidanceRule, config: CompilerConfig | None = None) -> str:
+    """Return the one line in which the model reads a shard.
+
+    ``[ID] text @risk @domains @intents @tools``, each tag once, then where it holds, what verifies it and a priority
+    of its own: a model that does not see where a rule applies, applies it everywhere.
+    """
+    text = f"[{rule.id}] {rule.text}{_tags(rule.risk_class, rule.domains, rule.intents, rule.tool_classes)}"
+    if EVERYWHERE not in rule.repo_scopes:
+        text += " scope:" + " scope:".join(rule.repo_scopes)
+    if rule.verifiers:
+        text += " verify:" + " verify:".join(rule.verifiers)
+    default = _DEFAULTS.default_priority if config is None else config.default_priority
+    if rule.priority != default and not rule.is_constitution:
+        text += f" priority:{rule.priority}"
+    return text

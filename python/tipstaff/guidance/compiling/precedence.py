@@ -1,0 +1,118 @@
+"""Which of two rules holds: twins in the same words, and a local rule beside one of the constitution.
+
+A local file may add and tighten; it may not weaken. Whether words tighten is judged strictly: what is not plainly an
+addition is refused, because a constitution that a clever sentence can open protects nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from tipstaff.guidance.wording.claims import LIFT, PERMIT, claims, opposed, topic_of
+from tipstaff.guidance.wording.tokenize import words
+from tipstaff.guidance.wording.vocabulary import stem
+from tipstaff.guidance.wording.word_roles import IMPERATIVES
+from tipstaff.model import EVERYWHERE, RISK_CODES, GuidanceRule
+
+_ADDING: Final = frozenset(
+    "and or nor also any all every each ever always never must do not the a an its their it no please shall".split()
+)
+"""Words of the grammar that may join what a local rule adds; "except", "in", "only" and the like narrow the rule."""
+
+_PERMISSIVE: Final = frozenset(
+    """can may might could optional optionally allowed permitted fine okay ok free skip skips skipped skipping ignore
+    ignores ignored ignoring bypass bypassed bypassing exempt exempted exemption waive waived unnecessary needn't
+    disregard disregarded relax relaxed except unless bother""".split()
+)
+_NOT_EVEN: Final = re.compile(r"[,;]?\s+(?:not even|even|including|also)\b[^.;:,]*[.!]?$", re.IGNORECASE)
+_LIFTED: Final = frozenset("required necessary mandatory needed need obligatory".split())
+_NEGATIONS: Final = frozenset("not never no isn't aren't don't doesn't".split())
+_MAX_LAWS: Final = 1_000
+"""Constitution rules about the same thing that a local rule is held against."""
+_VERB_STEMS: Final = frozenset(map(stem, IMPERATIVES))
+
+
+def tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
+    """Whether a local rule only adds to the constitution rule whose id it bears.
+
+    It holds wherever the root rule does, keeps all its words, points the same way, permits nothing, and what it adds is
+    joined by nothing but "and", "or" and their kin: a condition, a place or an exception would narrow the rule.
+    """
+    if local.repo_scopes != root.repo_scopes and EVERYWHERE not in local.repo_scopes:
+        return False
+    if (local.active_from or local.active_until) and (local.active_from, local.active_until) != (
+        root.active_from,
+        root.active_until,
+    ):
+        return False
+    ours, theirs = words(root.text), words(local.text)
+    if not topic_of(ours) <= topic_of(theirs) or not topic_of(ours):
+        return False
+    if not _PERMISSIVE.isdisjoint(set(theirs) - set(ours)) or ("only" in theirs and "only" not in ours):
+        return False
+    # "..., not even in tests" takes nothing away.
+    plain = _NOT_EVEN.sub("", local.text)
+    added = set(words(plain)) - set(ours)
+    if any(word not in _ADDING and not topic_of([word]) for word in added):
+        return False
+    said, says = claims(root.text), claims(plain)
+    if not said or not says or opposed(said, says):
+        return False
+    return all(claim.polarity == said[0].polarity and claim.polarity not in {PERMIT, LIFT} for claim in says)
+
+
+class Laws:
+    """The constitution rules of the root, and which of them a local rule would weaken.
+
+    A local rule weakens another if it has permissive words ("can", "may", "skip", "ignore", "not required" ...) and
+    speaks of at least half of the things that the other is about. What a rule is about are its things, not what is done
+    with them: "you may log errors" leaves "never log tokens" alone.
+    """
+
+    def __init__(self, rules: Sequence[GuidanceRule]) -> None:
+        self._rules = rules
+        self._sizes: list[int] = []
+        self._by_thing: dict[str, list[int]] = {}
+        for place, rule in enumerate(rules):
+            things = topic_of(words(rule.text)) - _VERB_STEMS
+            self._sizes.append(len(things))
+            for thing in things:
+                self._by_thing.setdefault(thing, []).append(place)
+
+    def weakened_by(self, local: GuidanceRule) -> GuidanceRule | None:
+        """Return the first constitution rule that a local rule would weaken, None for none."""
+        theirs = words(local.text)
+        lifted = not _LIFTED.isdisjoint(theirs) and not _NEGATIONS.isdisjoint(theirs)
+        if _PERMISSIVE.isdisjoint(theirs) and not lifted:
+            return None
+        shared = Counter(place for thing in topic_of(theirs) for place in self._by_thing.get(thing, ())[:_MAX_LAWS])
+        return next((self._rules[place] for place in sorted(shared) if 2 * shared[place] >= self._sizes[place]), None)
+
+
+def stricter(known: GuidanceRule, twin: GuidanceRule) -> GuidanceRule:
+    """Return a rule with the stricter attributes of another in the same words: it holds where and when either does."""
+    scopes = known.repo_scopes
+    if twin.repo_scopes != scopes:
+        everywhere = EVERYWHERE in scopes or EVERYWHERE in twin.repo_scopes
+        scopes = (EVERYWHERE,) if everywhere else tuple(dict.fromkeys((*scopes, *twin.repo_scopes)))
+    begins = [day for day in (known.active_from, twin.active_from) if day is not None]
+    ends = [day for day in (known.active_until, twin.active_until) if day is not None]
+    return known.replace(
+        risk_class=max(known.risk_class, twin.risk_class, key=RISK_CODES.__getitem__),
+        priority=max(known.priority, twin.priority),
+        is_constitution=known.is_constitution or twin.is_constitution,
+        verifier=known.verifier or twin.verifier,
+        verifiers=known.verifiers or twin.verifiers,
+        repo_scopes=scopes,
+        active_from=min(begins) if len(begins) == 2 else None,
+        active_until=max(ends) if len(ends) == 2 else None,
+    )
+
+
+def whole_span(rule: GuidanceRule) -> tuple[int, int]:
+    """Return the range from the first to the last of a rule's words, those that it takes from elsewhere included."""
+    spans = (rule.span, *rule.context_spans)
+    return min(low for low, _ in spans), max(high for _, high in spans)

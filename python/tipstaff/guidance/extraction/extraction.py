@@ -1,0 +1,119 @@
+"""Which words of a document are a rule, and why the others are none.
+
+The promise kept here: every list item, and every sentence with a modal, ends as a rule, as part of a rule (its
+`context`), or as a diagnostic that says why it is no rule.
+"""
+
+from __future__ import annotations
+
+from tipstaff.guidance.extraction.annotations import split_id
+from tipstaff.guidance.extraction.candidate import Candidate
+from tipstaff.guidance.extraction.grammar import has_modal, is_negative_heading
+from tipstaff.guidance.extraction.items import ItemReader
+from tipstaff.guidance.extraction.patterns import NO_WORDS, RULE_HEADER
+from tipstaff.guidance.reading.markdown import Block, ParsedText
+from tipstaff.model import Diagnostic
+
+
+def extract(
+    parsed: ParsedText, source_name: str, *, in_constitution: bool = False
+) -> tuple[list[Candidate], list[Diagnostic]]:
+    """Find the rules of a document.
+
+    Parameters
+    ----------
+    parsed
+        The document's blocks.
+    source_name
+        What diagnostics call the file.
+    in_constitution
+        Whether the whole document stands below a constitution heading of the file that imports it.
+
+    Returns
+    -------
+    tuple
+        The candidates in document order, and a diagnostic for each list item or modal sentence that is no rule.
+    """
+    extractor = _Extractor(parsed, source_name, in_constitution=in_constitution)
+    extractor.run()
+    return extractor.candidates, extractor.diagnostics
+
+
+class _Extractor(ItemReader):
+    """Walks through the blocks, and reads the rows of tables."""
+
+    def run(self) -> None:
+        if self.parsed.unclosed_fence >= 0:
+            self._say("TS108", self.parsed.unclosed_fence, self.parsed.unclosed_fence)
+        for start, end in self.parsed.comments:
+            if has_modal(self._slice(start, end)):
+                self._say("TS202", start, end)
+        for index, block in enumerate(self.blocks):
+            kind = block.kind
+            if kind == "comment":
+                if has_modal(self._slice(block.start, block.end)):
+                    self._say("TS202", block.start, block.end)
+                continue
+            if not block.quoted:
+                self._quote_labelled = False
+            while self._open and block.parent < self._open[-1]:
+                self._settle_item(self._open.pop())
+            if self._table is not None and (kind != "row" or block.header < 0):
+                self._settle_table()
+            if kind == "paragraph":
+                if block.parent < 0:
+                    self._settle_lead()
+                    self._paragraph(index, block)
+                continue
+            self._close_heading_rule()
+            if kind == "item":
+                if index not in self._absorbed:
+                    self._item(index, block)
+            elif kind == "row":
+                self._row(block)
+            elif kind == "heading":
+                self._settle_lead()
+                self._heading(block)
+            elif not block.quoted:  # a thematic break
+                self._settle_lead()
+                self._closed = True
+        while self._open:
+            self._settle_item(self._open.pop())
+        self._settle_table()
+        self._settle_lead()
+        self._close_heading_rule()
+        self._close_sections(0)
+
+    def _row(self, block: Block) -> None:
+        cells = [self._slice(*cell).strip() for cell in block.cells]
+        if block.header < 0:
+            if has_modal(" | ".join(cells)):
+                self._table = block
+            return
+        header_block = self.blocks[block.header]
+        header = [self._slice(*cell).strip() for cell in header_block.cells]
+        heading_text = " | ".join(header)
+        lead = self._contexts.get(block.parent) if block.parent >= 0 else self._lead
+        led = lead is not None and lead.label and lead.modal
+        speaks = has_modal(heading_text) or any(map(is_negative_heading, header))
+        if not speaks and not led and not RULE_HEADER.search(heading_text) and not any(map(has_modal, cells)):
+            return
+        context: list[tuple[int, int]] = []
+        if speaks:
+            pairs = [f"{name}: {cell}" if name else cell for name, cell in zip(header, cells, strict=False) if cell]
+            words = "; ".join(pairs)
+            context.append((header_block.start, header_block.end))
+        else:
+            words = "; ".join(cell for cell in cells if cell)
+        rule_id, rest = split_id(words)
+        if not NO_WORDS.sub("", rest) and not (led and rest):
+            if has_modal(words):
+                self._say("TS210", block.start, block.end)
+            return
+        if lead is not None and lead.label:
+            self._take_up(lead, block.parent, context)
+            if led and not has_modal(rest):
+                rest = f"{lead.text}: {rest}"
+        if self._table is header_block:
+            self._table = None
+        self._add(rest, block.start, block.end, rule_id=rule_id, context=context)

@@ -1,0 +1,178 @@
+"""The little grammar that rule files need: modals, negations, imperatives, sentences, labels.
+
+English first, since most rule files are English; the commonest modals of other languages are known, so that their
+sentences are not lost.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tipstaff.guidance.wording.rule_lexicon import lexicon
+from tipstaff.guidance.wording.word_roles import IMPERATIVES
+from tipstaff.guidance.wording.word_roles import MODAL as _MODAL_WORD
+from tipstaff.guidance.wording.word_roles import PHRASE as _PHRASE_WORD
+from tipstaff.kernels import word_values
+
+_ENGLISH_MODALS: Final = (
+    r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|do not|don['’]?t|cannot|can not|can['’]t|"
+    r"may not|avoid|ensure|make sure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|not allowed|disallowed|"
+    r"ha(?:ve|s) to|needs? to|refrain|is not permitted|are not permitted|ought to"
+)
+_OTHER_MODALS: Final = (
+    # es, pt, it, fr, de, nl, pl, ru, tr
+    r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|no se debe|prohibido|proibido|obligatorio|obrigatório|"
+    r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|darf nicht|dürfen nicht|"
+    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|запрещено|"
+    r"mutlaka|asla|zorunlu"
+)
+_CJK_MODALS: Final = (
+    r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
+    r"こと(?:。|$)|べき|ください|하지 ?마|해야|반드시|항상|절대|금지"
+)
+MODAL: Final = re.compile(
+    rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_CJK_MODALS}".replace(" ", r"\s+").replace(r"\s+?", r"\s*"),
+    re.IGNORECASE,
+)
+"""A word that turns a sentence into a rule."""
+
+NEGATION: Final = re.compile(
+    r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
+    r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|nunca|jamais|niemals|никогда|нельзя)\b"
+    r"|禁止|不要|不得|不能|しない|금지",
+    re.IGNORECASE,
+)
+"""A word that turns what follows into what is not to be done."""
+
+_NEGATIVE_HEADING: Final = re.compile(
+    r"^\W*(?:(?:things? |what )?(?:you |we |agents? )?(?:must |should |shall |may |can |to )?"
+    r"(?:never|not)(?: to)?(?: do| be| use)?|do not|don['’]?ts?|never do|avoid(?:ed)?|what to avoid|things to avoid|"
+    r"forbidden(?: \w+)?|prohibited(?: \w+)?|"
+    r"disallowed(?: \w+)?|not allowed|anti-?patterns?(?: to avoid)?|banned(?: \w+)?|禁止(?:事项|事項)?)\W*$",
+    re.IGNORECASE,
+)
+
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|st|mr|mrs|dr|inc|ltd|resp|al)|\b[A-Z])\.$", re.IGNORECASE
+)
+_STOP: Final = re.compile(r"[.!?。！？](?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n")
+_OPENS_SENTENCE: Final = re.compile(r"[\"'“‘(*_`\[]{0,4}(?:[^\W\d_a-z]|\d|[⚠❌✅🚫⛔➡→•])|`|[^\x00-\x7f]")
+_LINE_OPENS_RULE: Final = re.compile(
+    r"[*_]{0,3}(?:Always|Never|Must|Do not|Don['’]t|Avoid|Ensure|Use|Prefer|Make sure|Only|You must|You should|Keep|"
+    r"Write|Follow|Run|ALWAYS|NEVER|MUST|DO NOT|DON'T|ONLY|IMPORTANT|NOTE|[✅❌🚫⛔⚠•→])"
+)
+_PRONOUN_START: Final = re.compile(
+    r"[*_]{0,3}(?:it|its|they|them|these|those|this|that|such|otherwise|both)\b", re.IGNORECASE
+)
+_EMPTY_WORDS: Final = re.compile(
+    r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
+)
+_WORDS: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
+
+
+def has_modal(text: str) -> bool:
+    """Whether a text holds a word that turns it into a rule."""
+    if not text.isascii():
+        return MODAL.search(text) is not None
+    # Words looked up are a hundred times faster than the expression; phrases are asked for only if one may be there.
+    found = word_values(lexicon(), text)
+    return found & _MODAL_WORD != 0 or (found & _PHRASE_WORD != 0 and MODAL.search(text) is not None)
+
+
+def has_negation(text: str) -> bool:
+    """Whether a text negates something."""
+    return NEGATION.search(text) is not None
+
+
+_MAX_TITLE: Final = 300
+_DEMANDING_HEAD: Final = re.compile(
+    r"\W*(?:(?:you|we|agents?)\s)?(?:must|should|shall|never|always|do\snot|don['’]t|cannot|can['’]t|avoid)\s(.+)",
+    re.IGNORECASE,
+)
+_DEMANDING_SUBJECT: Final = re.compile(
+    r"\W*(?:[^\W\d_]|`)[^:(]{2,}?(?<!\bthat)(?<!\bwhich)(?<!\bwho)(?<!\byou)(?<!\bwe)(?<!\bagents)\s"
+    r"(?:must|should|shall|cannot|may\snot)\s[^\W_]",
+    re.IGNORECASE,
+)
+_NAMES_RULES: Final = re.compile(r"\W*(?:what|which|why|when|where|who|how|things|rules?)\b|.*[:?]\s*$", re.IGNORECASE)
+
+
+def is_demanding_heading(title: str) -> bool:
+    """Whether a heading is a rule by itself ("Never push to main"), not a name for others ("Rules you must follow")."""
+    if len(title) > _MAX_TITLE or _NAMES_RULES.match(title):
+        return False
+    head = _DEMANDING_HEAD.match(title)
+    return (head is not None and count_words(head[1]) > 1) or _DEMANDING_SUBJECT.match(title) is not None
+
+
+def is_negative_heading(text: str) -> bool:
+    """Whether a heading says that what stands below it is not to be done ("Don't", "What to avoid", "Never")."""
+    return len(text) <= 60 and _NEGATIVE_HEADING.match(text) is not None
+
+
+def opens_with_imperative(text: str) -> bool:
+    """Whether a text begins with a verb that tells somebody what to do."""
+    match = _FIRST_WORD.match(text)
+    return match is not None and match[1].lower() in IMPERATIVES
+
+
+def starts_with_pronoun(text: str) -> bool:
+    """Whether a sentence needs the one before it to be understood."""
+    return _PRONOUN_START.match(text) is not None
+
+
+def count_words(text: str) -> int:
+    """Count the words of a text."""
+    return len(_WORDS.findall(text))
+
+
+def says_something(text: str) -> bool:
+    """Whether a text has a modal and still words of its own without it and without pronouns."""
+    return has_modal(text) and _WORDS.search(_EMPTY_WORDS.sub("", MODAL.sub("", text))) is not None
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Split a paragraph into sentences.
+
+    Parameters
+    ----------
+    text
+        A paragraph as it stands in the file, with line ends.
+
+    Returns
+    -------
+    list of (int, int)
+        Half-open ranges in `text`, without surrounding white space. A line that begins like a rule of its own begins
+        a sentence even where the line before lacks a full stop.
+    """
+    cuts: list[int] = []
+    for match in _STOP.finditer(text):
+        end = match.end()
+        if end >= len(text) or match.end() == match.start():
+            continue
+        if text[match.start()] == "." and _ABBREVIATION.search(text, max(0, match.start() - 12), match.start() + 1):
+            continue
+        if _OPENS_SENTENCE.match(text, end):
+            cuts.append(end)
+    at = text.find("\n")
+    while at >= 0:
+        start = at + 1
+        while start < len(text) and text[start] in " \t>":
+            start += 1
+        if _LINE_OPENS_RULE.match(text, start):
+            cuts.append(start)
+        at = text.find("\n", at + 1)
+    result: list[tuple[int, int]] = []
+    low = 0
+    for cut in sorted({*cuts, len(text)}):
+        start, end = low, cut
+        while start < end and text[start].isspace():
+            start += 1
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        if end > start:
+            result.append((start, end))
+        low = cut
+    return result

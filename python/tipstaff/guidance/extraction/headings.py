@@ -1,0 +1,100 @@
+"""How extraction reads headings: sections, rules that a heading opens, and lines that only look like headings."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tipstaff.guidance.extraction.annotations import parse_annotations, split_id
+from tipstaff.guidance.extraction.candidate import Candidate, Section
+from tipstaff.guidance.extraction.grammar import count_words, has_modal, is_demanding_heading, is_negative_heading
+from tipstaff.guidance.extraction.outline import ExtractionState
+from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
+from tipstaff.guidance.reading.markdown import Block
+
+
+class HeadingReader(ExtractionState):
+    """Keeps the sections that are open."""
+
+    def _heading(self, block: Block) -> None:
+        if block.quoted:
+            text = self._own_text(block)
+            if has_modal(text):
+                if count_words(text) > 2:
+                    self._add(text, block.start, block.end)
+                else:
+                    self._say("TS207", block.start, block.end)
+            return
+        self._closed = False
+        self._close_sections(block.level)
+        text = self._own_text(block)
+        rule_id, words = split_id(text)
+        inherited = self._sections[-1].constitution if self._sections else self._outer
+        constitution = inherited or is_constitution_heading(words if rule_id else text)
+        title = plain_heading(words)
+        section = Section(block.level, title, constitution, is_negative_heading(title), block, len(self.candidates))
+        self._sections.append(section)
+        if rule_id is not None:
+            if words.strip():
+                self._open_heading_rule = self._add(words, block.start, block.end, rule_id=rule_id)
+            else:
+                self._waiting_id = (rule_id, block.start, block.end)
+
+    def _close_heading_rule(self) -> None:
+        """End the rule that a heading with an id opened: what follows is not its text."""
+        if self._waiting_id is not None:
+            rule_id, start, end = self._waiting_id
+            self._say("TS307", start, end, rule_id=rule_id)
+            self._waiting_id = None
+        candidate, self._open_heading_rule = self._open_heading_rule, None
+        if candidate is not None and self._heading_words:
+            candidate.text = " ".join([candidate.text, *self._heading_words]).strip()
+            self._heading_words = []
+
+    def _bad_heading(self, text: str, start: int, end: int) -> None:
+        """Open a plain section for a line that only looks like a heading."""
+        self._say("TS201", start, end)
+        self._settle_lead()
+        self._close_heading_rule()
+        self._close_sections(0)
+        self._closed = False
+        title = plain_heading(text.strip().lstrip("#"))
+        block = Block("heading", start, end, level=1)
+        self._sections.append(Section(7, title, False, False, block, len(self.candidates)))
+
+    def _close_sections(self, level: int) -> None:
+        """Close every open section at or below a level; a heading whose words are a rule becomes one if it is alone."""
+        while self._sections and (level == 0 or self._sections[-1].level >= level):
+            section = self._sections[-1]
+            block = section.block
+            if block is not None:
+                text = self._slice(block.start, block.end)
+                if has_modal(text):
+                    if len(self.candidates) > section.first_rule and not self._is_rule(section):
+                        context = self.candidates[section.first_rule].context
+                        if (block.start, block.end) not in context:
+                            context.append((block.start, block.end))
+                    elif count_words(section.text) > 2 and not text.rstrip().endswith(":"):
+                        self._add(text.lstrip("# "), block.start, block.end)
+                    else:
+                        self._say("TS205", block.start, block.end, "A heading announces rules and none follow.")
+            self._sections.pop()
+
+    @staticmethod
+    def _is_rule(section: Section) -> bool:
+        """Whether a heading above rules is one as well: a bare "Never" is not, its words go to the rules below."""
+        return not section.negative and is_demanding_heading(section.text)
+
+    def _extend(self, candidate: Candidate, text: str, block: Block) -> None:
+        """Join a paragraph to the rule that a heading with an id opened."""
+        more = parse_annotations(text)
+        old = candidate.annotations = msgspec.structs.replace(candidate.annotations)
+        self._heading_words.append(more.text)
+        for code, message in more.problems:
+            self._say(code, block.start, block.end, message, rule_id=candidate.rule_id)
+        for field in ("tool_classes", "intents", "domains", "scopes", "verifiers"):
+            if found := getattr(more, field):
+                setattr(old, field, tuple(dict.fromkeys((*getattr(old, field), *found))))
+        for field in ("risk_class", "priority", "active_from", "active_until"):
+            if getattr(old, field) is None:
+                setattr(old, field, getattr(more, field))
+        candidate.context.append((block.start, block.end))

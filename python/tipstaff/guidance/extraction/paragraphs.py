@@ -1,0 +1,127 @@
+"""How extraction reads paragraphs: a rule for each sentence with a modal, and for each line with an explicit id."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from tipstaff.guidance.extraction.annotations import looks_like_id
+from tipstaff.guidance.extraction.grammar import has_modal, sentences, starts_with_pronoun
+from tipstaff.guidance.extraction.headings import HeadingReader
+from tipstaff.guidance.extraction.patterns import ALERT, MAX_CONTEXT_CHARS, QUOTE_LABEL, bad_headings, take_id
+from tipstaff.guidance.reading.markdown import Block
+
+
+class ParagraphReader(HeadingReader):
+    """Takes paragraphs apart."""
+
+    def _paragraph(self, index: int, block: Block) -> None:
+        text = self._own_text(block)
+        if block.quoted and QUOTE_LABEL.match(text):
+            self._quote_labelled = True
+        if "#" in text and (bad := bad_headings(text)):
+            self._around_bad_headings(text, block, index, bad)
+            return
+        if self._waiting_id is not None and not block.quoted:
+            rule_id, start, end = self._waiting_id
+            self._waiting_id = None
+            self._open_heading_rule = self._add(text, block.start, block.end, rule_id=rule_id, context=[(start, end)])
+            return
+        if self._open_heading_rule is not None and not block.quoted and not self._has_id_line(text):
+            self._extend(self._open_heading_rule, text, block)
+            return
+        self._close_heading_rule()
+        self._sentences(text, block.start, index, block)
+
+    def _around_bad_headings(self, text: str, block: Block, index: int, bad: list[tuple[int, int]]) -> None:
+        """Read the words before, between and after lines that only look like headings."""
+        at, here = 0, block.start
+        for low, high in bad:
+            before, line = text[at:low], text[low:high]
+            middle = here + len(before.encode("utf-8", "replace"))
+            end = middle + len(line.encode("utf-8", "replace"))
+            if before.strip():
+                self._close_heading_rule()
+                self._sentences(before, here, -1, Block("paragraph", here, middle, quoted=block.quoted))
+            self._bad_heading(line, middle, end)
+            at, here = high, end
+        if (after := text[at:]).strip():
+            rest = Block("paragraph", here, block.end, quoted=block.quoted, code=block.code)
+            self._sentences(after, here, index, rest)
+
+    def _has_id_line(self, text: str) -> bool:
+        return any(looks_like_id(line.strip()) for line in text.split("\n"))
+
+    def _sentences(self, text: str, start: int, index: int, block: Block) -> None:
+        """Make a rule of each sentence with a modal, and of each line with an explicit id."""
+        if self._has_id_line(text):
+            self._id_lines(text, start, block)
+            return
+        if not has_modal(text):
+            if text.rstrip().rstrip("*_").endswith((":", "：")) and self._list_follows(index):
+                self._set_lead(text, start, start + len(text.encode("utf-8", "replace")), modal=False)
+            return
+        ascii_text = text.isascii()
+        ranges = sentences(text)
+        previous: tuple[int, int, str] | None = None
+        at, here = 0, start  # the same place in code points and in bytes
+        for place, (low, high) in enumerate(ranges):
+            words = text[low:high]
+            head = here + (low - at if ascii_text else len(text[at:low].encode("utf-8", "replace")))
+            tail = head + (high - low if ascii_text else len(words.encode("utf-8", "replace")))
+            at, here = high, tail
+            earlier, previous = previous, (head, tail, words)
+            if block.quoted:
+                words = ALERT.sub("", words)
+            if not has_modal(words):
+                continue
+            if words.startswith("~~") and words.rstrip(".!").find("~~", 2) == len(words.rstrip(".!")) - 2:
+                self._say("TS206", head, tail)
+            elif place == len(ranges) - 1 and words.rstrip("*_ ").endswith((":", "：")):
+                if self._list_follows(index):
+                    self._set_lead(words, head, tail, modal=True)
+                elif block.code != (0, 0):
+                    self._add(self._with_code(words, block), head, tail)
+                else:
+                    self._say("TS205", head, tail)
+            else:
+                context: list[tuple[int, int]] = []
+                if earlier is not None and starts_with_pronoun(words) and len(earlier[2]) <= MAX_CONTEXT_CHARS:
+                    words = f"{earlier[2]} {words}"
+                    context.append(earlier[:2])
+                self._add(words, head, tail, context=context)
+
+    def _id_lines(self, text: str, start: int, block: Block) -> None:
+        """Split a paragraph at the lines that begin with an explicit id."""
+        pieces: list[list[str]] = []
+        for line in text.split("\n"):
+            if not pieces or looks_like_id(line.strip()):
+                pieces.append([])
+            pieces[-1].append(line)
+        head = start
+        for lines in pieces:
+            piece = "\n".join(lines)
+            tail = head + len(piece.encode("utf-8", "replace"))
+            rule_id, words = take_id(piece.strip())
+            if rule_id is None:
+                self._sentences(piece, head, -1, Block("paragraph", head, tail, quoted=block.quoted))
+            elif lines is pieces[-1] and words.rstrip("*_ ").endswith((":", "：")) and block.code != (0, 0):
+                self._add(self._with_code(words, block), head, tail, rule_id=rule_id)
+            else:
+                self._add(words, head, tail, rule_id=rule_id)
+            head = tail + 1
+
+    def _list_follows(self, index: int) -> bool:
+        if index < 0:
+            return False
+        follower = next((block for block in islice(self.blocks, index + 1, None) if block.kind != "comment"), None)
+        return follower is not None and follower.kind in {"item", "row"}
+
+    def _with_code(self, words: str, block: Block) -> str:
+        """Finish a sentence that ends with a colon by the short code block that it introduces."""
+        lines = self._slice(*block.code).strip().split("\n")
+        if lines and lines[0].lstrip(" >").startswith(("```", "~~~")):
+            lines = lines[1:-1] if len(lines) > 1 and lines[-1].strip(" >")[:3] in {"```", "~~~"} else lines[1:]
+        commands = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+        if not commands or len(commands) > 3 or sum(map(len, commands)) > MAX_CONTEXT_CHARS:
+            return words
+        return f"{words.rstrip()} " + " ".join(f"`{command}`" for command in commands if "`" not in command)

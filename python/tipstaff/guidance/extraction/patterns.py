@@ -1,0 +1,81 @@
+"""What the pieces of a rule file look like: labels, references, quotations, lines that are headings by mistake.
+
+Plain functions over texts; what follows from them is decided in `tipstaff.guidance.extraction.extraction`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tipstaff.guidance.extraction.annotations import may_begin_with_id, split_id
+from tipstaff.guidance.extraction.grammar import count_words, has_modal
+
+MAX_CONTEXT_CHARS: Final = 160
+QUOTE_MARK: Final = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+QUOTE_LABEL: Final = re.compile(
+    r"\[!(?:note|tip|important|warning|caution|danger)\]|[\W_]*(?:important|warning|critical|caution|danger|note|rules?)\b[\W_]*[:!.—-]",
+    re.IGNORECASE,
+)
+ALERT: Final = re.compile(r"\[!(?:note|tip|important|warning|caution|danger)\][ \t]*\n?", re.IGNORECASE)
+_BAD_HEADING: Final = re.compile(r"(?:\A|(?<=\n)) {0,3}(?:#{7,}[ \t]+|#{1,6}(?=[A-Za-z]))[^\n]*")
+_TAG_LINE: Final = re.compile(r"\s*(?:#[a-z-]+[\s,;.]*)+\Z")
+REFERENCE_ENTRY: Final = re.compile(
+    r"(?:[-\W]{0,3})(?:\*\*|__)?(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|@?[\w.-]*[/\\][\w./\\*-]+|[\w-]+\.\w{1,5})(?:\*\*|__)?"
+    r"(?:\s*[,/&+]\s*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?:[-–—:=→]|->|=>)+\s*(?P<rest>.*)",
+    re.DOTALL,
+)
+NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
+RULE_HEADER: Final = re.compile(
+    r"\b(?:rules?|do(?:n['’]?t)?s?|requirements?|conventions?|guidelines?|polic(?:y|ies)|standards?)\b", re.IGNORECASE
+)
+
+
+def take_id(text: str) -> tuple[str | None, str]:
+    """Take an explicit id from the first line of a text, which may hold nothing else."""
+    if not may_begin_with_id(text):
+        return None, text
+    first, newline, rest = text.partition("\n")
+    rule_id, words = split_id(first.rstrip())
+    return (rule_id, f"{words}{newline}{rest}") if rule_id is not None else (None, text)
+
+
+def bad_headings(text: str) -> list[tuple[int, int]]:
+    """Return the lines that look like headings and are none; a line of tags below other words is no heading."""
+    first = len(text) - len(text.lstrip())
+    return [
+        match.span()
+        for match in _BAD_HEADING.finditer(text)
+        if match.start() <= first or not _TAG_LINE.match(match[0].lower())
+    ]
+
+
+def ends_open_with_colon(words: str) -> bool:
+    """Whether an item ends with a colon, perhaps inside emphasis; ``scope:**`` is no emphasis."""
+    if words[-1] not in ":：*_ \t\n":
+        return False
+    bare = words.rstrip("*_ \t\n")
+    if not bare.endswith((":", "：")):
+        return False
+    marks = words[len(bare) :].strip()
+    return not marks or words.count(marks) % 2 == 0
+
+
+def is_label(words: str) -> bool:
+    """Whether an item with children only names what they are about."""
+    if has_modal(words):
+        return False
+    plain = words.strip()
+    if plain.startswith(("**", "__")) and plain.endswith(("**", "__")):
+        return True
+    return count_words(plain) <= 3 and not plain.endswith((".", "!"))
+
+
+def shortened(words: str) -> str:
+    """Return a context's words without emphasis marks and its closing colon, cut at a word."""
+    text = " ".join(words.split()).rstrip("*_ ").rstrip(":：").rstrip("*_ ")
+    if text.count("**") % 2:
+        text = text.replace("**", "", 1)
+    if len(text) > MAX_CONTEXT_CHARS:
+        text = text[:MAX_CONTEXT_CHARS].rsplit(" ", 1)[0] + " …"
+    return text

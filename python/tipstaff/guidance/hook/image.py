@@ -1,0 +1,213 @@
+"""The compiled rules as the hook program maps them, so that no interpreter starts when a prompt is sent.
+
+The file lies in the owner's state folder beside the policy. Its layout is that of
+``native/include/tipstaff/hook/guidance.hpp``: a head, the rows of the embedding, a record for each shard, and texts.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from array import array
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from tipstaff.errors import ConfigError
+from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+from tipstaff.guidance.hook.scopes import write_scopes
+from tipstaff.guidance.intents.classify import LEXICON
+from tipstaff.guidance.retrieval.selection import Cards
+from tipstaff.guidance.retrieval.shard_index import mask_of
+from tipstaff.guidance.retrieval.vectors import boosts_of, floors_of, least_share_of, place_boost_of, shard_rows
+from tipstaff.guidance.wording.claims import topic_words
+from tipstaff.guidance.wording.vocabulary import IRREGULAR_STEMS, stem
+from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS
+from tipstaff.kernels.formats.lexicon import make_lexicon
+from tipstaff.model import EVERYWHERE, PolicyBundle
+from tipstaff.store.replacing import replaced_file
+from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder
+
+MAGIC: Final = b"TIPSGUID"
+VERSION: Final = 2
+_HEAD: Final = struct.Struct("<8sII QQ II dddd fffI" + "II" * 13 + "Q")
+_RULE: Final = struct.Struct("<IIIIIIIiIIIIIIII")
+_ALIGNMENT: Final = 64
+_LAW, _CRITICAL, _HIGH, _CONSTITUTION, _HIDDEN = (1 << bit for bit in range(5))
+"""Flags of rules: contradicts the constitution; risk classes; belongs to the constitution, which has no room for it; is
+one tenant's own."""
+_EVERYWHERE: Final = 0xFFFFFFFF
+MAX_RULES: Final = 100_000
+"""More than so many shards are not put into an image: the hook would read too long."""
+
+
+def hook_image_path(repository: Path, state: Path | None = None) -> Path:
+    """Return where the compiled rules of a repository lie for the hook."""
+    folder = state_folder() if state is None else state
+    return folder / "guidance" / f"{fnv64(os.fsencode(repository)):016x}.guidance"
+
+
+def write_hook_image(
+    bundle: PolicyBundle,
+    repository: Path,
+    *,
+    embedding: StaticEmbedding | None = None,
+    state: Path | None = None,
+) -> Path:
+    """Write the compiled rules of a repository for the hook, owner-only, and return the file's path.
+
+    Parameters
+    ----------
+    bundle
+        The rules.
+    repository
+        The repository's root, absolute, as the hook finds it: the nearest folder with a ``.git``.
+    embedding
+        The package's own table where None.
+    state
+        The state folder; `tipstaff.store.state.state_folder` where None.
+
+    Raises
+    ------
+    ConfigError
+        If there are more than `MAX_RULES` shards.
+    StoreWriteError
+        If it cannot be written; a former one is unharmed.
+    """
+    path = hook_image_path(repository, state)
+    data = hook_image(bundle, repository, StaticEmbedding() if embedding is None else embedding)
+    make_private(path.parent)
+    with replaced_file(path) as file:
+        file.write(data)
+    return path
+
+
+def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbedding) -> bytes:
+    """Return the bytes of the file."""
+    shards = bundle.shards
+    if len(shards) > MAX_RULES:
+        msg = f"{len(shards)} rules are too many for the hook; it takes at most {MAX_RULES}"
+        raise ConfigError(msg)
+    strings = bytearray()
+
+    def text(value: str) -> tuple[int, int]:
+        encoded = value.encode("utf-8", "replace")
+        strings.extend(encoded)
+        return len(strings) - len(encoded), len(encoded)
+
+    rivals = _rivals(bundle)
+    cards = Cards(shards.__getitem__, bundle.constitution, {}, len(shards))
+    conflicts: array[int] = array("I")
+    words: array[int] = array("I")
+    scopes: array[int] = array("I")
+    scopes_at: dict[tuple[str, ...], int] = {}
+    records = bytearray()
+    for row, shard in enumerate(shards):
+        rule = shard.rule
+        flags = _LAW if cards.card(row).law is not None else 0
+        flags |= {"critical": _CRITICAL, "high": _HIGH}.get(rule.risk_class, 0)
+        flags |= (_CONSTITUTION if rule.is_constitution else 0) | (_HIDDEN if rule.tenant is not None else 0)
+        first, others = len(conflicts), rivals.get(row, ())
+        conflicts.extend(others)
+        about = topic_hashes(rule.text)
+        words.extend(about)
+        holds = rule.repo_scopes
+        if EVERYWHERE not in holds and holds not in scopes_at:
+            scopes_at[holds] = write_scopes(holds, text, scopes)
+        place = f"{rule.path}:{rule.line}" if rule.line else rule.path
+        records += _RULE.pack(
+            *text(rule.id), *text(_one_line(shard.compact_text)), *text(_one_line(place)), flags, rule.priority,
+            _day(rule.active_from), _day(rule.active_until), first, len(others),
+            len(words) - len(about), len(about), mask_of(rule.intents), scopes_at.get(holds, _EVERYWHERE),
+        )  # fmt: skip
+    sources = b"".join(source_line(repository / name) for name in sorted(bundle.manifest.source_hashes))
+    parts = (
+        os.fsencode(repository),
+        bundle.constitution.text.rstrip("\n").encode("utf-8", "replace"),
+        bundle.constitution.hash.encode(),
+        os.fsencode(embedding.path),
+        sources,
+        bytes(shard_rows(shards, embedding)),
+        bytes(records),
+        conflicts.tobytes(),
+        words.tobytes(),
+        bytes(strings),
+        scopes.tobytes(),
+        LEXICON.read_bytes(),
+        _stems(),
+    )
+    floors = floors_of(embedding, sum(shard.rule.tenant is None for shard in shards))
+    numbers = (
+        len(shards), embedding.dimensions, *floors, least_share_of(embedding), place_boost_of(embedding),
+        *boosts_of(embedding), 0,
+    )  # fmt: skip
+    return _packed(numbers, parts, embedding.digest)
+
+
+@cache
+def _stems() -> bytes:
+    """Return the words that belong to no topic, with the value 1, and the stems that no rule gives, with 0."""
+    return make_lexicon(
+        dict.fromkeys(FUNCTION_WORDS, 1), {word: stem(word) for word in (*FUNCTION_WORDS, *IRREGULAR_STEMS)}
+    )
+
+
+def topic_hashes(text: str) -> list[int]:
+    """Return the hashes of the stems that a rule is about, as the hook hashes those of a prompt."""
+    return sorted({stem_hash(stem) for stem in topic_words(text)})
+
+
+def stem_hash(stem: str) -> int:
+    """Return the hash of a stem."""
+    return fnv64(stem.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
+
+
+def _packed(numbers: Sequence[float], parts: Sequence[bytes], digest: int) -> bytes:
+    places: list[int] = []
+    at = _HEAD.size
+    for part in parts:
+        at = -(-at // _ALIGNMENT) * _ALIGNMENT
+        places += (at, len(part))
+        at += len(part)
+    data = bytearray(at)
+    for place, part in zip(places[::2], parts, strict=True):
+        data[place : place + len(part)] = part
+    checksum = fast_sum(data[_HEAD.size :])
+    data[: _HEAD.size] = _HEAD.pack(MAGIC, VERSION, _HEAD.size, at, checksum, *numbers, *places, digest)
+    return bytes(data)
+
+
+def _rivals(bundle: PolicyBundle) -> dict[int, tuple[int, ...]]:
+    """Return for each shard those that say the opposite where both hold, and of which only one can be given.
+
+    Nobody knows where a prompt's author works: rules of an outer and an inner folder both say where they hold.
+    """
+    row_of = {shard.rule.id: row for row, shard in enumerate(bundle.shards)}
+    found: dict[int, set[int]] = {}
+    for one in bundle.relations:
+        if one.kind == "contradiction" and one.left in row_of and one.right in row_of:
+            left, right = row_of[one.left], row_of[one.right]
+            ours, theirs = bundle.shards[left].rule, bundle.shards[right].rule
+            if ours.depth != theirs.depth and ours.is_constitution == theirs.is_constitution:
+                continue
+            found.setdefault(left, set()).add(right)
+            found.setdefault(right, set()).add(left)
+    return {row: tuple(sorted(others)) for row, others in found.items()}
+
+
+def _day(day: str | None) -> int:
+    return int(day.replace("-", "")) if day else 0
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def remove_hook_image(repository: Path, state: Path | None = None) -> list[Path]:
+    """Remove what `write_hook_image` wrote, and return what was there."""
+    path = hook_image_path(repository, state)
+    removed = [one for one in (path, path.with_name(path.name + ".checked")) if one.exists()]
+    for one in removed:
+        one.unlink(missing_ok=True)
+    return removed

@@ -1,0 +1,60 @@
+"""Says what kind of work a task asks for.
+
+A task is read once, word by word. Words and phrases speak for an intent with a weight, and where they stand counts:
+
+- a verb that opens the task ("document the ...", "please fix ...") says most, one that opens a later clause less;
+- what follows a preposition is about the object, and speaks with half its weight ("... in the comment box");
+- in a compound the last noun is the thing: "deployment pipeline tests" are tests;
+- each word speaks once, however often it is repeated.
+
+The highest sum wins, and a tie goes to the intent that stands earlier in `INTENTS`. The words are in
+`tipstaff.guidance.intents.words`, `tipstaff.guidance.intents.lexicon` compiles them, and a kernel reads the task.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from tipstaff.kernels import TaskReader
+from tipstaff.model import INTENTS, IntentMatch
+
+LEXICON: Final = Path(__file__).with_name("task_lexicon.bin")
+"""The words, compiled; see `tipstaff.guidance.intents.lexicon`."""
+
+_GENERAL: Final = IntentMatch("general", 0.0)
+
+
+def classify_intent(task: str) -> IntentMatch:
+    """Say what kind of work a task asks for.
+
+    Parameters
+    ----------
+    task : str
+        The task as its author wrote it, of any length, in English or with the commonest verbs of Spanish, Portuguese,
+        French, Italian, German, Russian, Chinese, Japanese or Korean.
+
+    Returns
+    -------
+    IntentMatch
+        ``intent``: one of `INTENTS`. ``confidence``: 0..1, an estimate of the chance that the intent is right;
+        0 exactly when nothing speaks and the intent is ``general``.
+
+    Notes
+    -----
+    Linear in the length of the task. Case, accents, the kind of apostrophe and surrounding blanks do not matter;
+    hyphens and underscores separate words, and so does a capital inside a word.
+    """
+    found = _reader().read(task)
+    if found is None:
+        from tipstaff.guidance.intents.task_words import words_beyond_ascii
+
+        found = _reader().read_words(words_beyond_ascii(task))
+    intent, confidence = found
+    return IntentMatch(INTENTS[intent], confidence) if confidence else _GENERAL
+
+
+@cache
+def _reader() -> TaskReader:
+    return TaskReader(LEXICON.read_bytes())

@@ -1,0 +1,5 @@
+"""Rule files in, documents out: blocks of text with byte ranges, and the scope that each file gives its rules.
+
+Read `rule_files` (which files are rule files, of which host), then `sources` (finding them and what they import),
+`documents` and `source_text` (the records), `markdown` (blocks), `repository_files` and `constitution_headings`.
+"""

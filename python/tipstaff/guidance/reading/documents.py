@@ -1,0 +1,117 @@
+"""Rule files that were read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from tipstaff.frontmatter import FrontMatter, read_front_matter
+from tipstaff.guidance.reading.markdown import ParsedText, parse
+from tipstaff.guidance.reading.rule_files import RuleFile, file_scopes
+from tipstaff.model import EVERYWHERE, Diagnostic
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule file that was read.
+
+    Attributes
+    ----------
+    path
+        Relative to the repository's root, with forward slashes.
+    text, parsed
+        The text as it stands in the file, and its blocks.
+    size_bytes
+        Size on disk.
+    host
+        ``claude``, ``agents``, ``gemini``, ``cursor`` or ``copilot``.
+    scopes
+        Globs relative to the root that the file gives its rules.
+    source
+        ``root`` or ``local``.
+    depth
+        Number of folders between the root and the folder that the file speaks for.
+    folder
+        That folder, empty for the root.
+    always_apply, description
+        Cursor's keys.
+    imported_by
+        The path of the file that imports this one, None for a file that a host reads by itself.
+    in_constitution
+        Whether it is imported from within a constitution section.
+    copy_of
+        The path of an earlier file with the same text, whose rules hold wherever this one's would; `parsed` is empty
+        then, so that they are read once.
+    """
+
+    path: str
+    text: str
+    parsed: ParsedText
+    size_bytes: int
+    host: str
+    scopes: tuple[str, ...] = (EVERYWHERE,)
+    source: str = "root"
+    depth: int = 0
+    folder: str = ""
+    always_apply: bool | None = None
+    description: str = ""
+    imported_by: str | None = None
+    in_constitution: bool = False
+    copy_of: str | None = None
+
+
+class Repository(msgspec.Struct, frozen=True, kw_only=True):
+    """The rule files of a repository.
+
+    Attributes
+    ----------
+    root
+        Absolute path.
+    documents
+        Outer folders before inner ones, an importing file before what it imports, local files last.
+    diagnostics
+        What was wrong with files, imports and front matter.
+    files
+        Paths of all rule files that exist, read or not.
+    directories
+        Paths of the folders that were searched, relative to the root (``.`` for itself).
+    awaited
+        Paths of imported files that do not exist: if one appears, the rules change.
+    aliases
+        Pairs of a rule file that was not read again and the file that was: another name of it (a link), or a copy.
+    """
+
+    root: Path
+    documents: tuple[Document, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    files: tuple[str, ...]
+    directories: tuple[str, ...]
+    awaited: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+
+
+def document_from_text(text: str, name: str, *, source: str = "root") -> Document:
+    """Return a text given directly as a document of the root."""
+    parsed, matter = parsed_text(text)
+    return Document(
+        path=name,
+        text=text,
+        parsed=parsed,
+        size_bytes=len(text.encode("utf-8", "replace")),
+        host="claude",
+        scopes=file_scopes(RuleFile(name, "claude", ""), matter),
+        source=source,
+        always_apply=matter.always_apply,
+        description=matter.description,
+    )
+
+
+def parsed_text(text: str) -> tuple[ParsedText, FrontMatter]:
+    """Read a text and its front matter; if that is not what it should be, its words are read as Markdown."""
+    parsed = parse(text)
+    if parsed.front_matter is None:
+        return parsed, FrontMatter()
+    matter = read_front_matter(parsed.front_matter)
+    if any(code == "TS106" for code, _ in matter.problems):
+        parsed = parse(text, front_matter=False)
+    return parsed, matter

@@ -1,0 +1,342 @@
+"""Finding and reading the rule files of a repository, and what they import.
+
+A file that two names lead to (a symbolic link from ``CLAUDE.md`` to ``AGENTS.md`` is common) is read once. Which files
+are rule files is known to `tipstaff.guidance.reading.rule_files`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from bisect import bisect_right
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from tipstaff.budgets import MAX_DIRECTORIES, MAX_IMPORT_DEPTH, MAX_SOURCE_BYTES, MAX_SOURCE_FILES
+from tipstaff.errors import SourceNotFoundError
+from tipstaff.guidance.diagnostics import find
+from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
+from tipstaff.guidance.reading.documents import Document, Repository, parsed_text
+from tipstaff.guidance.reading.markdown import parse
+from tipstaff.guidance.reading.rule_files import HIDDEN_READ, RuleFile, classify, enters, file_scopes
+from tipstaff.model import EVERYWHERE, Diagnostic
+
+_IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
+_TICKS: Final = re.compile(r"`+")
+_RULE_SUFFIXES: Final = frozenset({"", ".md", ".mdc", ".markdown", ".mdx", ".txt", ".rst"})
+_ORDER: Final = {"claude": 0, "agents": 1, "gemini": 2, "cursor": 3, "copilot": 4}
+
+
+def read_repository(root: Path | str) -> Repository:
+    """Find and read all rule files below a folder.
+
+    Raises
+    ------
+    SourceNotFoundError
+        If `root` is not a folder.
+    """
+    path = Path(root)
+    if not path.is_dir():
+        msg = f"{path}: not a folder; give the root of a repository"
+        raise SourceNotFoundError(errno.ENOENT, msg)
+    reader = _Reader(path.resolve())
+    return reader.read()
+
+
+class _Reader:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.documents: list[Document] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.files: list[str] = []
+        self.directories: list[str] = []
+        self.awaited: list[str] = []
+        self._seen: dict[tuple[int, int], str] = {}
+        self._linked: set[tuple[int, int]] = set()
+        self._aliases: dict[str, str] = {}
+        self._by_text: dict[str, list[Document]] = {}
+
+    def read(self) -> Repository:
+        found = self._search()
+        found.sort(
+            key=lambda one: (
+                one.local,
+                one.folder.count("/") + bool(one.folder),
+                one.folder,
+                _ORDER[one.host],
+                one.path,
+            )
+        )
+        for one in found:
+            self.files.append(one.path)
+            self._read_one(one)
+        return Repository(
+            root=self.root,
+            documents=tuple(self.documents),
+            diagnostics=tuple(self.diagnostics),
+            files=tuple(dict.fromkeys(self.files)),
+            directories=tuple(self.directories),
+            awaited=tuple(dict.fromkeys(self.awaited)),
+            aliases=tuple(self._aliases.items()),
+        )
+
+    def _search(self) -> list[RuleFile]:
+        found: list[RuleFile] = []
+        pending = [""]
+        while pending:
+            folder = pending.pop()
+            self.directories.append(folder or ".")
+            if len(self.directories) > MAX_DIRECTORIES or len(found) > MAX_SOURCE_FILES:
+                self.diagnostics.append(
+                    find(
+                        "TS112",
+                        0,
+                        folder or ".",
+                        f"More than {MAX_DIRECTORIES} folders or {MAX_SOURCE_FILES} rule files.",
+                    )
+                )
+                break
+            try:
+                entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
+            except OSError as error:
+                self.diagnostics.append(
+                    find(
+                        "TS111",
+                        0,
+                        folder or ".",
+                        f"The folder cannot be read: {error.strerror}.",
+                        fix="Let its owner read it; rule files in it are missing.",
+                    )
+                )
+                continue
+            last = folder.rsplit("/", 1)[-1]
+            only = HIDDEN_READ.get(last)
+            inside = any(f"{name}/{below}" in folder for name, below in HIDDEN_READ.items())
+            for entry in entries:
+                name = entry.name
+                if entry.is_dir(follow_symlinks=False) or self._is_linked_rules(entry, name == only or inside):
+                    if classify(folder, name) is not None:
+                        here = f"{folder}/{name}" if folder else name
+                        self._say("TS111", here, "A folder bears the name of a rule file.")
+                    if enters(folder, name):
+                        pending.append(f"{folder}/{name}" if folder else name)
+                    continue
+                one = classify(folder, name)
+                if one is not None:
+                    found.append(one)
+        return found
+
+    def _is_linked_rules(self, entry: os.DirEntry[str], wanted: bool) -> bool:
+        """Whether an entry is a link to a folder of rules that was not searched yet; other links are not followed."""
+        if not wanted or not entry.is_symlink():
+            return False
+        try:
+            status = entry.stat()
+        except OSError:
+            return False
+        identity = (status.st_dev, status.st_ino)
+        if not stat.S_ISDIR(status.st_mode) or identity in self._linked:
+            return False
+        self._linked.add(identity)
+        return True
+
+    def _say(self, code: str, path: str, message: str = "", line: int = 0, span: tuple[int, int] = (0, 0)) -> None:
+        self.diagnostics.append(find(code, line, path, message, span=span))
+
+    def _text(self, path: str) -> tuple[str, int] | None:
+        """Read a file as UTF-8; report why if that fails."""
+        full = self.root / path
+        try:
+            # Never block on a pipe or a device that bears a rule file's name.
+            handle = os.open(full, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        except OSError as error:
+            self._say("TS111", path, f"The file cannot be opened: {error.strerror}.")
+            return None
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(handle)
+            self._say("TS111", path, "The file is not a regular file.")
+            return None
+        with os.fdopen(handle, "rb") as stream:
+            identity = (status.st_dev, status.st_ino)
+            if identity in self._seen:
+                if self._seen[identity] != path:
+                    self._aliases[path] = self._seen[identity]
+                return None
+            self._seen[identity] = path
+            if status.st_size > MAX_SOURCE_BYTES:
+                limit = MAX_SOURCE_BYTES // 2**20
+                self._say(
+                    "TS102", path, f"The file has {status.st_size / 2**20:.1f} MiB; at most {limit} MiB are read."
+                )
+                return None
+            try:
+                data = stream.read(MAX_SOURCE_BYTES + 1)
+            except OSError as error:
+                self._say("TS111", path, f"The file cannot be read: {error.strerror}.")
+                return None
+        try:
+            return data.decode("utf-8"), len(data)
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            known = "It begins like UTF-16." if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else ""
+            self._say(
+                "TS101", path, f"Byte 0x{data[error.start]:02x} in line {line} is not UTF-8. {known}".strip(), line=line
+            )
+            return None
+
+    def _read_one(self, one: RuleFile) -> None:
+        read = self._text(one.path)
+        if read is None:
+            return
+        text, size = read
+        parsed, matter = parsed_text(text)
+        if not text.strip("\ufeff \t\r\n"):
+            self._say("TS109", one.path, line=1)
+        for code, message in matter.problems:
+            self._say(code, one.path, message, line=1)
+        document = Document(
+            path=one.path,
+            text=text,
+            parsed=parsed,
+            size_bytes=size,
+            host=one.host,
+            scopes=file_scopes(one, matter),
+            source="local" if one.local else "root",
+            depth=one.folder.count("/") + bool(one.folder),
+            folder=one.folder,
+            always_apply=matter.always_apply,
+            description=matter.description,
+        )
+        self._keep(document)
+        if one.host in {"claude", "gemini"}:
+            self._imports(document, (one.path,))
+
+    def _keep(self, document: Document) -> None:
+        """Take a document up; of a copy of one that holds wherever it does, no rule is read again."""
+        twins = self._by_text.setdefault(document.text, [])
+        for twin in twins if document.text.strip() else ():
+            everywhere = twin.scopes == document.scopes or EVERYWHERE in twin.scopes
+            if everywhere and twin.in_constitution >= document.in_constitution:
+                self._aliases[document.path] = twin.path
+                message = f"The file is a copy of {twin.path}; its rules are read there."
+                self._say("TS501", document.path, message, line=1, span=(0, len(document.text)))
+                self.documents.append(msgspec.structs.replace(document, parsed=parse(""), copy_of=twin.path))
+                return
+        twins.append(document)
+        self.documents.append(document)
+
+    def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
+        """Read what a document imports, depth first, where it stands."""
+        if "@" not in document.text:
+            return
+        source = document.parsed.source
+        sections: list[tuple[int, bool]] = []
+        for block in document.parsed.blocks:
+            if block.kind == "heading":
+                title = source.slice(block.start, block.end)
+                while sections and sections[-1][0] >= block.level:
+                    sections.pop()
+                outer = sections[-1][1] if sections else document.in_constitution
+                sections.append((block.level, outer or is_constitution_heading(title)))
+            elif block.kind not in {"paragraph", "item", "row"}:
+                continue
+            words = source.slice(block.start, block.end)
+            if "@" not in words:
+                continue
+            masked = _without_code(words) if "`" in words else words
+            line, counted = source.line(block.start), 0
+            for match in _IMPORT.finditer(masked):
+                constitution = sections[-1][1] if sections else document.in_constitution
+                line += words.count("\n", counted, match.start())
+                counted = match.start()
+                self._import(document, match["path"].rstrip("."), line, chain, constitution=constitution)
+
+    def _import(
+        self, document: Document, target: str, line: int, chain: tuple[str, ...], *, constitution: bool
+    ) -> None:
+        explicit = target.startswith(("~", ".", "/"))
+        if target.startswith("~"):
+            self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
+            return
+        base = "" if target.startswith("/") else os.path.dirname(document.path)  # noqa: PTH120 - a relative posix path
+        wanted = (
+            target.lstrip("/") if target.startswith(f"{self.root}/") is False else target[len(str(self.root)) + 1 :]
+        )
+        relative = os.path.normpath(os.path.join(base, wanted)).replace(os.sep, "/")  # noqa: PTH118
+        suffix = os.path.splitext(relative)[1].lower()  # noqa: PTH122
+        full = self.root / relative
+        if not _is_file(full):
+            if explicit or suffix in _RULE_SUFFIXES - {""}:
+                if relative.startswith("..") or target.startswith("/"):
+                    self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
+                else:
+                    self.awaited.append(relative)
+                    self._say("TS103", document.path, f"@{target} does not exist.", line=line)
+            elif not relative.startswith("..") and suffix == "":
+                self.awaited.append(relative)  # a handle or a decorator today; an import if the file appears
+            return  # a package name, a handle, a decorator: no import
+        if relative.startswith("..") or not full.resolve().is_relative_to(self.root):
+            self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
+            return
+        if relative in chain:
+            self._say("TS104", document.path, f"@{target} leads back: {' -> '.join((*chain, relative))}.", line=line)
+            return
+        if suffix not in _RULE_SUFFIXES:
+            return  # data that the host shows to the model; no rule file
+        if len(chain) > MAX_IMPORT_DEPTH:
+            self._say("TS105", document.path, f"@{target} is import number {len(chain)} in a row.", line=line)
+            return
+        self.files.append(relative)
+        read = self._text(relative)
+        if read is None:
+            return
+        text, size = read
+        imported = Document(
+            path=relative,
+            text=text,
+            parsed=parse(text),
+            size_bytes=size,
+            host=document.host,
+            scopes=document.scopes,
+            source=document.source,
+            depth=document.depth,
+            folder=document.folder,
+            imported_by=document.path,
+            in_constitution=constitution,
+        )
+        self._keep(imported)
+        self._imports(imported, (*chain, relative))
+
+
+def _without_code(words: str) -> str:
+    """Blank code spans; the next run of as many backticks closes a span, so runs are looked up by their length."""
+    runs = [match.span() for match in _TICKS.finditer(words)]
+    places: dict[int, list[int]] = {}
+    for index, (low, high) in enumerate(runs):
+        places.setdefault(high - low, []).append(index)
+    parts: list[str] = []
+    at = index = 0
+    while index < len(runs):
+        low, high = runs[index]
+        same = places[high - low]
+        place = bisect_right(same, index)
+        if place < len(same):
+            index = same[place]
+            end = runs[index][1]
+            parts.append(words[at:low])
+            parts.append("`" * (end - low))
+            at = end
+        index += 1
+    return "".join([*parts, words[at:]])
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name too long, a folder that may not be entered, a null character
+        return False

@@ -1,0 +1,131 @@
+"""Which shards hold where somebody works, on a day, and for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from tipstaff.globs import scope_applies
+from tipstaff.guidance.compiling.compiler import in_force
+from tipstaff.model import EVERYWHERE, RuleShard
+
+MAX_MASKS: Final = 64
+"""So many are remembered."""
+_NUMPY_FROM_ROWS: Final = 5_000
+
+
+class ShardMasks:
+    """Masks of shards: uint8 (n_shards,), 0 for those that are left out; remembered for some questions.
+
+    Parameters
+    ----------
+    n_shards, shard
+        How many there are, and what gives shard `index`.
+    scope_codes, scope_values
+        For each shard the place of its scopes among the distinct ones.
+    dated
+        Numbers of the shards that have dates.
+    tenant_codes, tenant_values
+        For each shard the place of its tenant among the distinct ones; None is everybody's.
+
+    Attributes
+    ----------
+    known
+        The masks that are remembered.
+    """
+
+    def __init__(
+        self,
+        n_shards: int,
+        shard: Callable[[int], RuleShard],
+        *,
+        scope_codes: Any,
+        scope_values: tuple[tuple[str, ...], ...],
+        dated: tuple[int, ...],
+        tenant_codes: Any,
+        tenant_values: tuple[str | None, ...],
+    ) -> None:
+        self._n_shards = n_shards
+        self._shard = shard
+        self._scope_codes = scope_codes
+        self._scope_values = scope_values
+        self._dated = dated
+        self._tenant_codes = tenant_codes
+        self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
+        self._has_tenants = any(tenant is not None for tenant in tenant_values)
+        self.known: dict[tuple[str | None, str, str | None], tuple[bytes | None]] = {}
+        self._holds: dict[str, tuple[bytes | None]] = {}
+
+    def mask(self, repo_scope: str | None, today: str, tenant: str | None = None) -> bytes | None:
+        """Return which shards a task may be given, uint8 (n_shards,), None for all.
+
+        Parameters
+        ----------
+        repo_scope
+            Path or glob that the caller works on, None for anywhere.
+        today
+            ISO date against which the rules' dates are held.
+        tenant
+            Who asks: sees its own shards and the common ones; None sees the common ones.
+        """
+        if not repo_scope and not self._dated and not self._has_tenants:
+            return None
+        key = (repo_scope or None, today if self._dated else "", tenant if tenant in self._tenant_places else None)
+        known = self.known.get(key)  # one look only: another thread may empty the table
+        if known is not None:
+            return known[0]
+        mask: bytearray | None = None
+        if repo_scope:
+            applies = bytes(scope_applies(scopes, repo_scope) for scopes in self._scope_values)
+            if 0 in applies:
+                mask = bytearray(_spread(self._scope_codes, applies))
+        if self._has_tenants:
+            places = self._tenant_places
+            seen = bytes(one is None or one == tenant for one in places)
+            visible = _spread(self._tenant_codes, seen)
+            mask = bytearray(visible if mask is None else _both(visible, bytes(mask)))
+        for index in self._dated:
+            if not in_force(self._shard(index).rule, today):
+                mask = mask if mask is not None else bytearray(b"\1") * self._n_shards
+                mask[index] = 0
+        result = bytes(mask) if mask is not None else None
+        if len(self.known) >= MAX_MASKS:
+            self.known.clear()
+        self.known[key] = (result,)
+        return result
+
+    def holding(self, places: tuple[str, ...], mask: bytes | None) -> bytes | None:
+        """Return which shards of a mask hold a place by a scope of their own, None where none does."""
+        key = "\n".join(places)
+        known = self._holds.get(key)
+        if known is None:
+            holds = bytes(
+                EVERYWHERE not in scopes and any(scope_applies(scopes, place) for place in places)
+                for scopes in self._scope_values
+            )
+            known = (_spread(self._scope_codes, holds) if 1 in holds else None,)
+            if len(self._holds) >= MAX_MASKS:
+                self._holds.clear()
+            self._holds[key] = known
+        held = known[0]
+        if held is None or mask is None:
+            return held
+        both = _both(held, mask)
+        return both if 1 in both else None
+
+
+def _both(left: bytes, right: bytes) -> bytes:
+    """Return where both masks let a shard through."""
+    return (int.from_bytes(left, "little") & int.from_bytes(right, "little")).to_bytes(len(left), "little")
+
+
+def _spread(codes: Any, by_code: bytes) -> bytes:
+    """Return for each shard what is said of its code."""
+    if len(by_code) <= 256:
+        return bytes(codes).translate(by_code.ljust(256, b"\0"))
+    if len(codes) < _NUMPY_FROM_ROWS:
+        return bytes(map(by_code.__getitem__, codes))
+    import numpy as np
+
+    spread: bytes = np.frombuffer(by_code, np.uint8)[np.asarray(codes)].tobytes()
+    return spread

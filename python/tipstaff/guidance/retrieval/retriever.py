@@ -1,0 +1,372 @@
+"""Retrieval: which rules matter for a task.
+
+score = cosine clamped to [0, 1] + a boost if the rule is about the task's intent + one for a critical or a high risk +
+one if its scope holds a place that the task names. The boosts belong to the embedding: 0.15, 0.10 and 0.05 with
+`HashEmbedding`, which knows no places. Risk class, the caller's scope and dates are hard filters; ties keep the order
+of the shards. Of two rules that contradict each other the one of higher priority stays, and the constitution always
+does. With an embedding that carries meaning there is a floor: a task that no rule speaks of gets none.
+
+Source: ADR-G002 and ADR-G003.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from tipstaff.errors import ConfigError, StoreEmbeddingError
+from tipstaff.guidance.embeddings.hash_embedding import Embedding, HashEmbedding
+from tipstaff.guidance.intents.classify import classify_intent
+from tipstaff.guidance.retrieval.filters import ALL_RISKS, given_intent, risk_bits
+from tipstaff.guidance.retrieval.reasons import Reasons
+from tipstaff.guidance.retrieval.search import Asked, Best, ShardSearch
+from tipstaff.guidance.retrieval.selection import Card, Selection, Taken
+from tipstaff.guidance.retrieval.shard_index import (
+    ShardIndex,
+    current_day,
+    index_of_bundle,
+    index_of_store,
+    iso_day,
+    mask_of,
+)
+from tipstaff.guidance.retrieval.tenant_views import View, Views
+from tipstaff.guidance.retrieval.vectors import (
+    boosts_of,
+    default_embedding,
+    least_share_of,
+    place_boost_of,
+    task_vector,
+    text_rows,
+)
+from tipstaff.guidance.wording.claims import task_words
+from tipstaff.guidance.wording.tokenize import words as split
+from tipstaff.guidance.wording.vocabulary import infer
+from tipstaff.kernels import score_topk_f32
+from tipstaff.model import (
+    INTENT_BITS,
+    RISK_CODES,
+    DroppedShard,
+    IntentMatch,
+    PolicyBundle,
+    RetrievalResult,
+    RetrievedShard,
+)
+from tipstaff.store.shards import ShardStore
+
+_SLACK: Final = 8
+"""Candidates beyond those asked for, in case contradictions drop some."""
+_BATCH_PER_THREAD: Final = 16
+_THREADS_FROM_ROWS: Final = 10_000
+"""Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
+
+
+class ShardRetriever:
+    """Answers which rules of a bundle matter for a task.
+
+    Safe to share among threads; the kernels run without the interpreter's lock.
+
+    Parameters
+    ----------
+    bundle
+        A compiled bundle, or an open store of one.
+    embedding
+        What turns texts into vectors; `StaticEmbedding` where none is given.
+    boosts
+        For intent, critical risk, high risk; numbers from 0 to 1. The embedding's own where None.
+    today
+        ISO date against which the rules' dates are held where a call names none; the current day (UTC) where None.
+
+    Raises
+    ------
+    StoreEmbeddingError
+        If the store's vectors come from another embedding.
+    ConfigError
+        If a boost, the date or a rule's risk class is not usable.
+    """
+
+    def __init__(
+        self,
+        bundle: PolicyBundle | ShardStore,
+        embedding: Embedding | None = None,
+        *,
+        boosts: tuple[float, float, float] | None = None,
+        today: str | None = None,
+    ) -> None:
+        self.embedding: Embedding = default_embedding() if embedding is None else embedding
+        boosts = boosts_of(self.embedding) if boosts is None else boosts
+        if len(boosts) != 3 or not all(0.0 <= boost <= 1.0 for boost in boosts):
+            msg = f"boosts is {boosts!r}; it must be three numbers from 0 to 1: for intent, critical risk, high risk"
+            raise ConfigError(msg)
+        self.boosts = boosts
+        self._today = None if today is None else iso_day(today)
+        self._index: ShardIndex
+        if isinstance(bundle, ShardStore):
+            asked = (self.embedding.identity, self.embedding.dimensions)
+            if asked != (bundle.embedding_identity, bundle.dims):
+                msg = (
+                    f"{bundle.path}: the store holds vectors of {bundle.embedding_identity!r} with {bundle.dims} "
+                    f"dimensions, the retriever asks with {asked[0]!r} and {asked[1]}; open it with the same embedding "
+                    "or compile again"
+                )
+                raise StoreEmbeddingError(msg)
+            self._index = index_of_store(bundle)
+        else:
+            self._index = index_of_bundle(bundle, self.embedding)
+        self.constitution = self._index.constitution
+        self._views = Views(self._index, self.embedding)
+        self._views.of(None)
+        # An embedding derived from HashEmbedding may do anything; only this one is known.
+        self._hashes = type(self.embedding) is HashEmbedding
+        self._search = ShardSearch(self._index, self.embedding, boosts)
+        self._least_share = least_share_of(self.embedding)
+        self._place_boost = place_boost_of(self.embedding)
+        self._reasons = Reasons(boosts, self._place_boost, has_meaning=not self._hashes)
+
+    @property
+    def has_meaning(self) -> bool:
+        """Whether the embedding's cosines speak of meaning, or of chance alone."""
+        return not self._hashes
+
+    @property
+    def shard_count(self) -> int:
+        """Number of shards that can be retrieved."""
+        return self._index.n_shards
+
+    def retrieve(
+        self,
+        task: str,
+        *,
+        intent: str | None = None,
+        risk_filter: str | Iterable[str] | None = None,
+        repo_scope: str | None = None,
+        max_shards: int = 5,
+        today: str | None = None,
+        tenant: str | None = None,
+    ) -> RetrievalResult:
+        """Return the rules for a task.
+
+        Parameters
+        ----------
+        task
+            What is to be done, in the user's words.
+        intent
+            One of `tipstaff.model.INTENTS`; classified from the task where None.
+        risk_filter
+            Risk classes to keep; all where None or empty.
+        repo_scope
+            Path (or glob) of what is worked on: rules that do not hold there are left out.
+        max_shards
+            At most so many; the constitution comes on top.
+        today
+            ISO date against which the rules' dates are held; the retriever's where None. The constitution is as it
+            was compiled.
+        tenant
+            Who asks, where several share the rules (`join_bundles`): the tenant's rules and the common ones are
+            considered, never those of another. None, or a tenant that is not known, has the common ones.
+
+        Raises
+        ------
+        ConfigError
+            If an intent or a risk class is unknown, or `today` is no ISO date.
+        TypeError
+            If the task is not a string.
+        """
+        started = time.perf_counter_ns()
+        if not isinstance(task, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            msg = f"the task is a {type(task).__name__}; it must be a text"
+            raise TypeError(msg)
+        match = None if intent is None else given_intent(intent)
+        risks = risk_bits(risk_filter) if risk_filter else ALL_RISKS
+        day = self._today or current_day() if today is None else iso_day(today)
+        return self._answer(task, match, risks, repo_scope, max_shards, day, tenant, started)
+
+    def retrieve_batch(
+        self,
+        tasks: Sequence[str],
+        *,
+        intent: str | None = None,
+        risk_filter: str | Iterable[str] | None = None,
+        repo_scope: str | None = None,
+        max_shards: int = 5,
+        today: str | None = None,
+        tenant: str | None = None,
+        threads: int | None = None,
+    ) -> list[RetrievalResult]:
+        """Return the rules for each of many tasks, as `retrieve` would one by one.
+
+        Parameters
+        ----------
+        tasks
+            Any number of texts.
+        intent, risk_filter, repo_scope, max_shards, today, tenant
+            As for `retrieve`, for all tasks.
+        threads
+            How many threads work, at most one per sixteen tasks. Where None, as many as processors if there are many
+            shards, else one, as the interpreter's lock would only be passed back and forth.
+        """
+        if isinstance(tasks, str):
+            msg = "one text was given where a list of tasks is wanted"
+            raise TypeError(msg)
+        if isinstance(risk_filter, Iterable) and not isinstance(risk_filter, str):
+            risk_filter = tuple(risk_filter)
+        day = self._today or current_day() if today is None else iso_day(today)
+
+        def one(task: str) -> RetrievalResult:
+            return self.retrieve(
+                task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=max_shards, today=day,
+                tenant=tenant,
+            )  # fmt: skip
+
+        if threads is None:
+            threads = (os.cpu_count() or 1) if self.shard_count >= _THREADS_FROM_ROWS else 1
+        workers = min(threads, len(tasks) // _BATCH_PER_THREAD)
+        if workers <= 1:
+            return [one(task) for task in tasks]
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(one, tasks, chunksize=max(1, len(tasks) // (workers * 4))))
+
+    @staticmethod
+    def rank(
+        task: str,
+        texts: Sequence[str],
+        k: int,
+        *,
+        headings: Sequence[str] | None = None,
+        embedding: Embedding | None = None,
+    ) -> list[int]:
+        """Rank plain rule texts for a task as retrieval would.
+
+        Parameters
+        ----------
+        task
+            What is to be done.
+        texts
+            Rules.
+        k
+            How many to return at most.
+        headings
+            For each rule the heading above it.
+        embedding
+            `StaticEmbedding` where None.
+
+        Returns
+        -------
+        list of int
+            Places in `texts`, the best first.
+
+        Raises
+        ------
+        ValueError
+            If `headings` has another length than `texts`.
+        """
+        if headings is not None and len(headings) != len(texts):
+            msg = f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each"
+            raise ValueError(msg)
+        if not texts or k <= 0:
+            return []
+        chosen: Embedding = default_embedding() if embedding is None else embedding
+        from array import array
+
+        rows = text_rows(texts, chosen, headings)
+        intents = array("H", (mask_of(infer(split(text))[0]) for text in texts))
+        risks = bytes([RISK_CODES["medium"]]) * len(texts)
+        query = task_vector(task, chosen)
+        bit = INTENT_BITS[classify_intent(task).intent]
+        indices, _, _ = score_topk_f32(
+            rows, query, intents, risks, query_intents=bit, boosts=boosts_of(chosen), k=min(k, len(texts))
+        )
+        return list(indices)
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _answer(
+        self,
+        task: str,
+        match: IntentMatch | None,
+        risks: int,
+        repo_scope: str | None,
+        max_shards: int,
+        today: str,
+        tenant: str | None,
+        started: int,
+    ) -> RetrievalResult:
+        index = self._index
+        view = self._views.of(tenant)
+        shards: tuple[RetrievedShard, ...] = ()
+        dropped: tuple[DroppedShard, ...] = ()
+        text = view.head
+        if max_shards > 0 and index.n_shards:
+            mask = index.mask(repo_scope, today, tenant)
+            match, best, asked = self._search.look(task, match, mask, risks, max_shards + _SLACK)
+            cards = self._undisputed(best, max_shards, view)
+            often = cards is not None
+            _, scores, cosines = best
+            if cards is None:
+                asked = self._search.asked(task, match, mask, risks) if asked is None else asked
+                selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
+                taken, dropped = self._selected(selection, asked, best, task, max_shards, view)
+                cards = [one.card for one in taken]
+                scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
+            if cards:
+                shards = self._reasons.retrieved(
+                    cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope,
+                    places=asked.places if asked is not None else (), often=often,
+                )  # fmt: skip
+                text = view.opening + "\n".join([card.line for card in cards])
+        if match is None:
+            match = classify_intent(task)
+        return RetrievalResult(
+            constitution=view.constitution,
+            shards=shards,
+            detected_intent=match.intent,
+            contradictions_resolved=len(dropped),
+            policy_text=text,
+            latency_ms=(time.perf_counter_ns() - started) / 1e6,
+            confidence=match.confidence,
+            dropped=dropped,
+        )
+
+    def _undisputed(self, best: Best, max_shards: int, view: View) -> list[Card] | None:
+        """Return the cards of the first shards, None where it takes a closer look to say which of them can be given."""
+        rows, _, cosines = best
+        if self._least_share:
+            nearest = max(cosines, default=0.0)
+            if nearest <= 0.0 or nearest < view.floors[1] or min(cosines[:max_shards]) < self._least_share * nearest:
+                return None
+        return view.cards.at_peace(rows[:max_shards])
+
+    def _selected(
+        self, selection: Selection, asked: Asked, best: Best, task: str, max_shards: int, view: View
+    ) -> tuple[list[Taken], tuple[DroppedShard, ...]]:
+        """Choose among the best shards; more of them are looked for where too few stay."""
+        n_shards = self._index.n_shards
+        wanted = min(n_shards, max_shards + _SLACK)
+        while True:
+            if self._least_share:
+                best = self._relevant(*best, task, max_shards, view)
+            taken, dropped, exhausted = selection.choose(*best)
+            if not exhausted or len(best[0]) < wanted or wanted == n_shards:
+                return taken, dropped
+            wanted = min(n_shards, wanted * 4)
+            best = self._search.best(asked, wanted)
+
+    def _relevant(
+        self, rows: Any, scores: Any, cosines: Any, task: str, max_shards: int, view: View
+    ) -> tuple[Sequence[int], Sequence[float], Sequence[float]]:
+        """Keep the shards that have to do with a task: none where even the best is below the floor."""
+        best = max(cosines, default=0.0)
+        if best < view.floors[0] or best <= 0.0:
+            return (), (), ()
+        if best < view.floors[1]:
+            stems = task_words(task).keys()
+            if all(view.cards.card(row).topic.isdisjoint(stems) for row in rows[:max_shards]):
+                return (), (), ()
+        least = self._least_share * best
+        kept = [place for place, cosine in enumerate(cosines) if cosine >= least]
+        if len(kept) == len(cosines):
+            return rows, scores, cosines
+        return [rows[i] for i in kept], [scores[i] for i in kept], [cosines[i] for i in kept]

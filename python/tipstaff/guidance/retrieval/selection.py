@@ -1,0 +1,205 @@
+"""Choosing among the best shards: rules that contradict each other are not given together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from tipstaff.globs import leading_folder, matches_any
+from tipstaff.guidance.compiling.compiler import in_force
+from tipstaff.guidance.retrieval.shard_profiles import Card, Cards
+from tipstaff.model import DroppedShard, GuidanceRule
+
+__all__ = ["Card", "Cards", "Selection", "Taken"]
+
+_MAX_COMPARED: Final = 1_024
+"""Shards beyond so many for one task are compared with the first ones only: the work stays linear."""
+_MAGIC: Final = frozenset("*?[]{}\\")
+
+
+class Taken(msgspec.Struct, gc=False):
+    """A shard that stays, for now."""
+
+    card: Card
+    score: float
+    cosine: float
+
+
+class Selection:
+    """One choice among shards, for a caller who works somewhere, on a day.
+
+    Of rules that contradict each other the one that stays is, in this order: the constitution's; the one of the
+    innermost folder, where the caller works in it; the one of higher priority; the one of higher score. A rule is
+    dropped only for one that stays. A rule that is replaced in the folder that the caller works in is dropped, whether
+    the other one is among the best or not.
+
+    Parameters
+    ----------
+    cards
+        Of all shards.
+    max_shards
+        How many are wanted, at least 1.
+    within
+        What the caller works on, a path or a glob, None for anything.
+    today
+        ISO date; a rule out of force replaces nothing.
+    """
+
+    def __init__(self, cards: Cards, max_shards: int, *, within: str | None, today: str) -> None:
+        self._cards = cards
+        self._max_shards = max_shards
+        self._within = within
+        self._today = today
+        # Of a glob only the folder that it begins with is certain.
+        self._inside = within if within is None or _MAGIC.isdisjoint(within) else leading_folder(within)
+
+    def choose(
+        self, rows: Sequence[int], scores: Sequence[float], cosines: Sequence[float]
+    ) -> tuple[list[Taken], tuple[DroppedShard, ...], bool]:
+        """Take shards in the order of their scores until there are enough.
+
+        Returns
+        -------
+        tuple
+            The shards taken, those dropped, and whether the candidates ran out before there were enough.
+        """
+        wanted = self._max_shards
+        if self._cards.rivals() is not None:
+            rows = list(rows)
+            cards = self._cards.at_peace(rows[:wanted])
+            if cards is not None:
+                return [Taken(*one) for one in zip(cards, scores, cosines, strict=False)], (), False
+        known, card_of = self._cards.known, self._cards.card
+        standing: list[Taken] = []  # all that are not refused outright
+        disputes: _Disputes | None = None
+        lost: dict[int, int] = {}
+        refused: list[DroppedShard] = []
+        for row, score, cosine in zip(rows, scores, cosines, strict=True):
+            if len(standing) - len(lost) >= wanted:
+                break
+            card = known.get(row) or card_of(row)
+            if not card.certain and (refusal := self._refusal(card)) is not None:
+                refused.append(refusal)
+                continue
+            if disputes is not None:
+                disputes.add(card)
+            elif card.bans:  # one of two rules that contradict each other bans something
+                disputes = _Disputes(standing, self._exclude, self._rank)
+                lost = disputes.lost
+                disputes.add(card)
+            standing.append(Taken(card, score, cosine))
+        if lost:
+            for place in sorted(lost):
+                strong, weak = standing[lost[place]].card.rule, standing[place].card.rule
+                refused.append(DroppedShard(id=weak.id, kept=strong.id, reason=self._why(strong, weak)))
+            standing = [one for place, one in enumerate(standing) if place not in lost]
+        return standing, tuple(refused), len(standing) < wanted and bool(refused)
+
+    def _refusal(self, card: Card) -> DroppedShard | None:
+        """Return why a rule cannot stay whatever else is chosen."""
+        if card.law is not None:
+            return DroppedShard(id=card.rule.id, kept=card.law, reason="it contradicts the constitution")
+        inner = self._replacement(card)
+        if inner is None:
+            return None
+        return DroppedShard(id=card.rule.id, kept=inner.id, reason=f"{inner.id} of {inner.path} replaces it there")
+
+    def _replacement(self, card: Card) -> GuidanceRule | None:
+        """Return the innermost rule that replaces another one where the caller works."""
+        depth = card.rule.depth
+        found: GuidanceRule | None = None
+        for row in card.replaced_by:
+            rule = self._cards.card(row).rule
+            if rule.depth > depth and self._covers(rule) and in_force(rule, self._today):
+                depth, found = rule.depth, rule
+        return found
+
+    def _rank(self, rule: GuidanceRule) -> tuple[bool, int, int]:
+        """Return what sorts the strongest rule first."""
+        return not rule.is_constitution, -rule.depth if self._inside else 0, -rule.priority
+
+    def _exclude(self, one: Card, other: Card) -> bool:
+        """Return whether two shards cannot both be given."""
+        if not self._cards.contradict(one, other):
+            return False
+        left, right = one.rule, other.rule
+        if left.depth == right.depth or left.is_constitution != right.is_constitution:
+            return True
+        # Where the caller may work in both folders, each rule says in which one it holds.
+        return self._covers(left if left.depth > right.depth else right)
+
+    def _why(self, strong: GuidanceRule, weak: GuidanceRule) -> str:
+        if strong.is_constitution and not weak.is_constitution:
+            return "it contradicts a rule of the constitution"
+        if strong.depth != weak.depth:
+            return f"{strong.path} is nearer to {self._within}"
+        if strong.priority != weak.priority:
+            return f"priority {strong.priority} over {weak.priority}"
+        return f"equal priority {strong.priority}, lower score"
+
+    def _covers(self, rule: GuidanceRule) -> bool:
+        """Whether a rule holds for all that the caller works on."""
+        return bool(self._inside) and matches_any(rule.repo_scopes, self._inside or "")
+
+
+class _Disputes:
+    """Which of the shards that stand so far exclude each other, and who loses.
+
+    Attributes
+    ----------
+    banning
+        Places of the shards that ban something.
+    lost
+        For each shard that is out, by its place, the place of the one that stays instead.
+    """
+
+    def __init__(
+        self,
+        standing: list[Taken],
+        exclude: Callable[[Card, Card], bool],
+        rank: Callable[[GuidanceRule], tuple[bool, int, int]],
+    ) -> None:
+        self._standing = standing
+        self._exclude = exclude
+        self._rank = rank
+        self._against: dict[int, list[int]] = {}
+        self.banning: list[int] = []
+        self.lost: dict[int, int] = {}
+
+    def add(self, card: Card) -> None:
+        """Look for opponents of the shard that is going to stand next."""
+        standing, stems, least = self._standing, card.stems, card.least_shared
+        place = len(standing)
+        opponents = [
+            other
+            for other in (range(min(place, _MAX_COMPARED)) if card.bans else self.banning)
+            if not stems.isdisjoint((rival := standing[other].card).stems)
+            and len(stems & rival.stems) >= least
+            and self._exclude(card, rival)
+        ]
+        if card.bans and place < _MAX_COMPARED:
+            self.banning.append(place)
+        if opponents:
+            self._against[place] = opponents
+            for other in opponents:
+                self._against.setdefault(other, []).append(place)
+            self._settle(place, card)
+
+    def _settle(self, place: int, card: Card) -> None:
+        """Settle the shards that hang together with one: the strongest stays, and what contradicts none that stays."""
+        group = {place}
+        pending = [place]
+        while pending:
+            for other in self._against[pending.pop()]:
+                if other not in group:
+                    group.add(other)
+                    pending.append(other)
+        for member in group:
+            self.lost.pop(member, None)
+        cards = {member: card if member == place else self._standing[member].card for member in group}
+        for member in sorted(group, key=lambda member: (self._rank(cards[member].rule), member)):
+            if member not in self.lost:
+                for other in self._against[member]:
+                    self.lost.setdefault(other, member)

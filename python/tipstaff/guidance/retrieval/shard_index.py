@@ -1,0 +1,375 @@
+"""The columns that scoring reads, over a bundle in memory or over a mapped store."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final
+
+from tipstaff.budgets import (
+    MAX_SIGN_DIMENSIONS,
+    NIBBLES_FROM_DIMENSIONS,
+    NIBBLES_FROM_SHARDS,
+    SIGNS_FROM_SHARDS,
+)
+from tipstaff.errors import ConfigError
+from tipstaff.guidance.embeddings.hash_embedding import Embedding
+from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+from tipstaff.guidance.intents.classify import LEXICON
+from tipstaff.guidance.retrieval.masks import ShardMasks
+from tipstaff.guidance.retrieval.scoring_threads import by_turns
+from tipstaff.guidance.retrieval.sign_parts import MAX_BY_SIGNS, SignParts
+from tipstaff.guidance.retrieval.vectors import shard_rows
+from tipstaff.kernels import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_f32, sign_rows
+from tipstaff.model import (
+    INTENT_BITS,
+    RISK_CLASSES,
+    RISK_CODES,
+    Constitution,
+    GuidanceRule,
+    PolicyBundle,
+    RuleShard,
+)
+from tipstaff.store.shards import ShardStore
+
+INT8_FROM_ROWS: Final = 256
+"""Number of shards from which int8 rows with an exact re-rank beat float32 rows."""
+_ROWS_PER_PART: Final = 100_000
+"""Rows that a thread scores at a turn, in about 1 ms. A hand-over takes 0.1 ms, several where processors are busy."""
+_DAY_S: Final = 86_400
+
+
+def _merged(found: Sequence[tuple[Any, Any, Any]], k: int) -> tuple[list[int], list[float], list[float]]:
+    """Merge the best of several parts: by falling score, then by row."""
+    entries = sorted(
+        (entry for part in found for entry in zip(*part, strict=True)), key=lambda entry: (-entry[1], entry[0])
+    )[:k]
+    return [row for row, _, _ in entries], [score for _, score, _ in entries], [cosine for _, _, cosine in entries]
+
+
+class ShardIndex:
+    """Vectors, masks and scopes of all shards.
+
+    Parameters
+    ----------
+    rows
+        float32 buffer (n_shards, dimensions), unit rows, at any alignment.
+    dimensions, n_shards
+        Its shape.
+    intents
+        uint16 buffer (n_shards,): `tipstaff.model.INTENT_BITS` joined.
+    risks
+        uint8 buffer (n_shards,): `tipstaff.model.RISK_CODES`.
+    shard
+        Gives shard `index`.
+    scope_codes, scope_values
+        For each shard the place of its scopes among the distinct ones.
+    dated
+        Numbers of the shards that have dates.
+    overriding
+        For the id of a rule in an outer folder, the numbers of the shards that replace it in theirs.
+    quantized
+        int8 rows, scales, error bounds and mean, or None.
+    tenant_codes, tenant_values
+        For each shard the place of its tenant among the distinct ones; None is everybody's.
+    tenant_constitutions
+        For each tenant that has one of its own, what it always loads.
+    signs
+        Sign bits and factors about the mean of `quantized`, or None.
+    nibbles
+        Nibbles of `quantized`, their scales and error bounds, or None.
+    """
+
+    def __init__(
+        self,
+        *,
+        rows: Any,
+        dimensions: int,
+        n_shards: int,
+        intents: Any,
+        risks: Any,
+        shard: Callable[[int], RuleShard],
+        constitution: Constitution,
+        scope_codes: Any,
+        scope_values: tuple[tuple[str, ...], ...],
+        dated: tuple[int, ...],
+        overriding: dict[str, list[int]],
+        quantized: tuple[Any, Any, Any, Any] | None,
+        tenant_codes: Any = b"",
+        tenant_values: tuple[str | None, ...] = (),
+        tenant_constitutions: dict[str, Constitution] | None = None,
+        signs: tuple[Any, Any] | None = None,
+        nibbles: tuple[Any, Any, Any] | None = None,
+    ) -> None:
+        self.rows = rows
+        self.dimensions = dimensions
+        self.n_shards = n_shards
+        self.intents = intents
+        self.risks = risks
+        self.shard = shard
+        self.constitution = constitution
+        self.overriding = overriding
+        self.masks = ShardMasks(
+            n_shards, shard, scope_codes=scope_codes, scope_values=scope_values, dated=dated,
+            tenant_codes=tenant_codes, tenant_values=tenant_values,
+        )  # fmt: skip
+        self._tenant_codes = tenant_codes
+        self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
+        self._tenant_constitutions = tenant_constitutions or {}
+        self._has_tenants = any(tenant is not None for tenant in tenant_values)
+        self._tenant_sizes: list[int] | None = None
+        self._int8 = Int8Rows(rows, *quantized, intents, risks, nibbles) if quantized is not None else None
+        self._parts = self._split()
+        self._sign_parts = (
+            SignParts.cut(rows, dimensions, n_shards, intents, risks, (*signs, quantized[3]))
+            if signs is not None and quantized is not None
+            else None
+        )
+
+    def _split(self) -> list[tuple[int, int]]:
+        """Return the ranges of rows that are scored by turns, one range where there are few."""
+        n_parts = max(1, self.n_shards // _ROWS_PER_PART)
+        edges = [self.n_shards * part // n_parts for part in range(n_parts + 1)]
+        return list(pairwise(edges))
+
+    def best(
+        self,
+        query: Any,
+        mask: bytes | None,
+        *,
+        intent_bit: int,
+        risk_filter: int,
+        boosts: tuple[float, float, float],
+        k: int,
+        places: tuple[str, ...] = (),
+        place_boost: float = 0.0,
+    ) -> tuple[Any, Any, Any]:
+        """Return (row numbers, scores, cosines) of the k best shards, ties in the order of the rows.
+
+        Many rows are read by several threads at once, each its part; the answer is the same. Shards whose scope, not
+        being everywhere, holds one of `places` gain `place_boost`.
+        """
+        held = self.masks.holding(places, mask) if places and place_boost else None
+        plain = self._best(query, mask, intent_bit, risk_filter, boosts, k)
+        if held is None:
+            return plain
+        raised = zip(*self._best(query, held, intent_bit, risk_filter, boosts, k), strict=True)
+        entries = {row: (score + place_boost, cosine) for row, score, cosine in raised}
+        for row, score, cosine in zip(*plain, strict=True):
+            entries.setdefault(row, (score, cosine))
+        best = sorted(entries.items(), key=lambda entry: (-entry[1][0], entry[0]))[:k]
+        return [row for row, _ in best], [score for _, (score, _) in best], [cosine for _, (_, cosine) in best]
+
+    def _best(
+        self,
+        query: Any,
+        mask: bytes | None,
+        intent_bit: int,
+        risk_filter: int,
+        boosts: tuple[float, float, float],
+        k: int,
+    ) -> tuple[Any, Any, Any]:
+        if self._sign_parts is not None and k <= MAX_BY_SIGNS:
+            return _merged(
+                self._sign_parts.best(
+                    query, mask, query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k
+                ),
+                k,
+            )
+        small = self._int8
+        if small is None:
+            return score_topk_f32(
+                self.rows, query, self.intents, self.risks, mask,
+                query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k,
+            )  # fmt: skip
+        if len(self._parts) == 1:
+            return small.topk(query, mask, query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k)
+
+        def score(part: tuple[int, int]) -> tuple[list[int], list[float], list[float]]:
+            return small.topk(
+                query, mask, query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k,
+                start=part[0], stop=part[1],
+            )  # fmt: skip
+
+        return _merged(by_turns(score, self._parts), k)
+
+    def task_search(self, embedding: Embedding) -> TaskSearch | None:
+        """Return what finds the best shards from the text of a task, None where that would not be the quickest."""
+        if self._int8 is None or self._sign_parts is not None or len(self._parts) > 1:
+            return None
+        return (
+            TaskSearch(self._int8, LEXICON.read_bytes(), embedding.table)
+            if type(embedding) is StaticEmbedding
+            else None
+        )
+
+    def constitution_of(self, tenant: str | None) -> Constitution:
+        """Return what a tenant always loads."""
+        return self._tenant_constitutions.get(tenant, self.constitution) if tenant is not None else self.constitution
+
+    def overriding_of(self, tenant: str | None) -> dict[str, list[int]]:
+        """Return `overriding` with the shards that a tenant may see."""
+        if not self._has_tenants or not self.overriding:
+            return self.overriding
+        codes = self._tenant_codes
+        seen = {self._tenant_places.get(None), self._tenant_places.get(tenant)}
+        found = {rule_id: [row for row in rows if codes[row] in seen] for rule_id, rows in self.overriding.items()}
+        return {rule_id: rows for rule_id, rows in found.items() if rows}
+
+    def knows(self, tenant: str | None) -> bool:
+        """Whether a tenant has anything of its own here."""
+        return tenant is not None and (tenant in self._tenant_places or tenant in self._tenant_constitutions)
+
+    def n_visible(self, tenant: str | None) -> int:
+        """Return how many shards a tenant may see: its own and the common ones."""
+        if not self._has_tenants:
+            return self.n_shards
+        if self._tenant_sizes is None:
+            counts = Counter(self._tenant_codes)
+            self._tenant_sizes = [counts[place] for place in range(len(self._tenant_places))]
+        places = {self._tenant_places[one] for one in {None, tenant} if one in self._tenant_places}
+        return sum(self._tenant_sizes[place] for place in places)
+
+    def mask(self, repo_scope: str | None, today: str, tenant: str | None = None) -> bytes | None:
+        """Return which shards a task may be given, as `ShardMasks.mask` says."""
+        return self.masks.mask(repo_scope, today, tenant)
+
+
+def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
+    """Embed a bundle's shards and lay out their columns; the bundle is not written to."""
+    shards = bundle.shards
+    rows = shard_rows(shards, embedding)
+    intents = array("H", (mask_of(shard.rule.intents) for shard in shards))
+    risks = array("B", (_risk_code(shard.rule) for shard in shards))
+    tenants: dict[str | None, int] = {}
+    owners = [tenants.setdefault(shard.rule.tenant, len(tenants)) for shard in shards]
+    distinct: dict[tuple[str, ...], int] = {}
+    codes = [distinct.setdefault(shard.rule.repo_scopes, len(distinct)) for shard in shards]
+    dated = tuple(i for i, s in enumerate(shards) if s.rule.active_from is not None or s.rule.active_until is not None)
+    quantized = quantize_rows(rows, embedding.dimensions) if len(shards) >= INT8_FROM_ROWS else None
+    signs: tuple[Any, Any] | None = None
+    if quantized is not None and len(shards) >= SIGNS_FROM_SHARDS and embedding.dimensions <= MAX_SIGN_DIMENSIONS:
+        signs = sign_rows(rows, quantized[3], embedding.dimensions)
+    nibbles: tuple[Any, Any, Any] | None = None
+    if (
+        quantized is not None
+        and signs is None
+        and len(shards) >= NIBBLES_FROM_SHARDS
+        and embedding.dimensions >= NIBBLES_FROM_DIMENSIONS
+    ):
+        nibbles = nibble_rows(*quantized[:3], embedding.dimensions)
+    return ShardIndex(
+        rows=rows,
+        dimensions=embedding.dimensions,
+        n_shards=len(shards),
+        intents=intents,
+        risks=risks,
+        shard=shards.__getitem__,
+        constitution=bundle.constitution,
+        scope_codes=bytes(codes) if len(distinct) <= 256 else codes,
+        scope_values=tuple(distinct),
+        dated=dated,
+        overriding=_overriding((index, shard.rule.overrides) for index, shard in enumerate(shards)),
+        quantized=quantized,
+        tenant_codes=bytes(owners) if len(tenants) <= 256 else array("i", owners),
+        tenant_values=tuple(tenants),
+        tenant_constitutions=bundle.tenant_constitutions,
+        signs=signs,
+        nibbles=nibbles,
+    )
+
+
+def index_of_store(store: ShardStore) -> ShardIndex:
+    """Lay the columns of a mapped store before the kernels, without a copy."""
+    values = store.values("repo_scopes")
+    codes = store.codes("repo_scopes")
+    tenants: tuple[str | None, ...] = store.values("tenant")
+    owners = store.codes("tenant")
+    dated = sorted({*_filled(store, "active_from"), *_filled(store, "active_until")})
+    overrides = _filled(store, "overrides")
+    quantized = (store.rows_i8, store.scales, store.error_bounds, store.mean)
+    return ShardIndex(
+        rows=store.vectors,
+        dimensions=store.dims,
+        n_shards=store.n_shards,
+        intents=store.intent_masks,
+        risks=store.risks,
+        shard=store.shard,
+        constitution=store.constitution,
+        scope_codes=bytes(codes.tolist()) if len(values) <= 256 else codes,
+        scope_values=values,
+        dated=tuple(dated),
+        overriding=_overriding(overrides.items()),
+        quantized=quantized if store.n_shards >= INT8_FROM_ROWS else None,
+        tenant_codes=bytes(owners.tolist()) if len(tenants) <= 256 else owners,
+        tenant_values=tenants,
+        tenant_constitutions=store.tenant_constitutions,
+        signs=store.signs if store.n_shards >= INT8_FROM_ROWS else None,
+        nibbles=store.nibbles,
+    )
+
+
+def _filled(store: ShardStore, column: str) -> dict[int, str]:
+    """Return the shards that have a value in a column, and the value."""
+    values = store.values(column)
+    if all(value is None for value in values):
+        return {}
+    return {row: values[code] for row, code in enumerate(store.codes(column)) if values[code] is not None}
+
+
+def _overriding(overrides: Iterable[tuple[int, str | None]]) -> dict[str, list[int]]:
+    """Return the shards by the id of the rule that they replace in their folder."""
+    found: dict[str, list[int]] = {}
+    for row, rule_id in overrides:
+        if rule_id is not None:
+            found.setdefault(rule_id, []).append(row)
+    return found
+
+
+def _risk_code(rule: GuidanceRule) -> int:
+    code = RISK_CODES.get(rule.risk_class)
+    if code is None:
+        msg = f"rule {rule.id}: risk class is {rule.risk_class!r}; it must be one of {', '.join(RISK_CLASSES)}"
+        raise ConfigError(msg)
+    return code
+
+
+def mask_of(intents: tuple[str, ...]) -> int:
+    """Return intents as a bit mask; unknown names count for nothing."""
+    mask = 0
+    for intent in intents:
+        mask |= INTENT_BITS.get(intent, 0)
+    return mask
+
+
+def current_day() -> str:
+    """Return today's ISO date (UTC)."""
+    return _day(int(time.time()) // _DAY_S)
+
+
+@lru_cache(maxsize=2)
+def _day(days: int) -> str:
+    return (dt.date(1970, 1, 1) + dt.timedelta(days)).isoformat()
+
+
+@lru_cache(maxsize=64)
+def iso_day(day: str) -> str:
+    """Return an ISO date as it is.
+
+    Raises
+    ------
+    ConfigError
+        If it is none.
+    """
+    try:
+        if dt.date.fromisoformat(day).isoformat() == day:
+            return day
+    except (TypeError, ValueError):
+        pass
+    msg = f"today is {day!r}; it must be an ISO date such as 2026-11-21"
+    raise ConfigError(msg)

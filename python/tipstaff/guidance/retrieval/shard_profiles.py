@@ -1,0 +1,208 @@
+"""What retrieval needs to know about shards beyond their vectors, found out once for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from tipstaff.globs import scopes_may_overlap
+from tipstaff.guidance.retrieval.rivals import rivals_among
+from tipstaff.guidance.wording.claims import FORBID, LIFT, Claim, claims, opposed, topic_words
+from tipstaff.kernels import stem_hashes
+from tipstaff.model import EVERYWHERE, Constitution, GuidanceRule, RuleShard
+
+_MAX_CARDS: Final = 8_192
+_MAX_PAIRS: Final = 50_000
+_RIVALS_AFTER: Final = 16
+"""So many choices are made before all shards are compared, which takes as long as some hundred choices."""
+_RIVALS_UP_TO: Final = 4_096
+"""Of more shards, those that are chosen together are compared, and no others."""
+_BANS: Final = frozenset({FORBID, LIFT})
+_NOBODY: Final[frozenset[int]] = frozenset()
+
+
+class Card(msgspec.Struct, gc=False):
+    """A shard and what retrieval needs to know about it, found out once.
+
+    Attributes
+    ----------
+    row
+        Its number.
+    shard, rule
+        The shard and its rule.
+    said, stems
+        What the rule says, and the words that it says it about.
+    least_shared
+        How many of those an opponent has at least.
+    bans
+        Whether it forbids something or lifts an obligation.
+    topic, topic_hashes
+        Stems of the rule's content words, and what `tipstaff.kernels.stem_hashes` makes of them.
+    line
+        What the policy's text says of it.
+    place
+        Where it holds, in words; empty where that is everywhere.
+    law
+        The id of the constitution rule that it contradicts.
+    replaced_by
+        The shards of inner folders that replace it there.
+    certain
+        Whether nothing outside the choice can refuse it: neither a law nor an inner folder speaks against it.
+    boosted
+        For an intent, why its boosts raise it; filled by who says so.
+    """
+
+    row: int
+    shard: RuleShard
+    rule: GuidanceRule
+    said: tuple[Claim, ...]
+    stems: frozenset[str]
+    least_shared: int
+    bans: bool
+    topic: frozenset[str]
+    topic_hashes: bytes
+    line: str
+    place: str
+    law: str | None
+    replaced_by: tuple[int, ...]
+    certain: bool
+    boosted: dict[str, str]
+
+
+class Cards:
+    """Gives the cards of shards, and remembers them and which of them contradict each other.
+
+    What two rules say does not change, so each pair is looked at once; what is remembered is bounded.
+
+    Parameters
+    ----------
+    shard
+        Gives shard `index`.
+    constitution
+        The rules that are always loaded.
+    overriding
+        For the id of a rule in an outer folder, the numbers of the shards that replace it in theirs.
+    n_shards
+        How many there are.
+
+    Attributes
+    ----------
+    known
+        The cards that are remembered, by the shard's number.
+    """
+
+    def __init__(
+        self,
+        shard: Callable[[int], RuleShard],
+        constitution: Constitution,
+        overriding: Mapping[str, Sequence[int]],
+        n_shards: int,
+    ) -> None:
+        self._shard = shard
+        self._n_shards = n_shards
+        self._choices_left = _RIVALS_AFTER if n_shards <= _RIVALS_UP_TO else -1
+        self._rivals: dict[int, frozenset[int]] | None = None
+        self._overriding = overriding
+        overflow = set(constitution.overflow)
+        self._laws = [(rule, claims(rule.text)) for rule in constitution.rules if rule.id not in overflow]
+        self._by_stem: dict[str, list[int]] = {}
+        for place, (_, said) in enumerate(self._laws):
+            for stem in {stem for claim in said for stem in claim.topic}:
+                self._by_stem.setdefault(stem, []).append(place)
+        self.known: dict[int, Card] = {}
+        self._peaceful: dict[int, Card] = {}
+        self._pairs: dict[tuple[int, int], bool] = {}
+
+    def card(self, row: int) -> Card:
+        """Return the card of shard `row`."""
+        card = self.known.get(row)
+        if card is None:
+            shard = self._shard(row)
+            rule = shard.rule
+            said = claims(rule.text)
+            told = [claim for claim in said if claim.directive]
+            everywhere = EVERYWHERE in rule.repo_scopes
+            law = self._law(rule, said)
+            replaced_by = self._replacing(rule) if self._overriding else ()
+            topic = topic_words(rule.text)
+            card = Card(
+                row=row,
+                shard=shard,
+                rule=rule,
+                said=said,
+                stems=frozenset(stem for claim in told for stem in claim.topic),
+                # Topics are the same only if they share half of the larger one.
+                least_shared=min(((len(claim.topic) + 1) // 2 for claim in told), default=1),
+                bans=any(claim.polarity in _BANS for claim in told),
+                topic=topic,
+                topic_hashes=stem_hashes(topic),
+                line=f"- {shard.compact_text}",
+                place="" if everywhere else f"holds in {', '.join(rule.repo_scopes)}",
+                law=law,
+                replaced_by=replaced_by,
+                certain=law is None and not replaced_by,
+                boosted={},
+            )
+            if len(self.known) >= _MAX_CARDS:
+                self.known.clear()
+            self.known[row] = card
+        return card
+
+    def rivals(self) -> dict[int, frozenset[int]] | None:
+        """Return which shards may contradict which others, None where that is not known; ask once for each choice.
+
+        Few choices are quicker without it, and many with it.
+        """
+        if self._choices_left >= 0:
+            self._choices_left -= 1
+            if self._choices_left < 0:
+                self._rivals = rivals_among([self._shard(row).rule.text for row in range(self._n_shards)])
+        return self._rivals
+
+    def at_peace(self, rows: Sequence[int]) -> list[Card] | None:
+        """Return the cards of some shards, None where something may speak against one of them.
+
+        That is known as soon as `rivals` is.
+        """
+        try:
+            return list(map(self._peaceful.__getitem__, rows))
+        except KeyError:
+            pass
+        rivals = self._rivals
+        if rivals is None:
+            return None
+        cards = [self.known.get(row) or self.card(row) for row in rows]
+        self._peaceful.update({card.row: card for card in cards if card.certain and card.row not in rivals})
+        for card in cards:
+            if not card.certain or not rivals.get(card.row, _NOBODY).isdisjoint(rows):
+                return None
+        return cards
+
+    def contradict(self, one: Card, other: Card) -> bool:
+        """Return whether two shards say the opposite about the same thing where both hold."""
+        key = (one.row, other.row) if one.row < other.row else (other.row, one.row)
+        known = self._pairs.get(key)
+        if known is None:
+            known = opposed(one.said, other.said) > 0 and scopes_may_overlap(
+                one.rule.repo_scopes, other.rule.repo_scopes
+            )
+            if len(self._pairs) >= _MAX_PAIRS:
+                self._pairs.clear()
+            self._pairs[key] = known
+        return known
+
+    def _replacing(self, rule: GuidanceRule) -> tuple[int, ...]:
+        """Return the shards that replace a rule in their folders: tenants may use one id for different rules."""
+        rows = self._overriding.get(rule.overrides or rule.id, ())
+        return tuple(row for row in rows if self._shard(row).rule.tenant == rule.tenant)
+
+    def _law(self, rule: GuidanceRule, said: tuple[Claim, ...]) -> str | None:
+        """Return the id of the constitution rule that a rule contradicts."""
+        places = dict.fromkeys(place for claim in said for stem in claim.topic for place in self._by_stem.get(stem, ()))
+        for place in places:
+            law, theirs = self._laws[place]
+            if scopes_may_overlap(rule.repo_scopes, law.repo_scopes) and opposed(said, theirs):
+                return law.id
+        return None

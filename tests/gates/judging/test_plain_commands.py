@@ -1,0 +1,88 @@
+"""Plain commands are judged at once, and as they are on the long way: with every reader and every rule."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
+from tipstaff.gates.packs.reader import load_policy
+from tipstaff.kernels import _gates
+
+SETTINGS = (1, 300, 0, 2, 3, 2, False)
+OPERANDS = (
+    "src", "a.py", "tests/gates", ".env", "id_rsa", "/etc/passwd", "node_modules", "/dev/sda", ".git/hooks/pre-commit", "main", "origin",
+    "HEAD~3", "..", "/", ".", "*", "*.py", "'a b'", '"not slow"', "-q", "-x", "--all", "-rf", "10", "api", "2>&1", "2>/dev/null", "> out",
+)  # fmt: skip
+
+
+@cache
+def policy() -> _gates.Policy:
+    return _gates.Policy(DEFAULT_IMAGE.read_bytes())
+
+
+@cache
+def words_of_programs() -> dict[str, list[str]]:
+    """All programs that rules name, each with the words, options and globs that its rules ask for."""
+    found: dict[str, set[str]] = {"ls": set(), "echo": set(), "cargo": set(), "pytest": set()}
+    for rule in load_policy().rules.values():
+        words: set[str] = set()
+        for condition in (*rule.base, *(item for group in (*rule.any_of, *rule.unless) for item in group)):
+            words |= {*condition.options, *condition.globs, *(word for one in condition.sequences for word in one)}
+        for name in rule.programs:
+            if name != "*" and not name.startswith("@"):
+                found.setdefault(name, set()).update(words)
+    return {name: sorted(words) for name, words in sorted(found.items())}
+
+
+@st.composite
+def simple(draw: st.DrawFn) -> str:
+    program = draw(st.sampled_from(list(words_of_programs())))
+    own = words_of_programs()[program] or ["x"]
+    word = st.one_of(
+        st.sampled_from(own), st.sampled_from(own), st.sampled_from(OPERANDS), st.text("abAB-./=:+_'", max_size=5)
+    )
+    words = draw(st.lists(word, max_size=6))
+    if words and draw(st.integers(0, 4)) == 0:
+        words[-1] = words[-1][: max(1, len(words[-1]) - 2)]
+    return " ".join([program, *words])
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> str:
+    parts = draw(st.lists(simple(), min_size=1, max_size=3))
+    return draw(st.sampled_from((" && ", " | ", "; ", "\n", " || ", " & "))).join(parts)
+
+
+@given(lines(), st.sampled_from(("/home/dev/proj", "", "/home/dev")))
+@settings(max_examples=400, deadline=None)
+def test_the_short_way_leads_where_the_long_one_does(text: str, cwd: str) -> None:
+    place = _gates.Place(cwd, cwd, "/home/dev", "/tmp")
+    # Who asks for an explanation gets the long way: the shell's reader, and every rule of the program.
+    explained, _, _ = policy().explain(text, 0, place, SETTINGS)
+    found = policy().command(text, 0, place, SETTINGS)
+    assert found == explained
+    worst = max((finding[1] for finding in explained), default=0)
+    assert policy().decisions([text], place, SETTINGS) == bytes([worst])
+
+
+@given(st.lists(lines(), max_size=8), st.integers(1, 3))
+@settings(max_examples=40, deadline=None)
+def test_many_at_once_are_judged_as_each_alone(texts: list[str], threads: int) -> None:
+    place = _gates.Place("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
+    alone = b"".join(policy().decisions([text], place, SETTINGS) for text in texts)
+    assert policy().decisions(texts, place, SETTINGS, 0, threads) == alone
+
+
+def test_limits_are_the_same_behind_a_long_text() -> None:
+    place = _gates.Place("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
+    many_words, long_text = "echo " + "a " * 5000, "ls # " + "a" * 70_000
+    alone = policy().command(many_words, 0, place, SETTINGS)
+    assert alone, "more words than are looked at"
+    assert not policy().command(long_text, 0, place, SETTINGS)
+    assert policy().command(many_words, 0, place, SETTINGS) == alone
+    decided = policy().decisions([many_words, long_text, many_words], place, SETTINGS)
+    assert decided == bytes([decided[0], 0, decided[0]])
+    assert decided[0] == max(finding[1] for finding in alone)

@@ -1,0 +1,163 @@
+"""Reading packs: what has no meaning is an error that says where, and a repository cannot relax a rule in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tipstaff import EnforcementGates, aggregate_decision
+from tipstaff.errors import ConfigError
+from tipstaff.gates.image.policy import build_image
+from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
+from tipstaff.gates.packs.model import PackError, PackSampleError
+from tipstaff.gates.packs.reader import PACKS_DIRECTORY, load_policy, pack_files
+
+RULE: Final = """
+[pack]
+id = "own"
+[[rule]]
+id = "own.deploy"
+programs = ["deploy"]
+args_any = ["live"]
+decision = "block"
+reason = "It goes live."
+positives = ["deploy live"]
+negatives = ["deploy test"]
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "own.toml"
+    path.write_text(text)
+    return path
+
+
+def test_every_rule_agrees_with_its_samples_and_the_shipped_image_is_theirs() -> None:
+    assert build_image() == DEFAULT_IMAGE.read_bytes(), "run python -m tipstaff.gates"
+
+
+def test_every_rule_of_the_package_has_what_people_need() -> None:
+    policy = load_policy()
+    assert len(policy.rules) > 150
+    for rule in policy.rules.values():
+        assert rule.reason.endswith("."), rule.id
+        assert rule.id.startswith(f"{rule.pack}."), rule.id
+    assert len(pack_files(PACKS_DIRECTORY)) >= 15
+
+
+def test_a_pack_adds_a_rule(tmp_path: Path) -> None:
+    gates = EnforcementGates(packs=[write(tmp_path, RULE)])
+    assert aggregate_decision(gates.evaluate_command("deploy live")) == "block"
+    assert gates.evaluate_command("deploy test") == []
+    assert EnforcementGates().evaluate_command("deploy live") == []
+
+
+def test_packs_of_a_repository_are_found(tmp_path: Path) -> None:
+    folder = tmp_path / ".tipstaff" / "packs"
+    folder.mkdir(parents=True)
+    write(folder, RULE)
+    gates = EnforcementGates.for_repository(tmp_path)
+    assert aggregate_decision(gates.evaluate_command("deploy live")) == "block"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('positives = ["deploy live"]', 'positives = ["deploy later"]'), "deploy later"),
+        (('negatives = ["deploy test"]', 'negatives = ["deploy live now"]'), "deploy live now"),
+        (('["deploy live"]', '[{ command = "deploy live", decision = "warn" }]'), "decided block"),
+    ],
+)
+def test_a_pack_that_disagrees_with_itself_does_not_load(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+    with pytest.raises(PackSampleError, match=said) as caught:
+        EnforcementGates(packs=[write(tmp_path, RULE.replace(*change))])
+    assert caught.value.rule_id == "own.deploy"
+    assert isinstance(caught.value, ConfigError)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("args_any", "argz_any"), "unknown key 'argz_any'"),
+        (('"block"', '"forbid"'), "decision"),
+        (('["deploy"]', "[]"), "no program"),
+        (('["live"]', '["@nothing"]'), "no word set"),
+        (('"own.deploy"', '"Own Deploy"'), "id"),
+        (('args_any = ["live"]', 'flags_any = ["force"]'), "begins with"),
+        (('args_any = ["live"]', 'paths = { of = "args", classes = "attic" }'), "no path class"),
+        (('args_any = ["live"]', 'via_any = ["magic"]'), "via_any"),
+        (('decision = "block"', 'decide = { of = "args", table = "none" }'), "does not exist"),
+        (('positives = ["deploy live"]\nnegatives = ["deploy test"]', ""), "samples"),
+        (("[pack]", "[pack"), "TOML"),
+        (('reason = "It goes live."', 'reason = ""'), "reason"),
+        (('id = "own"', 'id = "own"\nkind = 3'), "unknown key"),
+    ],
+)
+def test_what_has_no_meaning_is_an_error_that_says_where(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+    text = RULE.replace(*change)
+    assert text != RULE
+    with pytest.raises(PackError, match=said) as caught:
+        load_policy(extra=[write(tmp_path, text)])
+    assert "own.toml" in str(caught.value)
+
+
+WEAKER: Final = """
+[pack]
+id = "own"
+[[rule]]
+id = "git.reset-hard"
+programs = ["git"]
+subcommand = ["reset"]
+flags_any = ["--hard"]
+decision = "warn"
+reason = "It throws away changes."
+positives = ["git reset --hard"]
+negatives = ["git reset"]
+"""
+
+
+def test_relaxing_needs_a_reason_and_shows(tmp_path: Path) -> None:
+    with pytest.raises(PackError, match="because"):
+        EnforcementGates(packs=[write(tmp_path, WEAKER)])
+    text = WEAKER.replace('decision = "warn"', 'decision = "warn"\nbecause = "a scratch repository"')
+    (result,) = EnforcementGates(packs=[write(tmp_path, text)]).evaluate_command("git reset --hard")
+    assert result.decision == "warn"
+    assert result.metadata["relaxed"] == [
+        {
+            "rule": "git.reset-hard",
+            "because": "a scratch repository",
+            "former": "require-confirmation",
+            "now": "warn",
+        }
+    ]
+
+
+def test_tightening_is_free(tmp_path: Path) -> None:
+    (result,) = EnforcementGates(packs=[write(tmp_path, WEAKER.replace('"warn"', '"block"'))]).evaluate_command(
+        "git reset --hard"
+    )
+    assert result.decision == "block"
+    assert "relaxed" not in result.metadata
+
+
+def test_switching_off_needs_a_reason_and_shows(tmp_path: Path) -> None:
+    off = '[pack]\nid = "own"\n[[rule]]\nid = "git.reset-hard"\nenabled = false\n'
+    with pytest.raises(PackError, match="because"):
+        EnforcementGates(packs=[write(tmp_path, off)])
+    gates = EnforcementGates(packs=[write(tmp_path, off + 'because = "a scratch repository"\n')])
+    (result,) = gates.evaluate_command("git reset --hard")
+    assert result.decision == "allow"
+    assert result.metadata["relaxed"][0]["former"] == "require-confirmation"
+    assert gates.evaluate_command("git status") == []
+    with pytest.raises(PackError, match="does not exist"):
+        load_policy(extra=[write(tmp_path, off.replace("reset-hard", "nothing"))])
+
+
+def test_words_of_a_repository_add_to_a_set(tmp_path: Path) -> None:
+    pack = write(tmp_path, '[pack]\nid = "own"\n[words]\nshared-refs = ["integration"]\n')
+    gates = EnforcementGates(packs=[pack])
+    assert aggregate_decision(gates.evaluate_command("git push --force origin integration")) == "block"
+    plain = aggregate_decision(EnforcementGates().evaluate_command("git push --force origin integration"))
+    assert plain == "require-confirmation"

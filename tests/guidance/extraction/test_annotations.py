@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tipstaff.guidance.extraction.annotations import looks_like_id, parse_annotations, split_id
+from tipstaff.model import DOMAINS, INTENTS, RISK_CLASSES, TOOL_CLASSES
+
+
+@pytest.mark.parametrize(
+    ("text", "rule_id", "rest"),
+    [
+        ("[SEC-001] Never", "SEC-001", "Never"), ("SEC-7: Never", "SEC-7", "Never"), ("R12 Never", "R12", "Never"),
+        ("r001: never", "r001", "never"), ("[SEC-AUTH-001] Never", "SEC-AUTH-001", "Never"), ("**[SEC-1]** Never", "SEC-1", "Never"),
+        ("**SEC-1:** Never", "SEC-1", "Never"), ("`SEC-1` Never", "SEC-1", "Never"), ("SEC-1 — Never", "SEC-1", "Never"),
+        ("SEC-1 - Never", "SEC-1", "Never"), ("[a.b-1]: x", "a.b-1", "x"), ("API-001: x", "API-001", "x"), ("[SEC-1]", "SEC-1", ""),
+    ],
+)  # fmt: skip
+def test_ids(text: str, rule_id: str, rest: str) -> None:
+    assert split_id(text) == (rule_id, rest)
+    assert looks_like_id(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AES-256 must be used", "ISO-8601 dates", "RFC-2119 words", "SHA-512 only", "UTF-8 only", "[link-1](a.md) x", "[a-1][b] x",
+        "SEC-001 is a rule", "Note 7: x", "[bash] x", "[x] done", "HTTP2 only", "PEP-8: x", "[CVE-2024-1] x", "", "[", "2024-01", "ABC",
+        "COVID-19 rules", "W3C First",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_an_id(text: str) -> None:
+    assert split_id(text) == (None, text)
+
+
+def test_every_annotation_is_read_and_removed() -> None:
+    notes = parse_annotations(
+        "Never log tokens (critical) [bash, edit] #security #testing @security scope:src/{api,web}/**,tests/** "
+        "verify:secret-scan priority:90 from:2026-12-01 until:2027-01-15"
+    )
+    assert notes.text == "Never log tokens"
+    assert notes.risk_class == "critical"
+    assert notes.tool_classes == ("bash", "edit")
+    assert notes.intents == ("security", "testing")
+    assert notes.domains == ("security",)
+    assert notes.scopes == ("src/{api,web}/**", "tests/**")
+    assert notes.verifiers == ("secret-scan",)
+    assert notes.priority == 90
+    assert (notes.active_from, notes.active_until) == ("2026-12-01", "2027-01-15")
+    assert notes.problems == ()
+
+
+@pytest.mark.parametrize("risk", RISK_CLASSES)
+@pytest.mark.parametrize("form", ["({})", "risk:{}", "risk: {}", "({}-risk)", "(risk:{})", "({} risk)"])
+def test_forms_of_risk(risk: str, form: str) -> None:
+    for shape in (form, form.upper()):
+        notes = parse_annotations(f"Keep it {shape.format(risk)}")
+        assert (notes.text, notes.risk_class) == ("Keep it", risk)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Follow the naming guide and allow only signed information", "Always show the workflow below", "Use @testing-library/react",
+        "Read [read](docs/guide.md)", "Keep #feature-flags off", "Write to ops@security.example.com", "See https://x.test/a#security now",
+        "Use `(critical)` and `#security`", "Label it with #security", "Treat critical bugs first", "Ask in #testing about it",
+        "Set `priority:5` there", "The (high) road is long", "See issue #123", "Use scope:: in C++", "Mention @security-team",
+        "Use `verify:x`", "packages/@acme/ui stays",
+    ],
+)  # fmt: skip
+def test_a_rule_s_words_are_never_cut_out_of_it(text: str) -> None:
+    notes = parse_annotations(text)
+    if text != "The (high) road is long":
+        assert notes.text == text
+        assert (notes.risk_class, notes.tool_classes, notes.intents, notes.domains, notes.scopes, notes.priority) == (
+            None, (), (), (), (), None,
+        )  # fmt: skip
+    else:
+        assert notes.text in {text, "The road is long"}
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "codes"),
+    [
+        ("Lint priority: 90", "Lint", []),
+        ("Lint priority:999999999999", "Lint", ["TS301"]),
+        ("Lint priority:-1", "Lint", ["TS301"]),
+        (f"Lint priority:{'9' * 3_000}", "Lint", ["TS301"]),
+        ("Lint priority:high", "Lint priority:high", ["TS302"]),
+        ("Lint risk:dire", "Lint risk:dire", ["TS302"]),
+        ("Lint from:2026-13-01", "Lint from:2026-13-01", ["TS304"]),
+        ("Lint until:soon", "Lint until:soon", []),
+        ("Lint from:2026-02-01 until:2026-01-01", "Lint", ["TS304"]),
+        ("Lint verify:a verify:b", "Lint", []),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, left: str, codes: list[str]) -> None:
+    notes = parse_annotations(text)
+    assert [code for code, _ in notes.problems] == codes
+    assert notes.text in {left, "Lint"}
+
+
+def test_a_text_too_long_for_annotations_says_that_they_are_not_read() -> None:
+    long = "Always " + "lint " * 1_000
+    assert parse_annotations(long).problems == ()
+    assert parse_annotations(f"{long} until: then").problems == ()
+    notes = parse_annotations(f"{long} scope:src/** priority:90")
+    assert (notes.scopes, notes.priority) == ((), None)
+    assert notes.problems == (("TS302", "scope:src/** is not read: the rule has 5,032 characters, more than 4,000."),)
+
+
+_WORDS = st.sampled_from(
+    ["Never", "push", "(critical)", "[bash]", "#security", "@testing", "scope:a/**", "verify:x", "priority:7", "`#docs`", "to", "and", "risk:low",
+     "from:2026-01-01", "(high)", "lint,", "it.", "\n", "`", "a:b", "#nope", "e.g.", "é"]
+)  # fmt: skip
+_PLAIN = {"Never", "push", "to", "and", "lint,", "it.", "`#docs`", "a:b", "#nope", "e.g.", "é"}
+
+
+@given(st.lists(_WORDS, max_size=10))
+def test_plain_words_stay_in_their_order(words: list[str]) -> None:
+    text = " ".join(words)
+    left = parse_annotations(text).text
+    kept = [word.rstrip(",.") for word in words if word in _PLAIN]
+    at = 0
+    for word in kept:
+        at = left.find(word, at)
+        assert at >= 0, (word, left)
+        at += len(word)
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_read(text: str) -> None:
+    notes = parse_annotations(text)
+    assert notes.risk_class is None or notes.risk_class in RISK_CLASSES
+    assert set(notes.tool_classes) <= set(TOOL_CLASSES)
+    assert set(notes.intents) <= set(INTENTS)
+    assert set(notes.domains) <= set(DOMAINS)
+    split_id(text)
+
+
+@pytest.mark.parametrize(
+    "piece", ["scope:a ", "(critical) ", "`", "priority:", "#security ", "[bash,", "verify:a.", "from:2026-", "` `` "]
+)
+def test_time_grows_with_the_text_and_not_faster(piece: str) -> None:
+    def cost(count: int) -> float:
+        text = "never " + piece * count
+        start = time.process_time()
+        parse_annotations(text)
+        split_id(text)
+        return time.process_time() - start
+
+    cost(10)
+    assert cost(16_000) < 40 * max(cost(2_000), 0.002)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+
+from tests.guidance.coverage_oracle import places, spans_of_extraction, uncovered
+from tests.guidance.markdown_strategies import documents, well_formed
+from tipstaff.guidance.extraction.candidate import Candidate
+from tipstaff.guidance.extraction.extraction import extract
+from tipstaff.guidance.reading.markdown import parse
+
+
+def rules(text: str) -> list[str]:
+    return [one.text for one in read(text)[0]]
+
+
+def read(text: str, *, in_constitution: bool = False) -> tuple[list[Candidate], list[str]]:
+    candidates, diagnostics = extract(parse(text), "root", in_constitution=in_constitution)
+    return candidates, [one.code for one in diagnostics]
+
+
+def codes(text: str) -> list[str]:
+    return read(text)[1]
+
+
+@given(documents)
+@settings(max_examples=300, deadline=None)
+def test_nothing_is_dropped_in_silence(text: str) -> None:
+    assert uncovered(text, spans_of_extraction(text)) == []
+
+
+@given(well_formed)
+@settings(max_examples=200, deadline=None)
+def test_nothing_of_an_ordinary_file_is_dropped_in_silence(text: str) -> None:
+    assert uncovered(text, spans_of_extraction(text)) == []
+
+
+def test_the_oracle_sees_what_is_lost() -> None:
+    text = "# H\n\n- one\n- two\n\nYou must stop. `must` <!-- never -->\n\n```\n- must\n```\n"
+    assert [(kind, text[low:high]) for kind, low, high in places(text)] == [
+        ("item", "- one\n"),
+        ("item", "- two\n"),
+        ("modal", "must"),
+    ]
+    assert [kind for kind, _ in uncovered(text, [])] == ["item", "item", "modal"]
+    assert uncovered(text, [(0, len(text))]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- a wrapped\n  item\nlazily", ["a wrapped item lazily"]),
+        ("1. one\n2) two\n", ["one", "two"]),
+        ("* a\n+ b\n", ["a", "b"]),
+        ("- [ ] open\n- [x] done\n", ["open", "done"]),
+        ("- first\n\n  and more\n", ["first and more"]),
+        ("You must stop. It is late. Never push.", ["You must stop.", "Never push."]),
+        ("The cache is shared. It must not be cleared.", ["The cache is shared. It must not be cleared."]),
+        ("| Rule |\n|---|\n| Keep it |\n", ["Keep it"]),
+        ("| Do | Don't |\n|---|---|\n| tabs | spaces |\n", ["Do: tabs; Don't: spaces"]),
+        ("> You must never quote\n", ["You must never quote"]),
+        ("> [!WARNING]\n> - Never push\n", ["Never push"]),
+        ("## Never commit secrets\n", ["Never commit secrets"]),
+        ("## Never commit secrets\n- not even here\n", ["not even here", "Never commit secrets"]),
+        ("## Secrets that must stay\n- not even here\n", ["not even here"]),
+        ("## Don't\n- use `eval`\n- `exec`\n", ["Don't: use `eval`", "Don't: `exec`"]),
+        ("- Never use:\n  - `eval`\n  - tabs\n", ["Never use: `eval`", "Never use: tabs"]),
+        ("You must never:\n\n- push\n- `rm`\n", ["You must never: push", "You must never: `rm`"]),
+        ("Never:\n\n- in production:\n  - restart\n", ["Never: in production: restart"]),
+        ("Required files:\n\n| a | b |\n|---|---|\n| `c` | d |\n", ["Required files: `c`; d"]),
+        ("- Use the helpers:\n  - `a` - b\n  - `c` - d\n", ["Use the helpers: `a` - b; `c` - d"]),
+        ("- [R12] Steps:\n  - one\n  - two\n\n    more\n", ["Steps: one; two; more"]),
+        ("- [R12] Steps:\n  - one\n  - [R13] Never two\n", ["Steps: one", "Never two"]),
+        ("### R12: Never push\n\nNot even once.\n\nOr twice.\n", ["Never push Not even once. Or twice."]),
+        ("### R12: Never push\n\nR13: Always test\n", ["Never push", "Always test"]),
+        ("### [R12]\n\nNever push.\n", ["Never push."]),
+        ("R12: Never push\nin anger\nR13: Always test", ["Never push in anger", "Always test"]),
+        ("R12:\nNever push\n", ["Never push"]),
+        ("- R12:\n  Never push\n", ["Never push"]),
+        ("You must run:\n\n```sh\nmake lint\n```\n", ["You must run: `make lint`"]),
+        ("- Always <!-- not really --> lint\n", ["Always lint"]),
+        ("<important>\nYou must lint\n</important>\n", ["You must lint"]),
+        ("- parent of\n  - child\n", ["parent of: child"]),
+        ("Never push.\n#security", ["Never push."]),
+        ("- Never push\n  #security @testing\n", ["Never push"]),
+    ],
+)  # fmt: skip
+def test_what_is_a_rule(text: str, expected: list[str]) -> None:
+    assert rules(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#Security\n- keep", ["TS201"]),
+        ("a\n#Security rules\nb\n####### Seven\nc", ["TS201", "TS201"]),
+        ("<!-- You must not -->\n", ["TS202"]),
+        ("- x <!-- you must not --> y\n", ["TS202"]),
+        ("- `src/` - handlers\n", ["TS204"]),
+        ("- Entry points:\n  - `a()` - b\n", ["TS204", "TS204"]),
+        ("- You must never:\n", ["TS205"]),
+        ("You must never:\n\nText.\n", ["TS205"]),
+        ("Never:\n\n- ~~a~~\n", ["TS206", "TS205"]),
+        ("## Never\n", ["TS205"]),
+        ("| You must |\n|---|\n", ["TS205"]),
+        ("- ~~Never npm~~\n", ["TS206"]),
+        ("~~Never use npm.~~\n", ["TS206"]),
+        ("> - Never quote\n", ["TS207"]),
+        ("> # Never\n", ["TS207"]),
+        ("-\n- a\n", ["TS209"]),
+        ("- `make`\n- https://a.test\n- [a](b)\n", ["TS210"] * 3),
+        ("- x priority:99999\n", ["TS301"]),
+        ("- x risk:dire\n", ["TS302"]),
+        ("### R12: Never push\n\nrisk:dire\n", ["TS302"]),
+        ("- [R12]\n- (critical)\n## [R13]\n", ["TS307"] * 3),
+        ("- a\n\n```\n- never\n", ["TS108"]),
+    ],
+)  # fmt: skip
+def test_why_something_is_none(text: str, expected: list[str]) -> None:
+    assert codes(text) == expected
+
+
+def test_a_rule_knows_where_its_words_stand() -> None:
+    text = "## Don't\n\nIn prod:\n\n- drop tables\n  at é night\n"
+    (rule,), _ = read(text)
+    source = parse(text).source
+    assert source.slice(rule.start, rule.end) == "drop tables\n  at é night"
+    assert [source.slice(*span) for span in rule.context] == ["In prod:", "Don't"]
+    assert (rule.heading, rule.text) == ("Don't", "Don't: drop tables at é night")
+
+
+def test_constitution_reaches_subsections_and_ends_at_a_break() -> None:
+    text = "## Security\n- a\n### Keys\n- b\n\n---\n\n- c\n\n## Notes\n- d\n"
+    assert [one.is_constitution for one in read(text)[0]] == [True, True, False, False]
+    assert [one.is_constitution for one in read("- a\n", in_constitution=True)[0]] == [True]
+
+
+def test_deep_nesting_is_read() -> None:
+    assert len(rules("".join(f"{'  ' * depth}- always step {depth}\n" for depth in range(300)))) == 300
+    assert rules("- " * 10_000 + "never push")[-1].endswith("never push")
+    read(">" * 10_000 + " never push")
+    read("- a:\n" + "".join(f"{'  ' * depth}- b:\n" for depth in range(1, 400)))
+
+
+GROWING: dict[str, Callable[[int], str]] = {
+    "headings": lambda n: "".join(f"## Never do {index} at all\n" for index in range(n)),
+    "malformed headings": lambda n: "".join(f"#Never{index}\nnever é\n" for index in range(n)),
+    "malformed headings in an item": lambda n: "- a\n" + "".join(f"#Never{index}\nnever\n" for index in range(n)),
+    "sentences": lambda n: "Never do this é. It is not. " * n,
+    "one sentence": lambda n: "never é do this " * n,
+    "ids": lambda n: "".join(f"[SEC-{index}] never é\n" for index in range(n)),
+    "children of an id": lambda n: "- [SEC-1] a:\n" + "  - never\n" * n,
+    "ids with children": lambda n: "- [SEC-1] a:\n  - b\n" * n,
+    "labels": lambda n: "- Entry:\n  - `b` - c\n" * n,
+    "lead-ins": lambda n: "You must:\n\n- b\n\n" * n,
+    "a heading's paragraphs": lambda n: "## R1: never x\n\n" + "also y\n\n" * n,
+    "an item's paragraphs": lambda n: "- never x\n\n" + "  also y\n\n" * n,
+    "comments": lambda n: "- a\n" + "b <!-- never --> é\n" * n,
+    "images": lambda n: "- " + "![a](b" * n,
+    "ticks": lambda n: "- " + "`a`, " * n + "x",
+    "annotations": lambda n: "- never " + "scope:a priority:1 " * n,
+    "rows": lambda n: "| must | b |\n|---|---|\n" + "| a | b |\n" * n,
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_time_grows_with_the_text_and_not_faster(name: str) -> None:
+    def cost(count: int) -> float:
+        text = GROWING[name](count)
+        parsed = parse(text)
+        best = float("inf")
+        for _ in range(2):
+            start = time.process_time()
+            extract(parsed, "root")
+            best = min(best, time.process_time() - start)
+        return best
+
+    assert cost(8 * 250) < 40 * max(cost(250), 0.001)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tipstaff import compile_guidance
+from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
+from tipstaff.guidance.intents.task_paths import places_in
+from tipstaff.guidance.retrieval.retriever import ShardRetriever
+
+RULES = """
+- Keep pages accessible scope:web/**
+- Keep endpoints accessible scope:api/**
+- Keep documents accessible
+"""
+
+
+@pytest.mark.parametrize(
+    ("task", "places"),
+    [
+        ("Fix web/login.ts, then `api/payments/`", ("web/login.ts", "api/payments")),
+        ("bug in src/app.py:12:4.", ("src/app.py",)),
+        ("./src/a/b.c and .\\web\\c.ts", ("src/a/b.c", "web/c.ts")),
+        ("refactor billing.ledger.post and Foo::bar and Cart#total", ("billing/ledger/post", "Foo/bar", "Cart/total")),
+        ("update main.tf and README.md", ("main.tf", "README.md")),
+        ("@acme/ui has a wrong colour", ("@acme/ui",)),
+        ("the src/api handlers", ("src/api",)),
+        ("read/write and/or yes/no", ()),
+        ("see https://example.com/a/b and www.example.org/x and me@example.com", ()),
+        ("version 3.5, v1.2.3, 10/12, e.g. this", ()),
+        ("../outside/of/it", ()),
+        ("", ()),
+    ],
+)
+def test_places(task: str, places: tuple[str, ...]) -> None:
+    assert places_in(task) == places
+
+
+@given(st.text(max_size=200))
+def test_any_text_names_at_most_eight_places(task: str) -> None:
+    found = places_in(task)
+    assert len(found) <= 8
+    assert len(set(found)) == len(found)
+    assert not any(place.startswith("/") or ".." in place.split("/") for place in found)
+
+
+@pytest.mark.parametrize("place", ["web/cart/basket.ts", "`web/cart/`", "web.cart.basket"])
+def test_rules_of_the_place_that_a_task_names_come_first(place: str) -> None:
+    retriever = ShardRetriever(compile_guidance(RULES))
+    first = retriever.retrieve(f"Make {place} accessible").shards[0]
+    assert first.shard.rule.repo_scopes == ("web/**",)
+    assert "holds in web/**, where web/cart" in first.reason
+    assert first.reason.endswith("(+0.05)")
+    assert first.similarity == pytest.approx(first.cosine + 0.05, abs=1e-6)
+
+
+def test_places_filter_nothing_and_the_hash_knows_none() -> None:
+    bundle = compile_guidance(RULES)
+    assert len(ShardRetriever(bundle).retrieve("Make web/a.ts accessible").shards) == 3
+    for one in ShardRetriever(bundle, HashEmbedding()).retrieve("Make web/a.ts accessible").shards:
+        assert "web/a.ts" not in one.reason
+
+
+def test_a_place_outside_the_callers_scope_counts_for_nothing() -> None:
+    found = ShardRetriever(compile_guidance(RULES)).retrieve("Make web/a.ts accessible", repo_scope="api/x.py")
+    assert {one.shard.rule.repo_scopes for one in found.shards} == {("api/**",), ("**/*",)}
+
+
+def test_the_boost_finds_rules_beyond_the_best() -> None:
+    """Of 400 equal rules the one that holds in the place is the last."""
+    lines = [f"- Rule {number:03}: keep pages accessible scope:p{number}/**" for number in range(400)]
+    retriever = ShardRetriever(compile_guidance("\n".join(lines)))
+    found = retriever.retrieve("Make p399/index.html accessible", max_shards=1)
+    assert [one.shard.rule.repo_scopes for one in found.shards] == [("p399/**",)]

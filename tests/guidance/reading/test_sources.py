@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tipstaff.budgets import MAX_SOURCE_BYTES
+from tipstaff.errors import SourceNotFoundError
+from tipstaff.guidance.compiling.compiler import compile_documents
+from tipstaff.guidance.reading import sources
+from tipstaff.guidance.reading.documents import Repository
+from tipstaff.guidance.reading.sources import read_repository
+from tipstaff.model import EVERYWHERE
+
+
+def lay_out(root: Path, files: dict[str, str]) -> Repository:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    return read_repository(root)
+
+
+def codes(repository: Repository) -> list[tuple[str, str]]:
+    return [(one.code, one.source) for one in repository.diagnostics]
+
+
+def scopes(repository: Repository) -> dict[str, tuple[str, ...]]:
+    return {one.path: one.scopes for one in repository.documents}
+
+
+def test_every_host_s_files_are_found_in_the_order_of_their_reach(tmp_path: Path) -> None:
+    names = (
+        ".claude/CLAUDE.md", ".claude/rules/deep/er.md", "CLAUDE.md", "AGENTS.md", "GEMINI.md", ".cursor/rules/a.mdc", ".cursorrules",
+        ".github/copilot-instructions.md", ".github/instructions/py.instructions.md", "api/AGENTS.md", "web/CLAUDE.md",
+        "web/.cursor/rules/b.mdc", "api/v1/AGENTS.md", "CLAUDE.local.md",
+    )  # fmt: skip
+    ignored = (
+        "README.md",
+        ".claude/agents/x.md",
+        ".github/x.md",
+        "node_modules/a/CLAUDE.md",
+        ".git/CLAUDE.md",
+        ".claude/worktrees/w/CLAUDE.md",
+    )
+    repository = lay_out(tmp_path, {name: f"- {name}\n" for name in (*names, *ignored)})
+    assert [one.path for one in repository.documents] == list(names)
+    assert [one.host for one in repository.documents] == [
+        "claude", "claude", "claude", "agents", "gemini", "cursor", "cursor", "copilot", "copilot", "agents", "claude", "cursor", "agents",
+        "claude",
+    ]  # fmt: skip
+    assert [one.depth for one in repository.documents] == [0] * 9 + [1, 1, 1, 2, 0]
+    assert repository.documents[-1].source == "local"
+    assert repository.diagnostics == ()
+
+
+def test_scopes_of_files(tmp_path: Path) -> None:
+    found = scopes(
+        lay_out(
+            tmp_path,
+            {
+                "CLAUDE.md": "- a\n",
+                "web/AGENTS.md": "- b\n",
+                ".claude/rules/c.md": "---\npaths: *.md, src/**, !src/x\n---\n- c\n",
+                ".cursor/rules/d.mdc": "---\nglobs: *.ts\nalwaysApply: false\n---\n- d\n",
+                ".cursor/rules/e.mdc": "---\nglobs: *.ts\nalwaysApply: true\n---\n- e\n",
+                ".github/instructions/f.instructions.md": "---\napplyTo: '**'\n---\n- f\n",
+                "web/.claude/rules/g.md": '---\npaths: ["*.md", "!x", "./y/**"]\n---\n- g\n',
+                "web/.cursor/rules/h.mdc": "---\nglobs: *.ts,!x,!*.d.ts,src/*.js,**,a/,/b\n---\n- h\n",
+                "web/.cursor/rules/i.mdc": "- i\n",
+            },
+        )
+    )
+    assert found == {
+        "CLAUDE.md": (EVERYWHERE,),
+        "web/AGENTS.md": ("web/**",),
+        ".claude/rules/c.md": ("/*.md", "src/**", "!src/x"),
+        ".cursor/rules/d.mdc": ("*.ts",),
+        ".cursor/rules/e.mdc": (EVERYWHERE,),
+        ".github/instructions/f.instructions.md": (EVERYWHERE,),
+        "web/.claude/rules/g.md": ("web/*.md", "!web/x", "web/y/**"),
+        "web/.cursor/rules/h.mdc": (
+            "web/**/*.ts",
+            "!web/**/x",
+            "!web/**/*.d.ts",
+            "web/src/*.js",
+            "web/**",
+            "web/a/",
+            "web/b",
+        ),
+        "web/.cursor/rules/i.mdc": ("web/**",),
+    }
+
+
+def test_imports_are_read_where_they_stand(tmp_path: Path) -> None:
+    repository = lay_out(
+        tmp_path,
+        {
+            "CLAUDE.md": "Read @docs/a.md and `@docs/code.md`.\n\n```\n@docs/code.md\n```\n\n## Security\n- See @./docs/b.md.\n\n@someone, see a@b.md",
+            "docs/a.md": "- a\n\n@c.md\n",
+            "docs/b.md": "- b\n\n### Sub\n@d.txt\n",
+            "docs/c.md": "- c\n",
+            "docs/d.txt": "- d\n",
+            "docs/code.md": "- code\n",
+            "b.md": "- not imported\n",
+        },
+    )
+    assert [(one.path, one.imported_by, one.in_constitution) for one in repository.documents] == [
+        ("CLAUDE.md", None, False),
+        ("docs/a.md", "CLAUDE.md", False),
+        ("docs/c.md", "docs/a.md", False),
+        ("docs/b.md", "CLAUDE.md", True),
+        ("docs/d.txt", "docs/b.md", True),
+    ]
+    assert repository.diagnostics == ()
+    bundle = compile_documents(repository.documents)
+    assert {rule.text: rule.is_constitution for rule in bundle.rules()} | {} == {
+        "a": False, "c": False, "See @./docs/b.md.": True, "b": True, "d": True,
+    }  # fmt: skip
+
+
+def test_imports_reach_five_files_deep(tmp_path: Path) -> None:
+    files = {"CLAUDE.md": "@1.md\n", **{f"{n}.md": f"- rule {n}\n\n@{n + 1}.md\n" for n in range(1, 8)}}
+    repository = lay_out(tmp_path, files)
+    assert [one.path for one in repository.documents] == ["CLAUDE.md", *(f"{n}.md" for n in range(1, 6))]
+    assert codes(repository) == [("TS105", "5.md")]
+
+
+def test_cycles_missing_and_outside_imports_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text("- out\n")
+    root = tmp_path / "repo"
+    repository = lay_out(
+        root,
+        {
+            "CLAUDE.md": "@a.md\n@gone.md\n@./also-gone\n@../outside.md\n@~/mine.md\n@/etc/rules.md\n@types/node\n@"
+            + "x" * 300
+            + ".md\n",
+            "a.md": "- a\n\n@b.md @a.md\n",
+            "b.md": "- b\n\n@CLAUDE.md\n",
+        },
+    )
+    said = [(one.code, one.source, one.line) for one in repository.diagnostics]
+    assert said == [
+        ("TS104", "b.md", 3),
+        ("TS104", "a.md", 3),
+        ("TS103", "CLAUDE.md", 2),
+        ("TS103", "CLAUDE.md", 3),
+        ("TS110", "CLAUDE.md", 4),
+        ("TS110", "CLAUDE.md", 5),
+        ("TS110", "CLAUDE.md", 6),
+        ("TS103", "CLAUDE.md", 8),
+    ]
+    assert "CLAUDE.md -> a.md -> b.md -> CLAUDE.md" in repository.diagnostics[0].message
+    assert repository.awaited[:2] == ("gone.md", "also-gone")
+
+
+def test_a_link_is_read_once_and_noted(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("- Always lint\n")
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    (tmp_path / "GEMINI.md").hardlink_to(tmp_path / "AGENTS.md")
+    repository = read_repository(tmp_path)
+    assert [one.path for one in repository.documents] == ["CLAUDE.md"]
+    assert repository.aliases == (("AGENTS.md", "CLAUDE.md"), ("GEMINI.md", "CLAUDE.md"))
+    assert repository.diagnostics == ()
+    assert set(repository.files) == {"CLAUDE.md", "AGENTS.md", "GEMINI.md"}
+
+
+def test_a_copy_is_one_finding(tmp_path: Path) -> None:
+    text = "- Always lint\n- Never push\n"
+    repository = lay_out(
+        tmp_path,
+        {
+            "CLAUDE.md": text,
+            "AGENTS.md": text,
+            "web/AGENTS.md": text,
+            "a/GEMINI.md": "- Own\n",
+            "b/GEMINI.md": "- Own\n",
+        },
+    )
+    assert codes(repository) == [("TS501", "AGENTS.md"), ("TS501", "web/AGENTS.md")]
+    assert [one.copy_of for one in repository.documents] == [None, "CLAUDE.md", None, None, "CLAUDE.md"]
+    assert repository.diagnostics[0].span == (0, len(text))
+    assert repository.aliases == (("AGENTS.md", "CLAUDE.md"), ("web/AGENTS.md", "CLAUDE.md"))
+    bundle = compile_documents(repository.documents, diagnostics=repository.diagnostics)
+    assert [one.code for one in bundle.diagnostics] == ["TS501", "TS501"]
+    # The folders' own files are no copies of each other: each speaks for its folder.
+    assert sorted(rule.path for rule in bundle.rules()) == ["CLAUDE.md", "CLAUDE.md", "a/GEMINI.md", "b/GEMINI.md"]
+
+
+def test_an_imported_file_is_not_read_a_second_time(tmp_path: Path) -> None:
+    repository = lay_out(tmp_path, {"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": "- Always lint\n"})
+    assert [(one.path, one.imported_by) for one in repository.documents] == [
+        ("CLAUDE.md", None),
+        ("AGENTS.md", "CLAUDE.md"),
+    ]
+    assert repository.diagnostics == ()
+    assert repository.aliases == ()
+
+
+def test_a_linked_folder_of_rules_is_read_and_a_loop_is_not(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"team/one.md": "- One\n", ".claude/CLAUDE.md": "- Two\n"})
+    (tmp_path / ".claude/rules").symlink_to("../team")
+    (tmp_path / "team/loop").symlink_to("../team")
+    (tmp_path / "elsewhere").symlink_to(".")
+    assert [one.path for one in read_repository(tmp_path).documents] == [".claude/CLAUDE.md", ".claude/rules/one.md"]
+
+
+def test_what_is_no_file_is_said(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "CLAUDE.md")
+    (tmp_path / "AGENTS.md").mkdir()
+    (tmp_path / "GEMINI.md").symlink_to("nowhere")
+    (tmp_path / ".cursorrules").symlink_to(".")
+    repository = read_repository(tmp_path)
+    assert sorted(codes(repository)) == [
+        (("TS111"), name) for name in (".cursorrules", "AGENTS.md", "CLAUDE.md", "GEMINI.md")
+    ]
+    assert repository.documents == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "line"),
+    [
+        (b"- ok\n- caf\xe9\n", "TS101", 2),
+        (b"\xff\xfe-\x00", "TS101", 1),
+        (b"", "TS109", 1),
+        (b"\xef\xbb\xbf \r\n", "TS109", 1),
+        (b"---\nglobs: [a\n---\n- Never push\n", "TS106", 1),
+        (b"---\npaths: [7]\n---\n- x\n", "TS107", 1),
+    ],
+)
+def test_bad_bytes_are_said(tmp_path: Path, data: bytes, code: str, line: int) -> None:
+    (tmp_path / "CLAUDE.md").write_bytes(data)
+    (found,) = read_repository(tmp_path).diagnostics
+    assert (found.code, found.line) == (code, line)
+
+
+def test_the_words_of_front_matter_that_cannot_be_read_are_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("---\nnote: [x\n- Never push\n---\n- Always lint\n")
+    bundle = compile_documents(read_repository(tmp_path).documents)
+    assert [rule.text for rule in bundle.rules()] == ["Never push", "Always lint"]
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "CLAUDE.md").open("wb") as stream:
+        stream.truncate(50 * 1024 * 1024)
+    repository = read_repository(tmp_path)
+    assert codes(repository) == [("TS102", "CLAUDE.md")]
+    assert repository.documents == ()
+
+
+def test_a_long_line_is_read(tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("- never " + "x" * (10 * 1024 * 1024) + "\n")
+    assert MAX_SOURCE_BYTES > 10 * 1024 * 1024
+    assert len(read_repository(tmp_path).documents) == 1
+
+
+def test_an_empty_repository_has_nothing_and_no_finding(tmp_path: Path) -> None:
+    repository = read_repository(tmp_path)
+    assert (repository.documents, repository.diagnostics, repository.files) == ((), (), ())
+    assert compile_documents(repository.documents).rules() == ()
+
+
+def test_a_missing_root_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceNotFoundError, match="not a folder"):
+        read_repository(tmp_path / "none")
+
+
+def test_the_search_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_DIRECTORIES", 3)
+    for name in "abcdef":
+        (tmp_path / name).mkdir()
+    assert [code for code, _ in codes(read_repository(tmp_path))] == ["TS112"]
+
+
+@given(data=st.binary(max_size=60), imported=st.binary(max_size=30))
+def test_no_bytes_make_it_raise(tmp_path_factory: pytest.TempPathFactory, data: bytes, imported: bytes) -> None:
+    root = tmp_path_factory.mktemp("repository")
+    (root / "CLAUDE.md").write_bytes(b"@a.md\n" + data)
+    (root / "a.md").write_bytes(imported)
+    (root / "AGENTS.md").write_bytes(b"---\n" + imported + b"\n---\n" + data)
+    read_repository(root)
+
+
+@given(st.text(alphabet="@./~\\ab-`\n\x00é", max_size=40))
+def test_no_import_makes_it_raise(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    root = tmp_path_factory.mktemp("repository")
+    (root / "CLAUDE.md").write_text(text, encoding="utf-8", newline="")
+    read_repository(root)

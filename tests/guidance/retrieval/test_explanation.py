@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from tipstaff import compile_guidance
+from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
+from tipstaff.guidance.retrieval.explanation import explain_retrieval
+from tipstaff.guidance.retrieval.retriever import ShardRetriever
+
+RULES = """
+- [R-001] Report every authentication vulnerability to the security team (high)
+- [R-002] Keep images small
+- [R-003] Always squash commits before merging priority:90
+- [R-004] Never squash commits before merging
+- [R-005] Check the login of every request
+"""
+
+
+def test_the_word_that_pulls_is_named_with_what_the_cosine_loses_without_it() -> None:
+    retriever = ShardRetriever(compile_guidance(RULES))
+    task = "Please fix the authentication issue"
+    first = explain_retrieval(retriever, task)[0]
+    assert first.id == "R-001"
+    assert first.pulls[0].word == "authentication"
+    with_it = retriever.retrieve(task).shards[0]
+    # Without a floor the rule would be found for the rest of the task as well: compare what the embedding says.
+    embedding = retriever.embedding
+    rest, whole = embedding.embed("Please fix the  issue"), embedding.embed(task)
+    (row,) = embedding.embed_batch(["Report every authentication vulnerability to the security team"])
+    assert first.pulls[0].pull == pytest.approx(float(whole @ row - rest @ row), abs=1e-5)
+    assert first.cosine == pytest.approx(with_it.cosine)
+    assert first.cosine + first.boosts == pytest.approx(first.score, abs=1e-6)
+    assert first.reason == with_it.reason
+
+
+def test_what_a_rule_beat_and_what_it_stands_instead_of() -> None:
+    retriever = ShardRetriever(compile_guidance(RULES))
+    whys = explain_retrieval(retriever, "squash the commits", max_shards=1)
+    assert [one.id for one in whys] == ["R-003"]
+    assert whys[0].instead_of == ("R-004",)
+    assert all(score <= whys[0].score for _, score in whys[0].beat)
+    assert "R-003" not in {rule_id for rule_id, _ in whys[0].beat}
+
+
+def test_the_answers_are_those_of_retrieval() -> None:
+    retriever = ShardRetriever(compile_guidance(RULES))
+    options = {"risk_filter": iter(["high"]), "max_shards": 2}
+    assert [one.id for one in explain_retrieval(retriever, "authentication", **options)] == ["R-001"]  # type: ignore[arg-type]
+    assert explain_retrieval(retriever, "book a flight to Lisbon") == ()
+
+
+def test_hashes_pull_nothing() -> None:
+    whys = explain_retrieval(ShardRetriever(compile_guidance(RULES), HashEmbedding()), "Fix authentication")
+    assert whys
+    assert all(one.pulls == () for one in whys)
+
+
+def test_plain_data() -> None:
+    data = explain_retrieval(ShardRetriever(compile_guidance(RULES)), "Fix authentication")[0].to_dict()
+    assert set(data) == {"id", "score", "cosine", "boosts", "pulls", "beat", "instead_of", "reason"}
+    assert data["pulls"][0]["word"] == "authentication"
