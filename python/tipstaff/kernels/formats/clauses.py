@@ -1,4 +1,7 @@
-"""Clauses in plain Python: states what ``native/include/tipstaff/similarity/clauses.hpp`` does."""
+"""Clauses of a text: what each one requires, forbids, permits or lifts, and about which topic.
+
+``native/include/tipstaff/similarity/clauses.hpp`` reads clauses in the same way.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,13 @@ LIFT: Final = 3
 
 COMMA: Final = "\x01"
 STOP: Final = "\x02"
-"""What stands among a text's words for a comma, and for any other mark that ends a clause."""
+"""Tokens that represent a comma, and any other mark that ends a clause."""
 
 MAX_CLAUSES: Final = 4
 MAX_TOKENS: Final = 128
+
+SAME_TOPIC: Final = 0.6
+"""Jaccard similarity from which two topics are about the same thing."""
 
 
 class Clause(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tipstaff.kernels.plain.focus_bytes import DIGITS, LETTERS, LONGEST_HUMP, LONGEST_SYMBOL, NAMES, case_of
-from tipstaff.kernels.plain.focus_found import ALONE, Around, Found
-from tipstaff.kernels.plain.focus_words import BRANDS, DOMAINS, KEYWORDS, PRODUCTS, listed
+from tipstaff.kernels.plain.focus.bytes import DIGITS, LETTERS, LONGEST_HUMP, LONGEST_SYMBOL, NAMES, case_of
+from tipstaff.kernels.plain.focus.found import ALONE, Around, Found
+from tipstaff.kernels.plain.focus.words import BRANDS, DOMAINS, KEYWORDS, PRODUCTS, listed
 
 
 def is_identifier(name: bytes) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tipstaff.kernels.plain import values
-from tipstaff.kernels.plain.names import (
+from tipstaff.kernels.plain.secrets import values
+from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     LETTERS,
     LOWER,
@@ -21,7 +21,7 @@ from tipstaff.kernels.plain.names import (
     parts_hold,
     word_before,
 )
-from tipstaff.kernels.plain.values import Value, Words
+from tipstaff.kernels.plain.secrets.values import Value, Words
 
 VALUE_REACH: Final = 1024
 _QUOTES: Final = frozenset(b"\"'`")

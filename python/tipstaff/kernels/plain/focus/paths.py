@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tipstaff.kernels.plain.focus_bytes import (
+from tipstaff.kernels.plain.focus.bytes import (
     DIGITS,
     LETTERS,
     LONGEST_PATH,
@@ -13,7 +13,7 @@ from tipstaff.kernels.plain.focus_bytes import (
     SPACES,
     UPPER,
 )
-from tipstaff.kernels.plain.focus_words import DOMAINS, ENDINGS, FILE_NAMES, FOLDERS, OPENERS, PRODUCTS, listed
+from tipstaff.kernels.plain.focus.words import DOMAINS, ENDINGS, FILE_NAMES, FOLDERS, OPENERS, PRODUCTS, listed
 
 
 def ending_of(name: bytes) -> bytes:

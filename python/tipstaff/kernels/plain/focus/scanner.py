@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tipstaff.kernels.plain.focus_bytes import (
+from tipstaff.kernels.plain.focus.bytes import (
     DIGITS,
     LONGEST_PATH,
     LONGEST_SPAN,
@@ -25,10 +25,10 @@ from tipstaff.kernels.plain.focus_bytes import (
     decoded,
     ends_token,
 )
-from tipstaff.kernels.plain.focus_found import Around, Found
-from tipstaff.kernels.plain.focus_paths import path_in, spaced_path_in
-from tipstaff.kernels.plain.focus_symbols import bare_symbol, marked_symbol
-from tipstaff.kernels.plain.focus_words import (
+from tipstaff.kernels.plain.focus.found import Around, Found
+from tipstaff.kernels.plain.focus.paths import path_in, spaced_path_in
+from tipstaff.kernels.plain.focus.symbols import bare_symbol, marked_symbol
+from tipstaff.kernels.plain.focus.words import (
     CHANGES_WORDS,
     CONTINUES_WORDS,
     DEFINES_WORDS,

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from tipstaff.kernels.formats.secret_table import LOGS
+
 PASSWORD, SECRET, TOKEN, QUOTED, UNQUOTED = range(1, 6)
 """Judges, in the order of ``JUDGES`` in `tipstaff.gates.secrets.packs`."""
-
-LOGS: Final = 1025
-"""Entropies are of the first 1024 bytes of a value."""
 
 _LOWER: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz")
 _UPPER: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -1,29 +1,11 @@
-"""The codes of compiled shapes, and their translation to regular expressions.
-
-`tipstaff.gates.secrets.shapes` writes the codes; ``secrets.hpp`` matches them.
-"""
+"""Compiled shapes translated to regular expressions: the twin of the native matcher."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-END, LITERAL, FOLDED, CLASS, CHOICE, OPTION, OPEN, CLOSE = range(8)
-"""Codes of a compiled shape.
-
-::
-
-    LITERAL, FOLDED   u8 length, bytes (of FOLDED in lower case)
-    CLASS             u8 number of the class, u16 least, u16 most
-    CHOICE            u8 choices, u16 length of them all, then each: u16 length, codes
-    OPTION            u16 length, codes
-    OPEN, CLOSE       the secret begins, ends
-"""
-
-
-def number_at(data: bytes, at: int, size: int) -> int:
-    """Return an unsigned little-endian number."""
-    return int.from_bytes(data[at : at + size], "little")
+from tipstaff.kernels.formats.shape_codes import CLASS, CLOSE, FOLDED, LITERAL, OPEN, OPTION, number_at
 
 
 def regex_of(code: bytes, members_of: Callable[[int], bytes], *, possessive: bool = True) -> bytes:

@@ -1,7 +1,7 @@
 """The secrets scanner in plain Python: each rule for itself over the whole text.
 
 What ``secrets.hpp`` does in one walk is said here rule by rule, with :mod:`re`. Both read the same table, whose layout
-:mod:`tipstaff.kernels.plain.secret_table` states.
+`tipstaff.kernels.formats.secret_table` describes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from tipstaff.kernels.plain import encodings, values
-from tipstaff.kernels.plain.assignments import assignment
-from tipstaff.kernels.plain.names import fold_name
-from tipstaff.kernels.plain.secret_table import (
+from tipstaff.kernels.formats.secret_table import (
     ANYWHERE,
     ASSIGN,
     NAMED,
@@ -25,10 +22,11 @@ from tipstaff.kernels.plain.secret_table import (
     SHAPE,
     URL,
     WARY,
-    Rule,
-    Table,
-    opened,
 )
+from tipstaff.kernels.plain.secrets import encodings, values
+from tipstaff.kernels.plain.secrets.assignments import assignment
+from tipstaff.kernels.plain.secrets.names import fold_name
+from tipstaff.kernels.plain.secrets.table import Rule, Table, opened
 
 _DIGIT, _UPPER, _LOWER, _LETTER = 1, 2, 4, 8
 _BASE62: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
