@@ -27,21 +27,25 @@ $(BIN)/python:
 
 # Editable: Python is live, and a change of native sources installs again.
 $(VENV)/.run: $(BIN)/python $(NATIVE)
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.run
 	$(PIP) install -e ".[test]"
 	@touch $@
 
-$(VENV)/.check: $(VENV)/.run
+$(VENV)/.check: $(VENV)/.test
 	$(PIP) install -e ".[check]"
 	@touch $@
 
-$(VENV)/.bench: $(VENV)/.run
+$(VENV)/.bench: $(VENV)/.test
 	$(PIP) install -e ".[bench]"
 	@touch $@
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/.run
+test: $(VENV)/.test
 	$(BIN)/python -m pytest -q
 
 lint: $(VENV)/.check
@@ -69,7 +73,7 @@ MODEL := build/models/all-MiniLM-L6-v2
 $(MODEL)/model.onnx: | $(VENV)/.run
 	$(BIN)/python -m tools.embedding.export_onnx $(MODEL)
 
-eval: $(VENV)/.run $(MODEL)/model.onnx
+eval: $(VENV)/.test $(MODEL)/model.onnx
 	$(BIN)/python -m pytest -q tests/guidance/embeddings/test_onnx_embedding.py -k real_model
 	$(BIN)/python -m benchmarks.eval_retrieval --onnx $(MODEL) --json build/eval/retrieval.json --svg build/eval/retrieval-quality.svg
 
