@@ -15,6 +15,7 @@ from tipstaff.errors import SourceError, SourceNotFoundError, StoreError, StoreW
 
 _COMMANDS: Final = {
     "approve": "Allow one call that waits for a person, once; only for people.",
+    "check": "Run the checks of a repository: build, tests, linters, coverage.",
     "compile": "Compile the rule files of a repository into its shard store.",
     "context": "Show what the last request to the model really contained.",
     "doctor": "Try the registered hook, and say what each agent host would do.",

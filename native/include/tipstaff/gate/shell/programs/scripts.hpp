@@ -276,7 +276,7 @@ inline void ShellReader::run_just(Invocation& in) noexcept {
 namespace tipstaff::gate {
 
 // Lines of five fields, or of a name like @reboot, and a command.
-inline void read_crontab(Reader& reader, const Code& code, const Frame& frame) noexcept {
+void read_crontab(Reader& reader, const Code& code, const Frame& frame) noexcept {
   const std::string_view text = code.text;
   std::size_t at = 0;
   while (at < text.size() && !reader.tree->full()) {

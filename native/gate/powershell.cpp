@@ -1,9 +1,4 @@
-// Reads PowerShell and cmd.exe.
-#pragma once
-
-#include "tipstaff/gate/cmd/commands.hpp"
-#include "tipstaff/gate/cmd/loops.hpp"
-#include "tipstaff/gate/cmd/words.hpp"
+// Reads PowerShell.
 #include "tipstaff/gate/powershell/cmdlets.hpp"
 #include "tipstaff/gate/powershell/commands.hpp"
 #include "tipstaff/gate/powershell/expressions.hpp"
@@ -13,12 +8,8 @@
 
 namespace tipstaff::gate {
 
-inline void read_powershell(Reader& reader, const Code& code, const Frame& frame) noexcept {
+void read_powershell(Reader& reader, const Code& code, const Frame& frame) noexcept {
   powershell::PowerShell(reader, code, frame).read();
-}
-
-inline void read_cmd(Reader& reader, const Code& code, const Frame& frame) noexcept {
-  cmd::Batch(reader, code, frame).read();
 }
 
 }  // namespace tipstaff::gate

@@ -20,14 +20,49 @@
 // shell/programs/windows.hpp       PowerShell and cmd                 shell/programs/carriers.hpp       docker, at, poetry run
 // shell/programs/inline.hpp        one-liners of seldom languages
 // shell/programs/clients.hpp       interpreters, SQL clients          shell/programs/sockets.hpp        Redis over nc
-// scripts.hpp             scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
-#pragma once
+// shell/programs/scripts.hpp       scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
+#include <cstring>
 
+#include "tipstaff/gate/shell/language/assignments.hpp"
+#include "tipstaff/gate/shell/language/braces.hpp"
+#include "tipstaff/gate/shell/language/bytes.hpp"
+#include "tipstaff/gate/shell/language/calls.hpp"
+#include "tipstaff/gate/shell/language/commands.hpp"
+#include "tipstaff/gate/shell/language/compound.hpp"
+#include "tipstaff/gate/shell/language/fields.hpp"
+#include "tipstaff/gate/shell/language/functions.hpp"
+#include "tipstaff/gate/shell/language/grammar.hpp"
+#include "tipstaff/gate/shell/language/names.hpp"
+#include "tipstaff/gate/shell/language/nested.hpp"
+#include "tipstaff/gate/shell/language/parameters.hpp"
+#include "tipstaff/gate/shell/language/reader.hpp"
+#include "tipstaff/gate/shell/language/redirections.hpp"
+#include "tipstaff/gate/shell/language/session.hpp"
+#include "tipstaff/gate/shell/language/simple.hpp"
+#include "tipstaff/gate/shell/language/substitutions.hpp"
+#include "tipstaff/gate/shell/language/words.hpp"
+#include "tipstaff/gate/shell/programs/builtins.hpp"
+#include "tipstaff/gate/shell/programs/carriers.hpp"
+#include "tipstaff/gate/shell/programs/clients.hpp"
 #include "tipstaff/gate/shell/programs/cmake.hpp"
+#include "tipstaff/gate/shell/programs/editors.hpp"
+#include "tipstaff/gate/shell/programs/filters.hpp"
+#include "tipstaff/gate/shell/programs/finders.hpp"
+#include "tipstaff/gate/shell/programs/git.hpp"
+#include "tipstaff/gate/shell/programs/inline.hpp"
+#include "tipstaff/gate/shell/programs/make.hpp"
+#include "tipstaff/gate/shell/programs/outputs.hpp"
+#include "tipstaff/gate/shell/programs/prints.hpp"
+#include "tipstaff/gate/shell/programs/scripts.hpp"
+#include "tipstaff/gate/shell/programs/sed.hpp"
+#include "tipstaff/gate/shell/programs/sockets.hpp"
+#include "tipstaff/gate/shell/programs/table.hpp"
+#include "tipstaff/gate/shell/programs/windows.hpp"
+#include "tipstaff/gate/shell/programs/wrappers.hpp"
 
 namespace tipstaff::gate {
 
-inline void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
+void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
   Code text = code;
   if (!text.text.empty() && std::memchr(text.text.data(), '\0', text.text.size()) != nullptr) {
     // A shell drops these bytes and reads on.

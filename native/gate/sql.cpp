@@ -1,4 +1,4 @@
-// Reads SQL of all servers, and the commands of their clients. Redis is in stores.hpp.
+// Reads SQL of all servers, and the commands of their clients. Redis is in sql/redis.hpp.
 //
 // Statements come out as `sql VERB OBJECT NAME flags`; what only reads, inserts or creates does not come out at all:
 //   drop OBJECT NAME       OBJECT is one word: table, database, schema, view, user, role, index, function ...
@@ -16,8 +16,6 @@
 // and the flags --if-exists, --cascade, --temporary, --force. What a procedure, a trigger or a function holds has
 // via::kDefinition. Programs that a server or a client starts, and files that they read or write, are commands of
 // their own (code of the shell, @read, @write).
-#pragma once
-
 #include "tipstaff/gate/sql/administration.hpp"
 #include "tipstaff/gate/sql/changes.hpp"
 #include "tipstaff/gate/sql/texts.hpp"
@@ -46,7 +44,7 @@ inline bool escapes_with_backslash(const Reader& reader, const Code& code, const
 
 }  // namespace sql
 
-inline void read_sql(Reader& reader, const Code& code, const Frame& frame) noexcept {
+void read_sql(Reader& reader, const Code& code, const Frame& frame) noexcept {
   if (code.text.size() == 1 && code.text[0] == kUnknownPart) {
     reader.tree->add_uncertainty(Unresolved::code, code.origin, frame.carrier);
     return;

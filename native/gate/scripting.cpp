@@ -1,6 +1,4 @@
 // Reads the inline programs of interpreters: Python, JavaScript, Perl, Ruby, PHP and awk.
-#pragma once
-
 #include "tipstaff/gate/scripting/awk.hpp"
 #include "tipstaff/gate/scripting/arguments.hpp"
 #include "tipstaff/gate/scripting/expressions.hpp"
@@ -18,7 +16,7 @@
 
 namespace tipstaff::gate {
 
-inline void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const Frame& frame) noexcept {
+void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const Frame& frame) noexcept {
   using program::Language;
   if (code.text.size() == 1 && code.text[0] == kUnknownPart) {
     reader.tree->add_uncertainty(Unresolved::code, code.origin, frame.carrier);
@@ -36,7 +34,7 @@ inline void read_interpreter(Reader& reader, Dialect dialect, const Code& code, 
 }
 
 // What MongoDB's shell is told is JavaScript, and comes out as `mongo METHOD COLLECTION [--all]`.
-inline void read_mongo(Reader& reader, const Code& code, const Frame& frame) noexcept {
+void read_mongo(Reader& reader, const Code& code, const Frame& frame) noexcept {
   program::Program(reader, code, frame, program::Language::node, Dialect::mongo, true).read();
 }
 
