@@ -160,31 +160,35 @@ bool is_former(std::string_view name) noexcept {
 // Looks for secrets and masks them: all that is shown or kept of the call is shown and kept so.
 void mask_secrets(const HookEvent& event, const Situation& situation, bool counts, Judgement* judgement) noexcept {
   Redaction& redaction = judgement->redaction;
+  std::string_view path;
+  for (std::uint32_t i = 0; i < event.field_count && path.empty(); ++i)
+    if (gate::ascii::one_of(event.fields[i].name, "file_path path filename file target_file notebook_path filepath")) path = event.fields[i].text;
+  std::uint32_t severity = 0;
+  // A secret that only its name tells is one of a trial in many a call: it is masked there, and does not count.
+  const auto take = [&](const Redaction::Weight& weight, std::uint32_t field) noexcept {
+    if (weight.counted == 0) return;
+    if (judgement->secrets == 0) {
+      judgement->secret = weight.first;
+      judgement->secret_field = field;
+    }
+    judgement->secrets += weight.counted;
+    if (weight.severity > severity) severity = weight.severity;
+  };
   for (std::uint32_t i = 0; i < event.field_count; ++i) {
     const gate::Field& field = event.fields[i];
-    Redaction::Place place;
-    std::uint32_t found = redaction.mask(field.text, true, &place);
-    if (found == 0) found = redaction.mask_named(field.name, field.text, true, &place);
-    if (found == 0 || is_former(field.name)) continue;
-    if (judgement->secrets == 0) {
-      judgement->secret = place;
-      judgement->secret_field = i;
-    }
-    judgement->secrets += found;
+    Redaction::Weight weight;
+    if (redaction.mask(field.text, true, &weight, path) == 0) redaction.mask_named(field.name, field.text, true, &weight, path);
+    if (!is_former(field.name)) take(weight, i);
   }
   if (event.input != kNoNode) {
-    Redaction::Place place;
-    const std::uint32_t found = redaction.mask_names(*situation.json, event.input, &place);
-    if (found != 0 && judgement->secrets == 0) {
-      judgement->secret = place;
-      judgement->secret_field = event.field_count;
-    }
-    judgement->secrets += found;
+    Redaction::Weight weight;
+    redaction.mask_names(*situation.json, event.input, &weight);
+    take(weight, event.field_count);
   }
   if (judgement->secrets == 0 || !counts) return;
   gate::Finding finding;
   finding.gate = gate::Gate::secrets;
-  finding.decision = Decision::block;
+  finding.decision = severity >= 3 ? Decision::block : severity == 2 ? Decision::confirm : Decision::warn;
   finding.field = judgement->secret_field;
   judgement->verdict.add(finding);
 }
@@ -217,7 +221,8 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   if (situation.fault != PolicyFault::none || !event.readable || (wants_scan && !scans)) decision = worse(decision, on_error);
   reply.unattended = event.unattended;
   // Before anything is masked: an approval is for the call as it is.
-  if (decision == Decision::confirm && situation.state->ok()) {
+  // It may be for what only the secrets come to.
+  if ((decision == Decision::confirm || (wants_scan && decision != Decision::block)) && situation.state->ok()) {
     judgement->subject = subject_of(*situation.json, event, situation.cwd);
     judgement->has_subject = true;
   }
