@@ -26,6 +26,7 @@ _COMMANDS: Final = {
     "retrieve": "Show the rules that matter for a task.",
     "scan": "Find secrets in files, in what is staged, or in standard input.",
     "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
+    "size": "Say whether a task fits a model's window, and how to divide one that does not.",
     "uninstall": "Take the hook out of an agent host's settings.",
 }
 
