@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import hmac
 import json
 import os
 import re
 import secrets
 import time
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from tipstaff.errors import ConfigError, SourceNotFoundError, StoreWriteError
+from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import Record
-from tipstaff.store.replacing import replaced_file, write_error
-from tipstaff.store.owner_key import read_key, signature
+from tipstaff.store.keys import private_key
+from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import make_private
 
 CODE: Final = re.compile(r"[ABCDEFGHJKLMNPQRSTUVWXYZ2-9]{8}")
@@ -133,7 +135,7 @@ def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = Fals
     kind = "tipstaff-refusal-1" if refused else "tipstaff-approval-1"
     # Of two answers in one second the second counts as well.
     said = f"{kind} {call.code} {now + seconds} {call.subject} {secrets.token_hex(8)}"
-    signed = signature(cast("bytes", read_key(state)), said)
+    signed = hmac.new(private_key(state), said.encode(), hashlib.sha256).hexdigest()
     path = state / "approvals" / call.code
     make_private(path.parent)
     with replaced_file(path) as file:
