@@ -127,6 +127,7 @@ class Engine : private CommandJudge {
       }
       for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = i;
     }
+    if (kind == ToolClass::write) started(event);
     if (flow_ != nullptr && kind == ToolClass::write) remember(event);
   }
 
@@ -333,6 +334,31 @@ class Engine : private CommandJudge {
     tree_.add_command(command);
     guards_ = guarded_.may_be_in(argument);
     judge_tree();
+  }
+
+  // Judges what a written start-up file would run.
+  void started(const Event& event) noexcept {
+    std::string_view path;
+    for (std::uint32_t i = 0; i < event.field_count && path.empty(); ++i)
+      if (tools::is_path(event.fields[i].name)) path = event.fields[i].text;
+    if (path.empty() || !is_started_file(path)) return;
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      if (!tools::is_content(event.fields[i].name) || event.fields[i].text.empty()) continue;
+      const std::uint32_t first = verdict_->count;
+      const std::string_view text = event.fields[i].text;
+      tree_.clear();
+      text_ = text;
+      Reader reader{&tree_, &surroundings_};
+      Frame frame;
+      frame.cwd = surroundings_.home;
+      Node root;
+      root.span = {0, static_cast<std::uint32_t>(text.size())};
+      frame.node = tree_.add_node(root);
+      read_started_file(reader, path, {text, root.span, true}, frame);
+      guards_ = true;
+      judge_tree();
+      for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = i;
+    }
   }
 
   // Keeps what a written script would do, for when it is run. The tree is free again by now.
