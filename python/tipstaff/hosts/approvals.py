@@ -8,18 +8,17 @@ import hmac
 import json
 import os
 import re
-import secrets
 import time
 from pathlib import Path
 from typing import Any, Final
 
-from tipstaff.errors import ConfigError, SourceNotFoundError, StoreWriteError
+from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import Record
-from tipstaff.store.replacing import replaced_file, write_error
+from tipstaff.store.keys import private_key
+from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import make_private
 
 CODE: Final = re.compile(r"[ABCDEFGHJKLMNPQRSTUVWXYZ2-9]{8}")
-KEY_BYTES: Final = 32
 LONGEST_S: Final = 24 * 3600
 PENDING_KEPT_S: Final = 7 * 24 * 3600
 _SUBJECT: Final = re.compile(r"[0-9a-f]{64}")
@@ -91,38 +90,6 @@ def _read(path: Path) -> PendingCall:
     return call
 
 
-def read_key(state: Path) -> bytes:
-    """Return the key that answers are signed with; it is made where there is none.
-
-    Raises
-    ------
-    ConfigError
-        Somebody else may read the key.
-    StoreWriteError
-        It cannot be made.
-    """
-    path = state / "key"
-    try:
-        make_private(state)
-        # A name of its own first: of two that make the key at once, one is linked.
-        scratch = state / f".key-{os.getpid()}-{secrets.token_hex(4)}"
-        if not path.exists():
-            with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(os.urandom(KEY_BYTES))
-                file.flush()
-                os.fsync(file.fileno())
-            with contextlib.suppress(FileExistsError):
-                os.link(scratch, path)
-            scratch.unlink()
-        about = path.stat(follow_symlinks=False)
-        key = path.read_bytes()
-    except OSError as error:
-        raise error if isinstance(error, StoreWriteError) else write_error(path, error) from error
-    if about.st_uid != os.geteuid() or about.st_mode & 0o077 or len(key) < KEY_BYTES or path.is_symlink():
-        raise ConfigError(f"{path}: it must be its owner's alone (mode 600); remove it, and approve again")
-    return key
-
-
 def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = False) -> Path:
     """Sign what a person says to a call, and put it where the hook looks for it.
 
@@ -154,7 +121,7 @@ def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = Fals
     now = int(time.time())
     kind = "tipstaff-refusal-1" if refused else "tipstaff-approval-1"
     said = f"{kind} {call.code} {now + seconds} {call.subject}"
-    signature = hmac.new(read_key(state), said.encode(), hashlib.sha256).hexdigest()
+    signature = hmac.new(private_key(state), said.encode(), hashlib.sha256).hexdigest()
     path = state / "approvals" / call.code
     make_private(path.parent)
     with replaced_file(path) as file:

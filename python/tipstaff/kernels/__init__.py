@@ -30,11 +30,11 @@ NumPy array, an Arrow buffer, a slice of a mapped file at whatever alignment. Re
 ``numpy.asarray`` takes without a copy. Nothing here imports NumPy. The kernels release the GIL, hold no state that
 changes, and may be called from any number of threads; :class:`WordSets` alone is an object that grows.
 
-Two implementations have these names and signatures. ``native`` is compiled; ``plain`` (:mod:`tipstaff.kernels.plain`)
-is readable Python, states what the native one does, and serves where no compiled module exists. The environment
-variable ``TIPSTAFF_KERNELS`` chooses (``native`` or ``plain``); unset, the native ones are taken if they are there.
+Each has a twin of the same name and signature in :mod:`tipstaff.kernels.plain`: readable Python that states what the
+compiled one does. Tests hold the two together; nothing else in the package imports the twins. What both sides and other
+rooms need (byte layouts, tables of words) is in :mod:`tipstaff.kernels.formats`.
 
-The native ones exist for several instruction sets and the best that the processor runs is chosen once, at import.
+The kernels exist for several instruction sets and the best that the processor runs is chosen once, at import.
 ``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``), and the keyword ``isa`` does so for
 one call. Hash and word-piece embeddings have the same bits on each set. Scores of different sets differ in rounding
 only, and on one set :func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
@@ -43,7 +43,6 @@ only, and on one set :func:`score_topk_i8` gives the rows and the bits of :func:
 from __future__ import annotations
 
 import importlib
-import os
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -88,7 +87,6 @@ __all__ = [
     "hash_embed",
     "hash_embed_batch",
     "hash_embed_into",
-    "implementation",
     "isa",
     "jaccard_pairs",
     "join_pieces",
@@ -153,32 +151,6 @@ _HOMES: Final = {
     "wordpiece_shape": "_wordpiece",
     "wordpiece_split": "_wordpiece",
 }
-_PLAIN_HOMES: Final = {"_embedding": "scoring"}
-
-
-def implementation() -> str:
-    """Return which kernels serve here: ``"native"`` or ``"plain"``.
-
-    Raises
-    ------
-    ValueError
-        If ``TIPSTAFF_KERNELS`` names neither.
-    ImportError
-        If it asks for ``native`` and the compiled modules are missing.
-    """
-    wanted = os.environ.get("TIPSTAFF_KERNELS", "")
-    if wanted not in {"", "native", "plain"}:
-        message = f"TIPSTAFF_KERNELS={wanted!r}: expected 'native' or 'plain'"
-        raise ValueError(message)
-    if wanted == "plain":
-        return "plain"
-    try:
-        importlib.import_module("tipstaff.kernels._embedding")
-    except ModuleNotFoundError as error:
-        if wanted == "native" or error.name != "tipstaff.kernels._embedding":
-            raise
-        return "plain"
-    return "native"
 
 
 def __getattr__(name: str) -> object:
@@ -186,9 +158,7 @@ def __getattr__(name: str) -> object:
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    chosen = home if implementation() == "native" else f"plain.{_PLAIN_HOMES.get(home, home[1:])}"
-    module = importlib.import_module(f"tipstaff.kernels.{chosen}")
-    value: object = getattr(module, name)
+    value: object = getattr(importlib.import_module(f"tipstaff.kernels.{home}"), name)
     globals()[name] = value
     return value
 
