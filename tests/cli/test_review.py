@@ -186,3 +186,31 @@ def test_review(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: p
     (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
     code, data = run_json(capsys, "review", "verify", "answer.json", "--file", "a.py")
     assert (code, data["action"], data["problems"]) == (1, "retry_reviewer", ["source.doc.sops.py is not answered"])
+
+
+def test_a_ledger_keeps_everything_and_tells_later_reviews(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from tipstaff.runs import Ledger
+
+    with Ledger(f"sqlite:///{folder}/.tipstaff/ledger.db"):
+        pass
+    (folder / "a.py").write_text("def f(x: int) -> int:\n    return x + 1\n", encoding="utf-8")
+    run(capsys, "check")
+    run(capsys, "size", "a.py")
+    run(capsys, "review", "assemble", "--file", "a.py")
+    answer = {
+        "verdict": "approved",
+        "confidence": 0.9,
+        "feedback": "Keep it pure.",
+        "patterns": [{"name": "Pure functions", "pattern": "Functions of a.py are pure.", "applies_to": "*.py"}],
+        "sop_review": [{"sop_id": "source.doc.sops.py", "status": "passed", "evidence": "a.py:2 `return x + 1`"}],
+    }
+    (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+    assert run(capsys, "review", "verify", "answer.json", "--file", "a.py")[0] == 0
+    with Ledger(f"sqlite:///{folder}/.tipstaff/ledger.db") as ledger:
+        kinds = {kind: len(list(ledger.records(kind))) for kind in ("check", "sizing", "assembly", "review")}
+        assert kinds == {"check": 1, "sizing": 1, "assembly": 1, "review": 1}
+        assert ledger.verify().ok
+    _, data = run_json(capsys, "review", "assemble", "--file", "a.py")
+    assert "decision:review-0" in data["assembly"]["included"]
+    assert "convention:learned:Pure functions" in data["assembly"]["included"]
+    assert "Functions of a.py are pure." in data["text"]

@@ -115,10 +115,9 @@ def fences(text: str) -> list[tuple[int, int]]:
         match = re.match(r" {0,3}(`{3,}|~{3,})(.*)", bare)
         if opened is None and match is not None and not (match[1][0] == "`" and "`" in match[2]):
             opened = at, match[1][0], len(match[1])
-        elif opened is not None and match is not None and not match[2].strip():
-            if match[1][0] == opened[1] and len(match[1]) >= opened[2]:
-                found.append((opened[0], at + len(line)))
-                opened = None
+        elif opened is not None and re.fullmatch(rf" {{0,3}}{re.escape(opened[1])}{{{opened[2]},}}\s*", bare):
+            found.append((opened[0], at + len(line)))
+            opened = None
         at += len(line)
     if opened is not None:
         found.append((opened[0], at))

@@ -58,9 +58,23 @@ def assemble(
     The context goes to standard output and the report to standard error, or both into one document with --json.
     Exits with 1 if the task is too large and has to be divided.
     """
+    from tipstaff.cli.review_log import review_log
     from tipstaff.review.assembly.reviewer import review_context
+    from tipstaff.review.config import read_config
 
-    found = review_context(root, base=base, files=files or None, window=window, reserve=reserve, scope=scope)
+    config = read_config(root)
+    log = review_log(root, config)
+    found = review_context(
+        root,
+        base=base,
+        files=files or None,
+        window=window,
+        reserve=reserve,
+        scope=scope,
+        config=config,
+        source=log,
+        log=log,
+    )
     if output is not None:
         from tipstaff.store.replacing import replaced_file
 
@@ -121,7 +135,10 @@ def verify(
     Every SOP that applies has to be answered, with evidence that is in the files that it names. Exits with 0 where the
     change is accepted, else with 1.
     """
+    from tipstaff.cli.review_log import review_log
     from tipstaff.review.assembly.reviewer import expected_sops
+    from tipstaff.review.config import read_config
+    from tipstaff.review.repository import changed_files
     from tipstaff.review.verdicts.answer import parse_answer
     from tipstaff.review.verdicts.verify import verify_answer
 
@@ -130,13 +147,18 @@ def verify(
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{answer}: cannot be read: {error}"
         raise SourceError(msg) from None
-    expected = expected_sops(root, base=base, files=files or None, scope=scope)
+    config = read_config(root)
+    changed = files or changed_files(root, base)
+    expected = expected_sops(root, files=changed, scope=scope, config=config)
+    log = review_log(root, config)
+    if log is not None:
+        log.files = changed
     try:
         parsed = parse_answer(text)
     except ConfigError as error:
         msg = f"{answer}: {error}"
         raise ConfigError(msg) from None
-    outcome = verify_answer(parsed, expected, root, min_confidence=min_confidence)
+    outcome = verify_answer(parsed, expected, root, min_confidence=min_confidence, log=log)
     if as_json:
         write_json({**outcome.to_dict(), "expected": expected})
         return 0 if outcome.accepted else 1

@@ -73,4 +73,4 @@ def ask_reviewer(model: Summarizer, context: ReviewContext, diff: str, *, task: 
     if task:
         parts.append(f"<task>\n{task}\n</task>")
     parts.append(f"<change>\n{diff}\n</change>")
-    return parse_answer(model.summarize(ReviewRequest((), ANSWER_TOKENS, "\n\n".join(parts))))
+    return parse_answer(model.summarize(ReviewRequest((), ANSWER_TOKENS, question="\n\n".join(parts))))
