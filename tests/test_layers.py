@@ -46,6 +46,14 @@ SUB_STEPS = {
         ("request",),
         ("session",),
     ),
+    "review": (
+        ("globs", "names"),
+        ("repository", "config", "findings"),
+        ("checks", "sizing"),
+        ("running", "sops"),
+        ("task_sizing", "assembly", "graph"),
+        ("verdicts",),
+    ),
 }
 """The order within the largest rooms: their folders and modules, in the same manner."""
 MOST_MODULES = 20

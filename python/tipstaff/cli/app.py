@@ -24,9 +24,11 @@ _COMMANDS: Final = {
     "install": "Register the hook in an agent host's settings.",
     "lint": "Find what is wrong with the rule files of a repository.",
     "retrieve": "Show the rules that matter for a task.",
+    "review": "Assemble what a reviewer reads, and verify what a reviewer answers.",
     "scan": "Find secrets in files, in what is staged, or in standard input.",
     "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
     "size": "Say whether a task fits a model's window, and how to divide one that does not.",
+    "sop": "Check, list and match standard operating procedures.",
     "uninstall": "Take the hook out of an agent host's settings.",
 }
 
