@@ -30,14 +30,18 @@ $(BIN)/python:
 
 # Editable: Python is live, and a change of native sources installs again.
 $(VENV)/.run: $(BIN)/python $(NATIVE)
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.run
 	$(PIP) install -e ".[test]"
 	@touch $@
 
-$(VENV)/.check: $(VENV)/.run
+$(VENV)/.check: $(VENV)/.test
 	$(PIP) install -e ".[check]"
 	@touch $@
 
-$(VENV)/.bench: $(VENV)/.run
+$(VENV)/.bench: $(VENV)/.test
 	$(PIP) install -e ".[bench]"
 	@touch $@
 
@@ -45,7 +49,7 @@ demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
 
 # One process for each core, at most eight; every test can run beside every other one.
-test: $(VENV)/.run
+test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
 
 lint: $(VENV)/.check
@@ -74,7 +78,7 @@ MODEL := build/models/all-MiniLM-L6-v2
 $(MODEL)/model.onnx: | $(VENV)/.run
 	$(BIN)/python -m tools.embedding.export_onnx $(MODEL)
 
-eval: $(VENV)/.run $(MODEL)/model.onnx
+eval: $(VENV)/.test $(MODEL)/model.onnx
 	$(BIN)/python -m pytest -q tests/guidance/embeddings/test_onnx_embedding.py -k real_model
 	$(BIN)/python -m benchmarks.eval_retrieval --onnx $(MODEL) --json build/eval/retrieval.json --svg build/eval/retrieval-quality.svg
 

@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "retrieve": "Show the rules that matter for a task.",
     "scan": "Find secrets in files, in staged changes, or in standard input.",
     "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
+    "size": "Check whether a task fits a model's window, and divide one that does not.",
     "uninstall": "Remove the hook from an agent host's settings.",
 }
 

@@ -22,6 +22,7 @@
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words
            --alike_texts, opposed_texts-->  pairs that say nearly the same, or the opposite
+    folder, paths --measure_files-->      sizes in bytes, and which files are binary or may be generated
     texts       --WordSets-->             the most similar of those taken in before, by their words
 
 Every argument that holds numbers is any C-contiguous buffer of the type named in the docstring, or plain bytes of it: a
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         hash_embed_into,
         isa,
     )
+    from tipstaff.kernels._files import measure_files
     from tipstaff.kernels._focus import focus_scan
     from tipstaff.kernels._int8 import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_i8
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_places
@@ -88,6 +90,7 @@ __all__ = [
     "isa",
     "jaccard_pairs",
     "join_pieces",
+    "measure_files",
     "nibble_rows",
     "opposed_texts",
     "quantize_rows",
@@ -127,6 +130,7 @@ _HOMES: Final = {
     "isa": "_embedding",
     "jaccard_pairs": "_similarity",
     "join_pieces": "_pieces",
+    "measure_files": "_files",
     "nibble_rows": "_int8",
     "opposed_texts": "_text",
     "quantize_rows": "_int8",

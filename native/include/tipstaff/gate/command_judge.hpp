@@ -129,7 +129,7 @@ class CommandJudge {
     std::uint32_t quiet = 0, bit = 1;
     for (plain::Simple& simple : plain) {
       const bool written = flow_ != nullptr && flow_->find(simple.program().text) != nullptr;
-      simple.spec = image_.find(simple.called.name, simple.called.hash);
+      simple.spec = image_.find_any(simple.called.name, simple.called.hash);
       if (!written && rules::none_holds(image_, simple.spec, simple.outline, followed)) quiet |= bit;
       bit <<= 1;
     }

@@ -80,7 +80,8 @@ def command(
 
     Exits with 1 if a required check failed.
     """
-    from tipstaff.review.checks.config_file import configured_checks, read_config
+    from tipstaff.review.checks.configured import configured_checks
+    from tipstaff.review.config import read_config
 
     if only_changed and everything:
         msg = "--changed and --all exclude each other"
@@ -118,7 +119,7 @@ def _refuse_nesting() -> None:
 
 
 def _chosen(checks: tuple[Check, ...], names: Sequence[str]) -> tuple[Check, ...]:
-    from tipstaff.review.checks.model import nearest
+    from tipstaff.review.names import nearest
 
     known = [check.name for check in checks]
     for name in names:

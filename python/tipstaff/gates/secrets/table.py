@@ -44,6 +44,9 @@ _WORD_LISTS: Final = (
     "known_passwords",
     "introducers",
     "obvious",
+    "trial_values",
+    "local_hosts",
+    "trial_paths",
 )
 _PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
 

@@ -21,8 +21,7 @@ import msgspec
 
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.model import Record
-from tipstaff.review.checks.detection import repository_checks
-from tipstaff.review.checks.model import Check, CheckConfigError, nearest
+from tipstaff.review.names import nearest
 
 FILES: Final = (".tipstaff/config.toml", ".tipstaff/config.yaml", ".tipstaff/config.yml", ".semspec/config.yaml")
 TABLES: Final = ("checks", "gates", "sizing", "review")
@@ -82,34 +81,6 @@ def read_config(root: Path) -> ReviewConfig:
         content = _toml(name, text) if name.endswith(".toml") else _yaml(name, text)
         return _checked(name, text, content)
     return ReviewConfig()
-
-
-def configured_checks(root: Path, config: ReviewConfig | None = None) -> tuple[Check, ...]:
-    """Return the checks of a repository by its configuration file.
-
-    Raises
-    ------
-    CheckConfigError
-        If the configuration cannot be meant; the message names file and line.
-    ConfigError, SourceError
-        See `read_config`.
-    """
-    settings = read_config(root) if config is None else config
-    try:
-        return repository_checks(root, settings.checks)
-    except CheckConfigError as error:
-        if not settings.path:
-            raise
-        raise CheckConfigError(error.code, f"{_place(settings, str(error))}: {error}") from None
-
-
-def _place(settings: ReviewConfig, message: str) -> str:
-    """Return ``file:line`` of the first quoted words of a message that the file has."""
-    for words in re.findall(r"'([^']+)'", message):
-        line = settings.line_of(words)
-        if line:
-            return f"{settings.path}:{line}"
-    return settings.path
 
 
 def _toml(name: str, text: str) -> object:
