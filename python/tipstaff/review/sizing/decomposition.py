@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tipstaff.model import Record
 from tipstaff.review.sizing.budget import DECOMPOSITION_TRIGGER, FileSize, SizingConfig, TaskSizing, size_task
-from tipstaff.review.sizing.imports import test_partner
+from tipstaff.review.sizing.imports import file_under_test
 
 _IMPORT: Final = 4.0
 _TEST: Final = 6.0
@@ -169,17 +169,20 @@ def _merged(
     groups: dict[int, list[str]] = {index: [path] for index, path in enumerate(paths)}
     sizes = {index: tokens[path] for index, path in enumerate(paths)}
     near: dict[int, dict[int, float]] = {index: {} for index in groups}
-    partner = {path: test_partner(path, paths) for path in paths}
+    partner = {path: file_under_test(path, paths) for path in paths}
     for left in range(len(paths)):
         for right in range(left + 1, len(paths)):
             value = _closeness(paths[left], paths[right], edges, partner)
             if value > 0:
                 near[left][right] = near[right][left] = value
-    heap = [(-value, left, right) for left, others in near.items() for right, value in others.items() if left < right]
+    # Of equally close pairs the larger group is filled first, or groups of two would be left that no pair can join.
+    heap = [
+        (-value, 0, left, right) for left, others in near.items() for right, value in others.items() if left < right
+    ]
     heapq.heapify(heap)
     following = len(paths)
     while heap:
-        _, left, right = heapq.heappop(heap)
+        _, _, left, right = heapq.heappop(heap)
         if left not in groups or right not in groups:
             continue
         if len(groups[left]) + len(groups[right]) > most or sizes[left] + sizes[right] > room:
@@ -191,7 +194,8 @@ def _merged(
             # The mean, so that large groups do not draw everything.
             value = (near[left].get(other, 0.0) + near[right].get(other, 0.0)) / 2
             near[following][other] = near[other][following] = value
-            heapq.heappush(heap, (-value, min(following, other), max(following, other)))
+            files = len(groups[following]) + len(groups[other])
+            heapq.heappush(heap, (-value, -files, min(following, other), max(following, other)))
         following += 1
     return sorted(groups.values())
 
