@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
-NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null)
+# The hook program contains the compiled rules.
+NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
+  python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
 
 .PHONY: help demo test lint typecheck bench bars eval train profile sanitize fuzz dist wheel format clean
 

@@ -39,9 +39,9 @@ SUB_STEPS = {
     ),
     "gates": (("results", "fields", "packs", "secrets"), ("config",), ("image",), ("judging",), ("__main__",)),
     "context": (
-        ("prompt", "sources"),
+        ("prompt",),
         ("conversation", "candidates"),
-        ("tokens",),
+        ("tokens", "sources"),
         ("shortening", "inspecting"),
         ("request",),
         ("session",),
