@@ -91,9 +91,8 @@ def size(folder: Path) -> None:
     title("size “Refund orders everywhere”, in api/**, web/** and docs/team/**")
     task = Task(description="Refund orders everywhere", files=("api/**", "web/**", "docs/team/**"))
     found = size_repository_task(folder, task)
-    show(
-        f"  {found.sizing.estimate:,} of {found.sizing.limit:,} tokens in {counted(len(found.sizing.file_tokens), 'file')}"
-    )
+    number = counted(len(found.sizing.file_tokens), "file")
+    show(f"  {found.sizing.estimate:,} of {found.sizing.limit:,} tokens in {number}")
     show(f"  too large: {', '.join(found.sizing.reasons)}")
     for part in found.decomposition.tasks if found.decomposition is not None else ():
         show(f"  {part.sequence}. {part.estimate:,} tokens: {', '.join(part.files)}")
