@@ -23,6 +23,7 @@
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words
            --alike_texts, opposed_texts-->  pairs that say nearly the same, or the opposite
     folder, paths --measure_files-->      sizes in bytes, and which files are binary or may be generated
+                  --stat_files-->         sizes, times and inodes
     texts       --WordSets-->             the most similar of those taken in before, by their words
 
 Every argument that holds numbers is any C-contiguous buffer of the type named in the docstring, or plain bytes of it: a
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
         hash_embed_into,
         isa,
     )
-    from tipstaff.kernels._files import measure_files
+    from tipstaff.kernels._files import measure_files, stat_files
     from tipstaff.kernels._focus import focus_scan
     from tipstaff.kernels._int8 import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_i8
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_places
@@ -100,6 +101,7 @@ __all__ = [
     "score_topk_i8",
     "score_topk_signs",
     "sign_rows",
+    "stat_files",
     "stem_hashes",
     "task_places",
     "token_features",
@@ -140,6 +142,7 @@ _HOMES: Final = {
     "score_topk_i8": "_int8",
     "score_topk_signs": "_signs",
     "sign_rows": "_signs",
+    "stat_files": "_files",
     "stem_hashes": "_intents",
     "task_places": "_intents",
     "token_features": "_tokens",
