@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         RuleManifest,
         RuleShard,
     )
+    from tipstaff.plane import GuidanceControlPlane, PlaneConfig
 
 __version__ = "0.1.0"
 
@@ -66,6 +67,8 @@ _HOMES = {
     "RetrievedShard": "tipstaff.model",
     "RuleManifest": "tipstaff.model",
     "RuleShard": "tipstaff.model",
+    "GuidanceControlPlane": "tipstaff.plane",
+    "PlaneConfig": "tipstaff.plane",
 }
 
 __all__ = [
@@ -75,10 +78,12 @@ __all__ = [
     "EnforcementGates",
     "GateConfig",
     "GateResult",
+    "GuidanceControlPlane",
     "GuidanceRule",
     "HashEmbedding",
     "IntentMatch",
     "OnnxEmbedding",
+    "PlaneConfig",
     "PolicyBundle",
     "RetrievalResult",
     "RetrievedShard",
