@@ -15,6 +15,7 @@ from tipstaff.errors import SourceError, SourceNotFoundError, StoreError, StoreW
 
 _COMMANDS: Final = {
     "approve": "Allow one call that waits for a person, once; only for people.",
+    "check": "Run the checks of a repository: build, tests, linters, coverage.",
     "compile": "Compile the rule files of a repository into its shard store.",
     "context": "Show what the last request to the model really contained.",
     "doctor": "Try the registered hook, and say what each agent host would do.",
@@ -25,6 +26,7 @@ _COMMANDS: Final = {
     "retrieve": "Show the rules that matter for a task.",
     "scan": "Find secrets in files, in what is staged, or in standard input.",
     "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
+    "size": "Say whether a task fits a model's window, and how to divide one that does not.",
     "uninstall": "Take the hook out of an agent host's settings.",
 }
 

@@ -7,42 +7,17 @@
 
 #include "tipstaff/gate/tree/tree.hpp"
 #include "tipstaff/gate/tree/dialects.hpp"
+#include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/flow.hpp"
 #include "tipstaff/gate/rules/image.hpp"
-#include "tipstaff/gate/scripting/scripting.hpp"
-#include "tipstaff/gate/patch/patch.hpp"
 #include "tipstaff/gate/paths/classes.hpp"
 #include "tipstaff/gate/shell/short/commands.hpp"
-#include "tipstaff/gate/powershell/powershell.hpp"
 #include "tipstaff/gate/rules/trial.hpp"
-#include "tipstaff/gate/shell/programs/scripts.hpp"
-#include "tipstaff/gate/shell/shell.hpp"
-#include "tipstaff/gate/sql/sql.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
 
 namespace tipstaff::gate {
 
-// What a caller may set apart from the image.
-struct Settings {
-  record::Config config{};
-  bool unattended = false;
-
-  Decision uncertain() const noexcept {
-    return static_cast<Decision>(unattended ? config.uncertain_unattended : config.uncertain_interactive);
-  }
-  bool on(Gate gate) const noexcept { return (config.switches >> static_cast<std::uint32_t>(gate)) & 1; }
-};
-
 namespace engine {
-
-inline std::string_view name_of(Decision decision) noexcept {
-  switch (decision) {
-    case Decision::warn: return "warn";
-    case Decision::confirm: return "require-confirmation";
-    case Decision::block: return "block";
-    default: return "allow";
-  }
-}
 
 // Judges the code of one event. No heap, no exceptions; the caller owns all memory.
 class CommandJudge {
@@ -154,7 +129,7 @@ class CommandJudge {
     std::uint32_t quiet = 0, bit = 1;
     for (plain::Simple& simple : plain) {
       const bool written = flow_ != nullptr && flow_->find(simple.program().text) != nullptr;
-      simple.spec = image_.find(simple.called.name, simple.called.hash);
+      simple.spec = image_.find_any(simple.called.name, simple.called.hash);
       if (!written && rules::none_holds(image_, simple.spec, simple.outline, followed)) quiet |= bit;
       bit <<= 1;
     }

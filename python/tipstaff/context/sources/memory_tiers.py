@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tipstaff.context.prompt.sections import memory_key
 from tipstaff.context.sources.watched import WatchedFiles
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
@@ -156,8 +157,8 @@ class MemoryTier(Record, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """The key of its section, such as ``memory:Soul``."""
-        return f"memory:{self.tier}"
+        """The key of its section, such as ``memory:soul`` or ``memory:auto-memory``."""
+        return memory_key(self.tier)
 
 
 class TierProblem(Record, frozen=True):

@@ -123,6 +123,11 @@ class PathRules:
         return tuple(found)
 
 
+def format_rule(rule: PathRule) -> str:
+    """Return the section of one rule."""
+    return f"\n\n# Rules for {', '.join(rule.patterns)} ({rule.name})\n\n{rule.content.strip()}\n"
+
+
 def format_rules(matches: Iterable[RuleMatch]) -> str:
     """Return the section of a prompt that holds matching rules; empty where there are none."""
     parts = [

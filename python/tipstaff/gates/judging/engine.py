@@ -359,9 +359,10 @@ class EnforcementGates:
         if not found:
             return []
         count = len(found)
+        worst = max((item["decision"] for item in found), key=DECISIONS.index)
         return [
             GateResult(
-                "block",
+                worst,
                 GATE_NAMES[3],
                 f"{count} secret{'s' if count > 1 else ''} in what would be run or written: "
                 f"{', '.join(sorted({item['rule_id'] for item in found}))}.",

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tipstaff.gates.fields import Field
-from tipstaff.gates.secrets.scanner import scan_secrets
+from tipstaff.gates.secrets.scanner import SecretFinding, default_scanner, scan_secrets
 
 _PAIR_CHARS: Final = 512
+_DECISIONS: Final = {"low": "warn", "medium": "require-confirmation"}
+_PATH_FIELDS: Final = frozenset({"file_path", "path", "filename", "file", "target_file", "notebook_path", "filepath"})
 
 
 def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) -> list[dict[str, Any]]:
@@ -20,33 +22,57 @@ def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) 
     texts
         Field and text.
     pairs
-        Fields whose name may say that their short value is a secret: ``password`` and what it holds.
+        Fields whose name may say that their short value is a secret: ``password`` and what it holds; and the path of
+        the file that is written.
+
+    Returns
+    -------
+    list of dict
+        ``rule_id, decision, start, end, redacted, severity, field`` of each. A provider's token is a ``block``. What
+        only its name calls a secret is a ``require-confirmation``, a weak sign of one a ``warn``, and neither is in the
+        list where it belongs to a trial: a value that everybody knows, a service on this machine, a file of tests.
     """
     found: list[dict[str, Any]] = []
     seen: set[str] = set()
+    path = next((pair.text for pair in pairs if pair.name.lower() in _PATH_FIELDS), "")
     for field, text in texts:
         for item in scan_secrets(text, wary=True):
             value = text[item.start : item.end]
             if value in seen:
                 continue
             seen.add(value)
-            found.append(
-                {
-                    "rule_id": item.rule_id,
-                    "start": item.start,
-                    "end": item.end,
-                    "redacted": item.redacted,
-                    "severity": item.severity,
-                    "field": field,
-                }
-            )
+            decision = _decision(item, text, path)
+            if decision is not None:
+                found.append(_entry(item, decision, item.start, item.end, item.redacted, field))
     for pair in pairs:
         if pair.name and 0 < len(pair.text) <= _PAIR_CHARS and pair.text not in seen:
-            found.extend(_of_pair(pair, seen))
+            found.extend(_of_pair(pair, seen, path))
     return found
 
 
-def _of_pair(field: Field, seen: set[str]) -> list[dict[str, Any]]:
+def _decision(item: SecretFinding, text: str, path: str) -> str | None:
+    decision = _DECISIONS.get(item.severity)
+    if decision is None:
+        return "block"
+    start = len(text[: item.start].encode("utf-8", "surrogatepass"))
+    end = start + len(text[item.start : item.end].encode("utf-8", "surrogatepass"))
+    whole, file = text.encode("utf-8", "surrogatepass"), path.encode("utf-8", "surrogatepass")
+    return None if default_scanner().table.trial(whole, start, end, file) else decision
+
+
+def _entry(item: SecretFinding, decision: str, start: int, end: int, redacted: str, field: str) -> dict[str, Any]:
+    return {
+        "rule_id": item.rule_id,
+        "decision": decision,
+        "start": start,
+        "end": end,
+        "redacted": redacted,
+        "severity": item.severity,
+        "field": field,
+    }
+
+
+def _of_pair(field: Field, seen: set[str], path: str) -> list[dict[str, Any]]:
     head = f"{json.dumps(field.name, ensure_ascii=False)}: "
     body = json.dumps(field.text, ensure_ascii=False)
     plain = len(body) == len(field.text) + 2
@@ -59,14 +85,8 @@ def _of_pair(field: Field, seen: set[str]) -> list[dict[str, Any]]:
         if any(value in other or other in value for other in seen):
             continue
         seen.add(value)
-        found.append(
-            {
-                "rule_id": item.rule_id,
-                "start": start,
-                "end": end,
-                "redacted": item.redacted if plain else "*" * (end - start),
-                "severity": item.severity,
-                "field": field.path,
-            }
-        )
+        decision = _decision(item, head + body, path)
+        if decision is not None:
+            redacted = item.redacted if plain else "*" * (end - start)
+            found.append(_entry(item, decision, start, end, redacted, field.path))
     return found

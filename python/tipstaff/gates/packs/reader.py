@@ -327,8 +327,8 @@ class _Reader:
         return tuple(samples)
 
     def _program(self, data: Mapping[str, Any]) -> None:
-        self._known(data, {"names", "style", "values", "values_before", "harmless", "subcommands"})
-        style = data.get("style", "gnu")
+        self._known(data, {"names", "style", "values", "values_before", "attached", "harmless", "subcommands"})
+        style = data.get("style", "whole")
         if style not in STYLES:
             raise self._error(f"`style` must be one of {', '.join(STYLES)}")
         for name in self._strings(data.get("names"), "names"):
@@ -337,6 +337,7 @@ class _Reader:
                 program.style = style
             for key, kept in (
                 ("values", program.values),
+                ("attached", program.attached),
                 ("values_before", program.values_before),
                 ("harmless", program.harmless),
             ):

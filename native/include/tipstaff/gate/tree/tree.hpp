@@ -99,6 +99,7 @@ constexpr std::uint32_t kConditional = 1024;  // behind &&, ||, if, while, case:
 constexpr std::uint32_t kBackground = 2048;
 constexpr std::uint32_t kDecoded = 4096;   // from text that was decoded: base64, printf escapes
 constexpr std::uint32_t kEvaluated = 8192;  // eval, sh -c, source /dev/stdin: text that became code
+constexpr std::uint32_t kFresh = 16384;     // in a container that is made for it and has no volume: docker run
 }  // namespace via
 
 struct Command {

@@ -208,6 +208,7 @@ inline void ShellReader::run_tee(Invocation& in) noexcept {
     if (word.has(word_flag::kPseudo)) continue;
     emit_file("@write", word, append_to, in.command, in.via, in.cwd);
     remember_file(in.cwd, word.text, in.input, append_to);
+    run_at_startup(word.text, in.input, word.span);
   }
   if (in.want_output) in.output = in.input;
 }

@@ -178,6 +178,7 @@ inline void ShellReader::run_package_script(Invocation& in) noexcept {
     name = text_of(in, at);
   }
   const std::uint32_t direct = at;
+  if (name == "pkg" && at + 2 < in.count && text_of(in, at + 1) == "set") return set_package_scripts(in, at + 2);
   if (one_of(name, "exec dlx x")) {
     std::uint32_t i = after_options(in, at + 1, "pc", "--package");
     Word code;
@@ -276,7 +277,7 @@ inline void ShellReader::run_just(Invocation& in) noexcept {
 namespace tipstaff::gate {
 
 // Lines of five fields, or of a name like @reboot, and a command.
-inline void read_crontab(Reader& reader, const Code& code, const Frame& frame) noexcept {
+void read_crontab(Reader& reader, const Code& code, const Frame& frame) noexcept {
   const std::string_view text = code.text;
   std::size_t at = 0;
   while (at < text.size() && !reader.tree->full()) {

@@ -206,7 +206,12 @@ inline void ShellReader::run_joined(Invocation& in, const Program& program) noex
   Nested options;
   options.via = via::kEvaluated | program.via;
   if (program.name == "hyperfine" || program.name == "concurrently") {
-    for (std::uint32_t i = at; i < in.count; ++i) code_word(in, argument(in, i), options, Dialect::shell);
+    for (std::uint32_t i = at; i < in.count; ++i) {
+      const string_view text = text_of(in, i);
+      const std::size_t colon = text.find(':');  // npm:build:*: scripts of the project
+      if (colon != string_view::npos && one_of(text.substr(0, colon), "npm yarn pnpm bun node deno")) continue;
+      code_word(in, argument(in, i), options, Dialect::shell);
+    }
     Word code;
     if (find_option(in, 'p', "--prepare", &code) != kNone) code_word(in, code, options, Dialect::shell);
     if (find_option(in, 'c', "--cleanup", &code) != kNone) code_word(in, code, options, Dialect::shell);

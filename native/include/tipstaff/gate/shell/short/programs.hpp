@@ -121,6 +121,7 @@ inline bool is_plain_package(const Call& call) noexcept {
     // The words that run a script name it next; a script's own name may be a program's to others than npm.
     return is(call.name, "npm") || is(verb, "run") || call.count == 1;
   }
+  if (is(verb, "pkg")) return false;
   if (is(call.name, "npm")) return !is(verb, "exec") && !is(verb, "dlx") && !is(verb, "x");
   return call.around.read_file == nullptr && (is(verb, "install") || is(verb, "add") || is(verb, "remove"));
 }
@@ -148,6 +149,16 @@ inline bool is_plain_sed(const Call& call) noexcept {
          call.words[1].text.find_first_not_of("0123456789,$p") == string_view::npos;
 }
 
+// Modules of Python that run what follows them.
+inline constexpr string_view kRunningModuleList[] = {
+    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy",
+};
+inline constexpr Names kRunningModules(kRunningModuleList);
+inline bool runs_code(const Call& call) noexcept {
+  const string_view first = call.first();
+  return kRunningModules.has(first.size() > 2 ? first.substr(2) : call.count > 1 ? call.words[1].text : string_view());
+}
+
 // Whether its handler does nothing.
 inline bool does_nothing(const Call& call) noexcept {
   using shell::Handler;
@@ -158,13 +169,15 @@ inline bool does_nothing(const Call& call) noexcept {
     case Handler::kubectl: return call.none([](string_view text) noexcept { return is(text, "--"); });
     case Handler::container:
       return call.none([](string_view text) noexcept { return is(text, "exec") || is(text, "run") || is(text, "create"); });
-    case Handler::python: return call.count != 0 && (begins(call.first(), "-m") || is(call.first(), "--version"));
+    case Handler::python: return call.count != 0 && ((begins(call.first(), "-m") && !runs_code(call)) || is(call.first(), "--version"));
     case Handler::copy: return is_plain_copy(call);
     case Handler::tar:
       return call.none([](string_view text) noexcept { return begins(text, "--") || begins(text, "-I"); });
     case Handler::cloud: return is_plain_cloud(call);
     case Handler::tool: return !is(call.name, "wsl") && kToolVerbs.has(call.first(), call.first_hash);
     case Handler::sed: return is_plain_sed(call);
+    case Handler::compiler: return call.none([](string_view text) noexcept { return is(text, "-") || is(text, "/dev/stdin"); });
+    case Handler::alias: return !is(call.first(), "alias");
     default: return false;
   }
 }
