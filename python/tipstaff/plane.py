@@ -9,6 +9,7 @@ Source: ADR-G001.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import functools
 import hashlib
@@ -124,6 +125,19 @@ class PlaneMetrics(Record, frozen=True, kw_only=True):
     task_count: int
     verdicts: dict[str, int]
     top_violations: tuple[ViolationRank, ...]
+
+
+class SuspendedRun(Record, frozen=True, kw_only=True):
+    """A run that was begun in one process and is finished in another."""
+
+    run_id: str
+    task: str
+    at: int
+    guidance_hash: str
+    session_id: str | None = None
+    agent_id: str | None = None
+    assignments: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
+    retrieved: tuple[RetrievedRule, ...] = ()
 
 
 class _Rules(NamedTuple):
@@ -244,7 +258,7 @@ class GuidanceControlPlane:
             bundle = project.bundle
             if shared.ledger is None:
                 config = shared.config
-                url = config.ledger_url or f"sqlite:///{shared.root.absolute()}/.tipstaff/ledger.db"
+                url = config.ledger_url or default_ledger_url(shared.root)
                 shared.ledger = Ledger(url, key=config.ledger_key, durable=config.durable)
             experiments = tuple(History(shared.ledger).open.values()) if shared.config.experiments else ()
             day = current_day()
@@ -380,6 +394,31 @@ class GuidanceControlPlane:
         )  # fmt: skip
         self._open_run(run_id).violations.append(violation)
 
+    def suspend_run(self, run_id: str) -> SuspendedRun:
+        """Take an open run away, to be finished by another process with :meth:`resume_run`."""
+        run = self._open_run(run_id)
+        with self._shared.lock:
+            self._shared.runs.pop(run_id, None)
+        if _current.get() == run_id:
+            _current.set(None)
+        return SuspendedRun(
+            run_id=run_id, task=run.task, at=run.at, guidance_hash=run.rules.guidance_hash, session_id=run.session_id,
+            agent_id=run.agent_id, assignments=run.assignments, retrieved=tuple(run.retrieved.values()),
+        )  # fmt: skip
+
+    def resume_run(self, suspended: SuspendedRun) -> str:
+        """Go on with a run that was suspended; returns its id. Its rules are those that it began with."""
+        rules = self._rules()._replace(guidance_hash=suspended.guidance_hash)
+        run = _Run(suspended.run_id, suspended.task, rules, suspended.session_id, suspended.agent_id)
+        run.assignments = suspended.assignments
+        run.retrieved = {one.rule_id: one for one in suspended.retrieved}
+        run.began -= max(0, run.at - suspended.at) * 1_000_000
+        run.at = suspended.at
+        with self._shared.lock:
+            self._shared.runs[run.id] = run
+        _current.set(run.id)
+        return run.id
+
     def record_question(self, run_id: str) -> None:
         """Note that the agent asked the user a question."""
         self._open_run(run_id).questions += 1
@@ -415,6 +454,7 @@ class GuidanceControlPlane:
         rework_lines: int = 0,
         relevant_rule_ids: Iterable[str] = (),
         tools: Iterable[str] = (),
+        verdicts: Iterable[GateVerdict] = (),
     ) -> tuple[EvaluatorResult, ...]:
         """Finish a run: record it in the ledger, and judge it. It is on the disk when this returns.
 
@@ -434,8 +474,8 @@ class GuidanceControlPlane:
             Lines that had to be written again.
         relevant_rule_ids
             Rules that applied, where that is known.
-        tools
-            Tool calls beside those that the gates saw.
+        tools, verdicts
+            Tool calls and verdicts beside those of the gates here: those of the hook, for example.
 
         Raises
         ------
@@ -453,7 +493,11 @@ class GuidanceControlPlane:
             if done is not None:
                 return done
             event = self._event_of(run, outcome, tests, diff, tuple(files), tokens, rework_lines)
-            event = event.replace(relevant_rule_ids=tuple(relevant_rule_ids), tools_used=(*event.tools_used, *tools))
+            event = event.replace(
+                relevant_rule_ids=tuple(relevant_rule_ids),
+                tools_used=(*event.tools_used, *tools),
+                verdicts=(*event.verdicts, *verdicts),
+            )
             config = self._shared.config
             results = evaluate(
                 event, forbidden_packages=config.forbidden_packages, max_violations=config.max_violations,
@@ -724,6 +768,17 @@ class GuidanceControlPlane:
                 entry[1] += event.rework_lines / len(event.violations)
             for verdict in event.verdicts:
                 shared.decisions[verdict.decision] = shared.decisions.get(verdict.decision, 0) + 1
+
+
+def default_ledger_url(root: Path) -> str:
+    """Return the URL of a repository's own ledger; its folder is kept out of git."""
+    folder = root.absolute() / ".tipstaff"
+    ignored = folder / ".gitignore"
+    if not ignored.exists():
+        with contextlib.suppress(OSError):
+            folder.mkdir(exist_ok=True)
+            ignored.write_text("ledger.db*\nruns/\n.gitignore\n", encoding="utf-8")
+    return f"sqlite:///{folder}/ledger.db"
 
 
 def guidance_hash(bundle: PolicyBundle) -> str:

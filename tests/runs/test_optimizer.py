@@ -121,7 +121,7 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(root: Path) -> None:
         root, compile_repository(root), Change(kind="add", rule_id="NEW-1", before="", after="Name tests.")
     )
     (root / "CLAUDE.md").write_text("other\n")
-    with pytest.raises(ConfigError, match="CLAUDE.md: it was changed since"):
+    with pytest.raises(ConfigError, match=r"CLAUDE\.md: it was changed since"):
         apply_patch(root, patch)
     assert (root / "CLAUDE.md").read_text() == "other\n"
 

@@ -103,7 +103,7 @@ class ModelProposer:
         """Return the model's wording, if it is one line of reasonable length and not the one that there is."""
         before = "" if rule is None else rule.text
         try:
-            text = _one_line(summary_in(self._model.summarize(_Question((), 200, evidence, before))))
+            text = _one_line(summary_in(self._model.summarize(_Question((), 200, evidence=evidence, rule=before))))
         except SummarizerError:
             text = ""
         if not 8 <= len(text) <= LONGEST_RULE or text == before:
@@ -112,7 +112,7 @@ class ModelProposer:
         return Change(kind=kind, rule_id=evidence.rule_id, before=before, after=text, rationale=_why(evidence))
 
 
-class _Question(SummaryRequest, frozen=True):
+class _Question(SummaryRequest, frozen=True, kw_only=True):
     evidence: Evidence
     rule: str
 

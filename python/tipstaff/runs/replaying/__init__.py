@@ -1,4 +1,4 @@
 """Replay: recorded calls in, what a changed policy would decide otherwise out.
 
-Read `calls`, `replaying`, then `report`.
+Read `calls`, `comparing`, then `report`.
 """
