@@ -68,7 +68,10 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             str(row["auto_corrected"]), "" if rate is None else f"{rate:.0%}", interval,
             "█" * round(20 * (rate or 0)), Text(fate, style=_COLOURS[fate]),
         )  # fmt: skip
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:
+        console.width = 140  # a pipe has no width, and nothing is to be cut in it
+    console.print(table)
 
 
 def svg(rows: list[dict[str, Any]]) -> str:
