@@ -3,7 +3,7 @@
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
@@ -257,6 +257,38 @@ cdef class Policy:
                 texts.push_back(borrow(text))
         if texts.size() != <size_t> len(out):
             raise ValueError("commands: they changed while they were read")
+        with nogil:
+            decide_all(self.image, used, texts, place.place, number, workers, decided)
+        return bytes(out)
+
+    def decide_column(self, offsets, data, Place place not None, settings, dialect=0, threads=1):
+        """Judge a column of commands as Arrow holds it; returns one byte for each, as `decisions`.
+
+        offsets: int64, one more than there are commands; command i is data[offsets[i]:offsets[i + 1]].
+        """
+        cdef Settings used
+        cdef Borrowed marks, letters
+        cdef vector[string_view] texts
+        cdef uint32_t workers = threads
+        cdef int number = dialect
+        cdef Py_ssize_t i, count
+        cdef int64_t start, end
+        marks.take(offsets, "offsets", "lq", "int64", 8, 0)
+        letters.take(data, "data", "B", "bytes", 1, 0)
+        count = marks.size() // 8 - 1
+        if count < 0:
+            raise ValueError("offsets: expected one more than there are commands")
+        self.take_settings(settings, &used)
+        texts.reserve(count)
+        memcpy(&start, marks.data(), 8)
+        for i in range(count):
+            memcpy(&end, marks.data() + 8 * (i + 1), 8)
+            if start < 0 or end < start or end > letters.size():
+                raise ValueError(f"offsets: command {i} is from {start} to {end}, outside the {letters.size()} bytes of data")
+            texts.push_back(string_view(<const char*> letters.data() + start, end - start))
+            start = end
+        cdef bytearray out = bytearray(count)
+        cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
         with nogil:
             decide_all(self.image, used, texts, place.place, number, workers, decided)
         return bytes(out)

@@ -63,6 +63,9 @@ class Policy:
     def decisions(
         self, commands: list[str], place: Place, settings: _Settings, dialect: int = 0, threads: int = 1
     ) -> bytes: ...
+    def decide_column(
+        self, offsets: Any, data: Any, place: Place, settings: _Settings, dialect: int = 0, threads: int = 1
+    ) -> bytes: ...
     def explain(
         self, text: _Text, dialect: int, place: Place, settings: _Settings
     ) -> tuple[list[_Finding], list[tuple[int, int, bool, int]], _Tree]: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -285,6 +286,34 @@ class EnforcementGates:
         encoded = [cast("str", encodable(command)) for command in commands]
         codes = self._policy.native.decisions(encoded, self._place(cwd), self._settings, dialect_of(shell), threads)
         return [DECISIONS[code] for code in codes]
+
+    def decide_column(
+        self, offsets: Any, data: Any, *, cwd: str | None = None, shell: str = "bash", threads: int = 1
+    ) -> bytes:
+        """Return the destructive gate's decision alone for a column of commands as Arrow holds it.
+
+        Parameters
+        ----------
+        offsets, data
+            Buffers of a ``large_string`` array: int64 offsets, one more than there are commands, and UTF-8.
+        cwd, shell, threads
+            As of :meth:`decisions`.
+
+        Returns
+        -------
+        bytes
+            One for each command: an index of `tipstaff.gates.results.DECISIONS`.
+        """
+        return self._policy.native.decide_column(
+            offsets, data, self._place(cwd), self._settings, dialect_of(shell), threads
+        )
+
+    def offline(self, *, home: str, temporary: str) -> Self:
+        """Return gates that look at no file of this machine and take these for the user's and the temporary folder."""
+        other = copy.copy(self)
+        other._config = self._config.replace(read_files=False)
+        other._home, other._temporary = home, temporary
+        return other
 
     def explain(self, command: str, *, cwd: str | None = None, shell: str = "bash") -> Explanation:
         """Say how a command was read and judged: its tree, its commands, the rules tried and why each held or not."""
