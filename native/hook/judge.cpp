@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/patch/former.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"
@@ -152,20 +153,20 @@ void leave_for_a_person(const HookEvent& event, const Situation& situation, cons
   approvals::leave(*situation.state, judgement.subject, out.view());
 }
 
-// What an edit takes away is no new secret: taking it away is what is wanted.
-bool is_former(std::string_view name) noexcept {
-  return gate::ascii::one_of(name, "old_string old_str oldstring");
-}
-
 // Looks for secrets and masks them: all that is shown or kept of the call is shown and kept so.
 void mask_secrets(const HookEvent& event, const Situation& situation, bool counts, Judgement* judgement) noexcept {
   Redaction& redaction = judgement->redaction;
   for (std::uint32_t i = 0; i < event.field_count; ++i) {
     const gate::Field& field = event.fields[i];
     Redaction::Place place;
-    std::uint32_t found = redaction.mask(field.text, true, &place);
+    // What an edit takes away is no new secret: taking it away is what is wanted.
+    gate::FormerParts former(event.tool, field.name, field.text);
+    std::uint32_t found = redaction.mask(field.text, true, &place, &former);
+    if (gate::Span part; found == 0 && gate::FormerParts(event.tool, field.name, field.text).next(&part) &&
+                         part.end - part.start == field.text.size())
+      continue;
     if (found == 0) found = redaction.mask_named(field.name, field.text, true, &place);
-    if (found == 0 || is_former(field.name)) continue;
+    if (found == 0) continue;
     if (judgement->secrets == 0) {
       judgement->secret = place;
       judgement->secret_field = i;

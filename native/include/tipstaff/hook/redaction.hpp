@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "tipstaff/gate/patch/former.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/secrets/scanner.hpp"
@@ -30,22 +31,29 @@ class Redaction {
   bool usable() const noexcept { return usable_; }
 
   // Masks the secrets of a text and returns their number; `first` is the first of them. `wary` as in
-  // tipstaff.gates.scan_secrets: whether to speak where a value may well be no secret.
-  std::uint32_t mask(std::string_view text, bool wary, Place* first) noexcept {
+  // tipstaff.gates.scan_secrets: whether to speak where a value may well be no secret. Those in `former` parts are masked
+  // and not counted.
+  std::uint32_t mask(std::string_view text, bool wary, Place* first, gate::FormerParts* former = nullptr) noexcept {
     if (!usable_ || text.size() < 3) return 0;
     auto* const bytes = reinterpret_cast<secrets::Byte*>(const_cast<char*>(text.data()));
-    std::uint32_t masked = 0;
+    std::uint32_t counted = 0;
+    gate::Span part;
+    bool has_part = former != nullptr && former->next(&part);
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t found = secrets::scan(table_, bytes, text.size(), find_literals_portable, wary, found_, kRoom);
-      if (found == 0) return masked;
+      if (found == 0) return counted;
       const std::size_t kept = secrets::resolve(found_, found < kRoom ? found : kRoom);
-      if (masked == 0 && first != nullptr) *first = {found_[0].start, found_[0].end, rule_name(found_[0].rule)};
+      for (std::size_t i = 0; i < kept; ++i) {
+        // Of more than one round the first alone goes by parts: later ones start over.
+        while (has_part && part.end <= found_[i].start) has_part = former->next(&part);
+        if (has_part && round == 0 && found_[i].start >= part.start && found_[i].end <= part.end) continue;
+        if (counted++ == 0 && first != nullptr) *first = {found_[i].start, found_[i].end, rule_name(found_[i].rule)};
+      }
       secrets::mask(table_, bytes, found_, kept);
-      masked += static_cast<std::uint32_t>(kept);
-      if (found <= kRoom) return masked;  // else there are more than there was room for
+      if (found <= kRoom) return counted;  // else there are more than there was room for
     }
     std::memset(bytes, '*', text.size());
-    return masked;
+    return counted;
   }
 
   // The same for a short text that may only be a secret by its field's name: `password` and what it holds.
