@@ -424,3 +424,23 @@ def changed_lines(tool, fields):
     event.fields = taken_fields.data()
     event.field_count = taken_fields.size()
     return changed_lines_of(event)
+
+
+def former_parts(tool, field, text):
+    """Return what of a field's text a tool call takes away: pairs of code points, in order."""
+    cdef string_view whole = borrow(text)
+    cdef FormerParts* parts = new FormerParts(borrow(tool), borrow(field), whole)
+    cdef Span part
+    cdef uint32_t at = 0
+    cdef uint32_t start = 0
+    cdef uint32_t end = 0
+    found = []
+    try:
+        while parts.next(&part):
+            start = end + code_point_at(string_view(whole.data() + at, part.start - at), part.start - at)
+            end = start + code_point_at(string_view(whole.data() + part.start, part.end - part.start), part.end - part.start)
+            at = part.end
+            found.append((start, end))
+    finally:
+        del parts
+    return found

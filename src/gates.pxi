@@ -186,6 +186,7 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
 cdef extern from *:
     """
     #include "gate_calls.hpp"
+    #include "tipstaff/gate/patch/former.hpp"
     #include "tipstaff/gate/paths/classes.hpp"
     static inline void set_dialect(tipstaff::gate::Call& call, int d) { call.dialect = static_cast<tipstaff::gate::Dialect>(d); }
     static inline void decide_all(const tipstaff::gate::Image& image, const tipstaff::gate::Settings& settings,
@@ -241,3 +242,8 @@ cdef extern from *:
         OneTree()
         void read(const Image&, const Settings&, const Call&, const Field&, Verdict*) except +
         Tree* tree()
+
+cdef extern from "tipstaff/gate/patch/former.hpp" namespace "tipstaff::gate" nogil:
+    cdef cppclass FormerParts:
+        FormerParts(string_view, string_view, string_view)
+        cbool next(Span*)

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/patch/former.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"
@@ -199,11 +200,6 @@ bool leave_for_a_person(const HookEvent& event, const Situation& situation, cons
   return whole;
 }
 
-// What an edit takes away is no new secret: taking it away is what is wanted.
-bool is_former(std::string_view name) noexcept {
-  return gate::ascii::one_of(name, "old_string old_str oldstring");
-}
-
 // Looks for secrets and masks them: all that is shown or kept of the call is shown and kept so.
 void mask_secrets(const HookEvent& event, const Situation& situation, bool counts, Judgement* judgement) noexcept {
   Redaction& redaction = judgement->redaction;
@@ -223,9 +219,15 @@ void mask_secrets(const HookEvent& event, const Situation& situation, bool count
   };
   for (std::uint32_t i = 0; i < event.field_count; ++i) {
     const gate::Field& field = event.fields[i];
+    // What an edit takes away is no new secret: taking it away is what is wanted.
+    gate::FormerParts former(event.tool, field.name, field.text);
+    gate::Span part;
+    const bool all_former = gate::FormerParts(event.tool, field.name, field.text).next(&part) &&
+                            part.end - part.start == field.text.size();
     Redaction::Weight weight;
-    if (redaction.mask(field.text, true, &weight, path) == 0) redaction.mask_named(field.name, field.text, true, &weight, path);
-    if (!is_former(field.name)) take(weight, i);
+    if (redaction.mask(field.text, true, &weight, path, &former) == 0)
+      redaction.mask_named(field.name, field.text, true, &weight, path);
+    if (!all_former) take(weight, i);
   }
   if (event.input != kNoNode) {
     Redaction::Weight weight;

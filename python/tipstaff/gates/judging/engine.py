@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from tipstaff.gates.secrets.scanner import Scanner
     from tipstaff.kernels._gates import Flow
 
-_FORMER_FIELDS: Final = frozenset({"old_string", "old_str", "oldstring"})
-"""What an edit takes away is no new secret: taking it away is what is wanted."""
-
 
 class EnforcementGates:
     """Judges commands, tool calls and edits.
@@ -330,18 +327,19 @@ class EnforcementGates:
         self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[NativeFinding]
     ) -> list[GateResult]:
         texts: list[tuple[str, str]] = []
+        kept: list[Field] = []
         if self._config.secrets:
-            for field in fields:
-                if field.name.lower() in _FORMER_FIELDS:
-                    continue
-                texts.append((field.path, field.text))
+            from tipstaff.gates.judging.secret_gate import without_former
+
+            kept = [without_former(tool, field) for field in fields]
+            texts.extend((field.path, field.text) for field in kept)
             texts.extend(("", name) for name in keys_of(params) if len(name) >= 8)
         size = [finding for finding in native if finding[2] == 2]
         return [
             *self._allowlist(tool),
             *self._destructive([finding for finding in native if finding[2] == 0], fields),
             *(self._counted_size(tool, finding) for finding in size),
-            *self._secrets(texts, pairs=[field for field in fields if field.name.lower() not in _FORMER_FIELDS]),
+            *self._secrets(texts, pairs=kept),
         ]
 
     def _destructive(self, found: Sequence[NativeFinding], fields: Sequence[Field]) -> list[GateResult]:

@@ -228,7 +228,11 @@ inline std::uint32_t classify_known(const Places& places, PathParts path) noexce
       }
     }
   }
-  if (places.has_temporary) {
+  // Of two that lie within each other the inner one counts: a home below /tmp is a home.
+  const Relation home_to_temporary =
+      places.has_temporary && places.has_home ? relate(places.home, places.temporary) : Relation::other;
+  const bool home_is_inner = home_to_temporary == Relation::inside || home_to_temporary == Relation::same;
+  if (places.has_temporary && !(home_is_inner && to_home != Relation::other)) {
     const Relation relation = relate(path, places.temporary);
     if (relation == Relation::inside) return bits | kTemporary;
     if (relation == Relation::same) return bits | kTemporary | kOutside;
@@ -237,7 +241,8 @@ inline std::uint32_t classify_known(const Places& places, PathParts path) noexce
   if (to_home == Relation::inside) {
     const std::uint32_t depth = places.home.count;
     if (is_home_cache(path, depth)) bits |= kBuild;
-    const std::uint32_t place = classify_place(path);
+    std::uint32_t place = classify_place(path);
+    if ((classify_place(places.home) & kTemporary) != 0) place &= ~kTemporary;
     return bits | kHome | (place & (kTemporary | kSystem | kHomeRoot));
   }
   if (to_home == Relation::holds) bits |= kHomeRoot;
