@@ -62,9 +62,15 @@ class Scanner:
 
 
 @cache
+def table_bytes() -> bytes:
+    """Return the table that comes with the package."""
+    return TABLE_FILE.read_bytes()
+
+
+@cache
 def default_scanner() -> Scanner:
     """Return the scanner over the table that comes with the package."""
-    return Scanner(TABLE_FILE.read_bytes())
+    return Scanner(table_bytes())
 
 
 def scan_secrets(text: str, *, wary: bool = False, scanner: Scanner | None = None) -> list[SecretFinding]:
