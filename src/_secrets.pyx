@@ -78,7 +78,7 @@ cdef class SecretTable:
     Parameters
     ----------
     data
-        Bytes of a table; kept, not copied. :mod:`tipstaff.kernels.plain.secrets` states the layout.
+        Bytes of a table; kept, not copied. :mod:`tipstaff.kernels.formats.secret_table` states the layout.
 
     Raises
     ------

@@ -1,10 +1,7 @@
 // Patches: text, what it would do to files, and how many lines change.
 #include "gate/reading.hpp"
 
-#include "tipstaff/gate/scripting/scripting.hpp"
 #include "tipstaff/gate/patch/patch.hpp"
-#include "tipstaff/gate/powershell/powershell.hpp"
-#include "tipstaff/gate/sql/sql.hpp"
 
 namespace {
 

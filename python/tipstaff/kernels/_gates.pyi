@@ -16,7 +16,15 @@ def changed_lines(tool: _Text, fields: list[_Field]) -> int: ...
 
 class Place:
     def __init__(
-        self, cwd: _Text = "", repository: _Text = "", home: _Text = "", temporary: _Text = "", *, files: bool = False
+        self,
+        cwd: _Text = "",
+        repository: _Text = "",
+        home: _Text = "",
+        temporary: _Text = "",
+        *,
+        files: bool = False,
+        state: _Text = "",
+        program: _Text = "",
     ) -> None: ...
 
 class Flow:

@@ -9,15 +9,10 @@
 #include "tipstaff/gate/rules/matcher.hpp"
 #include "tipstaff/gate/rules/options.hpp"
 #include "tipstaff/gate/rules/cannot_match.hpp"
+#include "tipstaff/gate/rules/trace.hpp"
 #include "tipstaff/text/lowest_bit.hpp"
 
 namespace tipstaff::gate::rules {
-
-// Says what happened with each rule that was looked at; for `gate --explain`.
-struct Trace {
-  void (*tried)(void* self, std::uint32_t command, std::uint32_t rule, bool held, Decision decision) noexcept = nullptr;
-  void* self = nullptr;
-};
 
 struct Judging {
   const Image* image;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tipstaff/gate/scripting/lexer.hpp"
+#include "tipstaff/gate/scripting/quotes.hpp"
 
 namespace tipstaff::gate::program {
 

@@ -260,6 +260,7 @@ class ShellReader {
   void run_tee(Invocation& in) noexcept;
   void run_download(Invocation& in) noexcept;
   void run_copy(Invocation& in) noexcept;
+  void run_patch(Invocation& in, std::uint32_t from) noexcept;
   void run_powershell(Invocation& in) noexcept;
   void run_cmd(Invocation& in) noexcept;
   void run_tool(Invocation& in, const Program& program) noexcept;

@@ -306,7 +306,7 @@ inline void ShellReader::run_make(Invocation& in) noexcept {
 
 namespace tipstaff::gate {
 
-inline void read_make(Reader& reader, const Code& code, std::string_view target, const Frame& frame) noexcept {
+void read_make(Reader& reader, const Code& code, std::string_view target, const Frame& frame) noexcept {
   shell::MakeReader make(reader, code, frame);
   make.read(target);
 }
