@@ -27,8 +27,9 @@ class Engine : private CommandJudge {
       return;
     }
     if (settings_.on(Gate::allowlist)) allowlist(event.tool);
-    if (settings_.on(Gate::destructive)) fields(event);
-    if (settings_.on(Gate::diff_size)) diff_size(event);
+    const ToolClass kind = tools::classify(event.tool);
+    if (settings_.on(Gate::destructive)) fields(event, kind);
+    if (settings_.on(Gate::diff_size) && (kind == ToolClass::write || kind == ToolClass::shell)) diff_size(event, kind);
     finish();
   }
 
@@ -65,8 +66,7 @@ class Engine : private CommandJudge {
   }
 
   // Lines that a call changes, by its own fields; patches count added and removed lines.
-  static std::uint32_t changed_lines(const Event& event) noexcept {
-    const ToolClass kind = tools::classify(event.tool);
+  static std::uint32_t changed_lines(const Event& event, ToolClass kind) noexcept {
     if (kind != ToolClass::write && kind != ToolClass::shell) return 0;
     std::uint64_t lines = 0;
     std::string_view former;
@@ -87,8 +87,8 @@ class Engine : private CommandJudge {
   }
 
  private:
-  void diff_size(const Event& event) noexcept {
-    const std::uint32_t lines = changed_lines(event);
+  void diff_size(const Event& event, ToolClass kind) noexcept {
+    const std::uint32_t lines = changed_lines(event, kind);
     if (flow_ != nullptr) {
       const std::uint32_t left = 0xffffffffu - flow_->changed_lines;
       flow_->changed_lines += lines < left ? lines : left;
@@ -104,8 +104,7 @@ class Engine : private CommandJudge {
     verdict_->add(finding);
   }
 
-  void fields(const Event& event) noexcept {
-    const ToolClass kind = tools::classify(event.tool);
+  void fields(const Event& event, ToolClass kind) noexcept {
     const std::string_view name = tools::bare_name(event.tool);
     Dialect dialect = event.dialect;
     if (ascii::one_of(name, "powershell pwsh")) dialect = Dialect::powershell;
@@ -433,6 +432,6 @@ void decide(const Image& image, const Settings& settings, const Surroundings& su
 
 bool tool_allowed(std::string_view glob, std::string_view tool) noexcept { return engine::Engine::allowed(glob, tool); }
 
-std::uint32_t changed_lines(const Event& event) noexcept { return engine::Engine::changed_lines(event); }
+std::uint32_t changed_lines(const Event& event) noexcept { return engine::Engine::changed_lines(event, tools::classify(event.tool)); }
 
 }  // namespace tipstaff::gate

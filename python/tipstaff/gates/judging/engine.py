@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from tipstaff.gates.image.repository_policy import RepositoryPolicy
     from tipstaff.gates.judging.explanation import Explanation
     from tipstaff.gates.secrets.scanner import Scanner
-    from tipstaff.kernels._gates import Flow
+    from tipstaff.kernels._gates import Flow, Place
+
+_MOST_PLACES: Final = 1024
 
 
 class EnforcementGates:
@@ -75,6 +77,9 @@ class EnforcementGates:
         scanner: Scanner | None,
         active_rules: Iterable[GuidanceRule] = (),
     ) -> None:
+        from tipstaff.gates.secrets.scanner import default_scanner
+        from tipstaff.kernels._gates import Judge
+
         self._config = config
         self._policy = policy
         self._scanner = scanner
@@ -86,6 +91,10 @@ class EnforcementGates:
         self._state = os.fspath(state_folder())
         self._rules: tuple[tuple[GuidanceRule, frozenset[str]], ...] = ()
         self.set_active_rules(active_rules)
+        # Most calls are told harmless in one native call, and nothing of them is looked at here.
+        table = (scanner or default_scanner()).data if config.secrets else None
+        self._judge = Judge(policy.native, self._settings, table)
+        self._places: dict[str | None, Place] = {}
 
     @classmethod
     def for_repository(cls, repository: str | Path, config: GateConfig | None = None) -> Self:
@@ -170,6 +179,10 @@ class EnforcementGates:
         ConfigError
             If `shell` is not known.
         """
+        if flow is None and type(command) is str:
+            place = self._places.get(cwd) or self._kept_place(cwd)
+            if self._judge.command(command, 0 if shell == "bash" else dialect_of(shell), place):
+                return []
         text = as_text(command)
         dialect = dialect_of(shell)
         found = self._policy.native.command(encodable(text), dialect, self._place(cwd), self._settings, flow)
@@ -195,6 +208,11 @@ class EnforcementGates:
         list of GateResult
             One for each gate that found something.
         """
+        if flow is None and type(params) is dict and type(tool_name) is str and not self._config.tool_allowlist:
+            place = self._places.get(cwd) or self._kept_place(cwd)
+            dialect = 0 if shell == "bash" else dialect_of(shell)
+            if self._judge.call(tool_name, cast("dict[Any, Any]", params), dialect, place, self._places):
+                return []
         tool = as_text(tool_name)
         fields = fields_of(params)
         where = directory_of(params) or cwd
@@ -202,7 +220,7 @@ class EnforcementGates:
             encodable(tool) or " ",
             [field.native() for field in fields],
             dialect_of(shell),
-            self._place(where),
+            self._kept_place(where),
             self._settings,
             flow,
         )
@@ -445,6 +463,13 @@ class EnforcementGates:
         from tipstaff.gates.judging.spoken_rules import speaking_rules
 
         return speaking_rules(gate, found, self._rules)
+
+    def _kept_place(self, cwd: str | None) -> Place:
+        if len(self._places) >= _MOST_PLACES:
+            self._places.clear()
+        place: Place = self._place(cwd)
+        self._places[cwd] = place
+        return place
 
     def _place(self, cwd: str | None) -> Any:
         from tipstaff.gates.judging.surroundings import place_of
