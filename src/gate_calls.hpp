@@ -16,7 +16,7 @@ namespace tipstaff::gate {
 
 // Where an event happens; texts are borrowed from Python objects that outlive the call.
 struct Place {
-  std::string_view cwd, repository, home, temporary;
+  std::string_view cwd, repository, home, temporary, state, program;
   bool files = false;
 
   Surroundings surroundings() const noexcept {
@@ -25,6 +25,8 @@ struct Place {
     around.repository = repository;
     around.home = home;
     around.temporary = temporary;
+    around.state = state;
+    around.program = program;
     if (files) files::open(&around);
     return around;
   }
@@ -129,32 +131,16 @@ inline void decide_all(const Image& image, const Settings& settings, const std::
   std::atomic<std::size_t> next{0};
   const auto work = [&]() {
     Room& room = own_room();
-    Tree& tree = room.tree(0);
-    Verdict verdict;
-    engine::Engine judge(image, settings, around, tree, nullptr, &verdict, nullptr);
-    Field field;
-    Event event;
-    event.fields = &field;
-    event.field_count = 1;
-    event.dialect = dialect;
     for (;;) {
       const std::size_t share = next.fetch_add(1);
       if (share >= shares) return;
       const std::size_t end = (share + 1) * kShare < count ? (share + 1) * kShare : count;
-      for (std::size_t i = share * kShare; i < end; ++i) {
-        field.text = commands[i];
-        if (field.text.size() < Room::kSmallText) {
-          verdict.clear();
-          judge.run(event);
-        } else {
-          evaluate(image, settings, event, around, room.tree(field.text.size()), nullptr, &verdict);
-        }
-        std::uint32_t worst = 0;
-        for (std::uint32_t f = 0; f < verdict.count; ++f) {
-          const auto decision = static_cast<std::uint32_t>(verdict.findings[f].decision);
-          if (decision > worst) worst = decision;
-        }
-        decisions[i] = static_cast<unsigned char>(worst);
+      for (std::size_t i = share * kShare; i < end;) {
+        std::size_t last = i;  // those that are short in one call, a long one in another
+        while (last < end && commands[last].size() < Room::kSmallText) ++last;
+        if (last == i) ++last;
+        decide(image, settings, around, dialect, commands.data() + i, last - i, room.tree(commands[i].size()), decisions + i);
+        i = last;
       }
     }
   };

@@ -138,6 +138,8 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
         string_view repository
         string_view home
         string_view temporary
+        string_view state
+        string_view program
         cbool files
 
     cdef cppclass Call:
@@ -178,12 +180,14 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
     uint32_t code_point_at(string_view, uint32_t) noexcept
     cbool set_image(vector[uint64_t]*, const unsigned char*, size_t, Image*, int*) except +
     uint64_t checksum_of "tipstaff::gate::image_checksum"(const unsigned char*, size_t) noexcept
-    uint32_t changed_lines_of "tipstaff::gate::engine::Engine::changed_lines"(const Event&) noexcept
-    cbool allowed_by "tipstaff::gate::engine::Engine::allowed"(string_view, string_view) noexcept
+    uint32_t changed_lines_of "tipstaff::gate::changed_lines"(const Event&) noexcept
+    cbool allowed_by "tipstaff::gate::tool_allowed"(string_view, string_view) noexcept
 
 cdef extern from *:
     """
     #include "gate_calls.hpp"
+    #include "tipstaff/gate/patch/former.hpp"
+    #include "tipstaff/gate/paths/classes.hpp"
     static inline void set_dialect(tipstaff::gate::Call& call, int d) { call.dialect = static_cast<tipstaff::gate::Dialect>(d); }
     static inline void decide_all(const tipstaff::gate::Image& image, const tipstaff::gate::Settings& settings,
                                   const std::vector<std::string_view>& commands, const tipstaff::gate::Place& place,
@@ -193,7 +197,6 @@ cdef extern from *:
     }
     static inline int decision_of(const tipstaff::gate::Finding& f) { return static_cast<int>(f.decision); }
     static inline int gate_of(const tipstaff::gate::Finding& f) { return static_cast<int>(f.gate); }
-    static inline int verdict_decision(const tipstaff::gate::Verdict& v) { return static_cast<int>(v.decision); }
     static inline int dialect_of(const tipstaff::gate::Command& c) { return static_cast<int>(c.dialect); }
     static inline int node_dialect(const tipstaff::gate::Node& n) { return static_cast<int>(n.dialect); }
     static inline int node_kind(const tipstaff::gate::Node& n) { return static_cast<int>(n.kind); }
@@ -207,7 +210,6 @@ cdef extern from *:
     void decide_all(const Image&, const Settings&, const vector[string_view]&, const CPlace&, int, uint32_t, unsigned char*) except + nogil
     int decision_of(const Finding&) noexcept nogil
     int gate_of(const Finding&) noexcept nogil
-    int verdict_decision(const Verdict&) noexcept nogil
     int dialect_of(const Command&) noexcept nogil
     int node_dialect(const Node&) noexcept nogil
     int node_kind(const Node&) noexcept nogil
@@ -240,3 +242,30 @@ cdef extern from *:
         OneTree()
         void read(const Image&, const Settings&, const Call&, const Field&, Verdict*) except +
         Tree* tree()
+
+cdef extern from "tipstaff/gate/patch/former.hpp" namespace "tipstaff::gate" nogil:
+    cdef cppclass FormerParts:
+        FormerParts(string_view, string_view, string_view)
+        cbool next(Span*)
+
+cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
+    cdef cppclass LiteralFinder:
+        pass
+    LiteralFinder literal_finder(Isa) noexcept
+
+cdef extern from "gate_watch.hpp" namespace "tipstaff::gate" nogil:
+    cdef cppclass SecretWatch:
+        SecretWatch()
+        bint open(const unsigned char*, size_t, LiteralFinder) noexcept
+        bint is_clean(string_view) noexcept
+        bint is_clean_pair(string_view, string_view) noexcept
+
+cdef extern from *:
+    """
+    static inline bool names_directory(std::string_view name) {
+      return name == "cwd" || name == "workdir" || name == "working_directory" || name == "dir_path";
+    }
+    static inline bool is_former_field(std::string_view name) { return name == "old_string" || name == "old_str" || name == "oldstring"; }
+    """
+    bint names_directory(string_view) noexcept nogil
+    bint is_former_field(string_view) noexcept nogil

@@ -7,11 +7,8 @@
 
 #include "gate/reading.hpp"
 
-#include "tipstaff/gate/scripting/scripting.hpp"
-#include "tipstaff/gate/patch/patch.hpp"
+#include "tipstaff/gate/tree/dialects.hpp"
 #include "tipstaff/gate/paths/classes.hpp"
-#include "tipstaff/gate/powershell/powershell.hpp"
-#include "tipstaff/gate/sql/sql.hpp"
 
 namespace {
 

@@ -12,12 +12,8 @@
 #include <string>
 
 #include "gate/same_trees.hpp"
-#include "tipstaff/gate/scripting/scripting.hpp"
-#include "tipstaff/gate/patch/patch.hpp"
+#include "tipstaff/gate/tree/dialects.hpp"
 #include "tipstaff/gate/shell/short/commands.hpp"
-#include "tipstaff/gate/powershell/powershell.hpp"
-#include "tipstaff/gate/shell/shell.hpp"
-#include "tipstaff/gate/sql/sql.hpp"
 
 namespace {
 

@@ -50,3 +50,11 @@ class MissingExtraError(TipstaffError, ImportError):
 
 class StoreWriteError(TipstaffError, OSError):
     """The store could not be written (disk full, directory read-only); what was there before is unharmed."""
+
+
+class LedgerError(StoreError):
+    """The ledger cannot be used as asked: another key, a newer schema, an event id that is taken by another event."""
+
+
+class LedgerWriteError(StoreWriteError):
+    """The ledger could not be written (disk full, read-only, no server); nothing of the failed call was recorded."""

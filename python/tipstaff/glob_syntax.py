@@ -83,7 +83,7 @@ def body_of(parts: list[str]) -> str:
         if part == "**":
             runs.append([])
         else:
-            runs[-1].append(_segment(part))
+            runs[-1].append(segment_pattern(part))
     open_end = not runs[-1]
     if open_end:
         runs.pop()
@@ -105,7 +105,7 @@ def body_of(parts: list[str]) -> str:
     return "".join(body) + tail
 
 
-def _segment(part: str) -> str:
+def segment_pattern(part: str) -> str:
     """Return the regular expression for one folder or file name."""
     if part.strip("*") == "":
         return "[^/]+"

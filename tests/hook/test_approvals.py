@@ -12,7 +12,8 @@ import pytest
 
 from tests.hook.running import Bench
 from tipstaff.errors import ConfigError, SourceNotFoundError
-from tipstaff.hosts.approvals import PENDING_KEPT_S, answer, pending_call, pending_calls, read_key
+from tipstaff.hosts.approvals import PENDING_KEPT_S, answer, pending_call, pending_calls
+from tipstaff.store.keys import private_key
 
 COMMAND = "git reset --hard"
 
@@ -161,7 +162,7 @@ def test_a_key_that_others_may_read_signs_nothing(bench: Bench, mode: int) -> No
     (bench.state / "key").chmod(mode)
     assert bench.run(bench.claude(COMMAND), "--host", "claude").decision() == "ask"
     with pytest.raises(ConfigError, match="owner's alone"):
-        read_key(bench.state)
+        private_key(bench.state)
 
 
 def test_a_refusal_is_told_until_it_expires(bench: Bench) -> None:
@@ -184,7 +185,7 @@ def test_answers_reach_the_ledger(bench: Bench) -> None:
 
 def test_the_key_is_made_once_and_for_its_owner_alone(bench: Bench) -> None:
     keys: list[bytes] = []
-    threads = [threading.Thread(target=lambda: keys.append(read_key(bench.state))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: keys.append(private_key(bench.state))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

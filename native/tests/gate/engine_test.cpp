@@ -81,6 +81,6 @@ int main() {
   check(tools::starts_like_sql("DROP TABLE t") && !tools::starts_like_sql("drop it") && !tools::starts_like_sql("truncate -s 0 f"),
         "statements are told from prose and programs");
   check(tools::edited_lines("a\nb\nc\n", "a\nx\nc\n") == 2 && tools::edited_lines("a", "a") == 0, "only what differs counts");
-  check(engine::Engine::allowed("mcp__*_read", "mcp__x_read") && !engine::Engine::allowed("**", ""), "globs of tools");
+  check(tool_allowed("mcp__*_read", "mcp__x_read") && !tool_allowed("**", ""), "globs of tools");
   return failures == 0 ? 0 : 1;
 }

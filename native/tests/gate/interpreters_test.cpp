@@ -1,10 +1,6 @@
 // Inline programs of Perl, Ruby, PHP and awk: text, and what it would do.
 #include "gate/reading.hpp"
 
-#include "tipstaff/gate/scripting/scripting.hpp"
-#include "tipstaff/gate/patch/patch.hpp"
-#include "tipstaff/gate/powershell/powershell.hpp"
-#include "tipstaff/gate/sql/sql.hpp"
 
 namespace {
 

@@ -1,10 +1,6 @@
 // Inline programs of JavaScript, and what MongoDB's shell is told: text, and what it would do.
 #include "gate/reading.hpp"
 
-#include "tipstaff/gate/scripting/scripting.hpp"
-#include "tipstaff/gate/patch/patch.hpp"
-#include "tipstaff/gate/powershell/powershell.hpp"
-#include "tipstaff/gate/sql/sql.hpp"
 
 namespace {
 

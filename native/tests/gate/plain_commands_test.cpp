@@ -8,12 +8,7 @@
 #include "checking.hpp"
 #include "gate/same_trees.hpp"
 #include "gate/shell_cases.hpp"
-#include "tipstaff/gate/scripting/scripting.hpp"
-#include "tipstaff/gate/patch/patch.hpp"
 #include "tipstaff/gate/shell/short/commands.hpp"
-#include "tipstaff/gate/powershell/powershell.hpp"
-#include "tipstaff/gate/shell/shell.hpp"
-#include "tipstaff/gate/sql/sql.hpp"
 
 using namespace tipstaff;
 using namespace tipstaff::gate;

@@ -1,10 +1,6 @@
 // PowerShell and cmd.exe: text, and what it would do.
 #include "gate/reading.hpp"
 
-#include "tipstaff/gate/scripting/scripting.hpp"
-#include "tipstaff/gate/patch/patch.hpp"
-#include "tipstaff/gate/powershell/powershell.hpp"
-#include "tipstaff/gate/sql/sql.hpp"
 
 namespace {
 

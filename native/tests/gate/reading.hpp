@@ -14,14 +14,14 @@
 
 namespace tipstaff::gate {
 
-inline void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
+void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
   CommandWriter writer(reader, frame, Dialect::shell, "$", code.origin);
   writer.word(code.text, code.origin,
               code.text.find(kUnknownPart) != std::string_view::npos ? word_flag::kUnknown : std::uint16_t{0});
   writer.end();
 }
-inline void read_make(Reader&, const Code&, std::string_view, const Frame&) noexcept {}
-inline void read_crontab(Reader&, const Code&, const Frame&) noexcept {}
+void read_make(Reader&, const Code&, std::string_view, const Frame&) noexcept {}
+void read_crontab(Reader&, const Code&, const Frame&) noexcept {}
 
 }  // namespace tipstaff::gate
 

@@ -8,11 +8,7 @@
 
 #include "gate/gate_printer.hpp"
 #include "gate/shell_cases.hpp"
-#include "tipstaff/gate/scripting/scripting.hpp"
-#include "tipstaff/gate/patch/patch.hpp"
-#include "tipstaff/gate/powershell/powershell.hpp"
-#include "tipstaff/gate/shell/shell.hpp"
-#include "tipstaff/gate/sql/sql.hpp"
+#include "tipstaff/gate/tree/dialects.hpp"
 
 namespace {
 

@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from tipstaff.errors import ConfigError, SourceNotFoundError, StoreWriteError
+from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import Record
-from tipstaff.store.replacing import replaced_file, write_error
+from tipstaff.store.keys import private_key
+from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import make_private
 
 CODE: Final = re.compile(r"[ABCDEFGHJKLMNPQRSTUVWXYZ2-9]{8}")
-KEY_BYTES: Final = 32
 LONGEST_S: Final = 24 * 3600
 PENDING_KEPT_S: Final = 7 * 24 * 3600
 _SUBJECT: Final = re.compile(r"[0-9a-f]{64}")
@@ -34,8 +34,14 @@ class PendingCall(Record, frozen=True):
         Its code, and the SHA-256 of what it would do.
     asked
         When, in seconds since 1970.
-    host, tool, cwd, reason, fields
+    host, tool, cwd, reason
         What it is; secrets are masked.
+    fields
+        Every parameter, whole and of whatever type.
+    findings
+        Rule and reason of each finding, the worst first.
+    scripts, more_scripts
+        Path, bytes and SHA-256 of files that were read to judge it and are part of what is allowed; how many more.
     """
 
     code: str
@@ -45,7 +51,10 @@ class PendingCall(Record, frozen=True):
     tool: str
     cwd: str
     reason: str
-    fields: dict[str, str]
+    fields: dict[str, Any]
+    findings: tuple[dict[str, str], ...] = ()
+    scripts: tuple[dict[str, Any], ...] = ()
+    more_scripts: int = 0
 
 
 def pending_calls(state: Path) -> list[PendingCall]:
@@ -83,44 +92,15 @@ def pending_call(code: str, state: Path) -> PendingCall:
 def _read(path: Path) -> PendingCall:
     try:
         data: Any = json.loads(path.read_bytes())
+        data = {**data, "findings": tuple(data["findings"]), "scripts": tuple(data["scripts"])}
+        if not isinstance(data["fields"], dict):
+            data["fields"] = {"input": data["fields"]}
         call = PendingCall(**{name: data[name] for name in PendingCall.__struct_fields__})
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path}: it is damaged: {error}; have the agent try the call again") from None
     if call.code != path.name or not _SUBJECT.fullmatch(call.subject):
         raise ConfigError(f"{path}: it is not what the hook wrote; have the agent try the call again")
     return call
-
-
-def read_key(state: Path) -> bytes:
-    """Return the key that answers are signed with; it is made where there is none.
-
-    Raises
-    ------
-    ConfigError
-        Somebody else may read the key.
-    StoreWriteError
-        It cannot be made.
-    """
-    path = state / "key"
-    try:
-        make_private(state)
-        # A name of its own first: of two that make the key at once, one is linked.
-        scratch = state / f".key-{os.getpid()}-{secrets.token_hex(4)}"
-        if not path.exists():
-            with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(os.urandom(KEY_BYTES))
-                file.flush()
-                os.fsync(file.fileno())
-            with contextlib.suppress(FileExistsError):
-                os.link(scratch, path)
-            scratch.unlink()
-        about = path.stat(follow_symlinks=False)
-        key = path.read_bytes()
-    except OSError as error:
-        raise error if isinstance(error, StoreWriteError) else write_error(path, error) from error
-    if about.st_uid != os.geteuid() or about.st_mode & 0o077 or len(key) < KEY_BYTES or path.is_symlink():
-        raise ConfigError(f"{path}: it must be its owner's alone (mode 600); remove it, and approve again")
-    return key
 
 
 def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = False) -> Path:
@@ -153,12 +133,13 @@ def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = Fals
         raise ConfigError("an answer counts for between one second and one day")
     now = int(time.time())
     kind = "tipstaff-refusal-1" if refused else "tipstaff-approval-1"
-    said = f"{kind} {call.code} {now + seconds} {call.subject}"
-    signature = hmac.new(read_key(state), said.encode(), hashlib.sha256).hexdigest()
+    # Of two answers in one second the second counts as well.
+    said = f"{kind} {call.code} {now + seconds} {call.subject} {secrets.token_hex(8)}"
+    signed = hmac.new(private_key(state), said.encode(), hashlib.sha256).hexdigest()
     path = state / "approvals" / call.code
     make_private(path.parent)
     with replaced_file(path) as file:
-        file.write(f"{said} {signature}\n".encode())
+        file.write(f"{said} {signed}\n".encode())
     with contextlib.suppress(OSError):
         (state / "pending" / call.code).unlink()
     _tell_ledger(call, state, now, "refused" if refused else "approved")

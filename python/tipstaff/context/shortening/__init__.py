@@ -2,5 +2,5 @@
 
 Read `pruning` (a smaller view for one request) and `stubs`, then `compaction` (shortening for good),
 `compaction_config`, `preamble` (what a compacted conversation begins with), `facts`, `summarizers` and `model_calls`
-(who writes the summary).
+(who writes the summary). `window` keeps a run's window in regions and says what leaves it first.
 """

@@ -96,7 +96,7 @@ inline void read_line(Reader& reader, const Code& code, std::size_t from, std::s
 
 }  // namespace redis
 
-inline void read_redis(Reader& reader, const Code& code, const Frame& frame) noexcept {
+void read_redis(Reader& reader, const Code& code, const Frame& frame) noexcept {
   for (std::size_t start = 0; start < code.text.size();) {
     std::size_t end = code.text.find('\n', start);
     if (end == std::string_view::npos) end = code.text.size();

@@ -1,0 +1,437 @@
+// The gate engine: one tool call in, one verdict out. No heap, no exceptions; the caller owns all memory.
+#include "tipstaff/gate/engine.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/gate/command_judge.hpp"
+#include "tipstaff/gate/flow.hpp"
+#include "tipstaff/gate/rules/image.hpp"
+#include "tipstaff/gate/tool_fields.hpp"
+
+namespace tipstaff::gate {
+
+namespace engine {
+namespace {
+
+// Judges the fields of a tool call: what each of them means is told by its name and the tool's.
+class Engine : private CommandJudge {
+ public:
+  using CommandJudge::CommandJudge;
+
+  void run(const Event& event) noexcept {
+    if (event.tool.empty()) {
+      if (event.field_count != 0) code(event.fields[0].text, event.dialect);
+      finish();
+      return;
+    }
+    if (settings_.on(Gate::allowlist)) allowlist(event.tool);
+    const ToolClass kind = tools::classify(event.tool);
+    if (settings_.on(Gate::destructive)) fields(event, kind);
+    if (settings_.on(Gate::diff_size) && (kind == ToolClass::write || kind == ToolClass::shell)) diff_size(event, kind);
+    finish();
+  }
+
+ private:
+  void allowlist(std::string_view tool) noexcept {
+    for (std::uint32_t i = 0; i < image_.allowlist.count; ++i)
+      if (allowed(image_.text(image_.allowlist[i]), tool)) return;
+    Finding finding;
+    finding.gate = Gate::allowlist;
+    finding.decision = Decision::block;
+    verdict_->add(finding);
+  }
+
+ public:
+  // `*` anywhere stands for any letters; letter case counts in tool names. Linear for the short names of tools.
+  static bool allowed(std::string_view glob, std::string_view tool) noexcept {
+    std::size_t g = 0, t = 0, star = std::string_view::npos, mark = 0;
+    while (t < tool.size()) {
+      if (g < glob.size() && glob[g] == '*') {
+        star = ++g;
+        mark = t;
+      } else if (g < glob.size() && (glob[g] == tool[t] || glob[g] == '?')) {
+        ++g;
+        ++t;
+      } else if (star != std::string_view::npos) {
+        g = star;
+        t = ++mark;
+      } else {
+        return false;
+      }
+    }
+    while (g < glob.size() && glob[g] == '*') ++g;
+    return g == glob.size() && !(tool.empty() && glob != "*");
+  }
+
+  // Lines that a call changes, by its own fields; patches count added and removed lines.
+  static std::uint32_t changed_lines(const Event& event, ToolClass kind) noexcept {
+    if (kind != ToolClass::write && kind != ToolClass::shell) return 0;
+    std::uint64_t lines = 0;
+    std::string_view former;
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      const Field& field = event.fields[i];
+      if ((tools::is_patch(field.name) || tools::is_command(field.name)) && tools::looks_like_patch(field.text)) {
+        lines += tools::patched_lines(field.text);
+      } else if (kind == ToolClass::write && tools::is_former(field.name)) {
+        if (!former.empty()) lines += tools::edited_lines(former, {});
+        former = field.text;
+      } else if (kind == ToolClass::write && tools::is_content(field.name)) {
+        lines += tools::edited_lines(former, field.text);
+        former = {};
+      }
+    }
+    if (!former.empty()) lines += tools::edited_lines(former, {});
+    return lines > 0xfffffffeu ? 0xfffffffeu : static_cast<std::uint32_t>(lines);
+  }
+
+ private:
+  void diff_size(const Event& event, ToolClass kind) noexcept {
+    const std::uint32_t lines = changed_lines(event, kind);
+    if (flow_ != nullptr) {
+      const std::uint32_t left = 0xffffffffu - flow_->changed_lines;
+      flow_->changed_lines += lines < left ? lines : left;
+    }
+    const bool run = flow_ != nullptr && settings_.config.run_diff_lines != 0 && lines != 0 &&
+                     flow_->changed_lines > settings_.config.run_diff_lines;
+    if (lines <= settings_.config.diff_lines && !run) return;
+    Finding finding;
+    finding.gate = Gate::diff_size;
+    finding.decision = Decision::warn;
+    finding.classes = lines;
+    finding.uncertain = lines <= settings_.config.diff_lines;  // of the run, not of this call
+    verdict_->add(finding);
+  }
+
+  void fields(const Event& event, ToolClass kind) noexcept {
+    const std::string_view name = tools::bare_name(event.tool);
+    Dialect dialect = event.dialect;
+    if (ascii::one_of(name, "powershell pwsh")) dialect = Dialect::powershell;
+    if (ascii::equals(name, "cmd")) dialect = Dialect::cmd;
+    const bool known = kind == ToolClass::shell || kind == ToolClass::write || kind == ToolClass::read ||
+                       kind == ToolClass::search || kind == ToolClass::fetch || kind == ToolClass::note;
+    if (kind == ToolClass::note) return;
+    if (!known || name.size() != event.tool.size()) pseudo("@tool", name, 0);
+    std::uint32_t element_end = 0;
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      const Field& field = event.fields[i];
+      const std::uint32_t first = verdict_->count;
+      if (i >= element_end) {
+        if (field.element == 0 && takes_commands(kind) && tools::is_command(field.name) && !ascii::equals(field.name, "commands")) {
+          element_end = arguments(event, i, dialect);
+        } else {
+          one(event, kind, name, field, dialect);
+        }
+      }
+      for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = i;
+    }
+    if (kind == ToolClass::write) started(event);
+    if (flow_ != nullptr && kind == ToolClass::write) remember(event);
+  }
+
+  static bool takes_commands(ToolClass kind) noexcept {
+    return kind == ToolClass::shell || kind == ToolClass::code || kind == ToolClass::other;
+  }
+
+  // A list of words is one command: they are read as they would be typed. Returns the first field after it.
+  std::uint32_t arguments(const Event& event, std::uint32_t first, Dialect dialect) noexcept {
+    std::uint32_t end = first + 1;
+    while (end < event.field_count && event.fields[end].element == end - first &&
+           event.fields[end].name == event.fields[first].name)
+      ++end;
+    if (end == first + 1) {
+      code(event.fields[first].text, dialect);
+      return end;
+    }
+    if (!settings_.on(Gate::destructive)) return end;
+    tree_.clear();
+    text_ = {};
+    std::size_t room = 0, used = 0;
+    char* out = tree_.draft(&room);
+    bool whole = true;
+    const auto put = [&](char letter) noexcept {
+      if (used < room) out[used++] = letter;
+      else whole = false;
+    };
+    for (std::uint32_t i = first; i < end; ++i) {
+      if (i != first) put(' ');
+      put('\'');
+      for (char letter : event.fields[i].text) {
+        if (letter == '\'') for (char quoted : std::string_view("'\\'")) put(quoted);
+        put(letter);
+      }
+      put('\'');
+    }
+    if (end == first + 2 && ascii::one_of(event.fields[first].text, "apply_patch applypatch") &&
+        tools::looks_like_patch(event.fields[first + 1].text)) {
+      code(event.fields[first + 1].text, Dialect::patch);
+      return end;
+    }
+    if (!whole) {
+      tree_.set_full();
+    } else {
+      const std::string_view text = tree_.keep(used);
+      read({text, {0, static_cast<std::uint32_t>(event.fields[first].text.size())}, false}, Dialect::shell);
+    }
+    guards_ = true;
+    judge_tree();
+    return end;
+  }
+
+  void one(const Event& event, ToolClass kind, std::string_view name, const Field& field, Dialect dialect) noexcept {
+    const std::string_view text = field.text;
+    if (text.empty()) return;
+    switch (kind) {
+      case ToolClass::shell:
+        if (tools::is_command(field.name) || ascii::one_of(field.name, "input args code keys text keystrokes")) {
+          if (store(event, dialect) != Dialect::shell && tools::is_command(field.name)) return code(text, store(event, dialect));
+          code(tools::looks_like_patch(text) ? text : typed(text), tools::looks_like_patch(text) ? Dialect::patch : dialect);
+        }
+        return;
+      case ToolClass::write:
+        if (tools::is_cell(field.name) && tools::has_one_verb(name, "notebook cell jupyter")) {
+          cell(text);
+        } else if (tools::is_path(field.name)) {
+          if (views(event)) {
+            pseudo("@tool-read", text, 0);
+          } else if (moves(name) && tools::is_origin(field.name)) {
+            pseudo("@delete", text, 0);
+          } else {
+            pseudo("@write", text, 0);
+          }
+
+        } else if (tools::looks_like_patch(text) &&
+                   (tools::is_patch(field.name) ||
+                    // Codex hands its patches on as `command`.
+                    ((tools::is_content(field.name) || tools::is_command(field.name)) &&
+                     ascii::one_of(name, "apply_patch applypatch patch apply_diff")))) {
+          code(text, Dialect::patch);
+        }
+        return;
+      case ToolClass::remove:
+        if (tools::is_path(field.name)) pseudo("@delete", text, 0);
+        return;
+      case ToolClass::read:
+        if (tools::is_path(field.name)) pseudo("@tool-read", text, 0);
+        return;
+      case ToolClass::search:
+        if (tools::is_path(field.name) || (field.text.find('/') != std::string_view::npos && ascii::equals(field.name, "pattern"))) {
+          pseudo(tools::lists_names(name) ? "@tool-list" : "@tool-search", text, 0);
+        }
+        return;
+      case ToolClass::note: return;
+      case ToolClass::fetch:
+        if (ascii::one_of(field.name, "url uri urls")) pseudo("@fetch", text, 0);
+        return;
+      case ToolClass::code:
+        if (tools::is_command(field.name) && !ascii::equals(field.name, "script")) return code(text, dialect);
+        if (tools::is_sql(field.name) && tools::starts_like_sql(text)) return code(text, Dialect::sql);
+        if (tools::is_code(field.name)) return code(text, language(event, name, text));
+        break;
+      case ToolClass::other:
+        if (tools::is_sql(field.name) && tools::starts_like_sql(text)) return code(text, Dialect::sql);
+        if (tools::is_command(field.name)) return code(text, dialect);
+        if (ascii::one_of(field.name, "keys text input data chars keystrokes") && tools::has_one_verb(name, "keys keystrokes type terminal tmux pane stdin")) {
+          return code(typed(text), dialect);
+        }
+        if (tools::is_code(field.name) && field.name != "input") return code(text, language(event, name, text));
+        break;
+    }
+    if (tools::is_patch(field.name) && tools::looks_like_patch(text)) return code(text, Dialect::patch);
+    if (tools::is_path(field.name)) {
+      if (tools::has_one_verb(name, "delete remove unlink trash rm")) return pseudo("@delete", text, 0);
+      if (tools::has_one_verb(name, "write create edit save append overwrite update put move rename upload")) {
+        return pseudo("@write", text, 0);
+      }
+      if (tools::has_one_verb(name, "read get view open cat load download")) return pseudo("@tool-read", text, 0);
+    }
+    if (ascii::one_of(field.name, "url uri urls")) pseudo("@fetch", text, 0);
+  }
+
+  static bool moves(std::string_view name) noexcept { return tools::has_one_verb(name, "move rename mv"); }
+
+  // A notebook's cell: the lines that go to a shell are judged, and the rest as it would run.
+  void cell(std::string_view text) noexcept {
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t end = text.find('\n', at);
+      if (end == std::string_view::npos) end = text.size();
+      std::string_view line = ascii::trim(text.substr(at, end - at));
+      if (line.substr(0, 2) == "%%" && at == 0) {
+        if (ascii::one_of(line.substr(2, line.find_first_of(" \n", 2) - 2), "bash sh script shell")) return code(text.substr(end), Dialect::shell);
+        return;
+      }
+      if (!line.empty() && line[0] == '!') code(line.substr(line.find_first_not_of('!')  == std::string_view::npos ? line.size() : line.find_first_not_of('!')), Dialect::shell);
+      for (const std::string_view magic : {"%sx ", "%system ", "%rm "})
+        if (line.substr(0, magic.size()) == magic) code(magic == "%rm " ? line.substr(1) : line.substr(magic.size()), Dialect::shell);
+      at = end + 1;
+    }
+  }
+
+  // Text that is typed, without the keys that end it.
+  static std::string_view typed(std::string_view text) noexcept {
+    for (const std::string_view key : {"Enter", "C-m", "<Enter>", "{Enter}", "{ENTER}", "\\n", "\\r"})
+      if (text.size() > key.size() && text.substr(text.size() - key.size()) == key) text.remove_suffix(key.size());
+    return text;
+  }
+
+  // A server's `command` is its own language where the server is a store: mcp__redis__command.
+  static Dialect store(const Event& event, Dialect otherwise) noexcept {
+    if (!ascii::starts_with(event.tool, "mcp_")) return otherwise;
+    const std::string_view server = event.tool.substr(0, event.tool.size() - tools::bare_name(event.tool).size());
+    if (tools::has_one_verb(server, "redis valkey dragonfly")) return Dialect::redis;
+    if (tools::has_one_verb(server, "mongo mongodb")) return Dialect::mongo;
+    if (tools::has_one_verb(server, "postgres postgresql mysql mariadb sqlite duckdb clickhouse bigquery snowflake supabase sql")) return Dialect::sql;
+    return otherwise;
+  }
+
+  static bool views(const Event& event) noexcept {
+    for (std::uint32_t i = 0; i < event.field_count; ++i)
+      if (event.fields[i].name == "command" && event.fields[i].text == "view") return true;
+    return false;
+  }
+
+  static Dialect language(const Event& event, std::string_view tool, std::string_view text) noexcept {
+    const auto named = [](std::string_view name, Dialect* out) noexcept {
+      if (tools::has_one_verb(name, "python py jupyter ipython")) *out = Dialect::python;
+      else if (tools::has_one_verb(name, "javascript js node typescript ts deno bun browser")) *out = Dialect::node;
+      else if (tools::has_one_verb(name, "bash sh shell zsh")) *out = Dialect::shell;
+      else if (tools::has_one_verb(name, "powershell pwsh")) *out = Dialect::powershell;
+      else if (tools::has_one_verb(name, "ruby")) *out = Dialect::ruby;
+      else if (tools::has_one_verb(name, "perl")) *out = Dialect::perl;
+      else if (tools::has_one_verb(name, "php")) *out = Dialect::php;
+      else if (tools::has_one_verb(name, "sql postgres mysql sqlite database")) *out = Dialect::sql;
+      else return false;
+      return true;
+    };
+    Dialect found = Dialect::python;
+    for (std::uint32_t i = 0; i < event.field_count; ++i)
+      if (ascii::one_of(event.fields[i].name, "language lang runtime kernel interpreter") && named(event.fields[i].text, &found)) return found;
+    if (named(tool, &found)) return found;
+    if (text.substr(0, 2) == "#!") return text.substr(0, text.find('\n')).find("sh") != std::string_view::npos ? Dialect::shell : found;
+    return text.find("require(") != std::string_view::npos || text.find("=>") != std::string_view::npos ? Dialect::node : found;
+  }
+
+  // Judges a command that a tool stands for.
+  void pseudo(std::string_view program, std::string_view argument, std::uint16_t flags) noexcept {
+    tree_.clear();
+    Node root;
+    root.span = {0, static_cast<std::uint32_t>(argument.size())};
+    tree_.add_node(root);
+    Word word;
+    word.text = program != "@fetch" && ascii::starts_with(argument, "file://") ? argument.substr(7) : argument;
+    word.span = root.span;
+    word.flags = static_cast<std::uint16_t>(flags | word_flag::kPseudo | word_flag::kQuoted);
+    Command command;
+    command.program = program;
+    command.name.text = program;
+    command.first_word = tree_.add_word(word);
+    command.word_count = 1;
+    command.cwd = surroundings_.cwd;
+    command.span = root.span;
+    if (command.first_word == kNone) return;
+    tree_.add_command(command);
+    guards_ = guarded_.may_be_in(argument);
+    judge_tree();
+  }
+
+  // Judges what a written start-up file would run.
+  void started(const Event& event) noexcept {
+    std::string_view path;
+    for (std::uint32_t i = 0; i < event.field_count && path.empty(); ++i)
+      if (tools::is_path(event.fields[i].name)) path = event.fields[i].text;
+    if (path.empty() || !is_started_file(path)) return;
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      if (!tools::is_content(event.fields[i].name) || event.fields[i].text.empty()) continue;
+      const std::uint32_t first = verdict_->count;
+      const std::string_view text = event.fields[i].text;
+      tree_.clear();
+      text_ = text;
+      Reader reader{&tree_, &surroundings_};
+      Frame frame;
+      frame.cwd = surroundings_.home;
+      Node root;
+      root.span = {0, static_cast<std::uint32_t>(text.size())};
+      frame.node = tree_.add_node(root);
+      read_started_file(reader, path, {text, root.span, true}, frame);
+      guards_ = true;
+      judge_tree();
+      for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = i;
+    }
+  }
+
+  // Keeps what a written script would do, for when it is run. The tree is free again by now.
+  void remember(const Event& event) noexcept {
+    std::string_view path, text;
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      if (path.empty() && tools::is_path(event.fields[i].name)) path = event.fields[i].text;
+      if (tools::is_content(event.fields[i].name) && event.fields[i].text.size() > text.size()) text = event.fields[i].text;
+    }
+    if (path.empty() || text.empty()) return;
+    Dialect dialect = Dialect::prose;
+    if (ascii::ends_with(path, ".sh") || ascii::ends_with(path, ".bash") || ascii::ends_with(path, ".zsh")) dialect = Dialect::shell;
+    else if (ascii::ends_with(path, ".py")) dialect = Dialect::python;
+    else if (ascii::ends_with(path, ".js") || ascii::ends_with(path, ".mjs") || ascii::ends_with(path, ".cjs") || ascii::ends_with(path, ".ts")) dialect = Dialect::node;
+    else if (ascii::ends_with(path, ".rb")) dialect = Dialect::ruby;
+    else if (ascii::ends_with(path, ".pl")) dialect = Dialect::perl;
+    else if (ascii::ends_with(path, ".ps1")) dialect = Dialect::powershell;
+    else if (ascii::ends_with(path, ".bat") || ascii::ends_with(path, ".cmd")) dialect = Dialect::cmd;
+    else if (ascii::ends_with(path, ".sql")) dialect = Dialect::sql;
+    else if (text.substr(0, 2) == "#!") {
+      const std::string_view line = text.substr(0, text.find('\n'));
+      dialect = line.find("python") != std::string_view::npos ? Dialect::python
+                : line.find("node") != std::string_view::npos ? Dialect::node
+                : line.find("perl") != std::string_view::npos ? Dialect::perl
+                : line.find("ruby") != std::string_view::npos ? Dialect::ruby
+                                                              : Dialect::shell;
+    }
+    if (dialect == Dialect::prose) return;
+    Verdict* const own = verdict_;
+    FlowState* const flow = flow_;
+    Verdict aside;
+    verdict_ = judging_.verdict = &aside;
+    flow_ = nullptr;
+    judging_.followed = false;
+    code(text, dialect);
+    verdict_ = judging_.verdict = own;
+    judging_.followed = true;
+    flow_ = flow;
+    flow_->remember(path, aside.decision);
+  }
+
+  void finish() noexcept {
+    if (flow_ != nullptr) flow_->marks |= verdict_->marks;
+  }
+};
+
+}  // namespace
+}  // namespace engine
+
+void evaluate(const Image& image, const Settings& settings, const Event& event, const Surroundings& surroundings, Tree& tree,
+              FlowState* flow, Verdict* verdict, const rules::Trace* trace) noexcept {
+  verdict->clear();
+  engine::Engine(image, settings, surroundings, tree, flow, verdict, trace).run(event);
+}
+
+void decide(const Image& image, const Settings& settings, const Surroundings& surroundings, Dialect dialect,
+            const std::string_view* commands, std::size_t count, Tree& tree, unsigned char* decisions) noexcept {
+  Verdict verdict;
+  engine::Engine judge(image, settings, surroundings, tree, nullptr, &verdict, nullptr);
+  Field field;
+  Event event;
+  event.fields = &field;
+  event.field_count = 1;
+  event.dialect = dialect;
+  for (std::size_t i = 0; i < count; ++i) {
+    field.text = commands[i];
+    verdict.clear();
+    judge.run(event);
+    decisions[i] = static_cast<unsigned char>(verdict.decision);
+  }
+}
+
+bool tool_allowed(std::string_view glob, std::string_view tool) noexcept { return engine::Engine::allowed(glob, tool); }
+
+std::uint32_t changed_lines(const Event& event) noexcept { return engine::Engine::changed_lines(event, tools::classify(event.tool)); }
+
+}  // namespace tipstaff::gate

@@ -1,0 +1,50 @@
+// Reads the inline programs of interpreters: Python, JavaScript, Perl, Ruby, PHP and awk.
+#include "tipstaff/gate/scripting/awk.hpp"
+#include "tipstaff/gate/scripting/arguments.hpp"
+#include "tipstaff/gate/scripting/expressions.hpp"
+#include "tipstaff/gate/scripting/files.hpp"
+#include "tipstaff/gate/scripting/functions.hpp"
+#include "tipstaff/gate/scripting/library_calls.hpp"
+#include "tipstaff/gate/scripting/loops.hpp"
+#include "tipstaff/gate/scripting/methods.hpp"
+#include "tipstaff/gate/scripting/names.hpp"
+#include "tipstaff/gate/scripting/pipes.hpp"
+#include "tipstaff/gate/scripting/processes.hpp"
+#include "tipstaff/gate/scripting/quotes.hpp"
+#include "tipstaff/gate/scripting/statements.hpp"
+#include "tipstaff/gate/scripting/strings.hpp"
+#include "tipstaff/gate/scripting/subroutines.hpp"
+
+namespace tipstaff::gate {
+
+void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const Frame& frame) noexcept {
+  using program::Language;
+  if (code.text.size() == 1 && code.text[0] == kUnknownPart) {
+    reader.tree->add_uncertainty(Unresolved::code, code.origin, frame.carrier);
+    return;
+  }
+  switch (dialect) {
+    case Dialect::python:
+      program::read_library_calls(reader, code, frame, Language::python, dialect);
+      return program::Program(reader, code, frame, Language::python, dialect).read();
+    case Dialect::node:
+      program::read_library_calls(reader, code, frame, Language::node, dialect);
+      return program::Program(reader, code, frame, Language::node, dialect).read();
+    case Dialect::perl: return program::Program(reader, code, frame, Language::perl, dialect).read();
+    case Dialect::ruby:
+      program::read_library_calls(reader, code, frame, Language::ruby, dialect);
+      return program::Program(reader, code, frame, Language::ruby, dialect).read();
+    case Dialect::php:
+      program::read_library_calls(reader, code, frame, Language::php, dialect);
+      return program::Program(reader, code, frame, Language::php, dialect).read();
+    case Dialect::awk: return program::Awk(reader, code, frame).read();
+    default: return;
+  }
+}
+
+// What MongoDB's shell is told is JavaScript, and comes out as `mongo METHOD COLLECTION [--all]`.
+void read_mongo(Reader& reader, const Code& code, const Frame& frame) noexcept {
+  program::Program(reader, code, frame, program::Language::node, Dialect::mongo, true).read();
+}
+
+}  // namespace tipstaff::gate

@@ -1,0 +1,98 @@
+// Reads POSIX shell and bash: what a command line would run, with all that it carries.
+//
+// shell/language/bytes.hpp         what bytes mean, and encodings
+// shell/language/session.hpp       what a shell remembers
+// shell/language/reader.hpp        the reader: its parts are in the headers below
+// shell/language/words.hpp         quotes, globs                      shell/language/fields.hpp         what words fall apart into
+// shell/language/braces.hpp        {a,b}
+// shell/language/parameters.hpp    $x, ${x:-y}                        shell/language/substitutions.hpp  $(x), <(x), $((x))
+// shell/language/grammar.hpp       lists, pipelines                   shell/language/simple.hpp         simple commands
+// shell/language/assignments.hpp   x=y                                shell/language/compound.hpp       groups, loops
+// shell/language/functions.hpp     functions, coprocesses             shell/language/redirections.hpp   files, here-documents
+// shell/programs/table.hpp      the table of programs              shell/language/names.hpp          what a program is called
+// shell/language/commands.hpp      from words to commands             shell/language/nested.hpp         code that a command carries
+// shell/language/calls.hpp         functions and aliases, called      shell/programs/builtins.hpp       cd, eval, export, bash -c
+// shell/programs/prints.hpp        what echo, printf, cat print       shell/programs/filters.hpp        what filters make of it
+// shell/programs/sed.hpp           what sed makes of it
+// shell/programs/outputs.hpp       what other commands print
+// shell/programs/wrappers.hpp      sudo, env, ssh, watch              shell/programs/finders.hpp        xargs, find, parallel
+// shell/programs/editors.hpp       vim, tar, sed, tee, curl           shell/programs/git.hpp            git
+// shell/programs/windows.hpp       PowerShell and cmd                 shell/programs/carriers.hpp       docker, at, poetry run
+// shell/programs/inline.hpp        one-liners of seldom languages
+// shell/programs/clients.hpp       interpreters, SQL clients          shell/programs/sockets.hpp        Redis over nc
+// shell/programs/scripts.hpp       scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
+#include <cstring>
+
+#include "tipstaff/gate/scripting/quotes.hpp"
+#include "tipstaff/gate/shell/language/assignments.hpp"
+#include "tipstaff/gate/shell/language/braces.hpp"
+#include "tipstaff/gate/shell/language/bytes.hpp"
+#include "tipstaff/gate/shell/language/calls.hpp"
+#include "tipstaff/gate/shell/language/commands.hpp"
+#include "tipstaff/gate/shell/language/compound.hpp"
+#include "tipstaff/gate/shell/language/fields.hpp"
+#include "tipstaff/gate/shell/language/functions.hpp"
+#include "tipstaff/gate/shell/language/grammar.hpp"
+#include "tipstaff/gate/shell/language/names.hpp"
+#include "tipstaff/gate/shell/language/nested.hpp"
+#include "tipstaff/gate/shell/language/parameters.hpp"
+#include "tipstaff/gate/shell/language/reader.hpp"
+#include "tipstaff/gate/shell/language/redirections.hpp"
+#include "tipstaff/gate/shell/language/session.hpp"
+#include "tipstaff/gate/shell/language/simple.hpp"
+#include "tipstaff/gate/shell/language/substitutions.hpp"
+#include "tipstaff/gate/shell/language/words.hpp"
+#include "tipstaff/gate/shell/programs/builtins.hpp"
+#include "tipstaff/gate/shell/programs/carriers.hpp"
+#include "tipstaff/gate/shell/programs/clients.hpp"
+#include "tipstaff/gate/shell/programs/cmake.hpp"
+#include "tipstaff/gate/shell/programs/editors.hpp"
+#include "tipstaff/gate/shell/programs/filters.hpp"
+#include "tipstaff/gate/shell/programs/finders.hpp"
+#include "tipstaff/gate/shell/programs/git.hpp"
+#include "tipstaff/gate/shell/programs/inline.hpp"
+#include "tipstaff/gate/shell/programs/make.hpp"
+#include "tipstaff/gate/shell/programs/outputs.hpp"
+#include "tipstaff/gate/shell/programs/prints.hpp"
+#include "tipstaff/gate/shell/programs/scripts.hpp"
+#include "tipstaff/gate/shell/programs/sed.hpp"
+#include "tipstaff/gate/shell/programs/sockets.hpp"
+#include "tipstaff/gate/shell/programs/table.hpp"
+#include "tipstaff/gate/shell/programs/windows.hpp"
+#include "tipstaff/gate/shell/programs/wrappers.hpp"
+
+namespace tipstaff::gate {
+
+void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
+  Code text = code;
+  if (!text.text.empty() && std::memchr(text.text.data(), '\0', text.text.size()) != nullptr) {
+    // A shell drops these bytes and reads on.
+    reader.tree->add_uncertainty(Unresolved::encoding, code.origin, frame.carrier);
+    std::size_t room = 0;
+    char* out = reader.tree->draft(&room);
+    if (room < text.text.size()) {
+      reader.tree->add_uncertainty(Unresolved::limit, code.origin, frame.carrier);
+      return;
+    }
+    std::size_t n = 0;
+    for (const char c : text.text) {
+      if (c != '\0') out[n++] = c;
+    }
+    text.text = reader.tree->keep(n);
+    text.verbatim = false;
+  }
+  shell::Session session;
+  session.level = 2 * frame.depth < shell::kLevels ? 2 * frame.depth : shell::kLevels - 1;
+  session.cwd = frame.cwd;
+  shell::ShellReader(reader, session, text, frame).read();
+}
+
+void read_started_file(Reader& reader, std::string_view path, const Code& content, const Frame& frame) noexcept {
+  shell::Session session;
+  session.cwd = frame.cwd;
+  shell::ShellReader(reader, session, content, frame).read_started(path, content);
+}
+
+bool is_started_file(std::string_view path) noexcept { return shell::started_by(path) != shell::Started::nothing; }
+
+}  // namespace tipstaff::gate

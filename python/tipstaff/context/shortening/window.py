@@ -1,0 +1,322 @@
+"""A model's window during a run: six regions, how full they are, and what leaves them first.
+
+======================  =====================  ==============================================================
+region                  leaves                 what it holds
+======================  =====================  ==============================================================
+``system_prompt``       never                  who the agent is, its tools, its rules
+``compacted_history``   last                   summaries of what was said before
+``graph_entities``      fourth                 facts that were looked up
+``hydrated_context``    third                  files and other texts that were loaded for the task
+``recent_history``      second                 the conversation
+``tool_results``        first                  what tools returned
+======================  =====================  ==============================================================
+
+The table is in the order in which the regions are sent. Utilization is the sum of all tokens over the limit less the
+headroom for the answer; from 60 % on the history is to be compacted. Within a region the oldest entry leaves first, and
+only as many leave as needed. A call of a tool and its results leave together, because a model's API refuses one without
+the other. Source: ADR-004, runtime context management.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final, cast
+
+from tipstaff.context.conversation.messages import CALLS
+from tipstaff.errors import ConfigError
+from tipstaff.model import Record
+
+REGIONS: Final = (
+    "system_prompt",
+    "compacted_history",
+    "graph_entities",
+    "hydrated_context",
+    "recent_history",
+    "tool_results",
+)
+"""In the order in which they are sent."""
+
+EVICTION_ORDER: Final = ("tool_results", "recent_history", "hydrated_context", "graph_entities", "compacted_history")
+DEFAULT_HEADROOM_TOKENS: Final = 6_400
+DEFAULT_THRESHOLD: Final = 0.60
+DEFAULT_TOOL_RESULT_MAX_AGE: Final = 3
+_BYTES_PER_TOKEN: Final = 4
+
+
+class WindowEntry(Record, frozen=True, kw_only=True):
+    """One message or text in the window.
+
+    Attributes
+    ----------
+    index
+        Counted from 0 in the order of adding; what the methods of the window return.
+    iteration
+        The iteration in which it was added.
+    links
+        Ids of the tool calls that it makes or answers.
+    """
+
+    index: int
+    region: str
+    role: str
+    tokens: int
+    iteration: int
+    content: Any = None
+    links: frozenset[str] = frozenset()
+
+
+def bytes_rule(text: str) -> int:
+    """Return the tokens of a text: UTF-8 bytes over four, rounded up."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+
+
+class ContextWindow:
+    """The regions of a model's window during one run.
+
+    Parameters
+    ----------
+    limit
+        Size of the model's window in tokens.
+    headroom
+        Tokens kept for the answer; where it is not below `limit` it is ignored.
+    threshold
+        Utilization from which on `should_compact` is true, above 0 and at most 1.
+    tool_result_max_age
+        Iterations after which the result of a tool expires; one of exactly this age stays.
+    count
+        Counter of tokens of texts.
+
+    Raises
+    ------
+    ConfigError
+        If a number is out of range.
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        headroom: int = DEFAULT_HEADROOM_TOKENS,
+        threshold: float | str | Fraction = DEFAULT_THRESHOLD,
+        tool_result_max_age: int = DEFAULT_TOOL_RESULT_MAX_AGE,
+        *,
+        count: Callable[[str], int] = bytes_rule,
+    ) -> None:
+        for name, value, least in (
+            ("limit", limit, 1),
+            ("headroom", headroom, 0),
+            ("tool_result_max_age", tool_result_max_age, 1),
+        ):
+            if isinstance(value, bool) or value < least:
+                msg = f"{name}: expected at least {least}, got {value!r}"
+                raise ConfigError(msg)
+        try:
+            # A float such as 0.6 stands for the decimal that was written.
+            share = Fraction(str(threshold))
+        except ValueError:
+            share = Fraction(0)
+        if not 0 < share <= 1:
+            msg = f"threshold: expected a number above 0 and at most 1, got {threshold!r}"
+            raise ConfigError(msg)
+        self.limit: Final = limit
+        self.headroom: Final = headroom
+        self.threshold: Final = share
+        self.tool_result_max_age: Final = tool_result_max_age
+        self.iteration = 1
+        self._count = count
+        self._next = 0
+        self._total = 0
+        self._regions: dict[str, dict[int, WindowEntry]] = {region: {} for region in REGIONS}
+        self._linked: dict[str, set[int]] = {}
+
+    def add(
+        self, region: str, content: str | Mapping[str, Any] | None = None, *, role: str = "", tokens: int | None = None
+    ) -> int:
+        """Add a text or a message to a region and return its index.
+
+        Parameters
+        ----------
+        region
+            One of `REGIONS`.
+        content
+            A text, or a message of the Messages API's shape.
+        role
+            ``tool`` makes it expire; of a message its own role, or ``tool`` where it holds nothing but results.
+        tokens
+            What it costs, where that is known.
+
+        Raises
+        ------
+        ConfigError
+            If the region is not known, or `tokens` is negative.
+        """
+        if region not in self._regions:
+            msg = f"region: expected one of {', '.join(REGIONS)}, got {region!r}"
+            raise ConfigError(msg)
+        if tokens is not None and tokens < 0:
+            msg = f"tokens: expected at least 0, got {tokens!r}"
+            raise ConfigError(msg)
+        links: frozenset[str] = frozenset()
+        if isinstance(content, Mapping):
+            calls, results, only_results = _links(content)
+            links = calls | results
+            role = role or ("tool" if only_results else str(content.get("role") or ""))
+        entry = WindowEntry(
+            index=self._next,
+            region=region,
+            role=role,
+            tokens=self._tokens(content) if tokens is None else tokens,
+            iteration=self.iteration,
+            content=content,
+            links=links,
+        )
+        self._next += 1
+        self._total += entry.tokens
+        self._regions[region][entry.index] = entry
+        for link in links:
+            self._linked.setdefault(link, set()).add(entry.index)
+        return entry.index
+
+    def advance(self) -> int:
+        """Begin the next iteration and return its number."""
+        self.iteration += 1
+        return self.iteration
+
+    @property
+    def total(self) -> int:
+        """Tokens of all entries."""
+        return self._total
+
+    @property
+    def utilization(self) -> Fraction:
+        """Tokens over the limit less the headroom, exact."""
+        room = self.limit - self.headroom
+        return Fraction(self._total, room if room > 0 else self.limit)
+
+    @property
+    def should_compact(self) -> bool:
+        """Whether the threshold is reached."""
+        return self.utilization >= self.threshold
+
+    def entries(self) -> tuple[WindowEntry, ...]:
+        """Return the entries in the order in which they are sent."""
+        return tuple(entry for region in REGIONS for entry in self._regions[region].values())
+
+    def order(self) -> tuple[int, ...]:
+        """Return the indexes of the entries in the order in which they are sent."""
+        return tuple(entry.index for entry in self.entries())
+
+    def region_tokens(self) -> dict[str, int]:
+        """Return the tokens of each region."""
+        return {region: sum(entry.tokens for entry in held.values()) for region, held in self._regions.items()}
+
+    def gc(self, iteration: int | None = None) -> tuple[int, ...]:
+        """Drop results of tools that are too old, with the calls that they answer, and return their indexes.
+
+        Parameters
+        ----------
+        iteration
+            The present one from now on; the window's own where None.
+        """
+        if iteration is not None:
+            self.iteration = iteration
+        old = [
+            entry
+            for entry in self.entries()
+            if entry.role == "tool" and self.iteration - entry.iteration > self.tool_result_max_age
+        ]
+        dropped: list[int] = []
+        for entry in old:
+            dropped.extend(self._drop(entry))
+        return tuple(dropped)
+
+    def evict(self, budget: int) -> tuple[int, ...]:
+        """Drop entries until the total is at most `budget`, and return their indexes in the order of dropping.
+
+        The system prompt stays; where it alone is above the budget, all others are dropped and `total` is still above.
+        """
+        dropped: list[int] = []
+        for region in EVICTION_ORDER:
+            for entry in list(self._regions[region].values()):
+                if self._total <= budget:
+                    return tuple(dropped)
+                if entry.index in self._regions[region]:
+                    dropped.extend(self._drop(entry))
+        return tuple(dropped)
+
+    def replace_history(self, summary: str, *, keep_last: int = 2) -> tuple[int, ...]:
+        """Put a summary in the place of the recent history, and return the indexes of what it replaces.
+
+        Parameters
+        ----------
+        summary
+            What was said, from a summarizer of this package.
+        keep_last
+            So many of the latest entries stay, and whatever is linked with them by a call of a tool.
+        """
+        history = list(self._regions["recent_history"].values())
+        kept = {index for entry in history[max(0, len(history) - keep_last) :] for index in self._group(entry)}
+        replaced = [entry for entry in history if entry.index not in kept]
+        dropped = [
+            index for entry in replaced if entry.index in self._regions["recent_history"] for index in self._drop(entry)
+        ]
+        if dropped:
+            self.add("compacted_history", summary, role="user")
+        return tuple(dropped)
+
+    def _tokens(self, content: str | Mapping[str, Any] | None) -> int:
+        if isinstance(content, Mapping):
+            from tipstaff.context.tokens.counting import estimate_message
+
+            return estimate_message(dict(content), count=self._count)
+        return self._count(content) if content else 0
+
+    def _group(self, entry: WindowEntry) -> list[int]:
+        """Return the indexes of an entry and of all that calls and results tie to it, the entry's own first."""
+        found = {entry.index: None}
+        waiting = [entry]
+        while waiting:
+            for link in waiting.pop().links:
+                for index in sorted(self._linked.get(link, ())):
+                    if index not in found:
+                        found[index] = None
+                        waiting.append(self._entry(index))
+        return list(found)
+
+    def _entry(self, index: int) -> WindowEntry:
+        return next(held[index] for held in self._regions.values() if index in held)
+
+    def _drop(self, entry: WindowEntry) -> list[int]:
+        """Drop an entry and what is tied to it, except from the system prompt."""
+        dropped: list[int] = []
+        for index in self._group(entry):
+            for region, held in self._regions.items():
+                if index in held and region != "system_prompt":
+                    gone = held.pop(index)
+                    self._total -= gone.tokens
+                    for link in gone.links:
+                        self._linked[link].discard(index)
+                    dropped.append(index)
+        return dropped
+
+
+def _links(message: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str], bool]:
+    """Return the ids of a message's calls and results, and whether it holds nothing but results."""
+    content: object = message.get("content")
+    blocks: Iterable[object] = cast("Sequence[object]", content) if isinstance(content, list) else ()
+    calls: set[str] = set()
+    results: set[str] = set()
+    others = isinstance(content, str) and bool(content)
+    for block in blocks:
+        if not isinstance(block, Mapping):
+            continue
+        fields = cast("Mapping[str, Any]", block)
+        kind = str(fields.get("type"))
+        if kind in CALLS:
+            calls.add(str(fields.get("id")))
+            others = True
+        elif kind.endswith("tool_result"):
+            results.add(str(fields.get("tool_use_id")))
+        else:
+            others = True
+    return frozenset(calls), frozenset(results), bool(results) and not others

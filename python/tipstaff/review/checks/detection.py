@@ -1,0 +1,151 @@
+"""A repository in, its checks out: which ecosystems it has, in the root and one level down.
+
+The checks of one ecosystem in the root keep their preset's names; where there are several, or one in a folder, the
+folder and the ecosystem come before the name: ``web:test``, ``python:lint``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tipstaff.model import Record
+from tipstaff.review.checks.facts import Facts
+from tipstaff.review.checks.model import Check
+from tipstaff.review.checks.presets import Preset, load_preset, preset_checks, preset_files
+from tipstaff.review.checks.resolving import checked_config, merged, preset_list
+from tipstaff.review.checks.targets import with_targets
+from tipstaff.review.globs import any_matcher
+from tipstaff.review.repository import IGNORED_FOLDERS
+
+
+class Project(Record, frozen=True):
+    """A folder that belongs to an ecosystem: the preset's name, and the folder relative to the root."""
+
+    preset: str
+    folder: str
+
+
+def detect_projects(root: Path) -> list[Project]:
+    """Return the projects of a repository, those of the root first.
+
+    A folder below is left out where the root's checks of the same ecosystem cover it, as those of a workspace do.
+    """
+    found: list[Project] = []
+    top = Facts(root)
+    below = sorted(
+        name
+        for name in top.names
+        if name not in IGNORED_FOLDERS
+        and not name.startswith(".")
+        and (root / name).is_dir()
+        and not (root / name).is_symlink()
+    )
+    inner = {name: Facts(root / name, root) for name in below}
+    presets = [load_preset(name) for name in preset_files()]
+    covered: set[str] = set()
+    for preset in presets:
+        if _has(top, preset.detect):
+            found.append(Project(preset.name, ""))
+            if any(map(top.holds, preset.workspace)):
+                covered.add(preset.name)
+    for name, facts in inner.items():
+        found.extend(
+            Project(preset.name, name)
+            for preset in presets
+            if preset.name not in covered and _has(facts, preset.detect_below)
+        )
+    return found
+
+
+def repository_checks(
+    root: str | os.PathLike[str], config: Mapping[str, Any] | Sequence[Any] | None = None
+) -> tuple[Check, ...]:
+    """Return the checks of a repository.
+
+    Parameters
+    ----------
+    root
+        Its folder.
+    config
+        See :func:`tipstaff.review.resolve_checks`. Where it names presets, their checks are run as they are written,
+        in the root or in the folders below that are of that ecosystem; ``prefer_targets = true`` puts the
+        repository's own targets in their place. Where it names none, every ecosystem that is found has its checks,
+        and targets come first.
+
+    Raises
+    ------
+    CheckConfigError
+        If the configuration cannot be meant.
+    """
+    base = Path(root)
+    settings = checked_config(config)
+    named = preset_list(settings)
+    if named:
+        found = _named(base, named, prefer=bool(settings.get("prefer_targets")))
+    elif settings.get("preset") is None and ("additional" not in settings or settings.get("overrides")):
+        found = _instances(base, detect_projects(base), prefer=settings.get("prefer_targets", True))
+    else:
+        found = []
+    return merged(found, settings)
+
+
+def _named(base: Path, names: Sequence[str], *, prefer: bool) -> list[Check]:
+    wanted = {load_preset(name).name for name in names}
+    projects = [project for project in detect_projects(base) if project.preset in wanted]
+    # A preset that was asked for is run in the root even where nothing shows that ecosystem.
+    projects += [Project(name, "") for name in sorted(wanted - {project.preset for project in projects})]
+    at_root = {project.preset for project in projects if not project.folder}
+    chosen = [project for project in projects if not project.folder or project.preset not in at_root]
+    return _instances(base, chosen, prefer=prefer, seed=True)
+
+
+def _instances(base: Path, projects: Sequence[Project], *, prefer: bool, seed: bool = False) -> list[Check]:
+    found: list[Check] = []
+    commands: set[tuple[str, str]] = set()
+    ecosystems: dict[str, int] = {}
+    for project in projects:
+        ecosystems[project.folder] = ecosystems.get(project.folder, 0) + 1
+    for project in projects:
+        facts = Facts(base / project.folder, base)
+        preset = load_preset(project.preset)
+        checks = _seed_checks(preset, facts) if seed else preset_checks(preset, facts)
+        if prefer:
+            checks = with_targets(checks, facts)
+        prefix = f"{project.folder}:" if project.folder else ""
+        if ecosystems[project.folder] > 1:
+            prefix += f"{project.preset}:"
+        names = {check.name: f"{prefix}{check.name}" for check in checks}
+        for check in checks:
+            # Two ecosystems of one folder may share a target.
+            if (project.folder, check.command) in commands:
+                names.pop(check.name)
+                continue
+            commands.add((project.folder, check.command))
+        found.extend(
+            check.replace(
+                name=names[check.name],
+                working_dir=project.folder,
+                after=tuple(names[name] for name in check.after if name in names),
+                needs=tuple(names[name] for name in check.needs if name in names),
+            )
+            for check in checks
+            if check.name in names
+        )
+    return found
+
+
+def _seed_checks(preset: Preset, facts: Facts) -> list[Check]:
+    """Return every check that a preset's name alone stands for, with the variants of this project."""
+    plain = {check.name: check for check in preset_checks(preset)}
+    proposed = {check.name: check for check in preset_checks(preset, facts)}
+    return [
+        check.replace(command=proposed[name].command, parser=proposed[name].parser) if name in proposed else check
+        for name, check in plain.items()
+    ]
+
+
+def _has(facts: Facts, patterns: Sequence[str]) -> bool:
+    return any(map(any_matcher(tuple(patterns)), facts.names))

@@ -1,0 +1,234 @@
+"""Formats in which several lines make a finding: what is wrong in one of them, where in another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from tipstaff.review.findings.line_parsers import MAX_LINE_CHARS
+from tipstaff.review.findings.model import Finding, one_line
+
+_RUST_HEAD: Final = re.compile(r"(error|warning)(?:\[(\w+)\])?: (.+)")
+_RUST_PLACE: Final = re.compile(r"\s*--> ([^:\n]{1,300}):(\d+):(\d+)")
+_RUST_PANIC: Final = re.compile(
+    r"thread '([^']{1,200})' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:\n']{1,300}):(\d+):(\d+)"
+)
+_PYTEST_PLACE: Final = re.compile(r"([^\s:][^:\n]{0,300}\.py):(\d+): ?([\w.]*)")
+_PYTEST_HEAD: Final = re.compile(r"_{3,} (.{1,300}?) _{3,}$")
+_PYTEST_SUMMARY: Final = re.compile(r"(FAILED|ERROR) ([^\s:]+\.py)(?:::(\S+))?(?: - (.+))?")
+_PY_FRAME: Final = re.compile(r"(?:\*{3} |Sorry: .*?)?\s*File \"([^\"]{1,300})\", line (\d+)")
+_PY_ERROR: Final = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)): ?(.*)")
+_ESLINT_ROW: Final = re.compile(r"\s+(\d+):(\d+)\s+(error|warning)\s+(\S.*?)(?:\s{2,}(\S+))?$")
+_NODE_ERROR: Final = re.compile(r"\s*(?:→ |error: ['\"]?|\[?)((?:\w*Error|Error)(?: \[\w+\])?: .+|expect\(.*)")
+_NODE_FRAME: Final = re.compile(r"\s*(?:at .{0,300}?\(|at |❯ |location: ')(?:file://)?(/?[^\s():']{1,300}):(\d+):(\d+)")
+_NODE_FOREIGN: Final = ("node_modules/", "node:", "internal/")
+_TAP_FAIL: Final = re.compile(r"\s*not ok \d+ - (.{1,300})")
+_TAP_ERROR: Final = re.compile(r"\s+error: (?:'(.*)'|\|-|(.*))$")
+_TAP_FRAME: Final = re.compile(r"\s+(?:at )?(?:[^()]{1,200} \()?(?:file://)?(/[^\s():]{1,300}):(\d+):(\d+)\)?$")
+_GO_FAIL: Final = re.compile(r"\s*--- FAIL: (\S+)")
+_GO_PLACE: Final = re.compile(r"\s+([^\s:]{1,200}\.go):(\d+): (.+)")
+_GO_PANIC: Final = re.compile(r"panic: (.+)")
+_GO_FRAME: Final = re.compile(r"\s+(/\S{1,300}\.go):(\d+) \+0x")
+
+
+def parse_cargo(text: str) -> list[Finding]:
+    """Return the findings of rustc, clippy and failed Rust tests."""
+    found: list[Finding] = []
+    head: re.Match[str] | None = None
+    panic: tuple[str, int, int, str] | None = None
+    for line in _lines(text):
+        if panic is not None:
+            # The message stands on the line after the place (since Rust 1.73).
+            path, row, column, name = panic
+            found.append(Finding(path=path, line=row, column=column, message=one_line(f"{name}: {line}"), code="panic"))
+            panic = None
+            continue
+        match = _RUST_PANIC.match(line.strip())
+        if match is not None:
+            if match[2]:
+                message = one_line(f"{match[1]}: {match[2]}")
+                found.append(
+                    Finding(path=match[3], line=int(match[4]), column=int(match[5]), message=message, code="panic")
+                )
+            else:
+                panic = match[3], int(match[4]), int(match[5]), match[1]
+            continue
+        if head is None or not line.startswith(" "):
+            started = _RUST_HEAD.match(line)
+            head = started if started is not None else (head if line.startswith(" ") else None)
+        place = _RUST_PLACE.match(line)
+        if place is not None and head is not None:
+            found.append(
+                Finding(
+                    path=place[1],
+                    line=int(place[2]),
+                    column=int(place[3]),
+                    message=one_line(head[3]),
+                    severity=head[1],
+                    code=head[2] or "",
+                )
+            )
+            head = None
+    return found
+
+
+def parse_pytest(text: str) -> list[Finding]:
+    """Return the failed tests of pytest: the last place of each traceback, and what went wrong."""
+    found: list[Finding] = []
+    reported: set[str] = set()
+    name = ""
+    wrong = ""
+    place: tuple[str, int] | None = None
+
+    def close() -> None:
+        if wrong and place is not None:
+            found.append(Finding(path=place[0], line=place[1], message=one_line(f"{name}: {wrong}" if name else wrong)))
+            reported.update((place[0], name.rpartition(".")[2]))
+
+    for line in _lines(text):
+        head = _PYTEST_HEAD.match(line)
+        if head is not None or line.startswith("==="):
+            close()
+            name, wrong, place = (head[1] if head is not None else ""), "", None
+            continue
+        if line.startswith("E  ") and not wrong:
+            wrong = line[1:].strip()
+            continue
+        where = _PYTEST_PLACE.match(line)
+        if where is not None and (where[3] or not line.endswith(" ")):
+            place = where[1], int(where[2])
+            continue
+        summary = _PYTEST_SUMMARY.match(line)
+        test = summary[3].rpartition("::")[2] if summary is not None and summary[3] else ""
+        if summary is not None and summary[2] not in reported and (not test or test not in reported):
+            message = ": ".join(filter(None, (summary[3], summary[4] or "failed")))
+            found.append(Finding(path=summary[2], message=one_line(message)))
+    close()
+    return found or parse_python(text)
+
+
+def parse_python(text: str) -> list[Finding]:
+    """Return the errors of Python tracebacks and of ``compileall``: the last frame, and the error below it."""
+    found: list[Finding] = []
+    place: tuple[str, int] | None = None
+    for line in _lines(text):
+        frame = _PY_FRAME.match(line)
+        if frame is not None:
+            place = frame[1], int(frame[2])
+            continue
+        error = _PY_ERROR.match(line)
+        if error is not None and place is not None:
+            found.append(
+                Finding(path=place[0], line=place[1], message=one_line(line), code=error[1].rpartition(".")[2])
+            )
+            place = None
+    return found
+
+
+def parse_eslint(text: str) -> list[Finding]:
+    """Return the findings of ESLint's default format: a path, and rows below it."""
+    found: list[Finding] = []
+    path = ""
+    for line in _lines(text):
+        row = _ESLINT_ROW.match(line)
+        if row is not None:
+            if path:
+                found.append(
+                    Finding(
+                        path=path,
+                        line=int(row[1]),
+                        column=int(row[2]),
+                        message=one_line(row[4]),
+                        severity=row[3],
+                        code=row[5] or "",
+                    )
+                )
+        elif line.strip():
+            path = line.strip() if not line.startswith(" ") and "." in line else ""
+    return found
+
+
+def parse_node_test(text: str) -> list[Finding]:
+    """Return the failed tests of vitest, jest and node's own runner: an error, and the first frame of the project."""
+    found: list[Finding] = []
+    seen: set[tuple[str, int, str]] = set()
+    message = ""
+    for line in _lines(text):
+        error = _NODE_ERROR.match(line)
+        if error is not None:
+            message = one_line(error[1].rstrip("'\""))
+            continue
+        frame = _NODE_FRAME.match(line)
+        if frame is None or not message or any(part in line for part in _NODE_FOREIGN):
+            continue
+        key = frame[1], int(frame[2]), message
+        if key not in seen:
+            seen.add(key)
+            found.append(Finding(path=frame[1], line=int(frame[2]), column=int(frame[3]), message=message))
+        message = ""
+    return found
+
+
+def parse_tap(text: str) -> list[Finding]:
+    """Return the failed tests of the Test Anything Protocol as node's own runner writes it, with a YAML block each."""
+    found: list[Finding] = []
+    name = ""
+    message: list[str] = []
+    in_error = False
+    for line in _lines(text):
+        fail = _TAP_FAIL.match(line)
+        if fail is not None:
+            name, message, in_error = fail[1], [], False
+            continue
+        if not name:
+            continue
+        error = _TAP_ERROR.match(line)
+        if error is not None:
+            message = [error[1] or error[2] or ""]
+            in_error = line.endswith("|-")
+            continue
+        if in_error and re.match(r"\s+\w+: ", line):
+            in_error = False
+        elif in_error:
+            message.append(line)
+            continue
+        frame = _TAP_FRAME.match(line)
+        if frame is not None and not any(part in line for part in _NODE_FOREIGN):
+            text_of = one_line(f"{name}: {' '.join(message)}")
+            found.append(Finding(path=frame[1], line=int(frame[2]), column=int(frame[3]), message=text_of))
+            name = ""
+        elif line.strip() == "...":
+            # A suite fails with its tests and has no frame of its own.
+            name = ""
+    return found
+
+
+def parse_go_tests(text: str) -> list[Finding]:
+    """Return the failed tests and panics of ``go test``."""
+    found: list[Finding] = []
+    test = panic = ""
+    for line in _lines(text):
+        fail = _GO_FAIL.match(line)
+        if fail is not None:
+            test = fail[1]
+            continue
+        started = _GO_PANIC.match(line)
+        if started is not None:
+            panic = started[1]
+        frame = _GO_FRAME.match(line)
+        if frame is not None and panic and "/src/runtime/" not in line and "/src/testing/" not in line:
+            found.append(Finding(path=frame[1], line=int(frame[2]), message=one_line(f"panic: {panic}")))
+            panic = ""
+            continue
+        place = _GO_PLACE.match(line)
+        if place is not None and test:
+            found.append(Finding(path=place[1], line=int(place[2]), message=one_line(f"{test}: {place[3]}")))
+        elif line and not line[0].isspace():
+            test = ""
+    return found
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        yield line[:MAX_LINE_CHARS].rstrip()

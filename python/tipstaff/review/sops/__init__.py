@@ -1,0 +1,4 @@
+"""Standard operating procedures: Markdown files in, the ones that apply to a change out.
+
+Read `documents` (one file), `matching` (which apply), `folder` (all files of a repository), then `linting`.
+"""

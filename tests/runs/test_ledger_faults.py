@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tipstaff
+from tests.runs.made import KEY, run_event, spool_line
+from tipstaff.errors import LedgerWriteError
+from tipstaff.runs import Ledger
+from tipstaff.runs.ledger import ingestion
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def started(*arguments: Any, code: str | None = None) -> subprocess.Popen[str]:
+    paths = os.pathsep.join([str(ROOT), str(Path(tipstaff.__file__).parents[1]), *filter(None, sys.path)])
+    program = ["-m", "tests.runs.faults"] if code is None else ["-c", code]
+    return subprocess.Popen(
+        [sys.executable, *program, *map(str, arguments)],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def output_of(process: subprocess.Popen[str]) -> str:
+    out, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return out
+
+
+def test_killed_at_random_points_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    found = json.loads(output_of(started(tmp_path, 200, 7)))
+    assert found["acknowledged"] > 0
+    assert (found["lost"], found["ok"], found["reason"]) == (0, True, "")
+    assert found["lines"] == found["verdicts"] == found["distinct"] == 2000
+    assert found["left"] == []
+
+
+WRITER = """
+import sys
+from tests.runs.made import KEY, run_event
+from tipstaff.runs import Ledger
+url, first = sys.argv[1], int(sys.argv[2])
+with Ledger(url, key=KEY) as ledger:
+    for number in range(first, first + 50):
+        ledger.append(run_event(number))
+"""
+
+
+def test_writers_in_four_processes_lose_nothing(url: str) -> None:
+    writers = [started(url, number * 1000, code=WRITER) for number in range(4)]
+    for writer in writers:
+        output_of(writer)
+    with Ledger(url, key=KEY) as ledger:
+        assert len(ledger) == 200
+        assert ledger.verify() == ledger.verify().replace(ok=True, checked=200)
+
+
+INGESTER = """
+import sys, json
+from pathlib import Path
+from tests.runs.made import KEY
+from tipstaff.runs import Ledger
+from tipstaff.runs.ledger import ingestion
+ingestion._LINES = 7
+taken = 0
+with Ledger(sys.argv[1], key=KEY) as ledger:
+    for _ in range(20):
+        taken += ledger.ingest(Path(sys.argv[2])).taken
+print(taken)
+"""
+
+
+def test_two_ingesters_take_each_line_once(url: str, tmp_path: Path) -> None:
+    spool = tmp_path / "spool.jsonl"
+    Ledger(url, key=KEY).close()
+    ingesters = [started(url, spool, code=INGESTER) for _ in range(2)]
+    for number in range(500):
+        # As the hook does it: the line in one write, to whatever file has the name now.
+        with spool.open("ab", buffering=0) as file:
+            file.write(spool_line(number))
+    taken = sum(int(output_of(ingester)) for ingester in ingesters)
+    with Ledger(url, key=KEY) as ledger:
+        taken += ledger.ingest(spool).taken
+        assert taken == 500
+        assert sorted(int(record["subject"], 16) for record in ledger.records("verdict")) == list(range(500))
+        assert ledger.verify().ok
+
+
+FULL = """
+import resource, signal, sys
+from tests.runs.made import KEY, run_event
+from tipstaff.errors import LedgerWriteError
+from tipstaff.runs import Ledger
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+number = 0
+with Ledger(sys.argv[1], key=KEY) as ledger:
+    try:
+        while number < 5000:
+            ledger.append(run_event(number + 1))
+            number += 1
+    except LedgerWriteError as error:
+        assert "could not be written" in str(error), error
+        print(number)
+"""
+
+
+@pytest.mark.parametrize("limit", [150_000, 400_001])
+def test_a_full_disk_loses_what_was_not_acknowledged_alone(tmp_path: Path, limit: int) -> None:
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    acknowledged = int(output_of(started(url, limit, code=FULL)))
+    assert 0 < acknowledged < 5000
+    with Ledger(url, key=KEY) as ledger:
+        assert ledger.verify().ok
+        assert [event.event_id for event in ledger.events()][:acknowledged] == [
+            f"run-{number + 1}" for number in range(acknowledged)
+        ]
+        ledger.append(run_event(9999))
+        assert ledger.verify().ok
+
+
+def test_a_spool_that_cannot_be_taken_in_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = tmp_path / "spool.jsonl"
+    spool.write_bytes(b"".join(spool_line(number) for number in range(5)))
+    with Ledger(f"sqlite:///{tmp_path}/l.db", key=KEY) as ledger:
+
+        def fails(*_: Any) -> None:
+            raise LedgerWriteError(28, "could not be written: no space", "l.db")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(ledger, "put_head", fails)
+            with pytest.raises(LedgerWriteError):
+                ledger.ingest(spool)
+        assert len(ledger) == 0
+        assert ledger.ingest(spool).to_dict() == {"taken": 5, "repeated": 0, "set_aside": 0}
+
+
+def test_a_spool_is_taken_in_once(ledger: Ledger, tmp_path: Path) -> None:
+    spool = tmp_path / "spool.jsonl"
+    assert ledger.ingest(spool).to_dict() == {"taken": 0, "repeated": 0, "set_aside": 0}
+    lines = b"".join(spool_line(number, rules=["git.reset-hard"], decision="block") for number in range(30))
+    spool.write_bytes(lines)
+    assert ledger.ingest(spool).taken == 30
+    assert not spool.exists()
+    spool.write_bytes(spool_line(31))
+    assert ledger.ingest(spool).to_dict() == {"taken": 1, "repeated": 0, "set_aside": 0}
+    # A restored copy of what was taken in, and more behind it.
+    spool.write_bytes(lines + spool_line(30))
+    assert ledger.ingest(spool).to_dict() == {"taken": 1, "repeated": 30, "set_aside": 0}
+    records = list(ledger.records("verdict"))
+    assert len(records) == 32
+    assert (records[0]["decision"], records[0]["rules"]) == ("block", ["git.reset-hard"])
+    assert len(list(ledger.records("verdict", session_id="session-1"))) == 11
+    assert ledger.verify().ok
+
+
+def test_equal_lines_are_two_calls(ledger: Ledger, tmp_path: Path) -> None:
+    spool = tmp_path / "spool.jsonl"
+    spool.write_bytes(spool_line(1) * 3)
+    assert ledger.ingest(spool).taken == 3
+
+
+def test_torn_lines_are_set_aside_and_hide_nothing(ledger: Ledger, tmp_path: Path) -> None:
+    spool = tmp_path / "spool.jsonl"
+    good = [spool_line(number) for number in range(6)]
+    torn = good[1][:40] + b"\n" + good[2][:30] + good[3] + b"\xff\xfe\n" + b"\n" + b'{"v":1}\n' + good[4] + good[5][:-9]
+    spool.write_bytes(good[0] + torn)
+    assert ledger.ingest(spool).to_dict() == {"taken": 3, "repeated": 0, "set_aside": 4}
+    assert ledger.ingest(spool).to_dict() == {"taken": 0, "repeated": 0, "set_aside": 0}
+    subjects = [int(record["subject"], 16) for record in ledger.records("verdict")]
+    assert subjects == [0, 3, 4], "the line that follows on a torn one is not lost"
+
+
+def test_the_last_line_waits_for_its_end(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = tmp_path / "spool.jsonl"
+    spool.write_bytes(spool_line(0) + spool_line(1)[:20])
+    assert ledger.ingest(spool).taken == 1
+    renamed = next(tmp_path.glob("spool-*.jsonl"))
+    with renamed.open("ab") as file:  # a hook that had the file open when it was renamed
+        file.write(spool_line(1)[20:])
+    assert ledger.ingest(spool).taken == 1
+    assert renamed.exists()
+    with renamed.open("ab") as file:
+        file.write(b'{"v":1,"at":')
+    monkeypatch.setattr(ingestion, "GRACE_S", -1.0)
+    assert ledger.ingest(spool).to_dict() == {"taken": 0, "repeated": 0, "set_aside": 1}
+    ledger.ingest(spool)
+    assert not renamed.exists()
+
+
+def test_a_clock_that_ran_backwards_changes_no_order(ledger: Ledger, tmp_path: Path) -> None:
+    spool = tmp_path / "spool.jsonl"
+    spool.write_bytes(b"".join(spool_line(number, at=2_000_000_000 - number) for number in range(10)))
+    ledger.append(run_event(1, timestamp=2_000_000_000_000))
+    ledger.ingest(spool)
+    ledger.append(run_event(2, timestamp=5))
+    assert [int(record["subject"], 16) for record in ledger.records("verdict")] == list(range(10))
+    assert ledger.verify().checked == 12
+
+
+def test_foreign_text_in_a_line_breaks_nothing(ledger: Ledger, tmp_path: Path) -> None:
+    spool = tmp_path / "spool.jsonl"
+    spool.write_bytes(spool_line(1, session="a\nb\x00c", cwd="/ä\u2028", agent="\x1b[31m"))
+    assert ledger.ingest(spool).taken == 1
+    assert next(ledger.records("verdict", session_id="abc"))["cwd"] == "/ä\u2028"
+    assert ledger.verify().ok
