@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tipstaff.gates.fields import Field
+from tipstaff.gates.fields import Field, encodable
 from tipstaff.gates.secrets.scanner import Scanner, SecretFinding, default_scanner, scan_secrets
+from tipstaff.kernels import _gates
 
 _PAIR_CHARS: Final = 512
 _DECISIONS: Final = {"low": "warn", "medium": "require-confirmation"}
@@ -53,6 +54,19 @@ def find_secrets(
         if pair.name and 0 < len(pair.text) <= _PAIR_CHARS and pair.text not in seen:
             found.extend(_of_pair(pair, seen, path, used))
     return found
+
+
+def without_former(tool: str, field: Field) -> Field:
+    """Return a field with blanks for what the call takes away: taking a secret away is what is wanted.
+
+    That is the former text of an edit, the first half of a SEARCH/REPLACE block, and the lines that a patch removes.
+    """
+    kept: list[str] = []
+    at = 0
+    for start, end in _gates.former_parts(encodable(tool), *field.native()[:2]):
+        kept += field.text[at:start], " " * (end - start)
+        at = end
+    return field._replace(text="".join([*kept, field.text[at:]])) if kept else field
 
 
 def _decision(item: SecretFinding, text: str, path: str, scanner: Scanner) -> str | None:
