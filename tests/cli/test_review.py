@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,10 @@ import yaml
 
 from tests.review.repositories import commit, make
 from tipstaff.cli import main
+from tipstaff.cli.live_view import LiveView
+from tipstaff.cli.output import Painter
+from tipstaff.review import Check
+from tipstaff.review.running.schedule import Ended
 
 CONFIG = """
 [[checks.additional]]
@@ -253,3 +260,38 @@ def test_the_example_workflow_names_commands_that_exist(capsys: pytest.CaptureFi
         assert code == 0
         for option in re.findall(rf"tipstaff {name}{more}[^\n|>]*", text):
             assert all(flag in out for flag in re.findall(r" (--[a-z-]+)", option)), option
+
+
+def test_watching_runs_again_when_a_file_changes(folder: Path) -> None:
+    command = [sys.executable, "-m", "tipstaff.cli", "check", "docs", "--watch"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        timer = threading.Timer(90, process.kill)
+        timer.start()
+        try:
+            for text in ("changed", "changed again"):
+                assert any("1 check passed" in line for line in process.stdout)
+                (folder / "README.md").write_text(text, encoding="utf-8")
+            assert any("1 check passed" in line for line in process.stdout)
+            process.send_signal(signal.SIGINT)
+            assert process.wait() == 0
+        finally:
+            timer.cancel()
+            process.kill()
+
+
+def test_the_live_view_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    view = LiveView(Painter("never"))
+    checks = [Check(name="one", command="x"), Check(name="two", command="y")]
+    for check in checks:
+        view.started(check)
+    view.printed(checks[0], b"first\nlatest \x1b[31mline\n")
+    time.sleep(0.11)
+    view.tick()
+    for check in checks:
+        view.ended(check, Ended(exit_code=0, duration_s=1.0, output=""))
+    view.printed(checks[0], b"late")
+    out = capsys.readouterr().out
+    assert "latest" in out
+    assert "\x1b[31m" not in out
+    assert out.endswith("\x1b[1A\x1b[J")

@@ -29,6 +29,7 @@ _COLOURS = {
 }
 _NESTED = "TIPSTAFF_CHECK_DEPTH"
 _WATCH_S = 0.5
+_MAX_REPEATS = 3
 
 
 @click.command("check")
@@ -269,16 +270,22 @@ def _watch(
     from tipstaff.review.running.watching import fingerprint
 
     report = None
-    seen = b""
+    last = b""
+    repeats = 0
     try:
         while True:
             now = fingerprint(root)
-            if now != seen:
+            if now == last:
+                repeats = 0
+            else:
                 report = _run(
                     root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log
                 )
-                # What the commands wrote themselves is not a change.
-                seen = fingerprint(root)
+                sys.stdout.flush()
+                after = fingerprint(root)
+                # What changed during a run is looked at in another; checks that change files each time come to rest.
+                repeats = 0 if after == now else repeats + 1
+                last = now if repeats <= _MAX_REPEATS else after
             time.sleep(_WATCH_S)
     except KeyboardInterrupt:
         return 0 if report is None or report.passed else 1

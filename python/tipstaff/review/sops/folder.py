@@ -10,6 +10,7 @@ from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import Diagnostic, Record, Severity
 from tipstaff.review.sops.documents import MAX_SOP_BYTES, Sop, SopError, parse_sop, sop_mapping
 from tipstaff.review.sops.matching import match_sops
+from tipstaff.review.sops.store import FILE, FROM_FILES, folder_state, load_sops, save_sops
 
 FOLDERS: Final = (".tipstaff/sops", ".semspec/sources/docs/sops", ".semspec/sources/docs", "docs/sops")
 """Where SOPs are looked for; all of those that exist."""
@@ -48,9 +49,7 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
         If a folder that was named does not exist.
     """
     base = root.resolve()
-    found: dict[str, Sop] = {}
-    problems: list[Diagnostic] = []
-    seen: set[Path] = set()
+    listed: list[tuple[str, str]] = []
     for folder in FOLDERS if folders is None else folders:
         path = (root / folder).resolve()
         if not path.is_relative_to(base):
@@ -61,20 +60,33 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
                 msg = f"{folder}: no such folder"
                 raise SourceNotFoundError(msg)
             continue
+        known = {name for name, _ in listed}
+        home = path.relative_to(base).as_posix()
         for file in sorted(path.rglob("*"))[:MAX_FILES]:
-            if file.suffix.lower() not in ENDINGS or not file.is_file() or file in seen:
-                continue
-            seen.add(file)
-            name = file.relative_to(base).as_posix() if file.is_relative_to(base) else file.name
-            sop = _read(file, name, path.relative_to(base).as_posix(), base, problems)
-            if sop is None:
-                continue
-            if sop.id in found:
-                message = f"its id {sop.id} is that of {found[sop.id].path}"
-                problems.append(_problem("SOP107", name, message, "rename one of the files"))
-            else:
-                found[sop.id] = sop
-    return SopFolder(sops=tuple(found[name] for name in sorted(found)), diagnostics=tuple(problems))
+            name = file.relative_to(base).as_posix()
+            if file.suffix.lower() in ENDINGS and name not in known and file.is_file():
+                listed.append((name, home))
+    names = [name for name, _ in listed]
+    state = folder_state(base, names) if len(names) >= FROM_FILES else None
+    if state is not None:
+        stored = load_sops(base / FILE, state)
+        if stored is not None:
+            return SopFolder(sops=stored[0], diagnostics=stored[1])
+    found: dict[str, Sop] = {}
+    problems: list[Diagnostic] = []
+    for name, home in listed:
+        sop = _read(base / name, name, home, base, problems)
+        if sop is None:
+            continue
+        if sop.id in found:
+            message = f"its id {sop.id} is that of {found[sop.id].path}"
+            problems.append(_problem("SOP107", name, message, "rename one of the files"))
+        else:
+            found[sop.id] = sop
+    result = SopFolder(sops=tuple(found[name] for name in sorted(found)), diagnostics=tuple(problems))
+    if state is not None:
+        save_sops(base / FILE, state, result.sops, result.diagnostics)
+    return result
 
 
 def _read(file: Path, name: str, folder: str, base: Path, problems: list[Diagnostic]) -> Sop | None:
