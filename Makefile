@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
-NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null)
+# The hook program contains the compiled rules.
+NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
+  python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
 
 .PHONY: help demo test lint typecheck bench bars eval train profile sanitize fuzz dist wheel format clean
 
@@ -45,6 +47,7 @@ $(VENV)/.bench: $(VENV)/.test
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/review_demo.py
 	@$(BIN)/python examples/learning.py
 
 # One process for each core, at most eight; every test can run beside every other one.

@@ -39,12 +39,20 @@ SUB_STEPS = {
     ),
     "gates": (("results", "fields", "packs", "secrets"), ("config",), ("image",), ("judging",), ("__main__",)),
     "context": (
-        ("prompt", "sources"),
+        ("prompt",),
         ("conversation", "candidates"),
-        ("tokens",),
+        ("tokens", "sources"),
         ("shortening", "inspecting"),
         ("request",),
         ("session",),
+    ),
+    "review": (
+        ("globs", "names"),
+        ("repository", "config", "findings"),
+        ("checks", "sizing"),
+        ("running", "sops"),
+        ("task_sizing", "assembly", "graph"),
+        ("verdicts",),
     ),
 }
 """The order within the largest rooms: their folders and modules, in the same manner."""
