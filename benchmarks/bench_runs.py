@@ -7,6 +7,7 @@ machine says little: the load is printed first, and CPU time stands beside wall 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import subprocess
@@ -126,25 +127,20 @@ def plane_run(folder: Path) -> Iterator[Figure]:
     yield "a plane's run, ms of CPU (median of 100)", typical, "<= 5", typical <= 5, f"least {min(wall):.1f} ms"
 
 
-def million(folder: Path) -> Iterator[Figure]:
-    """Replay a million calls, from Parquet to report, and how many of them differ in their text."""
+def made_commands(count: int) -> list[str]:
+    """Return commands as agents write them, most of them distinct."""
     rng = np.random.default_rng(5)
     heads = [
-        "git status",
-        "npm test",
-        "grep -rn",
-        "ls -la",
-        "git reset --hard",
-        "rm -rf",
-        "cat",
-        "python -m pytest",
+        "git status", "npm test", "grep -rn", "ls -la", "git reset --hard", "rm -rf", "cat", "python -m pytest",
         "sed -n 1,20p",
-    ]
-    kinds = rng.integers(0, len(heads), 1_000_000)
-    paths = rng.integers(0, 400_000, 1_000_000)
-    commands = [
-        f"{heads[kind]} src/part{path}/file.ts" for kind, path in zip(kinds.tolist(), paths.tolist(), strict=True)
-    ]
+    ]  # fmt: skip
+    kinds, paths = rng.integers(0, len(heads), count), rng.integers(0, 400_000, count)
+    return [f"{heads[kind]} src/part{path}/file.ts" for kind, path in zip(kinds.tolist(), paths.tolist(), strict=True)]
+
+
+def million(folder: Path) -> Iterator[Figure]:
+    """Replay a million calls, from Parquet to report, and how many of them differ in their text."""
+    commands = made_commands(1_000_000)
     table = pa.table({"command": commands, "cwd": pa.array(["/work/repository"] * len(commands))})
     path = folder / "calls.parquet"
     pq.write_table(table, path)
@@ -154,13 +150,43 @@ def million(folder: Path) -> Iterator[Figure]:
     from tipstaff.runs.replaying.report import html_report
 
     began = time.perf_counter()
-    report = replay(path, before=GateConfig(), after=GateConfig(unattended=True, diff_size=False))
+    report = replay(path, before=GateConfig(), after=GateConfig(destructive_ops=False))
     page = html_report(report)
     seconds = time.perf_counter() - began
     assert report.total == 1_000_000
     yield (
         "a million calls replayed, seconds", seconds, "<= 120", seconds <= 120,
         f"{distinct:,} distinct, {report.changed:,} differ, {len(page):,} characters of HTML",
+    )  # fmt: skip
+
+
+def beside_node(folder: Path) -> Iterator[Figure]:
+    """The columns of a replay judged here and by the Node package's gates, the same calls in one run."""
+    from benchmarks.peers.install import PeerUnavailableError, install, node_program
+
+    from tipstaff.gates.judging.engine import EnforcementGates
+    from tipstaff.runs.replaying.calls import distinct_calls
+    from tipstaff.runs.replaying.comparing import decided
+
+    commands = made_commands(200_000)
+    path = folder / "commands.json"
+    path.write_text(json.dumps(commands))
+    try:
+        words = [node_program(), str(Path(__file__).parent / "peers" / "gates_replay.mjs"), str(install()), str(path)]
+    except PeerUnavailableError as error:
+        print(f"---- not measured beside Node: {error}")
+        return
+    theirs = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    gates = EnforcementGates().offline(home="/home/user", temporary="/tmp")
+    table = pa.table({"command": commands})
+    began = time.perf_counter()
+    calls = distinct_calls(table)
+    codes = decided(calls, gates, len(os.sched_getaffinity(0)))[calls.which]
+    seconds = time.perf_counter() - began
+    stopped = int((codes > 1).sum())
+    yield (
+        "200,000 commands judged, times faster than Node", theirs["seconds"] / seconds, "stated", True,
+        f"{seconds:.2f} s, Node {theirs['seconds']:.2f} s; stopped {stopped:,}, Node {theirs['stopped']:,}",
     )  # fmt: skip
 
 
@@ -239,7 +265,7 @@ def main() -> int:
     chosen = parser.parse_args().only
     print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} processors")
     failed = 0
-    for measure in (verify_rate, writers, plane_run, million, kernels):
+    for measure in (verify_rate, writers, plane_run, million, beside_node, kernels):
         if chosen not in measure.__name__:
             continue
         with tempfile.TemporaryDirectory() as folder:
