@@ -1,7 +1,8 @@
 """A rule is broken in recorded runs, a change of it is tried, wins, is applied, and the next run is given it.
 
-The agent is made up: it breaks the rule in three of five runs, and in one of twenty where the rule asks for a check at
-the end. Everything else is real: the rules of ``orchard``, the ledger, the trial, the patch. Works in a temporary folder.
+The agent is made up: it breaks the rule in three of five runs, and in one of twenty where the rule asks for a check
+at the end. Everything else is real: the rules of ``orchard``, the ledger, the trial, the patch. Works in a
+temporary folder.
 """
 
 from __future__ import annotations

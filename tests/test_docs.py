@@ -50,6 +50,7 @@ def test_files_that_are_named_exist(path: Path) -> None:
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(REPOSITORY / "examples" / "orchard", tmp_path / "orchard")
     monkeypatch.chdir(tmp_path / "orchard")
+    monkeypatch.setenv("TIPSTAFF_STATE", str(tmp_path / "state"))
     examples = _EXAMPLE.findall((REPOSITORY / name).read_text(encoding="utf-8"))
     assert examples
     for text in examples:

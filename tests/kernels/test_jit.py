@@ -59,28 +59,6 @@ def test_simulated_experiments() -> None:
         )
 
 
-@given(st.lists(st.lists(st.tuples(st.floats(0, 1e6), st.booleans()), max_size=5), max_size=6))
-@settings(deadline=None)
-def test_decayed_rates(histories: list[list[tuple[float, bool]]]) -> None:
-    offsets = np.cumsum([0, *map(len, histories)]).astype(np.int64)
-    times = np.array([at for history in histories for at, _ in history], dtype=np.float64)
-    flags = np.array([flag for history in histories for _, flag in history], dtype=np.uint8)
-    found = jit.decayed_rates(offsets, times, flags, 1000.0, 5e5)
-    wanted = bulk.decayed_rates(offsets, times, flags, 1000.0, 5e5)
-    assert found.reshape(-1).tolist() == pytest.approx([one for row in wanted for one in row])
-
-
-@given(st.lists(st.floats(0, 1e9), max_size=60))
-@settings(deadline=None)
-def test_latency_histogram(values: list[float]) -> None:
-    found = jit.latency_histogram(np.array(values, dtype=np.float64), 1.02, 300)
-    wanted = bulk.latency_histogram(values, 1.02, 300)
-    # A value on the edge of a bucket may fall to either side: two logarithms are rounded in turn.
-    assert np.abs(np.cumsum(found) - np.cumsum(wanted)).max(initial=0) <= sum(
-        abs(value - 1.02 ** round(np.log(max(value, 1)) / np.log(1.02))) < 1e-6 * value for value in values
-    )
-
-
 def test_the_generator_is_the_published_one() -> None:
     # SplitMix64 from state 1234567: its published first outputs.
     state = 1234567

@@ -30,10 +30,9 @@ def _mixed(state: np.uint64) -> np.uint64:
 
 
 @_compiled
-def _uniform(seed: np.uint64, number: np.uint64) -> float:
-    """Return the number-th value in [0, 1) of a seed's sequence."""
-    state = seed + (number + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    return float(_mixed(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+def _bits(seed: np.uint64, number: np.uint64) -> np.uint64:
+    """Return the number-th 64 bits of a seed's sequence."""
+    return _mixed(seed + (number + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
 
 
 @_compiled
@@ -106,14 +105,23 @@ def stratified_means(values: Any, strata: Any, draws: int, seed: int) -> Any:
     means = np.empty(draws, dtype=np.float64)
     own_seed = _mixed(np.uint64(seed))
     number = np.uint64(0)
+    low = np.uint64(0xFFFFFFFF)
+    half = np.uint64(32)
     for draw in range(draws):
         total = 0.0
         for stratum in range(n_strata):
             first = begin[stratum]
-            size = begin[stratum + 1] - first
-            for _ in range(size):
-                total += grouped[first + int(_uniform(own_seed, number) * size)]
+            size = np.uint64(begin[stratum + 1] - first)
+            # Two indices from each 64 bits.
+            for _ in range(size // np.uint64(2)):
+                bits = _bits(own_seed, number)
                 number += np.uint64(1)
+                total += grouped[first + np.int64(((bits >> half) * size) >> half)]
+                total += grouped[first + np.int64(((bits & low) * size) >> half)]
+            if size % np.uint64(2) == np.uint64(1):
+                bits = _bits(own_seed, number)
+                number += np.uint64(1)
+                total += grouped[first + np.int64(((bits >> half) * size) >> half)]
         means[draw] = total / n
     return means
 
@@ -125,14 +133,17 @@ def simulate_sequential(
 ) -> Any:  # fmt: skip
     """Return int64 ``(experiments, 2)``: decision and runs in each arm at which it fell; see the twin."""
     out = np.zeros((experiments, 2), dtype=np.int64)
+    control = np.uint64(control_rate * 4294967296.0)
+    treatment = np.uint64(treatment_rate * 4294967296.0)
     for experiment in range(experiments):
         own_seed = _mixed(np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(experiment))
         discordant = 0
         wins = 0
         out[experiment, 1] = pairs
         for pair in range(pairs):
-            broke = _uniform(own_seed, np.uint64(2 * pair)) < control_rate
-            broke_too = _uniform(own_seed, np.uint64(2 * pair + 1)) < treatment_rate
+            bits = _bits(own_seed, np.uint64(pair))
+            broke = (bits >> np.uint64(32)) < control
+            broke_too = (bits & np.uint64(0xFFFFFFFF)) < treatment
             if broke != broke_too:
                 discordant += 1
                 if broke:
@@ -148,31 +159,3 @@ def simulate_sequential(
             out[experiment, 1] = pair + 1
             break
     return out
-
-
-@_compiled
-def decayed_rates(offsets: Any, times_ms: Any, flags: Any, half_life_ms: float, now_ms: float) -> Any:
-    """Return float64 ``(n, 2)``: decayed weight of flagged events, and of all, of each history; see the twin."""
-    n = len(offsets) - 1
-    out = np.zeros((n, 2), dtype=np.float64)
-    for row in range(n):
-        for at in range(offsets[row], offsets[row + 1]):
-            age = max(0.0, now_ms - times_ms[at])
-            weight = 2.0 ** (-age / half_life_ms)
-            out[row, 1] += weight
-            if flags[at] != 0:
-                out[row, 0] += weight
-    return out
-
-
-@_compiled
-def latency_histogram(values: Any, growth: float, n_buckets: int) -> Any:
-    """Count values into buckets that grow by a factor: int64 ``(n_buckets,)``; see the twin."""
-    counts = np.zeros(n_buckets, dtype=np.int64)
-    scale = 1.0 / np.log(growth)
-    for value in values:
-        bucket = 0
-        if value > 1.0:
-            bucket = min(n_buckets - 1, int(np.ceil(np.log(value) * scale)))
-        counts[bucket] += 1
-    return counts

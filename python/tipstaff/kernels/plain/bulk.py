@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final
 
 _MASK: Final = (1 << 64) - 1
@@ -18,9 +16,9 @@ def mixed(state: int) -> int:
     return state ^ (state >> 31)
 
 
-def uniform(seed: int, number: int) -> float:
-    """Return the number-th value in [0, 1) of a seed's sequence."""
-    return (mixed((seed + (number + 1) * _GOLDEN) & _MASK) >> 11) / 9007199254740992.0
+def bits(seed: int, number: int) -> int:
+    """Return the number-th 64 bits of a seed's sequence."""
+    return mixed((seed + (number + 1) * _GOLDEN) & _MASK)
 
 
 def rule_counts(
@@ -86,9 +84,13 @@ def stratified_means(values: Sequence[float], strata: Sequence[int], draws: int,
     for _ in range(draws):
         total = 0.0
         for group in groups:
-            for _ in group:
-                total += group[int(uniform(own_seed, number) * len(group))]
+            # Two indices from each 64 bits.
+            for start in range(0, len(group), 2):
+                word = bits(own_seed, number)
                 number += 1
+                total += group[(word >> 32) * len(group) >> 32]
+                if start + 1 < len(group):
+                    total += group[(word & 0xFFFFFFFF) * len(group) >> 32]
         means.append(total / len(values))
     return means
 
@@ -127,8 +129,9 @@ def simulate_sequential(
         discordant = wins = 0
         decision, at = 0, pairs
         for pair in range(pairs):
-            broke = uniform(own_seed, 2 * pair) < control_rate
-            broke_too = uniform(own_seed, 2 * pair + 1) < treatment_rate
+            word = bits(own_seed, pair)
+            broke = word >> 32 < int(control_rate * 2**32)
+            broke_too = word & 0xFFFFFFFF < int(treatment_rate * 2**32)
             discordant += broke != broke_too
             wins += broke and not broke_too
             if pair + 1 >= min_runs and discordant < len(boundary_win):
@@ -138,38 +141,3 @@ def simulate_sequential(
                     break
         out.append((decision, at))
     return out
-
-
-def decayed_rates(
-    offsets: Sequence[int], times_ms: Sequence[float], flags: Sequence[int], half_life_ms: float, now_ms: float
-) -> list[tuple[float, float]]:
-    """Return for each history the decayed weight of its events with a flag, and of all.
-
-    Parameters
-    ----------
-    offsets, times_ms, flags
-        History ``i`` has the events ``offsets[i]:offsets[i + 1]``, each with its time and whether it counts.
-    half_life_ms
-        Age at which an event weighs one half. One that lies in the future weighs 1.
-    now_ms
-        The time to look from.
-    """
-    out: list[tuple[float, float]] = []
-    for begin, end in pairwise(offsets):
-        weights = [2.0 ** (-max(0.0, now_ms - times_ms[at]) / half_life_ms) for at in range(begin, end)]
-        flagged = sum(weight for weight, at in zip(weights, range(begin, end), strict=True) if flags[at])
-        out.append((float(flagged), float(sum(weights))))
-    return out
-
-
-def latency_histogram(values: Sequence[float], growth: float, n_buckets: int) -> list[int]:
-    """Count values into buckets that grow by a factor, for percentiles with a bounded relative error.
-
-    Bucket 0 holds values up to 1, bucket ``i`` those up to ``growth ** i``, the last all that are greater.
-    Source: C. Masson, J. Rim, H. Lee, "DDSketch", VLDB 2019.
-    """
-    counts = [0] * n_buckets
-    for value in values:
-        bucket = 0 if value <= 1 else min(n_buckets - 1, math.ceil(math.log(value) / math.log(growth)))
-        counts[bucket] += 1
-    return counts

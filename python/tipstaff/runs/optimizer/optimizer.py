@@ -3,7 +3,7 @@
 A trial is decided by the runs that took part in it after it began, so each win has its own evidence. A change of a
 rule in a local file that has won is applied there; when the rule wins a second time it is proposed for the root file.
 
-Source: ADR-G001 and ADR-G008; the trials replace the latter's fixed factors.
+Source: ADR-G001, "Optimizer"; trials take the place of fixed factors.
 """
 
 from __future__ import annotations

@@ -332,9 +332,7 @@ def _retrieved(retriever: ShardRetriever, tasks: list[str]) -> list[frozenset[st
 
 
 def _has_rules(given: Any) -> bool:
-    return isinstance(given, PolicyBundle | ShardRetriever) or (
-        isinstance(given, str | Path) and Path(given).is_dir()
-    )
+    return isinstance(given, PolicyBundle | ShardRetriever) or (isinstance(given, str | Path) and Path(given).is_dir())
 
 
 def _retriever_of(given: Any) -> ShardRetriever:
