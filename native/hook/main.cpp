@@ -130,7 +130,7 @@ void assume(const Options& options) noexcept {
   event.host = options.host;
   event.phase = options.event.empty() ? Phase::before_tool : events::phase_of(options.event);
   event.name = !options.event.empty() ? options.event : options.host == Host::gemini ? "BeforeTool" : "PreToolUse";
-  event.can_ask = options.host != Host::codex && options.host != Host::cursor;
+  event.can_ask = options.host != Host::codex && options.host != Host::cursor && options.host != Host::gemini;
   event.camel = options.host == Host::copilot;
 }
 

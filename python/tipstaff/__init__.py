@@ -14,7 +14,7 @@ if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and any(
 ):
     del sys.path[0]
 
-from tipstaff.lazy import loader  # noqa: E402 - after the path is as it should be
+from tipstaff.lazy import loader
 
 # The typing module alone costs more than the rest of this package's import; type checkers know the name all the same.
 TYPE_CHECKING = False

@@ -77,7 +77,9 @@ class Victim:
             "tool_input": dict(given), "tool_use_id": "u1", **more,
         }  # fmt: skip
 
-    def ask(self, event: Mapping[str, Any], *, environment: Mapping[str, str] | None = None, host: str = "claude") -> Answer:
+    def ask(
+        self, event: Mapping[str, Any], *, environment: Mapping[str, str] | None = None, host: str = "claude"
+    ) -> Answer:
         """Return what the hook answers."""
         done = subprocess.run(
             [program(), "--host", host], check=False, input=json.dumps(event).encode(), capture_output=True,
@@ -107,8 +109,10 @@ class Victim:
         child, terminal = pty.fork()
         if child == 0:  # pragma: no cover - replaced by the program
             os.chdir(cwd or self.repository)
-            os.execve(  # noqa: S606 - the program under test
-                sys.executable, [sys.executable, "-P", "-m", "tipstaff.cli", *words], self.environment({"TERM": "dumb", "COLUMNS": "200"})
+            os.execve(
+                sys.executable,
+                [sys.executable, "-P", "-m", "tipstaff.cli", *words],
+                self.environment({"TERM": "dumb", "COLUMNS": "200"}),
             )
         seen, searched = "", 0
         waiting = list(types)

@@ -54,7 +54,13 @@ def test_git_configuration_of_a_repository_is_not_run(tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
 
     def git(*words: str) -> None:
-        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@y", *words], cwd=root, check=True, capture_output=True, env=environment)
+        subprocess.run(
+            ["git", "-c", "user.name=x", "-c", "user.email=x@y", *words],
+            cwd=root,
+            check=True,
+            capture_output=True,
+            env=environment,
+        )
 
     git("init", "-q")
     (root / "a.txt").write_text("one\n")

@@ -58,7 +58,9 @@ def test_person_is_shown_and_asked_each(victim: Victim) -> None:
     prompt = "type the word weaker"
     status, seen = victim.person("compile", types=((prompt, ""), (prompt, "weaker")))
     assert status == 0
-    assert seen.index("setting on_error: require-confirmation becomes allow") < seen.index("setting secrets: true becomes false")
+    assert seen.index("setting on_error: require-confirmation becomes allow") < seen.index(
+        "setting secrets: true becomes false"
+    )
     assert seen.count("because a scratch repository") >= 2
     assert "not in force" in seen
     # The first was refused, the second allowed.

@@ -14,7 +14,9 @@ from tipstaff.guidance.project import open_project
 
 
 def git(root: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@y", *words], cwd=root, check=True, capture_output=True)
+    subprocess.run(
+        ["git", "-c", "user.name=x", "-c", "user.email=x@y", *words], cwd=root, check=True, capture_output=True
+    )
 
 
 @pytest.fixture

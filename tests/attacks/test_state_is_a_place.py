@@ -121,11 +121,24 @@ def test_grandparent_by_link(elsewhere: Victim) -> None:
 )
 def test_tools(elsewhere: Victim, tool: str, given: dict[str, Any]) -> None:
     filled = {
-        name: [elsewhere.filled(one) for one in value] if isinstance(value, list) else value for name, value in given.items()
+        name: [elsewhere.filled(one) for one in value] if isinstance(value, list) else value
+        for name, value in given.items()
     }
     assert elsewhere.tool_decision(tool, filled) in STOPPED
 
 
-@pytest.mark.parametrize("command", ["ls {home}", "ls {home}/.local", "cat {home}/.bashrc", "find . -name key", "tar czf /tmp/x.tgz src", "cp -r src /tmp/decoy", "grep -r key src", "cd src && cat key"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls {home}",
+        "ls {home}/.local",
+        "cat {home}/.bashrc",
+        "find . -name key",
+        "tar czf /tmp/x.tgz src",
+        "cp -r src /tmp/decoy",
+        "grep -r key src",
+        "cd src && cat key",
+    ],
+)
 def test_neighbours_are_free(victim: Victim, command: str) -> None:
     assert victim.decision(command) == "allow"

@@ -13,8 +13,10 @@ from tests.attacks.playing import Victim
 
 
 def many_keys(number: int) -> list[str]:
-    letters = random.Random(7)  # noqa: S311 - made-up keys
-    return ["AKIA" + "".join(letters.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") for _ in range(16)) for _ in range(number)]
+    letters = random.Random(7)
+    return [
+        "AKIA" + "".join(letters.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") for _ in range(16)) for _ in range(number)
+    ]
 
 
 @pytest.mark.parametrize("host", ["claude", "codex", "gemini", "copilot"])
@@ -22,7 +24,12 @@ def test_what_cannot_be_masked_in_time_is_withheld(victim: Victim, host: str) ->
     keys = many_keys(200_000)
     text = "\n".join(f"aws_access_key_id = {key}" for key in keys)
     name = {"gemini": "AfterTool"}.get(host, "PostToolUse")
-    event = victim.call("Bash", {"command": "cat x"}, hook_event_name=name, tool_response={"stdout": text, "stderr": "", "interrupted": False})
+    event = victim.call(
+        "Bash",
+        {"command": "cat x"},
+        hook_event_name=name,
+        tool_response={"stdout": text, "stderr": "", "interrupted": False},
+    )
     answer = victim.ask(event, host=host)
     assert answer.status == 0
     assert b"withheld" in answer.stdout or b"masked" in answer.stdout

@@ -97,7 +97,10 @@ def attacked(victim: Victim) -> Victim:
     victim.put("evil/x.txt", "x")
     victim.put("evil.patch", PATCH)
     victim.put("x.json", "{}")
-    victim.put(".claude/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "tipstaff-hook"}]}]}}')
+    victim.put(
+        ".claude/settings.json",
+        '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "tipstaff-hook"}]}]}}',
+    )
     return victim
 
 

@@ -50,7 +50,9 @@ def _mark_above() -> str | None:
     process = os.getppid()
     for _ in range(_MOST_ANCESTORS):
         try:
-            fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            fields = (
+                Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            )
             if int(fields[3]) != session:
                 return None
             entries = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")

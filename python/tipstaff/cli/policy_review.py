@@ -88,7 +88,5 @@ def changed_settings(policy: RepositoryPolicy) -> dict[str, Any]:
     default = GateConfig()
     names = GateConfig.__struct_fields__
     return {
-        name: getattr(policy.config, name)
-        for name in names
-        if getattr(policy.config, name) != getattr(default, name)
+        name: getattr(policy.config, name) for name in names if getattr(policy.config, name) != getattr(default, name)
     }

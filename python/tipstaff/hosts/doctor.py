@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tipstaff.errors import SourceError
 from tipstaff.hosts.approvals import pending_calls
@@ -155,8 +155,8 @@ def sample_events(host: AgentHost, cwd: Path) -> dict[str, bytes]:
 def why_not_run(registered: Registered, program: Path) -> str:
     """Return why a registration is not tried out, empty where it is.
 
-    A settings file of the repository may name any program by the name of this one, and hand any line to a shell. What is
-    run is this package's own program alone, by its own path, without a shell.
+    A settings file of the repository may name any program by the name of this one, and hand any line to a shell. What
+    is run is this package's own program alone, by its own path, without a shell.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def why_not_run(registered: Registered, program: Path) -> str:
     """
     named = registered.words[0]
     try:
-        same = os.path.samefile(named, program)
+        same = Path(named).samefile(program)
     except OSError:
         return f"there is no program {named}"
     if not same:

@@ -49,7 +49,15 @@ def git_command(root: Path, *words: str, git: str = "git") -> list[str]:
 
 def git_environment() -> dict[str, str]:
     """Return the environment for it: no optional locks, no prompts, no programs named by variables."""
-    left_out = {"GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_PROXY_COMMAND"}
+    left_out = {
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PAGER",
+        "GIT_EDITOR",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+        "GIT_ASKPASS",
+        "GIT_PROXY_COMMAND",
+    }
     kept = {name: value for name, value in os.environ.items() if name not in left_out}
     return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "LC_ALL": "C"}
 

@@ -73,8 +73,15 @@ def _take_over_memory() -> int:
     if not waiting:
         write("no file of memory came with this repository and waits")
     for path in waiting:
-        write("", f"{plain(str(path))}:", *(f"  {plain(line)}" for line in path.read_text("utf-8", "replace").splitlines()))
-        if str(click.prompt("To let the agent remember this, type remember", default="", show_default=False)).strip() == "remember":
+        write(
+            "",
+            f"{plain(str(path))}:",
+            *(f"  {plain(line)}" for line in path.read_text("utf-8", "replace").splitlines()),
+        )
+        if (
+            str(click.prompt("To let the agent remember this, type remember", default="", show_default=False)).strip()
+            == "remember"
+        ):
             take_over(root, path)
     return exits.OK
 
@@ -93,7 +100,9 @@ def _lines(call: PendingCall, paint: Painter) -> list[str]:
         f"  in       {plain(call.cwd)}",
     ]
     for number, found in enumerate(call.findings):
-        lines.append(f"  {'because' if number == 0 else '':<8} {plain(found.get('reason', ''))} [{plain(found.get('rule', ''))}]")
+        lines.append(
+            f"  {'because' if number == 0 else '':<8} {plain(found.get('reason', ''))} [{plain(found.get('rule', ''))}]"
+        )
     if not call.findings:
         lines.append(f"  because  {plain(_masked(call.reason))}")
     for name, value in call.fields.items():
@@ -101,7 +110,9 @@ def _lines(call: PendingCall, paint: Painter) -> list[str]:
         lines += [f"  {plain(name):<8} {plain(rows[0])}", *(f"           {plain(row)}" for row in rows[1:])]
     for script in call.scripts:
         about = f"{script.get('bytes', 0):,} bytes, sha256 {str(script.get('sha256', ''))[:16]}"
-        lines.append(f"  runs     {plain(str(script.get('path', '')))} ({about}): as it is now, asked again if it changes")
+        lines.append(
+            f"  runs     {plain(str(script.get('path', '')))} ({about}): as it is now, asked again if it changes"
+        )
     if call.more_scripts:
         lines.append(f"           and {call.more_scripts} more files, as they are now")
     return lines

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def command(directory: Path, as_json: bool, store: Path | None, check: bool, embedding: str) -> int:
     """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing.
 
-    Where the repository has gate packs or settings of its own, its policy is compiled as well. What would make the gates
-    weaker is listed, and counts once a person has allowed it, in a terminal.
+    Where the repository has gate packs or settings of its own, its policy is compiled as well. What would make the
+    gates weaker is listed, and counts once a person has allowed it, in a terminal.
 
     Exits with 3 if a rule file could not be read; what could be read is compiled all the same.
     """

@@ -24,11 +24,11 @@ def command(host: str, as_json: bool) -> int:
 
     Exits with 1 if something is wrong, and if the hook is registered nowhere.
     """
-    from tipstaff.hosts import hosts_named
-    from tipstaff.hosts.doctor import examine
     from tipstaff.cli.policy_review import policy_document, policy_lines
     from tipstaff.errors import ConfigError
     from tipstaff.gates.image.repository_policy import has_own_policy, policy_of
+    from tipstaff.hosts import hosts_named
+    from tipstaff.hosts.doctor import examine
     from tipstaff.hosts.policies import PolicyFinding, check_policy, check_state
     from tipstaff.store.state import repository_of, state_folder
 

@@ -21,7 +21,12 @@ COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "m
 @click.option("--tool", help="Judge a call of this tool; COMMAND is its parameters as JSON, or its command.")
 @click.option("--cwd", help="The directory that it would run in; without it relative paths are not known.")
 @click.option("--shell", default="bash", show_default=True, help="bash, powershell, cmd, sql, python, node ...")
-@click.option("--dir", "directory", type=click.Path(path_type=Path), help="The repository whose policy applies; that around --cwd or here if not given.")
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path),
+    help="The repository whose policy applies; that around --cwd or here if not given.",
+)
 @click.option("--unattended", is_flag=True, help="Nobody is there to confirm: what cannot be known is blocked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--explain", "explained", is_flag=True, help="Show how it was read, and which rules were tried.")
@@ -51,7 +56,9 @@ def command(
         cwd = str(Path(cwd).absolute())
     state = state_folder()
     repository = repository_of((directory or Path(cwd or ".")).absolute()) or directory
-    policy = policy_of(repository if repository is not None and has_own_policy(repository, state) else None, state=state)
+    policy = policy_of(
+        repository if repository is not None and has_own_policy(repository, state) else None, state=state
+    )
     gates = EnforcementGates.of_policy(policy, policy.config.replace(unattended=unattended))
     if explained and tool is not None:
         raise ConfigError("--explain shows how a command is read; leave --tool out")

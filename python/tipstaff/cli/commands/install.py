@@ -21,12 +21,12 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
 
     Whatever else stands in the settings stays; a copy of the file is kept beside it. Installing again changes nothing.
     """
+    from tipstaff.cli.policy_review import compile_reviewed
+    from tipstaff.gates.image.policy_file import policy_path
     from tipstaff.guidance.hook.image import write_hook_image
     from tipstaff.guidance.project import open_project
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.installation import apply_install, plan_install
-    from tipstaff.cli.policy_review import compile_reviewed
-    from tipstaff.gates.image.policy_file import policy_path
     from tipstaff.hosts.policies import compile_policy
     from tipstaff.hosts.program import hook_program
     from tipstaff.store.state import repository_of, state_folder

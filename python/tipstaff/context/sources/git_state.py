@@ -37,8 +37,8 @@ class GitState:
 
     Notes
     -----
-    Nothing that the repository's configuration names is run (`tipstaff.store.git`), and no lock is taken. Names and subjects are
-    other people's words: they are put on one line each, without control characters, and cut.
+    Nothing that the repository's configuration names is run (`tipstaff.store.git`), and no lock is taken. Names and
+    subjects are other people's words: they are put on one line each, without control characters, and cut.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tipstaff.gates.packs.model import DECISIONS, SEVERITIES
 from tipstaff.gates.results import DECISIONS as FOUR

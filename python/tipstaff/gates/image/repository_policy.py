@@ -11,8 +11,9 @@ import json
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates.config import GateConfig
@@ -23,6 +24,9 @@ from tipstaff.model import Record
 from tipstaff.store.keys import private_key
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import make_private
+
+if TYPE_CHECKING:
+    from tipstaff.gates.secrets.packs import SecretRule
 
 _SETTINGS: Final = frozenset(GateConfig.__struct_fields__)
 _MAX_BYTES: Final = 1 << 20
@@ -98,7 +102,7 @@ def policy_of(repository: Path | None, *, state: Path | None = None, accepted: I
     packs = [_inside(path, repository) for path in pack_files(repository / PACKS_FOLDER)]
     rules = [_inside(path, repository) for path in pack_files(repository / SECRETS_FOLDER)]
     config, only_wiring = _settings(settings, repository, review)
-    secrets = compiled_rules(rules, review=review) if rules else b""
+    secrets = compiled_rules(rules, may_replace=partial(_may_replace, review)) if rules else b""
     image = _image(packs, config, secrets, review, only_wiring=only_wiring)
     sources = [*([settings] if settings.is_file() else []), *packs, *rules]
     return RepositoryPolicy(
@@ -130,6 +134,10 @@ def _image(
         policy.rules = {name: rule for name, rule in policy.rules.items() if name.startswith(WIRING)}
         image = compile_image(policy, config=numbers, allowlist=config.allowed_tools, secrets=secrets)
     return image
+
+
+def _may_replace(review: WeakeningReview, rule: SecretRule, path: Path) -> bool:
+    return review.admits("secret rule", rule.id, "as it is shipped", "replaced", rule.to_dict(), rule.because, path)
 
 
 # -- settings ----------------------------------------------------------------------------------------------------------

@@ -126,7 +126,8 @@ class EnforcementGates:
 
         gates = cls.__new__(cls)
         loaded = default_policy() if policy.repository is None else open_policy(policy.image)
-        gates._start(config or policy.config, loaded, Scanner(policy.secrets) if policy.secrets else None)
+        scanner = Scanner(policy.secrets) if policy.secrets else None
+        gates._start(config or policy.config, loaded, scanner)  # noqa: SLF001 - an object of this class
         return gates
 
     @property
@@ -474,7 +475,9 @@ class EnforcementGates:
     def _place(self, cwd: str | None) -> Any:
         from tipstaff.gates.judging.surroundings import place_of
 
-        return place_of(os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files, state=self._state)
+        return place_of(
+            os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files, state=self._state
+        )
 
 
 def _pack_paths(packs: Iterable[str | Path]) -> Iterable[Path]:

@@ -14,7 +14,6 @@ import tomllib
 import zlib
 from collections.abc import Iterable
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec

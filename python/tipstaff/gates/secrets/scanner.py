@@ -6,7 +6,7 @@ the package. Files, commands, and what tools print are all text here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,6 @@ from tipstaff.kernels import SecretTable
 from tipstaff.model import Record
 
 if TYPE_CHECKING:
-    from tipstaff.gates.packs.weakenings import WeakeningReview
     from tipstaff.gates.secrets.packs import SecretRule
 
 MASK: Final = "*"
@@ -145,15 +144,15 @@ def scanner_for(root: Path) -> Scanner:
     return Scanner(compiled_rules(packs)) if packs else default_scanner()
 
 
-def compiled_rules(packs: Iterable[Path], *, review: WeakeningReview | None = None) -> bytes:
+def compiled_rules(packs: Iterable[Path], *, may_replace: Callable[[SecretRule, Path], bool] | None = None) -> bytes:
     """Return the table of the package's rules with those of further packs.
 
     Parameters
     ----------
     packs
         TOML files of secret rules.
-    review
-        Who says which rules of the package these may replace; without it, all.
+    may_replace
+        Says which of them may replace a rule of the package; without it, all.
 
     Raises
     ------
@@ -170,10 +169,6 @@ def compiled_rules(packs: Iterable[Path], *, review: WeakeningReview | None = No
     for path in packs:
         for rule in secret_packs.parse_pack(path.read_text(encoding="utf-8"), str(path)):
             secret_table.check_samples(rule, words)
-            replaces = review is not None and rule.id in known
-            if replaces and review is not None and not review.admits(
-                "secret rule", rule.id, "as it is shipped", "replaced", rule.to_dict(), rule.because, path
-            ):
-                continue
-            more.append(rule)
+            if rule.id not in known or may_replace is None or may_replace(rule, path):
+                more.append(rule)
     return secret_table.compile_table(secret_packs.joined_rules(own, more), words)
