@@ -18,7 +18,7 @@ def measure_files(root, paths):
     for path in paths:
         name = os.fsencode(path)
         if b"\0" in name:
-            raise ValueError(f"{path!r}: a path holds no NUL")
+            raise ValueError(f"{path!r}: a path cannot contain NUL")
         names.append(name)
     cdef bytes joined = b"\0".join(names) + b"\0"
     cdef int64_t count = len(names)

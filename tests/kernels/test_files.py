@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.kernels import implementation
 from tipstaff.kernels.plain import files as plain
-
-NATIVE_IS_HERE = implementation() == "native"
 
 CONTENTS = {
     "empty": b"",
@@ -62,7 +59,6 @@ def test_each_kind_of_file(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.skipif(not NATIVE_IS_HERE, reason="no compiled kernels here")
 def test_the_native_kernel_agrees(tmp_path: Path) -> None:
     from tipstaff.kernels import _files
 
@@ -78,7 +74,6 @@ def test_the_native_kernel_agrees(tmp_path: Path) -> None:
             kernel(tmp_path / "nowhere", [])
 
 
-@pytest.mark.skipif(not NATIVE_IS_HERE, reason="no compiled kernels here")
 @given(
     content=st.binary(max_size=64).map(lambda part: part * 40),
     prefix=st.sampled_from([b"", b"a" * 7_990, b"#" * 2_030]),

@@ -15,7 +15,13 @@ from tipstaff.context.session.session import ContextSession
 
 
 def run_anthropic(
-    session: ContextSession, provider: Provider, url: str, turns: Sequence[Turn], *, whole: bool = True, objects: bool = True
+    session: ContextSession,
+    provider: Provider,
+    url: str,
+    turns: Sequence[Turn],
+    *,
+    whole: bool = True,
+    objects: bool = True,
 ) -> list[Any]:
     """Run a session with the Messages API; `whole` gives all messages each time, `objects` the SDK's own."""
     client = anthropic.Anthropic(api_key="local", base_url=url, max_retries=0)
@@ -92,7 +98,8 @@ def run_responses(
         for blocks, results in turn.rounds:
             call(blocks)
             items.extend(
-                {"type": "function_call_output", "call_id": one["tool_use_id"], "output": one["content"]} for one in results
+                {"type": "function_call_output", "call_id": one["tool_use_id"], "output": one["content"]}
+                for one in results
             )
         call(turn.answer)
     return items

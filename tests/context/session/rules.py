@@ -73,7 +73,11 @@ def anthropic_problems(body: Body, signed: set[tuple[str, str]] | None = None) -
                 found.append(f"{where}: {kind} with {sorted(extra)}")
             if kind == "text" and not block["text"].strip():
                 found.append(f"{where}: empty text")
-            if kind == "text" and block["text"] != block["text"].rstrip() and role == "assistant" == _last(messages, index):
+            if (
+                kind == "text"
+                and block["text"] != block["text"].rstrip()
+                and role == "assistant" == _last(messages, index)
+            ):
                 found.append(f"{where}: trailing white space of a final answer")
             if kind == "tool_result":
                 if role != "user":
@@ -265,7 +269,11 @@ def texts(value: Any) -> Iterator[str]:
 
 def wire(body: Body) -> str:
     """Return the part of a body that a prompt cache sees, in its order: tools, system, messages."""
-    parts = [body.get("tools", []), body.get("system", body.get("instructions", "")), *body.get("messages", body.get("input"))]
+    parts = [
+        body.get("tools", []),
+        body.get("system", body.get("instructions", "")),
+        *body.get("messages", body.get("input")),
+    ]
     return "\n".join(json.dumps(_bare(part), ensure_ascii=False) for part in parts)
 
 

@@ -96,7 +96,12 @@ def script(seed: int = 1, turns: int = 300, *, thinking: bool = True, huge: bool
                 serial += 1
                 path = f"src/app/part{serial % 40}/module{serial % 7}.py"
                 kind = chance.random()
-                name, value, output, failed = "Read", {"file_path": path}, code(chance, chance.choice((8, 40, 90))), False
+                name, value, output, failed = (
+                    "Read",
+                    {"file_path": path},
+                    code(chance, chance.choice((8, 40, 90))),
+                    False,
+                )
                 if kind < 0.3:
                     name = "Edit"
                     value = {"file_path": path, "old_string": code(chance, 4), "new_string": code(chance, 6)}

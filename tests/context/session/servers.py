@@ -166,7 +166,13 @@ class Provider:
             elif b["type"] == "text":
                 part = {"type": "output_text", "text": b["text"], "annotations": []}
                 items.append(
-                    {"type": "message", "id": f"msg_{name}", "role": "assistant", "status": "completed", "content": [part]}
+                    {
+                        "type": "message",
+                        "id": f"msg_{name}",
+                        "role": "assistant",
+                        "status": "completed",
+                        "content": [part],
+                    }
                 )
             else:
                 items.append(

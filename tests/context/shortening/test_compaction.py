@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 import copy
 import random
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,8 +16,8 @@ from tipstaff.context import (
     SummarizerError,
     SummaryRequest,
     compact,
-    estimate_tokens,
     estimate_full_context,
+    estimate_tokens,
     estimate_tools,
     prune_for_request,
 )
@@ -150,7 +150,9 @@ def test_d24_a_compaction_never_enlarges() -> None:
     result = compact_by_rule(messages, config=small(1000, 5), summarizer=model)
     assert result.compacted_tokens <= result.original_tokens
     messages += [{"role": "user", "content": "next"}]
-    result = compact_by_rule(messages, config=small(1000, 1), summarizer=Scripted("<summary>" + "s " * 50_000 + "</summary>"))
+    result = compact_by_rule(
+        messages, config=small(1000, 1), summarizer=Scripted("<summary>" + "s " * 50_000 + "</summary>")
+    )
     assert result.compacted_tokens <= result.original_tokens
     huge = compact_by_rule(long_talk(20), config=small(4000, 1), pinned=("p" * 100_000,))
     assert huge.phase == "none"
@@ -161,7 +163,9 @@ def test_d26_summaries_are_carried_and_later_work_is_seen() -> None:
     config = small(6000, 2)
     messages = [*exchange_of("src/first.py", "a"), *long_talk(40)]
     messages.insert(0, {"role": "user", "content": "Begin: THE VERY FIRST"})
-    first = compact_by_rule(messages, config=config, summarizer=Scripted("<summary>FIRST SUMMARY</summary>"), pinned=(RULE,))
+    first = compact_by_rule(
+        messages, config=config, summarizer=Scripted("<summary>FIRST SUMMARY</summary>"), pinned=(RULE,)
+    )
     assert first.phase == "summarized"
     later = [
         *first.messages,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 import copy
 import json
 import random
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 

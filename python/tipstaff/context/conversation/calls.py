@@ -30,7 +30,9 @@ _LIST_KEYS: Final = ("todos", "plan", "items", "tasks", "todoList")
 _STEP_KEYS: Final = ("content", "step", "task", "title", "text", "description")
 _OVER: Final = frozenset({"completed", "done", "cancelled", "canceled", "complete", "finished"})
 _READING: Final = frozenset({"view", "read", "open"})
-_PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\+\+\+ (?:b/)?(?!/dev/null)([^\t\n]+)", re.MULTILINE)
+_PATCHED: Final = re.compile(
+    r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\+\+\+ (?:b/)?(?!/dev/null)([^\t\n]+)", re.MULTILINE
+)
 _SEPARATORS: Final = re.compile(r"&&|\|\||[;|&\n]")
 _TRIVIAL: Final = frozenset({"cd", "ls", "pwd"})
 

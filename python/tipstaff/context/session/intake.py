@@ -67,7 +67,11 @@ class Intake:
         """
         keys = [_key(item) for item in given]
         same = len(self._given)
-        if same and len(keys) >= same and all(a[0] is b[0] and a[1:] == b[1:] for a, b in zip(self._given, keys, strict=False)):
+        if (
+            same
+            and len(keys) >= same
+            and all(a[0] is b[0] and a[1:] == b[1:] for a, b in zip(self._given, keys, strict=False))
+        ):
             _, fresh = self._wire.read(given[same:])
             self._whole = True if fresh else self._whole
             news = self._following(fresh, None)

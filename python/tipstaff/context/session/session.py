@@ -439,7 +439,10 @@ class ContextSession:
         needed = self._meter.tokens(self._estimate())
         self._stuck_at = needed if needed > self.config.trigger_tokens else 0
         self._saved += max(0, before - self._estimate())
-        if needed > available and self._meter.likely(self._estimate()) * (1.0 if self._meter.measured else 1.1) > available:
+        if (
+            needed > available
+            and self._meter.likely(self._estimate()) * (1.0 if self._meter.measured else 1.1) > available
+        ):
             raise self._overflow(available)
 
     def _shorten(self, query: str | None, sections: Mapping[str, str]) -> None:
@@ -552,7 +555,9 @@ class ContextSession:
             return
         from tipstaff.context.sources.auto_memory import flush
 
-        kinds = {name: getattr(self._facts, name) for name in ("constraints", "decisions", "failures", "files", "errors")}
+        kinds = {
+            name: getattr(self._facts, name) for name in ("constraints", "decisions", "failures", "files", "errors")
+        }
         self.problems += flush(kinds, self._memory, self._candidates, self._session)
 
 

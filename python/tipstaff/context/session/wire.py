@@ -139,7 +139,9 @@ class _Chat:
         if "role" not in message:
             msg = f"message {at}: a chat completions message has a role; Responses items need api='openai-responses'"
             raise MessageError(msg)
-        return {key: value for key, value in message.items() if key in _CHAT_FIELDS and value is not None and value != []}
+        return {
+            key: value for key, value in message.items() if key in _CHAT_FIELDS and value is not None and value != []
+        }
 
     def answer(self, response: object) -> dict[str, Any] | None:
         choices = field_of(response, "choices")
@@ -191,7 +193,12 @@ class _SessionResponses(ResponsesShape):
                 reasoning = str(item.get("id") or "")
                 text = text_of(item.get("summary")) or "[reasoning]"
                 blocks.append(
-                    {"type": "thinking", "thinking": text, "signature": item.get("encrypted_content") or "", EXTENSION: note}
+                    {
+                        "type": "thinking",
+                        "thinking": text,
+                        "signature": item.get("encrypted_content") or "",
+                        EXTENSION: note,
+                    }
                 )
             elif kind in {"function_call", "custom_tool_call"}:
                 given: object = item.get("arguments") if kind == "function_call" else item.get("input")

@@ -248,8 +248,15 @@ def _summarized(
         user_first = kept[0].get("role") == "user"
         room = target - front - left[cut] - (0 if user_first else turning)
         before = said_in(work.messages[preamble.size : cut])
-        task, said = (preamble.task, (*preamble.said, *before)) if preamble.task else (before[0] if before else "", before[1:])
-        wanted = count(task) + sum(map(count, said)) + 8 * len(said) + count(facts.without("\n".join((task, *said))).render())
+        task, said = (
+            (preamble.task, (*preamble.said, *before)) if preamble.task else (before[0] if before else "", before[1:])
+        )
+        wanted = (
+            count(task)
+            + sum(map(count, said))
+            + 8 * len(said)
+            + count(facts.without("\n".join((task, *said))).render())
+        )
         if cut != last_cut and room < min(wanted + LEAST_SUMMARY, int(_ROOM_SHARE * target)):
             continue
         # Even where nothing fits: the task, and a few words on what was done.

@@ -104,9 +104,7 @@ def said_in(messages: Sequence[Message]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def said_within(
-    task: str, said: Sequence[str], tokens: int, count: TextCounter
-) -> tuple[str, tuple[str, ...], bool]:
+def said_within(task: str, said: Sequence[str], tokens: int, count: TextCounter) -> tuple[str, tuple[str, ...], bool]:
     """Return as much of what the user said as so many tokens allow.
 
     Returns
@@ -125,7 +123,10 @@ def said_within(
     shorter, cut = task, list(said)
     for cap in _CAPS:
         shorter = shortened(task, max(cap, 2_000))
-        cut = [shortened(text, cap) if size * 2 > cap // 2 and len(text) > cap else text for text, size in zip(said, costs, strict=True)]
+        cut = [
+            shortened(text, cap) if size * 2 > cap // 2 and len(text) > cap else text
+            for text, size in zip(said, costs, strict=True)
+        ]
         sizes = [size if new is old else cost(new) for new, old, size in zip(cut, said, costs, strict=True)]
         if cost(shorter) + sum(sizes) <= tokens:
             return shorter, tuple(cut), False

@@ -203,7 +203,11 @@ def measured_request(
 
 
 def _saved_before(
-    messages: Sequence[Message], config: CompactionConfig, count: TextCounter, costs: Sequence[int], previous: PruneResult
+    messages: Sequence[Message],
+    config: CompactionConfig,
+    count: TextCounter,
+    costs: Sequence[int],
+    previous: PruneResult,
 ) -> int:
     """Return what an earlier result leaves out of these messages."""
     pruner = Pruner(messages, config, count=count, costs=costs)

@@ -66,9 +66,7 @@ class AutoMemory:
         """Return the memory of a project, where the tier Auto-Memory reads it."""
         return cls(Path(root) / AUTO_MEMORY)
 
-    def remember(
-        self, entries: Mapping[str, Iterable[str]], session: str = "", *, today: dt.date | None = None
-    ) -> int:
+    def remember(self, entries: Mapping[str, Iterable[str]], session: str = "", *, today: dt.date | None = None) -> int:
         """Add what is not there yet, and return how many entries that was.
 
         Parameters
