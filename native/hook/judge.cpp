@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/patch/former.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"
@@ -24,6 +25,8 @@ namespace judging {
 namespace {
 
 using gate::Decision;
+
+constexpr std::size_t kLongestShown = 1 << 20;  // of a call that a person may be asked to read
 
 Decision worse(Decision one, Decision other) noexcept { return one > other ? one : other; }
 
@@ -97,6 +100,20 @@ void say_finding(const HookEvent& event, const gate::Image& image, const gate::F
   }
 }
 
+// The findings by how bad they are: decision, then severity.
+std::uint32_t worst_first(const Situation& situation, const gate::Verdict& verdict, std::uint32_t* order) noexcept {
+  const auto rank = [&](const gate::Finding& finding) noexcept {
+    const std::uint32_t severity = finding.rule != gate::kNothing ? situation.image->rules[finding.rule].severity : 2;
+    return static_cast<std::uint32_t>(finding.decision) * 8 + severity;
+  };
+  for (std::uint32_t i = 0; i < verdict.count; ++i) {
+    std::uint32_t at = i;
+    for (; at > 0 && rank(verdict.findings[order[at - 1]]) < rank(verdict.findings[i]); --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return verdict.count;
+}
+
 void say(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
   Writer out(judgement->reason, Judgement::kReasonBytes - 512);
   Reply& reply = judgement->reply;
@@ -109,12 +126,13 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
   }
   if (!event.readable) out.raw("Not all that this call would do can be read. ");
   std::uint32_t said = 0;
-  for (Decision level : {Decision::block, Decision::confirm, Decision::warn}) {
-    for (std::uint32_t i = 0; i < verdict.count && said < Judgement::kSaid; ++i) {
-      if (verdict.findings[i].decision != level) continue;
-      if (said++ != 0) out.raw(" ");
-      say_finding(event, *situation.image, verdict.findings[i], *judgement, out);
-    }
+  std::uint32_t order[gate::Verdict::kFindings];
+  const std::uint32_t count = worst_first(situation, verdict, order);
+  for (std::uint32_t i = 0; i < count && said < Judgement::kSaid; ++i) {
+    const gate::Finding& finding = verdict.findings[order[i]];
+    if (finding.decision == Decision::allow) continue;
+    if (said++ != 0) out.raw(" ");
+    say_finding(event, *situation.image, finding, *judgement, out);
   }
   if (reply.decision == Decision::confirm && judgement->has_subject && !out.full()) {
     Writer more(judgement->reason + out.size(), Judgement::kReasonBytes - out.size());
@@ -129,32 +147,57 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
   if (reply.reason.empty() && reply.decision != Decision::allow) reply.reason = "tipstaff's policy stops this call.";
 }
 
-void leave_for_a_person(const HookEvent& event, const Situation& situation, const Judgement& judgement) noexcept {
-  char memory[8192];
-  Writer out(memory, sizeof memory);
+// Writes what a person looks at: all of the call, or false.
+bool show_call(const HookEvent& event, const Situation& situation, const Judgement& judgement, Writer& out) noexcept {
   out.raw("{\"code\":").string(judgement.subject.code_view()).raw(",\"subject\":").string(judgement.subject.hex_view());
   out.raw(",\"asked\":").number(situation.now_s).raw(",\"host\":").string(name_of(event.host));
   out.raw(",\"tool\":").string(event.tool).raw(",\"cwd\":").string(situation.cwd);
-  out.raw(",\"reason\":").string(judgement.reply.reason).raw(",\"fields\":{");
-  std::size_t whole = out.size();
-  for (std::uint32_t i = 0; i < event.field_count && i < 16; ++i) {
-    const std::size_t before = out.size();
-    if (i != 0) out.raw(",");
-    out.string(event.fields[i].name).raw(":").string(event.fields[i].text.substr(0, 2048));
-    if (out.full() || out.size() + 64 > sizeof memory) {
-      out.truncate(before);
-      break;
-    }
-    whole = out.size();
+  out.raw(",\"reason\":").string(judgement.reply.reason).raw(",\"findings\":[");
+  std::uint32_t order[gate::Verdict::kFindings];
+  const std::uint32_t count = worst_first(situation, judgement.verdict, order);
+  bool first = true;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const gate::Finding& finding = judgement.verdict.findings[order[i]];
+    if (finding.decision == gate::Decision::allow || finding.rule == gate::kNothing) continue;
+    const gate::record::Rule& rule = situation.image->rules[finding.rule];
+    out.raw(first ? "{\"rule\":" : ",{\"rule\":").string(situation.image->text(rule.id));
+    out.raw(",\"reason\":").string(situation.image->text(rule.reason)).raw("}");
+    first = false;
   }
-  out.truncate(whole);
-  out.raw("}}\n");
-  approvals::leave(*situation.state, judgement.subject, out.view());
+  out.raw("],\"fields\":");
+  if (event.input != kNoNode) {
+    write_json(*situation.json, event.input, out);
+  } else {
+    out.raw("{");
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      if (i != 0) out.raw(",");
+      out.string(event.fields[i].name).raw(":").string(event.fields[i].text);
+    }
+    out.raw("}");
+  }
+  out.raw(",\"scripts\":[");
+  for (std::uint32_t i = 0; i < judgement.files.shown(); ++i) {
+    const ReadFiles::File& file = judgement.files[i];
+    char hex[64];
+    write_hex(file.digest, hex);
+    out.raw(i == 0 ? "{\"path\":" : ",{\"path\":").string(file.path_view());
+    out.raw(",\"bytes\":").number(file.bytes).raw(",\"sha256\":").string({hex, sizeof hex}).raw("}");
+  }
+  out.raw("],\"more_scripts\":").number(judgement.files.count() - judgement.files.shown()).raw("}\n");
+  return !out.full();
 }
 
-// What an edit takes away is no new secret: taking it away is what is wanted.
-bool is_former(std::string_view name) noexcept {
-  return gate::ascii::one_of(name, "old_string old_str oldstring");
+// Returns whether a person can be shown all that they would allow.
+bool leave_for_a_person(const HookEvent& event, const Situation& situation, const Judgement& judgement) noexcept {
+  const std::size_t wanted = 6 * situation.input_bytes + 64 * 1024;  // every byte may need an escape of six
+  if (situation.input_bytes > kLongestShown) return false;
+  void* memory = ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  Writer out(static_cast<char*>(memory), wanted);
+  const bool whole = show_call(event, situation, judgement, out);
+  if (whole) approvals::leave(*situation.state, judgement.subject, out.view());
+  ::munmap(memory, wanted);
+  return whole;
 }
 
 // Looks for secrets and masks them: all that is shown or kept of the call is shown and kept so.
@@ -176,9 +219,15 @@ void mask_secrets(const HookEvent& event, const Situation& situation, bool count
   };
   for (std::uint32_t i = 0; i < event.field_count; ++i) {
     const gate::Field& field = event.fields[i];
+    // What an edit takes away is no new secret: taking it away is what is wanted.
+    gate::FormerParts former(event.tool, field.name, field.text);
+    gate::Span part;
+    const bool all_former = gate::FormerParts(event.tool, field.name, field.text).next(&part) &&
+                            part.end - part.start == field.text.size();
     Redaction::Weight weight;
-    if (redaction.mask(field.text, true, &weight, path) == 0) redaction.mask_named(field.name, field.text, true, &weight, path);
-    if (!is_former(field.name)) take(weight, i);
+    if (redaction.mask(field.text, true, &weight, path, &former) == 0)
+      redaction.mask_named(field.name, field.text, true, &weight, path);
+    if (!all_former) take(weight, i);
   }
   if (event.input != kNoNode) {
     Redaction::Weight weight;
@@ -193,6 +242,20 @@ void mask_secrets(const HookEvent& event, const Situation& situation, bool count
   judgement->verdict.add(finding);
 }
 
+// $TMPDIR where it is below a known temporary place and holds neither the home nor the repository; else empty. Whoever
+// sets it elsewhere would make a home or a repository a place where anything may be deleted.
+std::string_view temporary_folder(std::string_view home, std::string_view repository) noexcept {
+  std::string_view folder = environment("TMPDIR");
+  while (folder.size() > 1 && folder.back() == '/') folder.remove_suffix(1);
+  bool known = false;
+  for (const std::string_view place : {"/tmp", "/var/tmp", "/var/folders", "/private/tmp", "/private/var/folders", "/dev/shm", "/run/user"})
+    known = known || (folder.substr(0, place.size()) == place && (folder.size() == place.size() || folder[place.size()] == '/'));
+  if (!known || folder.find("/..") != std::string_view::npos) return {};
+  for (const std::string_view kept : {home, repository})
+    if (!kept.empty() && kept.substr(0, folder.size()) == folder && (kept.size() == folder.size() || kept[folder.size()] == '/')) return {};
+  return folder;
+}
+
 void before_tool(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
   gate::Settings settings;
   settings.config = situation.image->config;
@@ -201,8 +264,11 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   around.cwd = situation.folder;
   around.repository = situation.repository;
   around.home = environment("HOME");
-  around.temporary = environment("TMPDIR");
-  gate::files::open(&around);
+  around.temporary = temporary_folder(around.home, situation.repository);
+  around.state = situation.state->view();
+  around.program = situation.program;
+  around.follows_links = true;
+  judgement->files.open(&around);
   gate::Event call;
   call.tool = event.tool.empty() ? std::string_view("Shell") : event.tool;
   call.fields = event.fields;
@@ -223,13 +289,13 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   // Before anything is masked: an approval is for the call as it is.
   // It may be for what only the secrets come to.
   if ((decision == Decision::confirm || (wants_scan && decision != Decision::block)) && situation.state->ok()) {
-    judgement->subject = subject_of(*situation.json, event, situation.cwd);
+    judgement->subject = subject_of(*situation.json, event, situation.cwd, judgement->files);
     judgement->has_subject = true;
   }
   if (wants_scan || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
   reply.decision = worse(decision, judgement->verdict.decision);
   if (reply.decision == Decision::confirm && judgement->has_subject) {
-    const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, situation.now_s);
+    const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, event, situation.now_s);
     if (answer == approvals::Answer::allowed) {
       judgement->approved = true;
       reply.decision = Decision::warn;
@@ -243,8 +309,11 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
     }
   }
   say(event, situation, judgement);
-  if (reply.decision == Decision::confirm && judgement->has_subject && event.phase == Phase::before_tool)
-    leave_for_a_person(event, situation, *judgement);
+  if (reply.decision != Decision::confirm || !judgement->has_subject || event.phase != Phase::before_tool) return;
+  if (leave_for_a_person(event, situation, *judgement)) return;
+  // Nobody can allow what nobody can read.
+  judgement->has_subject = false;
+  say(event, situation, judgement);
 }
 
 // Every text below a value, one after the other.
@@ -260,8 +329,8 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   gate::Settings settings;
   settings.config = situation.image->config;
   if (event.output == kNoNode || !settings.on(gate::Gate::secrets)) return;
-  if (!judgement->redaction.open(situation.secrets, situation.own_secrets)) return;
   const Json& json = *situation.json;
+  if (!judgement->redaction.open(situation.secrets, situation.own_secrets)) return withhold(event, json, &judgement->reply);
   judgement->secrets = judgement->redaction.mask_all(json, event.output, {}, false);
   if (judgement->secrets == 0) return;
   Reply& reply = judgement->reply;
@@ -278,7 +347,7 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   }
   const std::size_t room = 6 * situation.input_bytes + 4096;  // every byte may need an escape of six
   void* memory = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return;
+  if (memory == MAP_FAILED) return withhold(event, json, &reply);
   Writer out(static_cast<char*>(memory), room);
   if (event.host == Host::gemini || event.host == Host::codex) {
     out.raw(reply.reason).raw("\n\n");
@@ -295,11 +364,41 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   } else {
     write_json(json, event.output, out);
   }
-  if (!out.full()) reply.output = out.view();
+  if (out.full()) return withhold(event, json, &reply);
+  reply.output = out.view();
 }
 
 }  // namespace
 }  // namespace judging
+
+void withhold(const HookEvent& event, const Json& json, Reply* reply) noexcept {
+  constexpr std::string_view kReason =
+      "tipstaff could not search this output for secrets in the time that it has, so the output is withheld. "
+      "Print less of it at a time.";
+  reply->decision = gate::Decision::warn;
+  reply->reason = kReason;
+  switch (event.host) {
+    case Host::gemini:
+    case Host::codex: reply->replacement = kReason; return;
+    case Host::cursor:
+      if (!gate::ascii::starts_with(event.tool, "mcp:")) {
+        reply->context = kReason;
+        return;
+      }
+      reply->output = "\"[withheld by tipstaff: not searched for secrets]\"";
+      return;
+    case Host::copilot:
+      if (json.find(event.output, "textResultForLlm") != kNoNode) {
+        reply->output = "{\"resultType\":\"success\",\"textResultForLlm\":\"[withheld by tipstaff: not searched for secrets]\"}";
+        return;
+      }
+      break;
+    default: break;
+  }
+  reply->output = json[event.output].kind == JsonKind::object
+                      ? "{\"stdout\":\"[withheld by tipstaff: not searched for secrets]\",\"stderr\":\"\",\"interrupted\":false}"
+                      : "\"[withheld by tipstaff: not searched for secrets]\"";
+}
 
 void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
   switch (event.phase) {

@@ -67,7 +67,11 @@ def test_the_native_kernel_agrees(tmp_path: Path) -> None:
         assert [list(part) for part in _files.measure_files(tmp_path, some)] == [
             list(part) for part in plain.measure_files(tmp_path, some)
         ]
-    for kernel in (_files.measure_files, plain.measure_files):
+        assert list(_files.stat_files(tmp_path, some)) == list(plain.stat_files(tmp_path, some))
+    about = (tmp_path / "text.py").stat()
+    found = list(plain.stat_files(tmp_path, ["text.py", "nowhere"]))
+    assert found == [18, about.st_mtime_ns, about.st_ctime_ns, about.st_ino, -1, 0, 0, 0]
+    for kernel in (_files.measure_files, plain.measure_files, _files.stat_files, plain.stat_files):
         with pytest.raises(ValueError, match="NUL"):
             kernel(tmp_path, ["a\0b"])
         with pytest.raises(OSError, match="nowhere"):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tipstaff.context.conversation.messages import CONTEXT_CLOSE, CONTEXT_OPEN, Message, blocks_of, with_blocks
+from tipstaff.context.conversation.messages import CONTEXT_CLOSE, CONTEXT_OPEN, Block, Message, blocks_of, with_blocks
 from tipstaff.context.inspecting.snapshot import ContextSnapshot, take_snapshot
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan, OverflowPolicy
@@ -16,11 +16,17 @@ from tipstaff.context.prompt.budget import SystemPromptBudget
 from tipstaff.context.prompt.focus import RequestFocus
 from tipstaff.context.prompt.sections import RULES_PREFIX
 from tipstaff.context.shortening.compaction_config import CompactionConfig
-from tipstaff.context.shortening.pruning import PruneResult, prune_for_request
+from tipstaff.context.shortening.measure import scaled_counter
+from tipstaff.context.shortening.pruning import (
+    LAST_RESORT_SHARE,
+    PruneResult,
+    prune_for_request,
+    shortened_results,
+)
 from tipstaff.context.sources.git_state import GitState
 from tipstaff.context.sources.memory_tiers import MemoryTiers
 from tipstaff.context.sources.path_rules import PathRules, format_rule
-from tipstaff.context.tokens.counting import TextCounter, default_counter
+from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_full_context
 from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
 from tipstaff.model import Record
 
@@ -189,6 +195,7 @@ class RequestAssembler:
         )
         self._count = count or default_counter()
         self._previous: PruneResult | None = None
+        self._cut: dict[str, Block] = {}
 
     def assemble(
         self,
@@ -240,8 +247,13 @@ class RequestAssembler:
             previous=self._previous,
         )
         self._previous = pruned if pruned.applied else None
+        pruned = self._within_window(pruned)
         sent = _with_context(pruned.messages, context) if context else pruned.messages
-        snapshot, used, troubles = self.record(planned, sent, self._tools)
+        beside = estimate_full_context(
+            [{"type": "text", "text": text} for text in (system, context) if text], self._tools, (), count=self._count
+        )
+        spoken = max(0, pruned.pruned_tokens - round(beside * pruned.scale))
+        snapshot, used, troubles = self.record(planned, sent, self._tools, message_tokens=spoken)
         return AssembledRequest(
             prompt=planned.prompt,
             system_prompt=system,
@@ -253,6 +265,16 @@ class RequestAssembler:
             snapshot=snapshot,
             problems=(*planned.problems, *troubles),
         )
+
+    def _within_window(self, pruned: PruneResult) -> PruneResult:
+        """Return the messages with results cut where they would not fit into the window at all."""
+        excess = pruned.pruned_tokens - int(self._config.effective_window_tokens * LAST_RESORT_SHARE)
+        if excess <= 0 and not self._cut:
+            return pruned
+        count = self._count if pruned.scale == 1.0 else scaled_counter(self._count, pruned.scale)
+        messages, saved = shortened_results(pruned.messages, excess, self._cut, count=count)
+        tokens = pruned.pruned_tokens - saved
+        return pruned.replace(messages=messages, pruned_tokens=tokens) if saved else pruned
 
     def plan(
         self,

@@ -26,7 +26,7 @@ from tipstaff.review.names import nearest
 FILES: Final = (".tipstaff/config.toml", ".tipstaff/config.yaml", ".tipstaff/config.yml", ".semspec/config.yaml")
 TABLES: Final = ("checks", "gates", "sizing", "review")
 SIZING_KEYS: Final = ("window", "sweet_spot", "task_share", "soft_files", "hard_files", "models")
-REVIEW_KEYS: Final = ("window", "reserve", "sops", "decisions", "conventions")
+REVIEW_KEYS: Final = ("window", "reserve", "sops", "decisions", "conventions", "ledger")
 MAX_CONFIG_BYTES: Final = 1_000_000
 
 

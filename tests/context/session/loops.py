@@ -15,16 +15,9 @@ from tipstaff.context.session.session import ContextSession
 
 
 def run_anthropic(
-    session: ContextSession,
-    provider: Provider,
-    url: str,
-    turns: Sequence[Turn],
-    *,
-    whole: bool = True,
-    objects: bool = True,
+    session: ContextSession, provider: Provider, url: str, turns: Sequence[Turn], *, whole: bool = True, objects: bool = True
 ) -> list[Any]:
     """Run a session with the Messages API; `whole` gives all messages each time, `objects` the SDK's own."""
-    client = anthropic.Anthropic(api_key="local", base_url=url, max_retries=0)
     messages: list[Any] = []
 
     def call(blocks: list[dict[str, Any]]) -> Any:
@@ -39,12 +32,13 @@ def run_anthropic(
             messages.append({"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in answer.content]})
         return answer
 
-    for turn in turns:
-        messages.append({"role": "user", "content": turn.user})
-        for blocks, results in turn.rounds:
-            call(blocks)
-            messages.append({"role": "user", "content": results})
-        call(turn.answer)
+    with anthropic.Anthropic(api_key="local", base_url=url, max_retries=0) as client:
+        for turn in turns:
+            messages.append({"role": "user", "content": turn.user})
+            for blocks, results in turn.rounds:
+                call(blocks)
+                messages.append({"role": "user", "content": results})
+            call(turn.answer)
     return messages
 
 
@@ -52,7 +46,6 @@ def run_chat(
     session: ContextSession, provider: Provider, url: str, turns: Sequence[Turn], *, whole: bool = True
 ) -> list[Any]:
     """Run a session with Chat Completions."""
-    client = openai.OpenAI(api_key="local", base_url=f"{url}/v1", max_retries=0)
     messages: list[Any] = [{"role": "system", "content": "You are an engineer of the shop."}]
 
     def call(blocks: list[dict[str, Any]]) -> Any:
@@ -65,14 +58,15 @@ def run_chat(
             messages.clear()
         return answer
 
-    for turn in turns:
-        messages.append({"role": "user", "content": turn.user})
-        for blocks, results in turn.rounds:
-            call(blocks)
-            messages.extend(
-                {"role": "tool", "tool_call_id": one["tool_use_id"], "content": one["content"]} for one in results
-            )
-        call(turn.answer)
+    with openai.OpenAI(api_key="local", base_url=f"{url}/v1", max_retries=0) as client:
+        for turn in turns:
+            messages.append({"role": "user", "content": turn.user})
+            for blocks, results in turn.rounds:
+                call(blocks)
+                messages.extend(
+                    {"role": "tool", "tool_call_id": one["tool_use_id"], "content": one["content"]} for one in results
+                )
+            call(turn.answer)
     return messages
 
 
@@ -80,12 +74,13 @@ def run_responses(
     session: ContextSession, provider: Provider, url: str, turns: Sequence[Turn], *, whole: bool = True
 ) -> list[Any]:
     """Run a session with Responses."""
-    client = openai.OpenAI(api_key="local", base_url=f"{url}/v1", max_retries=0)
     items: list[Any] = []
 
     def call(blocks: list[dict[str, Any]]) -> Any:
         provider.next = blocks
-        answer = client.responses.create(model="local", store=False, **session.request(items, RESPONSES_TOOLS))
+        # The SDK takes a second to type a hundred items; what goes as it is goes the same way.
+        body = session.request(items, RESPONSES_TOOLS)
+        answer = client.responses.create(model="local", store=False, extra_body=body)
         session.record(answer)
         if whole:
             items.extend(answer.output)
@@ -93,15 +88,16 @@ def run_responses(
             items.clear()
         return answer
 
-    for turn in turns:
-        items.append({"role": "user", "content": turn.user})
-        for blocks, results in turn.rounds:
-            call(blocks)
-            items.extend(
-                {"type": "function_call_output", "call_id": one["tool_use_id"], "output": one["content"]}
-                for one in results
-            )
-        call(turn.answer)
+    with openai.OpenAI(api_key="local", base_url=f"{url}/v1", max_retries=0) as client:
+        for turn in turns:
+            items.append({"role": "user", "content": turn.user})
+            for blocks, results in turn.rounds:
+                call(blocks)
+                items.extend(
+                    {"type": "function_call_output", "call_id": one["tool_use_id"], "output": one["content"]}
+                    for one in results
+                )
+            call(turn.answer)
     return items
 
 

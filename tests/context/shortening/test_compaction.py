@@ -109,7 +109,7 @@ def test_a_summary_stands_for_what_is_old() -> None:
     assert f"<pinned>\n{RULE}\n</pinned>" in text_of(first["content"])
     assert "<task>\nTHE TASK 0: please" in text_of(first["content"])
     assert text_of(second["content"]).startswith(f"{COMPACTED}\n\nAll was done until 30.\n\n<facts>\n")
-    assert "THE TASK 12: please" in text_of(first["content"])
+    assert "THE TASK 30: please" in text_of(first["content"])
     assert result.messages[-6:] == tuple(messages[-6:])
     assert model.asked[0].entries[0].text.startswith("THE TASK 0")
     assert result.summary == "All was done until 30."

@@ -19,6 +19,7 @@ from tipstaff.errors import ConfigError
 
 # Figures are by the rule of four characters a token.
 prune_for_request_by_rule = partial(prune_for_request, count=estimate_tokens)
+compact_by_rule = partial(compact, count=estimate_tokens)
 
 
 def small(window: int, turns: int = 5, **options: Any) -> CompactionConfig:
@@ -280,7 +281,7 @@ def test_messages_may_be_mappings_of_any_kind() -> None:
     assert result.applied
     assert list(result.messages) == list(prune_for_request_by_rule(turns(12), config=small(8000, 3)).messages)
     assert json.loads(json.dumps(result.to_dict()))["messages"] == list(result.messages)
-    short = compact(messages, config=small(8000, 1), force=True)
+    short = compact_by_rule(messages, config=small(8000, 1), force=True)
     assert json.loads(json.dumps(short.to_dict()))["phase"] == short.phase != "none"
 
 
@@ -318,7 +319,7 @@ def test_what_no_provider_would_take_breaks_nothing() -> None:
         result = prune_for_request_by_rule(messages, config=config)
         assert result.pruned_tokens == estimate_full_context("", (), result.messages) <= tokens, seed
         assert prune_for_request_by_rule(result.messages, config=config).messages == result.messages, seed
-        short = compact(messages, config=config, pinned=("rule",))
+        short = compact_by_rule(messages, config=config, pinned=("rule",))
         assert short.compacted_tokens == estimate_full_context("", (), short.messages) <= tokens, seed
         assert messages == before, seed
 

@@ -25,6 +25,7 @@ struct Situation {
   std::string_view cwd;         // of the session
   std::string_view folder;      // of the call; cwd where it names none
   std::string_view repository;  // around cwd
+  std::string_view program;     // this one's own path; empty where it is not known
   std::uint64_t now_s = 0;
   std::size_t input_bytes = 0;
 };
@@ -36,6 +37,7 @@ struct Judgement {
   Reply reply;
   gate::Verdict verdict;
   Subject subject{};
+  ReadFiles files;
   Redaction redaction;
   Redaction::Place secret;         // the first one that was found in the call
   std::uint32_t secrets = 0;       // how many
@@ -47,6 +49,9 @@ struct Judgement {
 };
 
 void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept;
+
+// Puts a sentence in the place of a tool's output that could not be searched for secrets.
+void withhold(const HookEvent& event, const Json& json, Reply* reply) noexcept;
 
 // Appends what was decided to the spool, for the ledger to take in. Texts of the call stay out of it: only what was
 // decided, by which rules, and the hash of the call.

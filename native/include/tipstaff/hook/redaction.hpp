@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "tipstaff/gate/patch/former.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/secrets/scanner.hpp"
@@ -36,17 +37,26 @@ class Redaction {
   bool usable() const noexcept { return usable_; }
 
   // Masks the secrets of a text and returns their number; `first` is the first of them. `wary` as in
-  // tipstaff.gates.scan_secrets: whether to speak where a value may well be no secret.
-  // `weight`, where one is given, is changed; `path`: the file that the text is for, empty for a command.
-  std::uint32_t mask(std::string_view text, bool wary, Weight* weight, std::string_view path = {}) noexcept {
+  // tipstaff.gates.scan_secrets: whether to report where a value may well be no secret.
+  // `weight`, where one is given, is changed; `path`: the file that the text is for, empty for a command. Those in
+  // `former` parts are masked and do not weigh.
+  std::uint32_t mask(std::string_view text, bool wary, Weight* weight, std::string_view path = {},
+                     gate::FormerParts* former = nullptr) noexcept {
     if (!usable_ || text.size() < 3) return 0;
     auto* const bytes = reinterpret_cast<secrets::Byte*>(const_cast<char*>(text.data()));
     std::uint32_t masked = 0;
+    gate::Span part;
+    bool has_part = former != nullptr && former->next(&part);
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t found = secrets::scan(table_, bytes, text.size(), find_literals_portable, wary, found_, kRoom);
       if (found == 0) return masked;
       const std::size_t kept = secrets::resolve(found_, found < kRoom ? found : kRoom);
-      if (weight != nullptr) weigh({bytes, text.size()}, kept, path, weight);
+      for (std::size_t i = 0; weight != nullptr && i < kept; ++i) {
+        // Of more than one round the first alone goes by parts: later ones start over.
+        while (has_part && part.end <= found_[i].start) has_part = former->next(&part);
+        if (has_part && round == 0 && found_[i].start >= part.start && found_[i].end <= part.end) continue;
+        add({bytes, text.size()}, found_[i], path, {found_[i].start, found_[i].end, rule_name(found_[i].rule)}, weight);
+      }
       secrets::mask(table_, bytes, found_, kept);
       masked += static_cast<std::uint32_t>(kept);
       if (found <= kRoom) return masked;  // else there are more than there was room for
@@ -123,10 +133,6 @@ class Redaction {
     if (severity < kProviders && secrets::is_trial(table_.known(), text, found.start, found.end, bytes_of(path))) return;
     if (weight->counted++ == 0) weight->first = place;
     if (severity + 1 > weight->severity) weight->severity = severity + 1;
-  }
-  void weigh(secrets::Bytes text, std::size_t kept, std::string_view path, Weight* weight) noexcept {
-    for (std::size_t i = 0; i < kept; ++i)
-      add(text, found_[i], path, {found_[i].start, found_[i].end, rule_name(found_[i].rule)}, weight);
   }
 
   static constexpr std::size_t kRoom = 512;

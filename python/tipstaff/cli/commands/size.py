@@ -51,6 +51,8 @@ def command(
 
     Exits with 1 if the task is too large.
     """
+    from tipstaff.cli.review_log import review_log
+    from tipstaff.review.config import read_config
     from tipstaff.review.task_sizing import Task, size_repository_task
 
     given = _document(task, "task") if task is not None else {}
@@ -64,8 +66,17 @@ def command(
     if not wanted.files and not plan_data:
         msg = "name the task's files, or give --task or --plan"
         raise ConfigError(msg)
+    config = read_config(root)
     found = size_repository_task(
-        root, wanted, plan=plan_data, window=window, model=model, sweet_spot=sweet_spot, count_sops=not no_sops
+        root,
+        wanted,
+        plan=plan_data,
+        window=window,
+        model=model,
+        sweet_spot=sweet_spot,
+        count_sops=not no_sops,
+        config=config,
+        log=review_log(root, config),
     )
     if as_json:
         write_json(found.to_dict())

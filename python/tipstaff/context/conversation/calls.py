@@ -85,11 +85,13 @@ def changed_files(block: Mapping[str, Any]) -> list[str]:
         return [(first or second).strip() for first, second in _PATCHED.findall(text)]
     if name not in _WRITERS or values.get("command") in _READING:
         return []
-    for key in _PATH_KEYS:
-        value: object = values.get(key)
-        if isinstance(value, str) and value:
-            return [value]
-    return []
+    path = path_of(values)
+    return [path] if path else []
+
+
+def path_of(values: Mapping[str, Any]) -> str:
+    """Return the file that a call's input names; empty where it names none."""
+    return next((value for key in _PATH_KEYS if isinstance(value := values.get(key), str) and value), "")
 
 
 def open_tasks(block: Mapping[str, Any]) -> tuple[str, ...] | None:

@@ -21,6 +21,14 @@ class Deliveries:
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
 
+    def copied(self) -> dict[str, str]:
+        """Return what `restore` takes."""
+        return self._known.copy()
+
+    def restore(self, copied: dict[str, str]) -> None:
+        """Become what this was when it was copied."""
+        self._known = copied
+
     def forget(self) -> None:
         """Everything is to be delivered anew: what was delivered is no longer in the conversation."""
         self._known.clear()

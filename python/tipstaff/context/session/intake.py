@@ -52,6 +52,14 @@ class Intake:
         self._recorded: set[int] = set()
         self._whole: bool | None = None
 
+    def copied(self) -> tuple[Any, ...]:
+        """Return what `restore` takes."""
+        return self._given, self._known.copy(), self._recorded.copy(), self._whole
+
+    def restore(self, copied: tuple[Any, ...]) -> None:
+        """Become what this was when it was copied: what was given since was not sent."""
+        self._given, self._known, self._recorded, self._whole = copied
+
     def recorded(self, message: Message) -> None:
         """Take an answer that the session was told of: callers may or may not give it again."""
         self._recorded.add(len(self._known))

@@ -24,6 +24,7 @@ from tipstaff.context.shortening.facts import Facts, extract_facts
 from tipstaff.context.shortening.stubs import shortened_result
 from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.context.tokens.estimator import TokenEstimator
+from tipstaff.errors import TipstaffError
 
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
@@ -232,6 +233,18 @@ class ContextSession:
             [messages] if isinstance(messages, Mapping) else messages
         )  # fmt: skip
         self.problems = ()
+        before = self._copied()
+        try:
+            self._prepare(given, tools, query, sections or {})
+        except TipstaffError:
+            # What cannot be sent was never said: the caller mends its messages and gives them again.
+            self._restore(before)
+            raise
+        return self._arguments()
+
+    def _prepare(
+        self, given: Sequence[Any], tools: Sequence[Any], query: str | None, sections: Mapping[str, str]
+    ) -> None:
         self._take_tools(tools)
         turn_begins = self._take(given)
         if self._view.open_calls():
@@ -241,9 +254,26 @@ class ContextSession:
         if not len(self._view):
             msg = "no messages: give at least one message of the user's"
             raise MessageError(msg)
-        self._plan_and_deliver(query, sections or {}, turn_begins=turn_begins)
-        self._fit(query, sections or {})
-        return self._arguments()
+        self._plan_and_deliver(query, sections, turn_begins=turn_begins)
+        self._fit(query, sections)
+
+    def _copied(self) -> tuple[Any, ...]:
+        return (
+            self._view.copied(),
+            self._intake.copied(),
+            self._deliveries.copied(),
+            list(self._log),
+            (self._system, self._callers_system, self._broken_by, self._saved, self._stuck_at),
+            (self._facts, self._facts_to),
+        )
+
+    def _restore(self, copied: tuple[Any, ...]) -> None:
+        view, intake, deliveries, self._log, state, facts = copied
+        self._view.restore(view)
+        self._intake.restore(intake)
+        self._deliveries.restore(deliveries)
+        self._system, self._callers_system, self._broken_by, self._saved, self._stuck_at = state
+        self._facts, self._facts_to = facts
 
     def record(self, response: object, usage: object = None) -> CallReport:
         """Take the answer to the last request.

@@ -109,6 +109,14 @@ class View:
         self.origins = list(origins)
         self.changed_from = 0
 
+    def copied(self) -> tuple[list[dict[str, Any]], list[int], list[int], int]:
+        """Return what `restore` takes."""
+        return self.messages.copy(), self.costs.copy(), self.origins.copy(), self.changed_from
+
+    def restore(self, copied: tuple[list[dict[str, Any]], list[int], list[int], int]) -> None:
+        """Become what the view was when it was copied."""
+        self.messages, self.costs, self.origins, self.changed_from = copied
+
     def _add(self, message: dict[str, Any], origin: int) -> None:
         self.messages.append(message)
         self.costs.append(self._cost(message))

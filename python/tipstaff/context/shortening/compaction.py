@@ -37,7 +37,14 @@ from tipstaff.context.shortening.preamble import (
     said_in,
     said_within,
 )
-from tipstaff.context.shortening.pruning import PrunedPart, Pruner, PruneResult, Reference, measured_request
+from tipstaff.context.shortening.pruning import (
+    PrunedPart,
+    Pruner,
+    PruneResult,
+    Reference,
+    capped_results,
+    measured_request,
+)
 from tipstaff.context.shortening.summarizers import ExtractiveSummarizer, Summarizer, SummaryRequest, summary_in
 from tipstaff.context.tokens.counting import (
     SystemPrompt,
@@ -50,6 +57,10 @@ from tipstaff.model import Record
 _ROOM_SHARE: Final = 0.6
 """Of the target, what the user's words, facts and summary are given before fewer of the last turns are kept."""
 
+_RESULT_SHARE: Final = 0.3
+"""Of the target, what one result of a tool may take after a compaction."""
+
+_LEAST_CAP: Final = 500
 _SAID_SHARE: Final = 0.75
 _CARRIED_SHARE: Final = 0.5
 _MODEL_PART: Final = 8
@@ -151,7 +162,7 @@ def compact(
         If a message is not of the Messages API's shape.
     """
     found = tuple(messages)
-    work = _Work(found, system_prompt, tools, config, count or default_counter(), usage, previous)
+    work = _Work(messages, found, system_prompt, tools, config, count or default_counter(), usage, previous)
     preamble = read_preamble(found)
     facts = preamble.facts.merged(facts or Facts()).merged(extract_facts(found[preamble.size :]))
     if work.original - work.apart <= config.trigger_tokens and not force:
@@ -159,11 +170,15 @@ def compact(
     pruner = Pruner(found, config, count=work.count, reference=reference, costs=work.costs)
     pruner.walk(work.fixed, finish=True)
     parts = tuple(sorted(pruner.parts, key=lambda part: (part.message, part.block)))
-    pruned = _with_pinned(pruner.messages(), pinned)
-    best = _finished(work, "pruned" if parts else "none", pruned, facts, parts)
-    if best.compacted_tokens - work.apart <= config.prune_target_tokens and parts:
+    # One result as large as the window would leave no room for what the user said.
+    most = max(_LEAST_CAP, int(config.prune_target_tokens * _RESULT_SHARE))
+    shorter = capped_results(pruner.messages(), most, count=work.count, reference=reference)
+    pruned = _with_pinned(shorter, pinned)
+    changed = bool(parts) or shorter != found
+    best = _finished(work, "pruned" if changed else "none", pruned, facts, parts)
+    if best.compacted_tokens - work.apart <= config.prune_target_tokens and changed:
         return best
-    return _summarized(work, pruner.messages(), preamble, facts, parts, summarizer, pinned) or best
+    return _summarized(work, shorter, preamble, facts, parts, summarizer, pinned) or best
 
 
 class _Work:
@@ -171,6 +186,7 @@ class _Work:
 
     def __init__(
         self,
+        given: Sequence[Message],
         messages: tuple[Message, ...],
         system_prompt: SystemPrompt,
         tools: Sequence[Mapping[str, Any]],
@@ -179,7 +195,8 @@ class _Work:
         usage: Any,
         previous: PruneResult | None,
     ) -> None:
-        measure = measured_request(messages, system_prompt, tools, config, count=count, usage=usage, previous=previous)
+        # The caller's own list: what its messages cost is remembered.
+        measure = measured_request(given, system_prompt, tools, config, count=count, usage=usage, previous=previous)
         self.messages = messages
         self.config = config
         self.count = measure.count

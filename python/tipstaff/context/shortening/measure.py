@@ -85,7 +85,7 @@ class RequestMeasure:
         else:
             self.prompt, self.beside = round(prompt * ratio), round(beside * ratio)
             self.costs = [round(cost * ratio) for cost in costs]
-            self.count = _scaled(count, ratio)
+            self.count = scaled_counter(count, ratio)
         self.original = self.beside + sum(self.costs)
 
 
@@ -97,7 +97,9 @@ def covered_by_usage(messages: Sequence[Message]) -> int:
     return 0
 
 
-def _scaled(count: TextCounter, ratio: float) -> TextCounter:
+def scaled_counter(count: TextCounter, ratio: float) -> TextCounter:
+    """Return a counter of so many times what another counts."""
+
     def scaled(text: str) -> int:
         return round(count(text) * ratio)
 

@@ -13,6 +13,8 @@ decided what would have been pruned there. Later messages do not change what was
 from __future__ import annotations
 
 import bisect
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -30,7 +32,7 @@ from tipstaff.context.conversation.messages import (
 from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.measure import RequestMeasure
 from tipstaff.context.shortening.preamble import read_preamble
-from tipstaff.context.shortening.stubs import stub_of
+from tipstaff.context.shortening.stubs import shortened_result, stub_of
 from tipstaff.context.tokens.counting import (
     SystemPrompt,
     TextCounter,
@@ -50,6 +52,12 @@ THINKING_REMOVED: Final = "[thinking removed]"
 _STEP_SHARE: Final = 0.06
 """Pruning that cannot reach its target has to save this share of the window at least: each time breaks the provider's
 cache. It must stay below what lies between trigger and target, or a result pruned once would be pruned again."""
+
+
+LAST_RESORT_SHARE: Final = 0.9
+"""Where a request would take more of the window than this, results are cut wherever they are, even new ones."""
+
+_LEAST_SHORTENED: Final = 400
 
 
 class PrunedPart(Record, frozen=True, gc=False):
@@ -92,6 +100,8 @@ class PruneResult(Record, frozen=True):
         What was, in the order of the conversation.
     fits
         Whether the result is at or below the trigger.
+    scale
+        What the provider measured over what was estimated: the figures are in its tokens.
     """
 
     messages: tuple[Any, ...]
@@ -100,6 +110,7 @@ class PruneResult(Record, frozen=True):
     applied: bool
     parts: tuple[PrunedPart, ...] = ()
     fits: bool = True
+    scale: float = 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data; mappings of any kind become dictionaries."""
@@ -148,7 +159,7 @@ def prune_for_request(
     """
     found = tuple(messages)
     measure = measured_request(
-        found,
+        messages,
         system_prompt,
         tools,
         config,
@@ -161,7 +172,7 @@ def prune_for_request(
     apart = min(config.system_prompt_tokens, measure.prompt)
     earlier = previous.parts if previous is not None else ()
     if original - apart <= config.trigger_tokens and not earlier:
-        return PruneResult(found, original, original, applied=False)
+        return PruneResult(found, original, original, applied=False, scale=measure.ratio)
     pruner = Pruner(found, config, count=measure.count, reference=reference, costs=measure.costs)
     pruner.apply_earlier(earlier)
     pruner.walk(measure.beside - apart)
@@ -173,6 +184,7 @@ def prune_for_request(
         applied=bool(pruner.parts),
         parts=tuple(sorted(pruner.parts, key=lambda part: (part.message, part.block))),
         fits=original - saved - apart <= config.trigger_tokens,
+        scale=measure.ratio,
     )
 
 
@@ -431,11 +443,9 @@ class Pruner:
         blocks = blocks_of(self._messages[candidate.message])
         block = blocks[candidate.block]
         where = (self._reference(block) if self._reference is not None else None) or ""
-        stub = stub_of(candidate.kind, block, where)
+        stub, cost, left = _weighed(candidate.kind, block, where, self._count)
         if stub is block:
             return None
-        cost = estimate_block(block, count=self._count)
-        left = 0 if stub is None else estimate_block(stub, count=self._count)
         alone = all(place == candidate.block or changes.get(place, other) is None for place, other in enumerate(blocks))
         if stub is None and alone:
             left = self._count(THINKING_REMOVED)
@@ -456,6 +466,100 @@ class Pruner:
         part = PrunedPart(candidate.message, candidate.block, candidate.kind, saves, name, _mark_of(block))
         self.parts.append(part)
         return True
+
+
+def capped_results(
+    messages: Sequence[Message], most: int, *, count: TextCounter, reference: Reference | None = None
+) -> tuple[Message, ...]:
+    """Return messages of which no result of a tool takes more than `most` tokens; those that do are cut."""
+    found = list(messages)
+    for index, message in enumerate(messages):
+        for place, block in enumerate(blocks_of(message)):
+            if block.get("type") == "tool_result" and (size := estimate_block(block, count=count)) > most:
+                blocks = list(blocks_of(found[index]))
+                blocks[place] = shortened_result(block, most / size, reference)
+                found[index] = with_blocks(found[index], blocks)
+    return tuple(found)
+
+
+def shortened_results(
+    messages: Sequence[Message],
+    excess: int,
+    known: dict[str, Block],
+    *,
+    count: TextCounter,
+    reference: Reference | None = None,
+) -> tuple[tuple[Message, ...], int]:
+    """Return messages with their largest results cut, even new ones, until `excess` tokens are saved; and what that is.
+
+    The last resort, where neither pruning nor compaction is enough: one result may be larger than the window.
+
+    Parameters
+    ----------
+    known
+        Results that were cut before, by the ids of their calls: they are cut in the same way again, and new ones are
+        added.
+    """
+    found = list(messages)
+    sizes: list[tuple[int, int, int]] = []
+    saved = 0
+
+    def put(index: int, place: int, block: Block, shorter: Block) -> int:
+        blocks = list(blocks_of(found[index]))
+        blocks[place] = shorter
+        found[index] = with_blocks(found[index], blocks)
+        return estimate_block(block, count=count) - estimate_block(shorter, count=count)
+
+    for index, message in enumerate(messages):
+        for place, block in enumerate(blocks_of(message)):
+            if block.get("type") != "tool_result":
+                continue
+            before = known.get(str(block.get("tool_use_id")))
+            size = estimate_block(block, count=count)
+            if before is not None and estimate_block(before, count=count) < size:
+                saved += put(index, place, block, before)
+            elif excess > 0:
+                sizes.append((size, index, place))
+    for size, index, place in sorted(sizes, key=lambda one: (-one[0], one[1], one[2])):
+        if saved >= excess or size < _LEAST_SHORTENED:
+            break
+        block = blocks_of(found[index])[place]
+        shorter = shortened_result(block, max(0.0, 1 - (excess - saved) / size), reference)
+        known[str(block.get("tool_use_id"))] = shorter
+        saved += put(index, place, block, shorter)
+    return tuple(found), saved
+
+
+_WEIGHED: OrderedDict[int, tuple[Block, tuple[object, ...], tuple[Block | None, int, int]]] = OrderedDict()
+_MOST_WEIGHED: Final = 4_096
+
+
+def _weighed(kind: str, block: Block, where: str, count: TextCounter) -> tuple[Block | None, int, int]:
+    """Return what would replace a block, what it costs and what that does; remembered, as each request asks again."""
+    if count is not default_counter():
+        return _weigh(kind, block, where, count)
+    # The texts are what may be replaced in a block that stays the same object.
+    told = (where, *(block.get(name) for name in ("content", "input", "text", "thinking")))
+    known = _WEIGHED.get(id(block))
+    if known is not None and known[0] is block and all(a is b for a, b in zip(known[1], told, strict=True)):
+        return known[2]
+    found = _weigh(kind, block, where, count)
+    if isinstance(told[1], str | None) and not isinstance(told[2], Mapping):  # else it may change within
+        with _WEIGHED_LOCK:
+            _WEIGHED[id(block)] = (block, told, found)
+            while len(_WEIGHED) > _MOST_WEIGHED:
+                _WEIGHED.popitem(last=False)
+    return found
+
+
+_WEIGHED_LOCK: Final = threading.Lock()
+
+
+def _weigh(kind: str, block: Block, where: str, count: TextCounter) -> tuple[Block | None, int, int]:
+    stub = stub_of(kind, block, where)
+    if stub is block:
+        return stub, 0, 0
+    return stub, estimate_block(block, count=count), 0 if stub is None else estimate_block(stub, count=count)
 
 
 def _mark_of(block: Block) -> str:

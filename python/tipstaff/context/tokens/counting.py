@@ -269,6 +269,7 @@ class ConversationMeter:
         self._guard = MessageGuard()
         self._costs: list[int] = []
         self._total = 0
+        self._first: object = None
 
     def total(self, messages: Sequence[Mapping[str, Any]]) -> int:
         """Return the tokens of the messages, a list or a tuple.
@@ -278,6 +279,7 @@ class ConversationMeter:
         MessageError
             If one of them is not of the Messages API's shape; what was known before it stays known.
         """
+        self._first = messages[0] if messages else None
         same = self._guard.unchanged(messages)
         if same == len(messages) == len(self._costs):
             return self._total
@@ -290,6 +292,10 @@ class ConversationMeter:
             self._total += cost
         self._guard.record(messages, same)
         return self._total
+
+    def begins(self, messages: Sequence[Mapping[str, Any]]) -> bool:
+        """Return whether a conversation begins with the object that this one did."""
+        return bool(messages) and messages[0] is self._first
 
     def costs(self, messages: Sequence[Mapping[str, Any]]) -> list[int]:
         """Return the tokens of each message."""
@@ -354,7 +360,9 @@ def _meter(
     key = id(items), id(count)
     meter = meters.get(key)
     if meter is None:
-        meter = meters[key] = ConversationMeter(count, cost=cost)
+        # A caller that makes a new list for each request: the conversation in it is one that is known.
+        other = next((one for one in reversed(meters) if one[1] == key[1] and meters[one].begins(items)), None)
+        meter = meters[key] = ConversationMeter(count, cost=cost) if other is None else meters.pop(other)
         while len(meters) > _REMEMBERED:
             meters.popitem(last=False)
     else:

@@ -6,15 +6,18 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tipstaff.gates.fields import Field
-from tipstaff.gates.secrets.scanner import SecretFinding, default_scanner, scan_secrets
+from tipstaff.gates.fields import Field, encodable
+from tipstaff.gates.secrets.scanner import Scanner, SecretFinding, default_scanner, scan_secrets
+from tipstaff.kernels import _gates
 
 _PAIR_CHARS: Final = 512
 _DECISIONS: Final = {"low": "warn", "medium": "require-confirmation"}
 _PATH_FIELDS: Final = frozenset({"file_path", "path", "filename", "file", "target_file", "notebook_path", "filepath"})
 
 
-def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) -> list[dict[str, Any]]:
+def find_secrets(
+    texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = (), *, scanner: Scanner | None = None
+) -> list[dict[str, Any]]:
     """Return the secrets of texts, masked, each value once.
 
     Parameters
@@ -24,6 +27,8 @@ def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) 
     pairs
         Fields whose name may say that their short value is a secret: ``password`` and what it holds; and the path of
         the file that is written.
+    scanner
+        One over a repository's rules; that of the package if None.
 
     Returns
     -------
@@ -34,30 +39,44 @@ def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) 
     """
     found: list[dict[str, Any]] = []
     seen: set[str] = set()
+    used = default_scanner() if scanner is None else scanner
     path = next((pair.text for pair in pairs if pair.name.lower() in _PATH_FIELDS), "")
     for field, text in texts:
-        for item in scan_secrets(text, wary=True):
+        for item in scan_secrets(text, wary=True, scanner=used):
             value = text[item.start : item.end]
             if value in seen:
                 continue
             seen.add(value)
-            decision = _decision(item, text, path)
+            decision = _decision(item, text, path, used)
             if decision is not None:
                 found.append(_entry(item, decision, item.start, item.end, item.redacted, field))
     for pair in pairs:
         if pair.name and 0 < len(pair.text) <= _PAIR_CHARS and pair.text not in seen:
-            found.extend(_of_pair(pair, seen, path))
+            found.extend(_of_pair(pair, seen, path, used))
     return found
 
 
-def _decision(item: SecretFinding, text: str, path: str) -> str | None:
+def without_former(tool: str, field: Field) -> Field:
+    """Return a field with blanks for what the call takes away: taking a secret away is what is wanted.
+
+    That is the former text of an edit, the first half of a SEARCH/REPLACE block, and the lines that a patch removes.
+    """
+    kept: list[str] = []
+    at = 0
+    for start, end in _gates.former_parts(encodable(tool), *field.native()[:2]):
+        kept += field.text[at:start], " " * (end - start)
+        at = end
+    return field._replace(text="".join([*kept, field.text[at:]])) if kept else field
+
+
+def _decision(item: SecretFinding, text: str, path: str, scanner: Scanner) -> str | None:
     decision = _DECISIONS.get(item.severity)
     if decision is None:
         return "block"
     start = len(text[: item.start].encode("utf-8", "surrogatepass"))
     end = start + len(text[item.start : item.end].encode("utf-8", "surrogatepass"))
     whole, file = text.encode("utf-8", "surrogatepass"), path.encode("utf-8", "surrogatepass")
-    return None if default_scanner().table.trial(whole, start, end, file) else decision
+    return None if scanner.table.trial(whole, start, end, file) else decision
 
 
 def _entry(item: SecretFinding, decision: str, start: int, end: int, redacted: str, field: str) -> dict[str, Any]:
@@ -72,12 +91,12 @@ def _entry(item: SecretFinding, decision: str, start: int, end: int, redacted: s
     }
 
 
-def _of_pair(field: Field, seen: set[str], path: str) -> list[dict[str, Any]]:
+def _of_pair(field: Field, seen: set[str], path: str, scanner: Scanner) -> list[dict[str, Any]]:
     head = f"{json.dumps(field.name, ensure_ascii=False)}: "
     body = json.dumps(field.text, ensure_ascii=False)
     plain = len(body) == len(field.text) + 2
     found: list[dict[str, Any]] = []
-    for item in scan_secrets(head + body, wary=True):
+    for item in scan_secrets(head + body, wary=True, scanner=scanner):
         start, end = item.start - len(head) - 1, item.end - len(head) - 1
         if start < 0 or not plain:
             start, end = 0, len(field.text)
@@ -85,7 +104,7 @@ def _of_pair(field: Field, seen: set[str], path: str) -> list[dict[str, Any]]:
         if any(value in other or other in value for other in seen):
             continue
         seen.add(value)
-        decision = _decision(item, head + body, path)
+        decision = _decision(item, head + body, path, scanner)
         if decision is not None:
             redacted = item.redacted if plain else "*" * (end - start)
             found.append(_entry(item, decision, start, end, redacted, field.path))

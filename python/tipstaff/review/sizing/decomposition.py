@@ -12,13 +12,18 @@ from typing import Any, Final
 
 from tipstaff.model import Record
 from tipstaff.review.sizing.budget import DECOMPOSITION_TRIGGER, FileSize, SizingConfig, TaskSizing, size_task
-from tipstaff.review.sizing.imports import test_partner
+from tipstaff.review.sizing.imports import file_under_test
 
 _IMPORT: Final = 4.0
 _TEST: Final = 6.0
 _FOLDER: Final = 1.0
+_MAX_DEPTH: Final = 40
 MAX_BLOCK: Final = 300
 """More files than this are divided by folder first: merging compares all pairs."""
+
+MANY_FILES: Final = 2_000
+SMALL_BLOCK: Final = 24
+"""The same for tasks of more than `MANY_FILES` files, so that time stays linear."""
 
 
 class ProposedTask(Record, frozen=True, kw_only=True):
@@ -108,7 +113,7 @@ def decompose(
     fixed = sizing.description_tokens + sum(sizing.criteria_tokens)
     room = sizing.limit - fixed
     groups: list[list[str]] = []
-    for block in _blocks(paths):
+    for block in _blocks(paths, MAX_BLOCK if len(paths) <= MANY_FILES else SMALL_BLOCK):
         groups.extend(_merged(block, sizing.file_tokens, edges, room=room, most=most))
     order, after = _ordered(groups, edges)
     tasks: list[ProposedTask] = []
@@ -143,22 +148,20 @@ def decompose(
     return Decomposition(tasks=tuple(tasks), event=event)
 
 
-def _blocks(paths: list[str], depth: int = 0) -> list[list[str]]:
-    """Return paths in blocks of at most `MAX_BLOCK`, divided by folder from the root on."""
-    if len(paths) <= MAX_BLOCK:
+def _blocks(paths: list[str], most: int, depth: int = 0) -> list[list[str]]:
+    """Return paths in blocks of at most `most`, divided by folder from the root on."""
+    if len(paths) <= most:
         return [paths]
     by_folder: dict[str, list[str]] = {}
     for path in paths:
         parts = path.split("/")
         by_folder.setdefault("/".join(parts[: depth + 1]) if len(parts) > depth + 1 else "", []).append(path)
-    if len(by_folder) == 1 and depth > 40:
-        return [paths[start : start + MAX_BLOCK] for start in range(0, len(paths), MAX_BLOCK)]
     blocks: list[list[str]] = []
     for folder, group in sorted(by_folder.items()):
-        if not folder:
-            blocks.extend(group[start : start + MAX_BLOCK] for start in range(0, len(group), MAX_BLOCK))
+        if not folder or depth > _MAX_DEPTH:
+            blocks.extend(group[start : start + most] for start in range(0, len(group), most))
         else:
-            blocks.extend(_blocks(group, depth + 1))
+            blocks.extend(_blocks(group, most, depth + 1))
     return blocks
 
 
@@ -169,17 +172,20 @@ def _merged(
     groups: dict[int, list[str]] = {index: [path] for index, path in enumerate(paths)}
     sizes = {index: tokens[path] for index, path in enumerate(paths)}
     near: dict[int, dict[int, float]] = {index: {} for index in groups}
-    partner = {path: test_partner(path, paths) for path in paths}
+    partner = {path: file_under_test(path, paths) for path in paths}
     for left in range(len(paths)):
         for right in range(left + 1, len(paths)):
             value = _closeness(paths[left], paths[right], edges, partner)
             if value > 0:
                 near[left][right] = near[right][left] = value
-    heap = [(-value, left, right) for left, others in near.items() for right, value in others.items() if left < right]
+    # Of equally close pairs the larger group is filled first, or groups of two would be left that no pair can join.
+    heap = [
+        (-value, 0, left, right) for left, others in near.items() for right, value in others.items() if left < right
+    ]
     heapq.heapify(heap)
     following = len(paths)
     while heap:
-        _, left, right = heapq.heappop(heap)
+        _, _, left, right = heapq.heappop(heap)
         if left not in groups or right not in groups:
             continue
         if len(groups[left]) + len(groups[right]) > most or sizes[left] + sizes[right] > room:
@@ -191,7 +197,8 @@ def _merged(
             # The mean, so that large groups do not draw everything.
             value = (near[left].get(other, 0.0) + near[right].get(other, 0.0)) / 2
             near[following][other] = near[other][following] = value
-            heapq.heappush(heap, (-value, min(following, other), max(following, other)))
+            files = len(groups[following]) + len(groups[other])
+            heapq.heappush(heap, (-value, -files, min(following, other), max(following, other)))
         following += 1
     return sorted(groups.values())
 

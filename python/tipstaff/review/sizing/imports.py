@@ -76,7 +76,7 @@ def import_edges(root: Path, paths: Sequence[str]) -> dict[str, set[str]]:
     return edges
 
 
-def test_partner(path: str, paths: Sequence[str]) -> str | None:
+def file_under_test(path: str, paths: Sequence[str]) -> str | None:
     """Return the file of a set that a test is about, by its name; None where there is none."""
     stem, _, ending = path.rpartition("/")[2].rpartition(".")
     plain = _TEST_MARKS.sub("", stem)
@@ -107,8 +107,9 @@ def _targets(
         dots = len(name) - len(name.lstrip("."))
         module = name.lstrip(".").replace(".", "/")
         base = posixpath.normpath(posixpath.join(folder, *[".."] * (dots - 1))) if dots else ""
-        starts = [posixpath.join(base, module)] if dots else [module]
-        wanted = [*starts, *(f"{start}/{one}" for start in starts for one in names if one)]
+        start = posixpath.normpath(posixpath.join(base, module)).strip("./")
+        # `from . import x` is about x, not about the package.
+        wanted = [*([start] if module else []), *(f"{start}/{one}" for one in names if one)]
         return {hit for want in wanted for hit in _ending(want.strip("/"), by_stem, (".py", ".pyi", "/__init__.py"))}
     if language == "js":
         if not name.startswith("."):

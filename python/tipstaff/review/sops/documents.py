@@ -211,9 +211,11 @@ def _problems(front: Mapping[str, Any], text: str, path: str) -> list[Diagnostic
     except ConfigError as error:
         found.append(_found("SOP105", path, line("applies_to"), str(error)))
         globs = ()
-    unusable = [(glob, reason) for glob in globs if (reason := invalid_reason(glob))]
-    for glob, reason in unusable:
-        found.append(_found("SOP105", path, line("applies_to"), f"glob {glob!r} cannot be used: {reason}"))
+    found += [
+        _found("SOP105", path, line("applies_to"), f"glob {glob!r} cannot be used: {reason}")
+        for glob in globs
+        if (reason := invalid_reason(glob))
+    ]
     for key in ("requirements", "domain", "related_domains", "keywords"):
         value = front.get(key)
         if value is not None and not isinstance(value, str) and not _is_texts(value):

@@ -17,6 +17,7 @@ from xml.etree import ElementTree as Xml
 
 import yaml
 
+from tipstaff.store.git import git_command, git_environment
 MAX_BYTES: Final = 64 << 20
 _REQUIREMENT: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;@#,]|$|\()")
 _PYPI_DASHES: Final = re.compile(r"[-_.]+")
@@ -345,7 +346,8 @@ def _committed(root: Path, name: str, base: str) -> str:
     """Return a file's content in a commit, empty where it is not in it (or there is no git)."""
     try:
         shown = subprocess.run(  # noqa: S603 - a path is one argument, never a shell's
-            ["git", "-C", str(root), "show", f"{base}:./{name}"],  # noqa: S607 - the user's own git
+            git_command(root, "show", f"{base}:./{name}"),
+            env=git_environment(),
             capture_output=True,
             check=False,
             timeout=30,

@@ -134,6 +134,7 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::tee: return run_tee(in);
     case Handler::download: return run_download(in);
     case Handler::copy: return run_copy(in);
+    case Handler::patch: return run_patch(in, 1);
     case Handler::python: return run_interpreter(in, Dialect::python);
     case Handler::node: return run_interpreter(in, Dialect::node);
     case Handler::perl: return run_interpreter(in, Dialect::perl);

@@ -62,6 +62,7 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
         if (i < in.count) code_word(in, argument(in, i), nested_options, dialect);
         return;
       }
+      if (program == "bun" && one_of(verb, "run install i add")) run_package_script(in);
       if (verb == "run" || verb == "test") {
         ++i;
       } else if (program == "bun" && one_of(verb, "x exec")) {

@@ -45,6 +45,7 @@ enum class Handler : std::uint8_t {
   tee,
   download,
   copy,
+  patch,
   python,
   node,
   perl,
@@ -344,7 +345,7 @@ inline constexpr Program kPrograms[] = {
     {"netcat", Handler::socket, Output::remote}, {"telnet", Handler::socket, Output::remote},
     {"socat", Handler::socket, Output::remote}, {"dig", Handler::none, Output::remote},
     {"cp", Handler::copy, Output::empty}, {"mv", Handler::copy, Output::empty}, {"ln", Handler::copy, Output::empty},
-    {"install", Handler::copy, Output::empty},
+    {"install", Handler::copy, Output::empty}, {"dd", Handler::copy}, {"patch", Handler::patch},
     // Code of other dialects.
     {"python", Handler::python}, {"python2", Handler::python}, {"python3", Handler::python}, {"pypy", Handler::python},
     {"pypy3", Handler::python}, {"ipython", Handler::python}, {"node", Handler::node}, {"nodejs", Handler::node},

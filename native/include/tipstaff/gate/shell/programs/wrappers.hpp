@@ -162,7 +162,17 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
   if (name == "zip") letter = '\0', long_name = "--unzip-command";
   if (name == "expect") {
     // Tcl, of which only what it starts matters.
-    if (find_option(in, 'c', "", &code) == kNone) return;
+    if (find_option(in, 'c', "", &code) == kNone) {
+      const std::uint32_t at = after_options(in, 1, "cdfbi", "");
+      if (at >= in.count) return;
+      Stream file;
+      file.kind = Stream::file;
+      file.text = text_of(in, at);
+      const Stream script = load(file, in.cwd);
+      if (script.kind != Stream::known) return;
+      code = argument(in, at);
+      code.text = script.text;
+    }
     for (std::size_t at = code.text.find("spawn "); at != string_view::npos; at = code.text.find("spawn ", at)) {
       at += 6;
       Word started = code;

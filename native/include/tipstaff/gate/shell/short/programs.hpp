@@ -58,7 +58,7 @@ inline constexpr Names kReserved(kReservedList);
 
 // What git does with its own words alone; the others may run code, or read what they are told by another word.
 inline constexpr string_view kGitVerbList[] = {
-    "add",     "am",        "apply",    "blame",     "branch",     "cat-file", "checkout", "cherry-pick", "clean",
+    "add",     "blame",     "branch",     "cat-file", "checkout", "cherry-pick", "clean",
     "clone",   "commit",    "describe", "diff",      "fetch",      "gc",       "init",     "log",         "ls-files",
     "ls-tree", "merge",     "merge-base", "mv",      "pull",       "push",     "reflog",   "remote",      "reset",
     "restore", "rev-list",  "rev-parse", "revert",   "rm",         "shortlog", "show",     "stash",       "status",
@@ -86,6 +86,7 @@ struct Call {
   std::uint32_t count;
   std::uint32_t first_hash;  // of the first word
   const Surroundings& around;
+  bool is_last;  // nothing follows it in its text
 
   template <typename Test>
   bool none(Test test) const noexcept {
@@ -113,6 +114,8 @@ inline bool is_plain_git(const Call& call) noexcept {
 }
 
 inline bool is_plain_package(const Call& call) noexcept {
+  // Installing runs what package.json names.
+  if (call.around.read_file != nullptr && (call.count == 0 || !call.none([](string_view text) noexcept { return is(text, "install") || is(text, "i") || is(text, "ci"); }))) return false;
   if (call.count == 0) return true;
   if (!call.begins_with_operand()) return false;
   const string_view verb = call.first();
@@ -129,7 +132,8 @@ inline bool is_plain_package(const Call& call) noexcept {
 inline bool is_plain_copy(const Call& call) noexcept {
   if (call.count < 2) return true;
   const string_view from = call.words[call.count - 2].text;
-  // A copy of a program is known under its other name.
+  // A copy of a program is known under its other name, and a copy of a script where scripts are read.
+  if (call.around.read_file != nullptr && !call.is_last) return false;
   const auto may_be_program = [](string_view path) noexcept { return path.find("bin") != string_view::npos; };
   if (from.empty() || from[0] == '/' || from[0] == '~') return false;
   return from.find("..") == string_view::npos && !may_be_program(from) && !may_be_program(call.around.cwd);
