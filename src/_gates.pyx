@@ -460,7 +460,7 @@ cdef class Judge:
         if self.watches and not self.watch.open(
             <const unsigned char*> PyBytes_AS_STRING(secrets), PyBytes_GET_SIZE(secrets), FINDER
         ):
-            raise ValueError("secrets: this is no table of secrets")
+            raise ValueError("secrets: not a valid table of secrets")
 
     def command(self, str text not None, int dialect, Place place not None):
         """Return whether no gate finds anything in a command; False also where that takes a closer look."""
