@@ -193,7 +193,7 @@ def hash_embed_batch(
                 places.data(), offset_bytes, span, n_rows, dimensions, <float*> vectors.data(), foreign
             )
         if count < 0:
-            raise ValueError(f"offsets: those of row {-1 - count} do not lie in order within the data")
+            raise ValueError(f"offsets: those of row {-1 - count} are out of order or outside the data")
         if count > 0:
             starts = memoryview(offsets).cast("B").cast("q" if large_offsets else "i")
             whole = memoryview(data).cast("B")

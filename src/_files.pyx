@@ -18,7 +18,7 @@ def _joined(paths):
     names = [os.fsencode(path) for path in paths]
     for name in names:
         if b"\0" in name:
-            raise ValueError(f"{name!r}: a path holds no NUL")
+            raise ValueError(f"{name!r}: a path cannot contain NUL")
     return b"\0".join(names) + b"\0", len(names)
 
 

@@ -25,11 +25,11 @@ cdef LiteralFinder FINDER = literal_finder(ISA)
 # In the order of ImageFault.
 cdef tuple FAULTS = (
     "",
-    "it ends within the header",
-    "it does not begin as one",
+    "truncated header",
+    "wrong magic number",
     "it has another version",
     "its length is not the one in its header",
-    "its checksum is wrong",
+    "checksum mismatch",
     "a section lies outside it",
     "an entry points outside its section",
     "it is not aligned",
@@ -102,7 +102,7 @@ cdef class Flow:
                 raise ValueError(f"a flow state has {sizeof(FlowState)} bytes, not {len(data)}")
             memcpy(&self.state, PyBytes_AS_STRING(bytes(data)), sizeof(FlowState))
             if not self.state.valid():
-                raise ValueError("this is no flow state of this version")
+                raise ValueError("not a valid flow state of this version")
 
     def to_bytes(self):
         """Return the state as bytes that the constructor takes."""
@@ -130,7 +130,7 @@ cdef class Policy:
         cdef int fault = 0
         buffer.take(data, "data", "B", "bytes", 1, 0)
         if not set_image(&self.memory, buffer.data(), buffer.size(), &self.image, &fault):
-            raise ValueError(f"data: this is no policy image: {FAULTS[fault]}")
+            raise ValueError(f"data: not a valid policy image: {FAULTS[fault]}")
 
     @property
     def rules(self):
@@ -274,7 +274,7 @@ cdef class Policy:
             else:
                 texts.push_back(borrow(text))
         if texts.size() != <size_t> len(out):
-            raise ValueError("commands: they changed while they were read")
+            raise ValueError("commands: they changed while being read")
         with nogil:
             decide_all(self.image, used, texts, place.place, number, workers, decided)
         return bytes(out)
@@ -460,7 +460,7 @@ cdef class Judge:
         if self.watches and not self.watch.open(
             <const unsigned char*> PyBytes_AS_STRING(secrets), PyBytes_GET_SIZE(secrets), FINDER
         ):
-            raise ValueError("secrets: this is no table of secrets")
+            raise ValueError("secrets: not a valid table of secrets")
 
     def command(self, str text not None, int dialect, Place place not None):
         """Return whether no gate finds anything in a command; False also where that takes a closer look."""

@@ -55,15 +55,15 @@ cdef LiteralFinder FINDER = literal_finder(ISA)
 # In the order of Fault.
 cdef tuple FAULTS = (
     "",
-    "it ends within the header",
-    "it does not begin as one",
+    "truncated header",
+    "wrong magic number",
     "its version is not 2",
-    "its size is not the one in its header",
+    "its size differs from the one in its header",
     "a section lies outside it",
     "a rule leads outside it",
     "an anchor leads outside it",
     "a shape's codes are not whole",
-    "its checksum is wrong",
+    "checksum mismatch",
 )
 
 # Room for findings that needs no memory of its own; shorter texts are read before another thread could take over.
@@ -98,7 +98,7 @@ cdef class SecretTable:
         if fault == Fault.none and crc32(memoryview(data)[128:]) != int.from_bytes(data[88:92], "little"):
             fault = <Fault> (len(FAULTS) - 1)
         if fault != Fault.none:
-            raise ValueError(f"table: this is no table of secrets: {FAULTS[<int> fault]}")
+            raise ValueError(f"table: not a valid table of secrets: {FAULTS[<int> fault]}")
         self.data = data
 
     def rules(self):

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tipstaff.cli import exits
-from tipstaff.cli.app import COMMANDS
-
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = REPOSITORY / "python" / "tipstaff"
 DOCUMENTS = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
@@ -64,11 +61,3 @@ def test_decisions_that_code_cites_are_recorded() -> None:
     for path in PACKAGE.rglob("*.py"):
         for cited in _CITED.findall(path.read_text(encoding="utf-8")):
             assert any(name.startswith(f"{cited}-") for name in recorded), f"{relative(path)} cites {cited}"
-
-
-def test_every_command_and_exit_code_is_documented() -> None:
-    page = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
-    for command in COMMANDS:
-        assert f"`tipstaff {command}" in page, command
-    codes = {value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)}
-    assert {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)} == codes

@@ -172,7 +172,7 @@ def test_rules_of_the_repository(repository: Path, capsys: pytest.CaptureFixture
         (["missing"], exits.UNREADABLE, "missing: no such file or folder"),
         (["--staged", "--stdin"], exits.USAGE, "choose one of"),
         (["--redact"], exits.USAGE, "add --stdin"),
-        (["--baseline", "none.json"], exits.UNREADABLE, "--write-baseline makes one"),
+        (["--baseline", "none.json"], exits.UNREADABLE, "create it with --write-baseline"),
     ],
 )
 def test_errors(

@@ -21,15 +21,15 @@ COMMANDS: Final = {
     "doctor": "Try the registered hook, and report what each agent host would do.",
     "explain": "Show where a rule comes from and when it is loaded.",
     "gate": "Show what the gates decide about a command or a tool call.",
-    "headless": "Run a suite of tasks with an agent program, and say what held.",
+    "headless": "Run a suite of tasks with an agent program, and report which assertions hold.",
     "install": "Register the hook in an agent host's settings.",
-    "ledger": "Look at the ledger of runs, verify it, take the hook's spool in, export it.",
+    "ledger": "Show, verify and export the ledger of runs; ingest the hook's spool.",
     "lint": "Report what is wrong with the rule files of a repository.",
-    "optimize": "Propose changes of the rules, and decide their trials on the runs.",
-    "replay": "Say what a changed policy would have decided of recorded calls.",
+    "optimize": "Propose changes of the rules, and decide their trials by the runs.",
+    "replay": "Show what a changed policy would have decided about recorded calls.",
     "retrieve": "Show the rules that matter for a task.",
-    "review": "Assemble what a reviewer reads, and verify what a reviewer answers.",
-    "rules": "Say how each rule fares in the runs.",
+    "review": "Assemble a reviewer's context, and verify a reviewer's answer.",
+    "rules": "Show how well each rule is followed in the runs.",
     "run": "Begin and finish a run of an agent.",
     "scan": "Find secrets in files, in staged changes, or in standard input.",
     "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
@@ -44,9 +44,10 @@ _ROOMS: Final = {
     "Agent hosts (the hook)": ("install", "uninstall", "doctor", "approve"),
     "Context (what enters the model's window)": ("context", "serve"),
     "Review (checks, sizes, a reviewer's context)": ("check", "size", "sop", "review"),
+    "Runs (the ledger, evaluations, evolution of rules)": ("run", "ledger", "rules", "replay", "optimize", "headless"),
 }
 """Headings of the help, and the commands below each; a command that is not named here comes last."""
-_OTHERS: Final = "Runs (the ledger, evaluations, evolution of rules)"
+_OTHERS: Final = "More"
 _EXIT_CODES: Final = (
     (exits.OK, "success"),
     (

@@ -57,7 +57,7 @@ class Found(NamedTuple):
 @click.option("--baseline", type=click.Path(path_type=Path), help="Do not report what this file knows.")
 @click.option("--write-baseline", type=click.Path(path_type=Path), help="Write what is found to a file.")
 @click.option("--redact", "redacting", is_flag=True, help="With --stdin: print it with its secrets masked.")
-@click.option("--wary", is_flag=True, help="Report also what may well be no secret.")
+@click.option("--wary", is_flag=True, help="Also report low-confidence matches.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def command(
@@ -278,10 +278,10 @@ def _unknown(found: list[Found], file: Path) -> list[Found]:
         data = json.loads(file.read_text(encoding="utf-8"))
         known = {entry["fingerprint"] for entry in data["findings"]}
     except FileNotFoundError:
-        msg = f"{file}: no such file; --write-baseline makes one"
+        msg = f"{file}: no such file; create it with --write-baseline"
         raise SourceNotFoundError(msg) from None
     except (ValueError, KeyError, TypeError):
-        msg = f"{file}: this is no baseline; --write-baseline makes one"
+        msg = f"{file}: not a valid baseline; create one with --write-baseline"
         raise SourceError(msg) from None
     return [one for one in found if one.fingerprint not in known]
 

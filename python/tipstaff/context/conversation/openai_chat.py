@@ -128,7 +128,7 @@ def _call(call: object) -> dict[str, Any]:
 
 
 def arguments_of(text: object) -> dict[str, Any]:
-    """Return the arguments of a call; those that are no JSON object, as one argument of that name."""
+    """Return the arguments of a call; those that are not a JSON object, as one argument of that name."""
     try:
         value: object = json.loads(text) if isinstance(text, str) else text
     except ValueError:

@@ -16,7 +16,7 @@ from tipstaff.context.conversation.messages import (
     text_of,
 )
 from tipstaff.context.conversation.transcript import shortened
-from tipstaff.context.prompt.graphemes import floor_boundary
+from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.shortening.facts import Facts, read_facts
 from tipstaff.context.tokens.counting import TextCounter
 

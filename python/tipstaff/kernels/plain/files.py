@@ -49,7 +49,7 @@ def measure_files(root: str | os.PathLike[str], paths: Sequence[str]) -> tuple[m
         for path in paths:
             name = os.fsencode(path)
             if b"\0" in name:
-                msg = f"{path!r}: a path holds no NUL"
+                msg = f"{path!r}: a path cannot contain NUL"
                 raise ValueError(msg)
             size, head = _opened(folder, name)
             sizes.append(size)
@@ -88,7 +88,7 @@ def stat_files(root: str | os.PathLike[str], paths: Sequence[str]) -> memoryview
         for path in paths:
             name = os.fsencode(path)
             if b"\0" in name:
-                msg = f"{path!r}: a path holds no NUL"
+                msg = f"{path!r}: a path cannot contain NUL"
                 raise ValueError(msg)
             try:
                 about = os.stat(name, dir_fd=folder, follow_symlinks=False)

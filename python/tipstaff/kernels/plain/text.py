@@ -134,7 +134,7 @@ def _texts(offsets: Buffer, data: Buffer) -> Iterator[bytes]:
         raise ValueError(msg)
     for index, (low, high) in enumerate(pairwise(places)):
         if not 0 <= low <= high <= len(raw):
-            msg = f"offsets: those of text {index} do not lie in order within the data"
+            msg = f"offsets: those of text {index} are out of order or outside the data"
             raise ValueError(msg)
         yield raw[low:high]
 

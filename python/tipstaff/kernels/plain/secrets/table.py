@@ -48,17 +48,17 @@ class Table:
     def __init__(self, data: bytes) -> None:
         fault = ""
         if len(data) < HEADER_BYTES:
-            fault = "it ends within the header"
+            fault = "truncated header"
         elif data[:8] != MAGIC:
-            fault = "it does not begin as one"
+            fault = "wrong magic number"
         elif number_at(data, 8, 4) != VERSION:
             fault = f"its version is not {VERSION}"
         elif number_at(data, 12, 4) != len(data):
-            fault = "its size is not the one in its header"
+            fault = "its size differs from the one in its header"
         elif number_at(data, 88, 4) != zlib.crc32(data[HEADER_BYTES:]):
-            fault = "its checksum is wrong"
+            fault = "checksum mismatch"
         if fault:
-            message = f"table: this is no table of secrets: {fault}"
+            message = f"table: not a valid table of secrets: {fault}"
             raise ValueError(message)
         self.data = data
         pairs = [(number_at(data, at, 4), number_at(data, at + 4, 4)) for at in range(16, 72, 8)]
