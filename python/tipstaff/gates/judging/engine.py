@@ -251,7 +251,7 @@ class EnforcementGates:
             "Write", [field.native() for field in fields], 0, self._place(None), self._settings
         )
         size = self._told_size(name, diff_lines) if self._config.diff_size else []
-        return [*self._destructive(native, fields), *size, *self._secrets([("content", text)])]
+        return [*self._destructive(native, fields), *size, *self._secrets([("content", text)], pairs=fields)]
 
     # -- many events ---------------------------------------------------------------------------------------------------
 
