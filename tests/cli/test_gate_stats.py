@@ -34,7 +34,12 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_counts_are_by_rule_and_the_most_often_allowed_first(state: Path) -> None:
     first, second = rule_counts(spool_records(state))
-    assert (first["rule"], first["approved"], first["require-confirmation"], first["sessions"]) == ("git.reset-hard", 2, 1, 2)
+    assert (first["rule"], first["approved"], first["require-confirmation"], first["sessions"]) == (
+        "git.reset-hard",
+        2,
+        1,
+        2,
+    )
     assert (second["rule"], second["block"], second["approved"]) == ("filesystem.delete-recursive", 1, 0)
 
 

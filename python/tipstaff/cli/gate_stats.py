@@ -78,9 +78,7 @@ def stats_lines(counts: list[dict[str, Any]], *, most: int = 20) -> list[str]:
     lines = [f"{'allowed':>8}{'asked':>8}{'blocked':>8}{'warned':>8}{'sessions':>10}  rule"]
     for entry in counts[:most]:
         asked, blocked, warned = entry["require-confirmation"], entry["block"], entry["warn"]
-        lines.append(
-            f"{entry['approved']:>8}{asked:>8}{blocked:>8}{warned:>8}{entry['sessions']:>10}  {entry['rule']}"
-        )
+        lines.append(f"{entry['approved']:>8}{asked:>8}{blocked:>8}{warned:>8}{entry['sessions']:>10}  {entry['rule']}")
     harmless = [entry for entry in counts[:most] if entry["approved"] >= 2 and not entry["block"]]
     if harmless:
         lines += ["", "Allowed again and again; what would quiet it:"]

@@ -49,7 +49,9 @@ def test_files_of_tests_are_let_through(gates: EnforcementGates) -> None:
     content = f'password = "{made()}"\n'
     write = {"file_path": "/home/dev/proj/tests/test_login.py", "content": content}
     assert gates.evaluate_tool_use("Write", write) == []
-    command = f"cat > docker-compose.test.yml <<'E'\nservices:\n  db:\n    environment:\n      POSTGRES_PASSWORD: {made()}\nE"
+    command = (
+        f"cat > docker-compose.test.yml <<'E'\nservices:\n  db:\n    environment:\n      POSTGRES_PASSWORD: {made()}\nE"
+    )
     assert aggregate_decision(gates.evaluate_command(command)) == "allow"
     write["file_path"] = "/home/dev/proj/src/login.py"
     assert aggregate_decision(gates.evaluate_tool_use("Write", write)) == "block"

@@ -11,7 +11,9 @@ from tipstaff.gates.secrets.scanner import Scanner, SecretFinding, default_scann
 
 _PAIR_CHARS: Final = 512
 _DECISIONS: Final = {"low": "warn", "medium": "require-confirmation"}
-_COMMAND_FIELDS: Final = frozenset({"command", "cmd", "commands", "shell_command", "bash", "shell", "command_line", "script", "chars", "argv"})
+_COMMAND_FIELDS: Final = frozenset(
+    {"command", "cmd", "commands", "shell_command", "bash", "shell", "command_line", "script", "chars", "argv"}
+)
 _PATH_FIELDS: Final = frozenset({"file_path", "path", "filename", "file", "target_file", "notebook_path", "filepath"})
 
 
