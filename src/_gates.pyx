@@ -190,7 +190,7 @@ cdef class Policy:
             with nogil:
                 judge(self.image, used, call, &field, own_room(), state, &verdict, NULL)
         if verdict.count == 0:
-            return ()
+            return []
         return self.findings(&verdict.findings[0], verdict.count, &field, isinstance(text, str) and text.isascii())
 
     def event(self, tool, fields, dialect, Place place not None, settings, Flow flow=None):

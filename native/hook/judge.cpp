@@ -136,7 +136,7 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
   }
   if (reply.decision == Decision::confirm && judgement->has_subject && !out.full()) {
     Writer more(judgement->reason + out.size(), Judgement::kReasonBytes - out.size());
-    if (out.size() != 0) more.raw(" ");
+    if (out.size() != 0 && out.view().back() != ' ') more.raw(" ");
     more.raw(replies::stops(event, reply) ? "A person must allow this first, in a terminal: `tipstaff approve "
                                           : "Or a person allows exactly this once, in a terminal: `tipstaff approve ");
     more.raw(judgement->subject.code_view()).raw("`, and then the same call is tried again.");
@@ -225,6 +225,7 @@ void mask_secrets(const HookEvent& event, const Situation& situation, bool count
     const bool all_former = gate::FormerParts(event.tool, field.name, field.text).next(&part) &&
                             part.end - part.start == field.text.size();
     Redaction::Weight weight;
+    weight.command = gate::ascii::one_of(field.name, "command cmd commands shell_command bash shell command_line script chars argv");
     if (redaction.mask(field.text, true, &weight, path, &former) == 0)
       redaction.mask_named(field.name, field.text, true, &weight, path);
     if (!all_former) take(weight, i);
@@ -294,6 +295,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   }
   if (wants_scan || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
   reply.decision = worse(decision, judgement->verdict.decision);
+  if (reply.decision != Decision::confirm) judgement->has_subject = false;
   if (reply.decision == Decision::confirm && judgement->has_subject) {
     const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, event, situation.now_s);
     if (answer == approvals::Answer::allowed) {
@@ -331,13 +333,14 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   if (event.output == kNoNode || !settings.on(gate::Gate::secrets)) return;
   const Json& json = *situation.json;
   if (!judgement->redaction.open(situation.secrets, situation.own_secrets)) return withhold(event, json, &judgement->reply);
-  judgement->secrets = judgement->redaction.mask_all(json, event.output, {}, false);
-  if (judgement->secrets == 0) return;
+  if (judgement->redaction.mask_all(json, event.output, {}, false) == 0) return;
+  judgement->secrets = judgement->redaction.distinct();  // a host may show the same output twice
   Reply& reply = judgement->reply;
   Writer reason(judgement->reason, Judgement::kReasonBytes);
   const bool masks = event.host != Host::cursor || gate::ascii::starts_with(event.tool, "mcp:");
   reason.raw("tipstaff found ").number(judgement->secrets).raw(judgement->secrets == 1 ? " secret" : " secrets");
-  reason.raw(masks ? " in the tool's output and masked it: asterisks stand in its place."
+  reason.raw(masks ? judgement->secrets == 1 ? " in the tool's output and masked it: asterisks stand in its place."
+                                             : " in the tool's output and masked them: asterisks stand in their place."
                    : " in the tool's output, which this host does not let it mask. Do not repeat it anywhere.");
   reply.decision = Decision::warn;
   reply.reason = reason.view();

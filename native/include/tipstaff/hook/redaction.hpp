@@ -25,16 +25,20 @@ class Redaction {
   // What the secrets of a call come to: how many are none of a trial, the first of them, and the worst severity.
   struct Weight {
     std::uint32_t counted = 0, severity = 0;
+    bool command = false;  // the texts are commands, and no contents of files
     Place first;
   };
 
   // Lays the table over bytes; false where they are none. `known`: they are the program's own.
   bool open(std::string_view bytes, bool known) noexcept {
+    distinct_ = 0;
     usable_ = secrets::Table::open(reinterpret_cast<const secrets::Byte*>(bytes.data()), bytes.size(), &table_, known) ==
               secrets::Fault::none;
     return usable_;
   }
   bool usable() const noexcept { return usable_; }
+  // How many secrets were masked, each value once.
+  std::uint32_t distinct() const noexcept { return distinct_; }
 
   // Masks the secrets of a text and returns their number; `first` is the first of them. `wary` as in
   // tipstaff.gates.scan_secrets: whether to report where a value may well be no secret.
@@ -57,6 +61,7 @@ class Redaction {
         if (has_part && round == 0 && found_[i].start >= part.start && found_[i].end <= part.end) continue;
         add({bytes, text.size()}, found_[i], path, {found_[i].start, found_[i].end, rule_name(found_[i].rule)}, weight);
       }
+      for (std::size_t i = 0; i < kept; ++i) meet(text.substr(found_[i].start, found_[i].end - found_[i].start));
       secrets::mask(table_, bytes, found_, kept);
       masked += static_cast<std::uint32_t>(kept);
       if (found <= kRoom) return masked;  // else there are more than there was room for
@@ -90,6 +95,7 @@ class Redaction {
       if (start >= end) continue;
       ++masked;
       if (weight != nullptr) add({reinterpret_cast<const secrets::Byte*>(memory), pair.size()}, found_[i], path, {start, end, rule_name(found_[i].rule)}, weight);
+      meet(text.substr(start, end - start));
       std::memset(bytes + start, '*', end - start);
     }
     return masked;
@@ -124,13 +130,31 @@ class Redaction {
   }
 
  private:
+  void meet(std::string_view value) noexcept {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const char c : value) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    for (std::uint32_t i = 0; i < distinct_ && i < kMet; ++i)
+      if (met_[i] == hash) return;
+    if (distinct_ < kMet) met_[distinct_] = hash;
+    ++distinct_;
+  }
+  static constexpr std::uint32_t kMet = 64;
+  std::uint64_t met_[kMet];
+  std::uint32_t distinct_ = 0;
+
   static constexpr std::uint32_t kProviders = 2;  // from this severity on a secret is one wherever it stands
   static secrets::Bytes bytes_of(std::string_view text) noexcept {
     return {reinterpret_cast<const secrets::Byte*>(text.data()), text.size()};
   }
   void add(secrets::Bytes text, const secrets::Finding& found, std::string_view path, const Place& place, Weight* weight) noexcept {
-    const std::uint32_t severity = table_.rule(found.rule).severity;
-    if (severity < kProviders && secrets::is_trial(table_.known(), text, found.start, found.end, bytes_of(path))) return;
+    std::uint32_t severity = table_.rule(found.rule).severity;
+    if (severity < kProviders) {
+      // What only its name calls a secret may be one of a trial in a command; in a file it counts, unless that is of tests.
+      if (weight->command ? secrets::is_trial(table_.known(), text, found.start, found.end, bytes_of(path))
+                          : secrets::trials::is_trial_path(table_.known(), bytes_of(path)))
+        return;
+      if (!weight->command) severity = kProviders;
+    }
     if (weight->counted++ == 0) weight->first = place;
     if (severity + 1 > weight->severity) weight->severity = severity + 1;
   }

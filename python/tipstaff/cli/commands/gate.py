@@ -17,7 +17,7 @@ COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "m
 
 
 @click.command("gate")
-@click.argument("text", metavar="COMMAND")
+@click.argument("text", metavar="COMMAND", required=False)
 @click.option("--tool", help="Judge a call of this tool; COMMAND is its parameters as JSON, or its command.")
 @click.option("--cwd", help="The directory that it would run in; without it relative paths are not known.")
 @click.option("--shell", default="bash", show_default=True, help="bash, powershell, cmd, sql, python, node ...")
@@ -29,15 +29,17 @@ COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "m
 )
 @click.option("--unattended", is_flag=True, help="Nobody is there to confirm: what cannot be known is blocked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--stats", is_flag=True, help="List what the gates asked about most, and what would quiet it; no COMMAND.")
 @click.option("--explain", "explained", is_flag=True, help="Show how it was read, and which rules were tried.")
 def command(
-    text: str,
+    text: str | None,
     tool: str | None,
     cwd: str | None,
     shell: str,
     directory: Path | None,
     unattended: bool,
     as_json: bool,
+    stats: bool,
     explained: bool,
 ) -> int:
     """Say what the gates decide of a command or a tool call; ``-`` reads it from standard input. Nothing is run.
@@ -51,6 +53,12 @@ def command(
     from tipstaff.hosts.policies import check_policy
     from tipstaff.store.state import repository_of, state_folder
 
+    if stats:
+        if text is not None:
+            raise ConfigError("--stats counts what was asked before; leave COMMAND out")
+        return _stats(as_json=as_json)
+    if text is None:
+        raise ConfigError("COMMAND is missing; `-` reads it from standard input")
     given = sys.stdin.read() if text == "-" else text
     if cwd is not None and not cwd.startswith("/") and ":" not in cwd:  # `C:\proj` is one of another system
         cwd = str(Path(cwd).absolute())
@@ -92,6 +100,18 @@ def command(
                 lines.append(f"  the hook does not judge by it yet: {plain(found.problem)}; {plain(found.fix)}")
         write(*lines)
     return exits.FINDINGS if decision in {"require-confirmation", "block"} else exits.OK
+
+
+def _stats(*, as_json: bool) -> int:
+    from tipstaff.cli.gate_stats import rule_counts, spool_records, stats_lines
+    from tipstaff.store.state import state_folder
+
+    counts = rule_counts(spool_records(Path(state_folder())))
+    if as_json:
+        write_json({"rules": counts})
+    else:
+        write(*(plain(line) for line in stats_lines(counts)))
+    return exits.OK
 
 
 def _parameters(given: str) -> Any:

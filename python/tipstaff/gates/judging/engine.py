@@ -212,7 +212,7 @@ class EnforcementGates:
         if flow is None and type(params) is dict and type(tool_name) is str and not self._config.tool_allowlist:
             place = self._places.get(cwd) or self._kept_place(cwd)
             dialect = 0 if shell == "bash" else dialect_of(shell)
-            if self._judge.call(tool_name, cast("dict[Any, Any]", params), dialect, place, self._places):
+            if self._judge.call(tool_name, params, dialect, place, self._places):
                 return []
         tool = as_text(tool_name)
         fields = fields_of(params)
@@ -251,7 +251,7 @@ class EnforcementGates:
             "Write", [field.native() for field in fields], 0, self._place(None), self._settings
         )
         size = self._told_size(name, diff_lines) if self._config.diff_size else []
-        return [*self._destructive(native, fields), *size, *self._secrets([("content", text)])]
+        return [*self._destructive(native, fields), *size, *self._secrets([("content", text)], pairs=fields)]
 
     # -- many events ---------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,9 @@ from tipstaff.kernels import _gates
 
 _PAIR_CHARS: Final = 512
 _DECISIONS: Final = {"low": "warn", "medium": "require-confirmation"}
+_COMMAND_FIELDS: Final = frozenset(
+    {"command", "cmd", "commands", "shell_command", "bash", "shell", "command_line", "script", "chars", "argv"}
+)
 _PATH_FIELDS: Final = frozenset({"file_path", "path", "filename", "file", "target_file", "notebook_path", "filepath"})
 
 
@@ -33,9 +36,10 @@ def find_secrets(
     Returns
     -------
     list of dict
-        ``rule_id, decision, start, end, redacted, severity, field`` of each. A provider's token is a ``block``. What
-        only its name calls a secret is a ``require-confirmation``, a weak sign of one a ``warn``, and neither is in the
-        list where it belongs to a trial: a value that everybody knows, a service on this machine, a file of tests.
+        ``rule_id, decision, start, end, redacted, severity, field`` of each. A provider's token is a ``block``, and so
+        is what only its name calls a secret where it would be written into a file, unless that is one of tests. In a
+        command that is a ``require-confirmation``, a weak sign of one a ``warn``, and neither is in the list where it
+        belongs to a trial: a value that everybody knows, a service on this machine, a file of tests.
     """
     found: list[dict[str, Any]] = []
     seen: set[str] = set()
@@ -47,7 +51,7 @@ def find_secrets(
             if value in seen:
                 continue
             seen.add(value)
-            decision = _decision(item, text, path, used)
+            decision = _decision(item, text, path, used, command=_is_command(field))
             if decision is not None:
                 found.append(_entry(item, decision, item.start, item.end, item.redacted, field))
     for pair in pairs:
@@ -69,10 +73,16 @@ def without_former(tool: str, field: Field) -> Field:
     return field._replace(text="".join([*kept, field.text[at:]])) if kept else field
 
 
-def _decision(item: SecretFinding, text: str, path: str, scanner: Scanner) -> str | None:
+def _is_command(field: str) -> bool:
+    return field.rpartition(".")[2].partition("[")[0].lower() in _COMMAND_FIELDS
+
+
+def _decision(item: SecretFinding, text: str, path: str, scanner: Scanner, *, command: bool) -> str | None:
     decision = _DECISIONS.get(item.severity)
     if decision is None:
         return "block"
+    if not command:
+        return None if scanner.table.trial(b"#", 0, 1, path.encode("utf-8", "surrogatepass")) else "block"
     start = len(text[: item.start].encode("utf-8", "surrogatepass"))
     end = start + len(text[item.start : item.end].encode("utf-8", "surrogatepass"))
     whole, file = text.encode("utf-8", "surrogatepass"), path.encode("utf-8", "surrogatepass")
@@ -104,7 +114,7 @@ def _of_pair(field: Field, seen: set[str], path: str, scanner: Scanner) -> list[
         if any(value in other or other in value for other in seen):
             continue
         seen.add(value)
-        decision = _decision(item, head + body, path, scanner)
+        decision = _decision(item, head + body, path, scanner, command=False)
         if decision is not None:
             redacted = item.redacted if plain else "*" * (end - start)
             found.append(_entry(item, decision, start, end, redacted, field.path))
