@@ -17,7 +17,7 @@ PATH: Final = Path(__file__).with_name("query_lexicon.bin")
 
 @cache
 def translations() -> dict[str, str]:
-    """Return the words of other languages, as `tipstaff.kernels.plain.fused.query_words` reads them, and the English."""
+    """Return the words of other languages, as the kernels read them, and the English."""
     from tipstaff.guidance.retrieval.task_vocabulary import TRANSLATIONS
     from tipstaff.kernels.plain.fused import query_words
 
