@@ -100,8 +100,8 @@ def made_query_lexicon() -> bytes:
     )
     rows = embedding.embed_batch(known)
     much = np.zeros((len(known), len(FIELDS)), dtype=np.float32)
-    for place, words in enumerate(triggers):
-        near = (rows @ embedding.embed_batch(words).T).max(axis=1)
+    for place, asked_words in enumerate(triggers):
+        near = (rows @ embedding.embed_batch(asked_words).T).max(axis=1)
         much[:, place] = np.maximum(near - NEAR, 0.0) / (1.0 - NEAR)
     for word, row in zip(known, much, strict=True):
         found = {int(place): float(row[place]) for place in np.flatnonzero(row > 1.0 / MOST_MUCH)}
