@@ -30,7 +30,9 @@ def ids(document: dict[str, Any]) -> list[str]:
 
 def test_json_is_the_result(capsys: Capture, orchard: Path) -> None:
     document = retrieved(capsys, orchard, "write the migration that adds a column to boxes")
-    assert 1 <= len(document["shards"]) <= 5
+    cost = sum(len(f"- {one['shard']['compact_text']}") // 4 + 1 for one in document["shards"])
+    assert 1 <= len(document["shards"]) <= 40
+    assert cost <= 800
     assert any(rule.startswith("MIG-") for rule in ids(document))
     assert document["policy_text"].startswith("# Constitution")
     assert document["latency_ms"] >= 0
@@ -75,7 +77,7 @@ def test_meaning_is_the_default_and_hashes_are_asked_for_by_name(tmp_path: Path,
     )
     for _ in range(2):
         found = retrieved(capsys, tmp_path, "Fix the auth issue")["shards"]
-        assert [one["shard"]["rule"]["text"] for one in found] == ["Report every authentication vulnerability"]
+        assert found[0]["shard"]["rule"]["text"] == "Report every authentication vulnerability"
         assert found[0]["reason"].startswith("meaning 0.")
     assert len(retrieved(capsys, tmp_path, "Fix the auth issue", "--embedding", "hash")["shards"]) == 3
     assert sorted(path.name for path in (tmp_path / ".tipstaff" / "cache").glob("*.store")) == [

@@ -18,7 +18,7 @@
     task   --task_places-->                the files, folders and modules that it names
     task, lexicon, table, rows --TaskSearch.find-->  its intent, and the k best of the rows
     task, topics, lexicon --TopicWords.shared-->  the words that they have in common (topics of stem_hashes)
-    task, blob, lexicon, table --FusedSearch.find-->  the k best rules by meaning, words and priors (words of query_terms)
+    task, blob, lexicon, table --FusedSearch.find-->  the k best rules by meaning and words (of query_terms)
     ranges of texts --join_pieces-->      one text
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words

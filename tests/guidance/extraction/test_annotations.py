@@ -154,3 +154,12 @@ def test_time_grows_with_the_text_and_not_faster(piece: str) -> None:
 
     cost(10)
     assert cost(16_000) < 40 * max(cost(2_000), 0.002)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Scope: END-OF-LINE positions count", "Risk: high availability must be kept", "Priority: 1 customers come first"],
+)
+def test_a_key_with_a_space_that_opens_a_sentence_is_prose(text: str) -> None:
+    found = parse_annotations(text)
+    assert (found.text, found.risk_class, found.priority, found.scopes) == (text, None, None, ())

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 @click.option("--intent", type=click.Choice(INTENTS), help="Take this intent instead of reading it from the task.")
 @click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
 @click.option("--scope", metavar="PATH", help="Only rules that apply to this file, folder or glob.")
-@click.option("--max-shards", type=click.IntRange(min=0), default=5, show_default=True, help="How many rules at most.")
+@click.option("--max-shards", type=click.IntRange(min=0), help="How many rules at most.")
+@click.option(
+    "--max-tokens", type=click.IntRange(min=0), default=800, show_default=True, help="What the rules may cost together."
+)
 @click.option("--why", is_flag=True, help="Show the words that pulled each rule, the boosts, and what it beat.")
 @embedding_option
 def command(
@@ -36,7 +39,8 @@ def command(
     intent: str | None,
     risk: tuple[str, ...],
     scope: str | None,
-    max_shards: int,
+    max_shards: int | None,
+    max_tokens: int,
     why: bool,
     embedding: str,
 ) -> None:
@@ -48,15 +52,17 @@ def command(
         report_unread(project.diagnostics, "warning")
         retriever = project.retriever()
         result = retriever.retrieve(
-            task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards
-        )
+            task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards,
+            max_tokens=max_tokens,
+        )  # fmt: skip
         whys: tuple[Why, ...] = ()
         if why:
             from tipstaff.guidance.retrieval.explanation import explain_retrieval
 
             whys = explain_retrieval(
-                retriever, task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards
-            )
+                retriever, task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards,
+                max_tokens=max_tokens,
+            )  # fmt: skip
     if as_json:
         write_json(result.to_dict() | ({"why": [one.to_dict() for one in whys]} if why else {}))
     else:

@@ -344,6 +344,11 @@ def _is_keyed(match: re.Match[str]) -> bool:
     return match["risk_value"] is not None and not match["risk_space"]
 
 
+def _is_spaced(match: re.Match[str]) -> bool:
+    """Whether a space is between key and value."""
+    return any(match[name] for name in ("scope_space", "priority_space", "date_space", "risk_space"))
+
+
 def _accepted(raw: str, found: list[re.Match[str]]) -> list[re.Match[str]]:
     """Keep the matches that stand where annotations stand."""
     accepted = [_is_keyed(match) for match in found]
@@ -360,7 +365,8 @@ def _accepted(raw: str, found: list[re.Match[str]]) -> list[re.Match[str]]:
     # From the left: a cluster at the head of the rule, and sentences that own the word.
     at = 0
     for index, match in enumerate(found):
-        leads = not raw[at : match.start()].strip()
+        # "Risk: high availability must be kept" is a sentence; with a space a key leads nothing.
+        leads = not raw[at : match.start()].strip() and not _is_spaced(match)
         if leads and at >= 0:
             accepted[index] = True
             at = match.end()

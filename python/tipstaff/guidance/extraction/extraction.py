@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tipstaff.guidance.extraction.annotations import split_id
 from tipstaff.guidance.extraction.candidate import Candidate
-from tipstaff.guidance.extraction.grammar import has_modal
+from tipstaff.guidance.extraction.grammar import has_modal, has_negation
 from tipstaff.guidance.extraction.items import ItemReader
 from tipstaff.guidance.extraction.labels import names_column
 from tipstaff.guidance.extraction.patterns import NO_WORDS
@@ -99,7 +99,8 @@ class _Extractor(ItemReader):
             f"{name}: {cell}" if names_column(name) else cell for name, cell in zip(header, cells, strict=False) if cell
         ]
         rule_id, rest = split_id("; ".join(pairs))
-        if not any(NO_WORDS.sub("", cell) for cell in cells):
+        decided = any(has_modal(name) or has_negation(name) for name in header)
+        if not decided and not any(NO_WORDS.sub("", cell) for cell in cells):
             if has_modal(rest):
                 self._say("TS210", block.start, block.end)
             return

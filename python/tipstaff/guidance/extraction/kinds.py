@@ -144,7 +144,7 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label]) -> b
             return True
         if rest and (has_modal(lead) or has_negation(rest) or _procedure(lead) or _CHOICE.search(lead)):
             return True
-        return not rest and bool(lead) and (has_modal(lead) or has_negation(lead))
+        return not rest and bool(lead) and (has_modal(lead) or has_negation(lead) or _procedure(lead))
     if _imperative(words) or _imperative(body) or _STRONG.search(words) is not None:
         return not _narrates(lead) or _STRONG.search(words) is not None
     if has_modal(words) and _WEAK_MODAL.sub("", words) == words:

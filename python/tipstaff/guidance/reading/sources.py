@@ -194,6 +194,9 @@ class _Reader:
             return None
 
     def _read_one(self, one: RuleFile) -> None:
+        if (self.root / one.path).is_symlink() and not (self.root / one.path).resolve().is_relative_to(self.root):
+            self._say("TS110", one.path, "The file is a link that leads out of the repository.")
+            return
         read = self._text(one.path)
         if read is None:
             return

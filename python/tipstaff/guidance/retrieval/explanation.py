@@ -89,7 +89,8 @@ def explain_retrieval(
     intent: str | None = None,
     risk_filter: str | Iterable[str] | None = None,
     repo_scope: str | None = None,
-    max_shards: int = 5,
+    max_shards: int | None = None,
+    max_tokens: int | None = None,
     today: str | None = None,
 ) -> tuple[Why, ...]:
     """Return for each rule that `retriever.retrieve` gives with the same arguments why it is among them.
@@ -101,7 +102,7 @@ def explain_retrieval(
     ----------
     retriever
         What was asked.
-    task, intent, risk_filter, repo_scope, max_shards, today
+    task, intent, risk_filter, repo_scope, max_shards, max_tokens, today
         As for `ShardRetriever.retrieve`.
 
     Returns
@@ -111,11 +112,13 @@ def explain_retrieval(
     """
     risks = tuple(risk_filter) if risk_filter is not None and not isinstance(risk_filter, str) else risk_filter
     found = retriever.retrieve(
-        task, intent=intent, risk_filter=risks, repo_scope=repo_scope, max_shards=max_shards, today=today
-    )
+        task, intent=intent, risk_filter=risks, repo_scope=repo_scope, max_shards=max_shards, max_tokens=max_tokens,
+        today=today,
+    )  # fmt: skip
     wider = retriever.retrieve(
-        task, intent=intent, risk_filter=risks, repo_scope=repo_scope, max_shards=max_shards + _BEATEN, today=today
-    )
+        task, intent=intent, risk_filter=risks, repo_scope=repo_scope, max_shards=len(found.shards) + _BEATEN,
+        today=today,
+    )  # fmt: skip
     order = [(one.shard.rule.id, one.similarity) for one in wider.shards]
     pulls = _pulls(retriever, task, [one.shard for one in found.shards])
     answers: list[Why] = []

@@ -1,8 +1,8 @@
 """The index of rules by meaning, words and priors: what `tipstaff.kernels.FusedSearch` reads.
 
-For each rule one row: the vector of its words, labels and headings, and, weighing 0.8, that of its section. The words of
-text, headings, labels and path stand in postings with what they contribute to a BM25F; modals, information and length
-in a prior. Everything that does not depend on the task is computed here, once.
+For each rule one row: the vector of its words, labels and headings, and, weighing 0.8, that of its section. The words
+of text, headings, labels and path are in postings with what they contribute to a BM25F; modals, information and
+length in a prior. Everything that does not depend on the task is computed here, once.
 
 Source: docs/embedding-model-card.md has the figures and what each part is worth.
 """

@@ -17,7 +17,7 @@ PATH: Final = Path(__file__).with_name("query_lexicon.bin")
 
 @cache
 def translations() -> dict[str, str]:
-    """Return the words of other languages, as `tipstaff.kernels.plain.fused.query_words` reads them, and the English."""
+    """Return the words of other languages, as the kernels read them, and the English."""
     from tipstaff.guidance.retrieval.task_vocabulary import TRANSLATIONS
     from tipstaff.kernels.plain.fused import query_words
 
@@ -100,8 +100,8 @@ def made_query_lexicon() -> bytes:
     )
     rows = embedding.embed_batch(known)
     much = np.zeros((len(known), len(FIELDS)), dtype=np.float32)
-    for place, words in enumerate(triggers):
-        near = (rows @ embedding.embed_batch(words).T).max(axis=1)
+    for place, asked_words in enumerate(triggers):
+        near = (rows @ embedding.embed_batch(asked_words).T).max(axis=1)
         much[:, place] = np.maximum(near - NEAR, 0.0) / (1.0 - NEAR)
     for word, row in zip(known, much, strict=True):
         found = {int(place): float(row[place]) for place in np.flatnonzero(row > 1.0 / MOST_MUCH)}

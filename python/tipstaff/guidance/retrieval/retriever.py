@@ -1,7 +1,7 @@
 """Retrieval: which rules matter for a task.
 
-With `StaticEmbedding` meaning, words and what is known of the rule decide together (`tipstaff.guidance.retrieval.fused`),
-and a task that no rule speaks of gets none, unless a file is named. With any other embedding
+With `StaticEmbedding` meaning, words and what is known of a rule decide (`tipstaff.guidance.retrieval.fused`), and a
+task that no rule speaks of gets none, unless a file is named. With any other embedding
 
 score = cosine clamped to [0, 1] + a boost if the rule is about the task's intent + one for a critical or a high risk +
 one if its scope holds a place that the task names. The boosts belong to the embedding: 0.15, 0.10 and 0.05 with
@@ -27,6 +27,7 @@ from tipstaff.guidance.embeddings.hash_embedding import Embedding, HashEmbedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.intents.classify import classify_intent
 from tipstaff.guidance.retrieval.filters import ALL_RISKS, given_intent, risk_bits
+from tipstaff.guidance.retrieval.fused import FusedShards
 from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.guidance.retrieval.reasons import Reasons
@@ -360,7 +361,7 @@ class ShardRetriever:
             if self._fused is not None:
                 match = classify_intent(task) if match is None else match
                 shards, dropped = self._by_fusion(
-                    task, match, mask, risks, repo_scope, max_shards, max_tokens, today, view
+                    task, match, mask, risks, repo_scope, max_shards, max_tokens, today, view, self._fused
                 )
                 text = self._text(view, shards, repo_scope, today)
                 return RetrievalResult(
@@ -417,13 +418,13 @@ class ShardRetriever:
         max_tokens: int | None,
         today: str,
         view: View,
+        fused: FusedShards,
     ) -> tuple[tuple[RetrievedShard, ...], tuple[DroppedShard, ...]]:
         """Return the shards by meaning, words and priors, and those that contradict one that stays."""
-        assert self._fused is not None
         n_shards = self._index.n_shards
         wanted = min(n_shards, max_shards + _SLACK)
         while True:
-            found = self._fused.find(task, match.intent, mask, risks, repo_scope, wanted)
+            found = fused.find(task, match.intent, mask, risks, repo_scope, wanted)
             if not found.relevant or not found.rows:
                 return (), ()
             dropped: tuple[DroppedShard, ...] = ()

@@ -20,8 +20,10 @@ SAME: Final = {
     "config": "configuration; configurations; configure; configurable; configs",
     "setting": "settings",
     "doc": "documentation; docs; document; documents; documented",
-    "i18n": "internationalization; internationalisation; localization; localisation; l10n; translation; translations; "
-    "translate; translated; locale; locales",
+    "i18n": (
+        "internationalization; internationalisation; localization; localisation; l10n; "
+        "translation; translations; translate; translated; locale; locales"
+    ),
     "a11y": "accessibility; accessible",
     "app": "application; applications; apps",
     "db": "database; databases",
@@ -65,53 +67,120 @@ SAME: Final = {
 """One word that is counted for several of the same meaning, in tasks and rules alike."""
 
 FIELDS: Final = (
-    ("test tests tested testing spec e2e unit coverage flaky verify assert playwright vitest jest pytest junit",
-     "test unit integration e2e spec mock fixture coverage assert snapshot pytest vitest jest junit playwright suite "
-     "regression"),
-    ("fix bug broken crash wrong fails fail failing issue regression fehler corrige arregla バグ 修正",
-     "bug fix test regression root cause reproduce issue failing debug"),
-    ("add new implement create build introduce support feature allow hinzufügen einbauen añade agrega 追加 実装",
-     "new feature create add implement test doc convention existing pattern"),
-    ("clean cleanup tidy refactor simplify improve better nicer restructure extract mejora verbessern 改善",
-     "style convention naming format lint refactor readability code simple existing pattern clean duplicate comment"),
-    ("review ready finish finished done complete ship wrap fertig",
-     "pr commit test lint format changelog changeset check review branch before complete typecheck"),
-    ("pr push commit committed branch merge rebase hook squash upstream",
-     "git commit pr branch message title push merge rebase conventional hook review description template issue"),
-    ("publish release ship version deploy staging production rollout tag changelog",
-     "release version tag changelog publish deploy staging production build notes changeset bump"),
-    ("format style prettier lint eslint ruff black rustfmt formatter formatted",
-     "format lint style prettier eslint ruff biome fix check hook commit"),
-    ("document doc docs readme page write explain comment comments guide tutorial explica dokumentation ドキュメント "
-     "comentarios", "doc documentation markdown page comment readme guide example write heading tone"),
-    ("dependency dep package library install upgrade update lockfile bump abhängigkeit",
-     "dep package install version lockfile library import add upgrade manager"),
-    ("column table migration schema database db query sql model index spalte tabelle columna tabla",
-     "migration schema db table column model query sql seed rollback nullable"),
-    ("button screen page panel badge dialog view component form list layout css style sidebar header mobile ui knopf "
-     "liste 画面 表示 ボタン botón", "component ui css style design responsive layout button screen a11y i18n view mobile"),
-    ("text label message translation locale i18n language", "i18n string label key rtl language text"),
-    ("error errors exception throw handle unreadable fail failing",
-     "error exception handle throw catch log message null optional return"),
-    ("log logs trace traces print metrics telemetry protokollieren registrar ログ",
-     "log logger debug trace pii secret console print level sensitive"),
-    ("login user signed auth permission owner access admin role session cookie account anmeldung",
-     "auth permission security access session user policy role token secret guard"),
-    ("secret key token password env credential cookie keychain",
-     "secret security env credential commit never token keychain"),
-    ("fetch api endpoint request download url http link reply server response",
-     "api request endpoint fetch response http validate schema client url"),
-    ("load read import file parse fields json 読込", "read load file parse validate type schema data"),
-    ("async parallel wait batches concurrent speed slow performance cache fast cached",
-     "async await perf parallel batch chunk cache concurrent sleep timeout query memory"),
-    ("example demo show sample", "example demo sample folder file name show"),
-    ("script scripts cli command run tool", "script command run cli shell tool"),
-    ("option setting settings config configurable flag", "config setting option default env flag prop name"),
-    ("delete remove drop discard löschen eliminar borrar 削除", "delete remove approval ask test deprecate confirm"),
-    ("rename name call title called", "name naming rename title convention kebab case breaking migration deprecate"),
-    ("ci pipeline workflow action actions build rebuild", "ci workflow build check pipeline fail run"),
-    ("data yaml json catalog", "data json yaml file entry"),
-)  # fmt: skip
+    (
+        "test tests tested testing spec e2e unit coverage flaky verify assert playwright vitest jest pytest junit",
+        """test unit integration e2e spec mock fixture coverage assert snapshot pytest vitest jest junit playwright
+        suite regression""",
+    ),
+    (
+        "fix bug broken crash wrong fails fail failing issue regression fehler corrige arregla バグ 修正",
+        "bug fix test regression root cause reproduce issue failing debug",
+    ),
+    (
+        """add new implement create build introduce support feature allow hinzufügen einbauen añade agrega 追加
+        実装""",
+        "new feature create add implement test doc convention existing pattern",
+    ),
+    (
+        "clean cleanup tidy refactor simplify improve better nicer restructure extract mejora verbessern 改善",
+        """style convention naming format lint refactor readability code simple existing pattern clean duplicate
+        comment""",
+    ),
+    (
+        "review ready finish finished done complete ship wrap fertig",
+        "pr commit test lint format changelog changeset check review branch before complete typecheck",
+    ),
+    (
+        "pr push commit committed branch merge rebase hook squash upstream",
+        "git commit pr branch message title push merge rebase conventional hook review description template issue",
+    ),
+    (
+        "publish release ship version deploy staging production rollout tag changelog",
+        "release version tag changelog publish deploy staging production build notes changeset bump",
+    ),
+    (
+        "format style prettier lint eslint ruff black rustfmt formatter formatted",
+        "format lint style prettier eslint ruff biome fix check hook commit",
+    ),
+    (
+        """document doc docs readme page write explain comment comments guide tutorial explica dokumentation
+        ドキュメント comentarios""",
+        "doc documentation markdown page comment readme guide example write heading tone",
+    ),
+    (
+        "dependency dep package library install upgrade update lockfile bump abhängigkeit",
+        "dep package install version lockfile library import add upgrade manager",
+    ),
+    (
+        "column table migration schema database db query sql model index spalte tabelle columna tabla",
+        "migration schema db table column model query sql seed rollback nullable",
+    ),
+    (
+        """button screen page panel badge dialog view component form list layout css style sidebar header mobile ui
+        knopf liste 画面 表示 ボタン botón""",
+        "component ui css style design responsive layout button screen a11y i18n view mobile",
+    ),
+    (
+        "text label message translation locale i18n language",
+        "i18n string label key rtl language text",
+    ),
+    (
+        "error errors exception throw handle unreadable fail failing",
+        "error exception handle throw catch log message null optional return",
+    ),
+    (
+        "log logs trace traces print metrics telemetry protokollieren registrar ログ",
+        "log logger debug trace pii secret console print level sensitive",
+    ),
+    (
+        "login user signed auth permission owner access admin role session cookie account anmeldung",
+        "auth permission security access session user policy role token secret guard",
+    ),
+    (
+        "secret key token password env credential cookie keychain",
+        "secret security env credential commit never token keychain",
+    ),
+    (
+        "fetch api endpoint request download url http link reply server response",
+        "api request endpoint fetch response http validate schema client url",
+    ),
+    (
+        "load read import file parse fields json 読込",
+        "read load file parse validate type schema data",
+    ),
+    (
+        "async parallel wait batches concurrent speed slow performance cache fast cached",
+        "async await perf parallel batch chunk cache concurrent sleep timeout query memory",
+    ),
+    (
+        "example demo show sample",
+        "example demo sample folder file name show",
+    ),
+    (
+        "script scripts cli command run tool",
+        "script command run cli shell tool",
+    ),
+    (
+        "option setting settings config configurable flag",
+        "config setting option default env flag prop name",
+    ),
+    (
+        "delete remove drop discard löschen eliminar borrar 削除",
+        "delete remove approval ask test deprecate confirm",
+    ),
+    (
+        "rename name call title called",
+        "name naming rename title convention kebab case breaking migration deprecate",
+    ),
+    (
+        "ci pipeline workflow action actions build rebuild",
+        "ci workflow build check pipeline fail run",
+    ),
+    (
+        "data yaml json catalog",
+        "data json yaml file entry",
+    ),
+)
 """Fields of work: what a task says (matched by meaning), and the words in which rules speak of it."""
 
 TRANSLATIONS: Final = {
@@ -124,9 +193,11 @@ TRANSLATIONS: Final = {
     "format": "格式 フォーマット 整形 포맷 formatierung formato",
     "lint": "リント 린트",
     "type": "类型 型定義 型チェック 타입 typ typen tipo tipos",
-    "component": "组件 コンポーネント 컴포넌트 komponente komponenten componente componentes composant composants компонент",
+    "component": """组件 コンポーネント 컴포넌트 komponente komponenten componente componentes composant composants
+        компонент""",
     "style": "样式 スタイル 스타일 stil estilo estilos",
-    "i18n": "国际化 多言語 翻訳 翻译 번역 übersetzung übersetzungen texte traducción traducciones traduction traductions",
+    "i18n": """国际化 多言語 翻訳 翻译 번역 übersetzung übersetzungen texte traducción traducciones traduction
+        traductions""",
     "dep": "依赖 依存 의존성 abhängigkeit abhängigkeiten dependencia dependencias dépendance dépendances зависимости",
     "release": "发布 リリース 배포 veröffentlichung lanzamiento publicación",
     "changelog": "变更日志 更新日志 変更履歴 änderungsprotokoll",
@@ -207,25 +278,26 @@ KINDS: Final = tuple(
 )  # fmt: skip
 """What the path of the file worked on says, in the words of rules."""
 
-STOP: Final = """a an the of to in on for and or is are be with that this it its by as at from my i was when has have if
-    not your you how do does did will would can could should must may might into than then so but also any all each every
-    no nor only own same too very just we our us they them their there here what which who whom whose these those am been
-    being were had having he she his her him me up out off over under again once about against between through during
-    before after above below more most other some such always never please let make sure use using used want need get"""
+STOP: Final = """a an the of to in on for and or is are be with that this it its by as at from my i was when has have
+    if not your you how do does did will would can could should must may might into than then so but
+    also any all each every no nor only own same too very just we our us they them their there here what
+    which who whom whose these those am been being were had having he she his her him me up out off over
+    under again once about against between through during before after above below more most other some
+    such always never please let make sure use using used want need get"""
 """Words that are passed over, in tasks and rules alike."""
 
-WEAK: Final = """add fix make change let show improve update write create implement build support allow new feature issue
-    bug work thing way please help want need now current currently look looks better nicer up file code project"""
+WEAK: Final = """add fix make change let show improve update write create implement build support allow new feature
+    issue bug work thing way please help want need now current currently look looks better nicer up file
+    code project"""
 """Words of many tasks that say little about any."""
 
-VERBS: Final = (
-    """read name call list print run set find build order move plan draw clean ship finish done wrong ready"""
-)
+VERBS: Final = "read name call list print run set find build order move plan draw clean ship finish done wrong ready"
 """Further words that do not say what a task is about; `WEAK` belongs to them."""
 
 ASKS: Final = """what who whose which where why explain recommend suggest compare translate convert describe compose
-    invent summarize summarise tell explica explícame recomienda redacta traduce explique recommande traduis erkläre
-    empfiehl übersetze erzähle spiega consiglia explique выбери объясни 説明 教え 什么 解释 推荐 설명"""
+    invent summarize summarise tell explica explícame recomienda redacta traduce explique recommande
+    traduis erkläre empfiehl übersetze erzähle spiega consiglia explique выбери объясни 説明 教え 什么
+    解释 推荐 설명"""
 """Words with which a question or a wish begins that no repository's rule is about."""
 
 AFTER_HOW: Final = "do does did many much far long to"

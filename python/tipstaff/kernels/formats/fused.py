@@ -1,7 +1,7 @@
 """The head of an index of rules, as ``native/include/tipstaff/scoring/fused.hpp`` reads it.
 
-Magic, bytes of the file; numbers of rules, dimensions, terms, postings, fields of work and their terms; sqrt(2 ln n), how
-rare an unknown word is; eight numbers of the floor. The sections follow at multiples of `ALIGNMENT`.
+Magic, bytes of the file; numbers of rules, dimensions, terms, postings, fields of work and their terms; sqrt(2 ln n),
+how rare an unknown word is; eight numbers of the floor. The sections follow at multiples of `ALIGNMENT`.
 """
 
 from __future__ import annotations

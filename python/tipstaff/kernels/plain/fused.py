@@ -141,8 +141,8 @@ class FusedSearch:
         at = HEAD.size
         parts: list[memoryview] = []
         for code, count in (
-            ("b", n * d), ("f", n), ("f", n), ("H", n), ("Q", n_terms), ("f", n_terms), ("I", n_terms + 1), ("I", n_postings),
-            ("f", n_postings), ("f", n_fields * d), ("I", n_fields + 1), ("Q", n_field_terms),
+            ("b", n * d), ("f", n), ("f", n), ("H", n), ("Q", n_terms), ("f", n_terms), ("I", n_terms + 1),
+            ("I", n_postings), ("f", n_postings), ("f", n_fields * d), ("I", n_fields + 1), ("Q", n_field_terms),
         ):  # fmt: skip
             at = -(-at // ALIGNMENT) * ALIGNMENT
             width = struct.calcsize(code) * count
@@ -150,8 +150,8 @@ class FusedSearch:
                 raise ValueError(_INVALID)
             parts.append(view[at : at + width].cast(code))  # type: ignore[call-overload]
             at += width
-        (self._rows, self._scales, self._priors, self._intents, self._terms, self._weights, self._starts, self._posting_rows,
-         self._postings, self._fields, self._field_starts, self._field_terms) = parts  # fmt: skip
+        (self._rows, self._scales, self._priors, self._intents, self._terms, self._weights, self._starts,
+         self._posting_rows, self._postings, self._fields, self._field_starts, self._field_terms) = parts  # fmt: skip
         self._n_fields = n_fields
 
     def __len__(self) -> int:
