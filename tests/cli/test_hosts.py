@@ -131,7 +131,7 @@ def test_doctor_finds_a_missing_program(bench: Bench) -> None:
     path.write_text(path.read_text().replace(str(program()), "/nowhere/tipstaff-hook"))
     report = json.loads(tipstaff(bench, "doctor", "--host", "claude", "--json").stdout)["hosts"][0]
     assert any("there is no program" in problem for problem in report["problems"])
-    assert {probe["outcome"] for probe in report["probes"]} == {"runs"}
+    assert report["probes"] == []  # nothing else that is registered is started
 
 
 def test_doctor_finds_two_registrations(bench: Bench) -> None:

@@ -53,7 +53,7 @@ def test_eight_tiers_in_order(project: Path) -> None:
         ("Daily Journal", 50, False),
     ]
     texts = {tier.tier: tier.text for tier in tiers}
-    assert texts["Soul"] == "text of .tipstaff/SOUL.md"
+    assert texts["Soul"] == "home SOUL.md"  # a repository never replaces what its user says
     assert texts["Managed Policy"] == "home managed-policy.md"
     assert texts["Workspace Memory"] == "\n\n".join(
         f"text of {name}" for name in ("TIPSTAFF.md", ".tipstaff/TIPSTAFF.md", "AGENTS.md", "CLAUDE.md")
