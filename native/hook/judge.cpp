@@ -199,6 +199,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   around.repository = situation.repository;
   around.home = environment("HOME");
   around.temporary = environment("TMPDIR");
+  around.stack_end = situation.stack_end;
   gate::files::open(&around);
   gate::Event call;
   call.tool = event.tool.empty() ? std::string_view("Shell") : event.tool;

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from tipstaff.kernels._gates import Flow
 
 
+def _processors() -> int:
+    """Return how many processors this process may use; macOS does not say, and has no affinities."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class EnforcementGates:
     """Judges commands, tool calls and edits.
 
@@ -220,7 +225,7 @@ class EnforcementGates:
         """
         items = [prepared(event) for event in events]
         calls = [(item.tool, item.given, item.dialect, self._place(item.cwd)) for item in items if not item.is_edit]
-        workers = max(1, threads if threads is not None else len(os.sched_getaffinity(0)))
+        workers = max(1, threads if threads is not None else _processors())
         answers = iter(self._policy.native.batch(calls, self._settings, workers))
         results: list[list[GateResult]] = []
         for item in items:

@@ -22,7 +22,7 @@ void read_crontab(Reader& reader, const Code& code, const Frame& frame) noexcept
 
 // Reads code of a dialect one level deeper; past limits::kDepth it says so instead.
 inline void read_code(Reader& reader, Dialect dialect, const Code& code, Frame frame) noexcept {
-  if (frame.depth >= limits::kDepth) {
+  if (frame.depth >= limits::kDepth || reader.out_of_stack()) {
     reader.tree->add_uncertainty(Unresolved::depth, code.origin, frame.carrier);
     return;
   }
