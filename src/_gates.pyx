@@ -59,20 +59,25 @@ def glob_allows(glob, tool):
 
 
 cdef class Place:
-    """Where events happen: directory, repository, home, temporary directory; empty where it is not known."""
+    """Where events happen: directory, repository, home, temporary directory; empty where it is not known.
+
+    `state` and `program` are the gate's own state folder and program, which no call may reach; empty: not guarded.
+    """
 
     cdef CPlace place
     cdef object kept
 
-    def __init__(self, cwd="", repository="", home="", temporary="", *, files=False):
+    def __init__(self, cwd="", repository="", home="", temporary="", *, files=False, state="", program=""):
         self.kept = tuple(
             text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
-            for text in (cwd, repository, home, temporary)
+            for text in (cwd, repository, home, temporary, state, program)
         )
         self.place.cwd = borrow(self.kept[0])
         self.place.repository = borrow(self.kept[1])
         self.place.home = borrow(self.kept[2])
         self.place.temporary = borrow(self.kept[3])
+        self.place.state = borrow(self.kept[4])
+        self.place.program = borrow(self.kept[5])
         self.place.files = files
 
 

@@ -112,7 +112,7 @@ def task_places(str task not None):
     -------
     tuple of str or None
         At most 8 paths, each once, in the task's order; None where the task is not ASCII, which
-        `tipstaff.kernels.plain.places.places_in_text` reads.
+        `tipstaff.kernels.formats.task_text.places_in_text` reads.
     """
     cdef Py_ssize_t size = 0
     cdef char memory[2 * MOST_BYTES]

@@ -138,6 +138,8 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
         string_view repository
         string_view home
         string_view temporary
+        string_view state
+        string_view program
         cbool files
 
     cdef cppclass Call:

@@ -174,6 +174,7 @@ class Engine : private CommandJudge {
       const std::string_view text = tree_.keep(used);
       read({text, {0, static_cast<std::uint32_t>(event.fields[first].text.size())}, false}, Dialect::shell);
     }
+    guards_ = true;
     judge_tree();
     return end;
   }
@@ -214,7 +215,11 @@ class Engine : private CommandJudge {
       case ToolClass::read:
         if (tools::is_path(field.name)) pseudo("@tool-read", text, 0);
         return;
-      case ToolClass::search: return;
+      case ToolClass::search:
+        if (tools::is_path(field.name) || (field.text.find('/') != std::string_view::npos && ascii::equals(field.name, "pattern"))) {
+          pseudo(tools::lists_names(name) ? "@tool-list" : "@tool-search", text, 0);
+        }
+        return;
       case ToolClass::note: return;
       case ToolClass::fetch:
         if (ascii::one_of(field.name, "url uri urls")) pseudo("@fetch", text, 0);
@@ -326,6 +331,7 @@ class Engine : private CommandJudge {
     command.span = root.span;
     if (command.first_word == kNone) return;
     tree_.add_command(command);
+    guards_ = guarded_.may_be_in(argument);
     judge_tree();
   }
 

@@ -26,6 +26,8 @@ namespace {
 
 using gate::Decision;
 
+constexpr std::size_t kLongestShown = 1 << 20;  // of a call that a person may be asked to read
+
 Decision worse(Decision one, Decision other) noexcept { return one > other ? one : other; }
 
 std::string_view gate_name(gate::Gate gate) noexcept {
@@ -98,6 +100,20 @@ void say_finding(const HookEvent& event, const gate::Image& image, const gate::F
   }
 }
 
+// The findings by how bad they are: decision, then severity.
+std::uint32_t worst_first(const Situation& situation, const gate::Verdict& verdict, std::uint32_t* order) noexcept {
+  const auto rank = [&](const gate::Finding& finding) noexcept {
+    const std::uint32_t severity = finding.rule != gate::kNothing ? situation.image->rules[finding.rule].severity : 2;
+    return static_cast<std::uint32_t>(finding.decision) * 8 + severity;
+  };
+  for (std::uint32_t i = 0; i < verdict.count; ++i) {
+    std::uint32_t at = i;
+    for (; at > 0 && rank(verdict.findings[order[at - 1]]) < rank(verdict.findings[i]); --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return verdict.count;
+}
+
 void say(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
   Writer out(judgement->reason, Judgement::kReasonBytes - 512);
   Reply& reply = judgement->reply;
@@ -110,12 +126,13 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
   }
   if (!event.readable) out.raw("Not all that this call would do can be read. ");
   std::uint32_t said = 0;
-  for (Decision level : {Decision::block, Decision::confirm, Decision::warn}) {
-    for (std::uint32_t i = 0; i < verdict.count && said < Judgement::kSaid; ++i) {
-      if (verdict.findings[i].decision != level) continue;
-      if (said++ != 0) out.raw(" ");
-      say_finding(event, *situation.image, verdict.findings[i], *judgement, out);
-    }
+  std::uint32_t order[gate::Verdict::kFindings];
+  const std::uint32_t count = worst_first(situation, verdict, order);
+  for (std::uint32_t i = 0; i < count && said < Judgement::kSaid; ++i) {
+    const gate::Finding& finding = verdict.findings[order[i]];
+    if (finding.decision == Decision::allow) continue;
+    if (said++ != 0) out.raw(" ");
+    say_finding(event, *situation.image, finding, *judgement, out);
   }
   if (reply.decision == Decision::confirm && judgement->has_subject && !out.full()) {
     Writer more(judgement->reason + out.size(), Judgement::kReasonBytes - out.size());
@@ -130,62 +147,94 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
   if (reply.reason.empty() && reply.decision != Decision::allow) reply.reason = "tipstaff's policy stops this call.";
 }
 
-void leave_for_a_person(const HookEvent& event, const Situation& situation, const Judgement& judgement) noexcept {
-  char memory[8192];
-  Writer out(memory, sizeof memory);
+// Writes what a person looks at: all of the call, or false.
+bool show_call(const HookEvent& event, const Situation& situation, const Judgement& judgement, Writer& out) noexcept {
   out.raw("{\"code\":").string(judgement.subject.code_view()).raw(",\"subject\":").string(judgement.subject.hex_view());
   out.raw(",\"asked\":").number(situation.now_s).raw(",\"host\":").string(name_of(event.host));
   out.raw(",\"tool\":").string(event.tool).raw(",\"cwd\":").string(situation.cwd);
-  out.raw(",\"reason\":").string(judgement.reply.reason).raw(",\"fields\":{");
-  std::size_t whole = out.size();
-  for (std::uint32_t i = 0; i < event.field_count && i < 16; ++i) {
-    const std::size_t before = out.size();
-    if (i != 0) out.raw(",");
-    out.string(event.fields[i].name).raw(":").string(event.fields[i].text.substr(0, 2048));
-    if (out.full() || out.size() + 64 > sizeof memory) {
-      out.truncate(before);
-      break;
-    }
-    whole = out.size();
+  out.raw(",\"reason\":").string(judgement.reply.reason).raw(",\"findings\":[");
+  std::uint32_t order[gate::Verdict::kFindings];
+  const std::uint32_t count = worst_first(situation, judgement.verdict, order);
+  bool first = true;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const gate::Finding& finding = judgement.verdict.findings[order[i]];
+    if (finding.decision == gate::Decision::allow || finding.rule == gate::kNothing) continue;
+    const gate::record::Rule& rule = situation.image->rules[finding.rule];
+    out.raw(first ? "{\"rule\":" : ",{\"rule\":").string(situation.image->text(rule.id));
+    out.raw(",\"reason\":").string(situation.image->text(rule.reason)).raw("}");
+    first = false;
   }
-  out.truncate(whole);
-  out.raw("}}\n");
-  approvals::leave(*situation.state, judgement.subject, out.view());
+  out.raw("],\"fields\":");
+  if (event.input != kNoNode) {
+    write_json(*situation.json, event.input, out);
+  } else {
+    out.raw("{");
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      if (i != 0) out.raw(",");
+      out.string(event.fields[i].name).raw(":").string(event.fields[i].text);
+    }
+    out.raw("}");
+  }
+  out.raw(",\"scripts\":[");
+  for (std::uint32_t i = 0; i < judgement.files.shown(); ++i) {
+    const ReadFiles::File& file = judgement.files[i];
+    char hex[64];
+    write_hex(file.digest, hex);
+    out.raw(i == 0 ? "{\"path\":" : ",{\"path\":").string(file.path_view());
+    out.raw(",\"bytes\":").number(file.bytes).raw(",\"sha256\":").string({hex, sizeof hex}).raw("}");
+  }
+  out.raw("],\"more_scripts\":").number(judgement.files.count() - judgement.files.shown()).raw("}\n");
+  return !out.full();
+}
+
+// Returns whether a person can be shown all that they would allow.
+bool leave_for_a_person(const HookEvent& event, const Situation& situation, const Judgement& judgement) noexcept {
+  const std::size_t wanted = 6 * situation.input_bytes + 64 * 1024;  // every byte may need an escape of six
+  if (situation.input_bytes > kLongestShown) return false;
+  void* memory = ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  Writer out(static_cast<char*>(memory), wanted);
+  const bool whole = show_call(event, situation, judgement, out);
+  if (whole) approvals::leave(*situation.state, judgement.subject, out.view());
+  ::munmap(memory, wanted);
+  return whole;
 }
 
 // Looks for secrets and masks them: all that is shown or kept of the call is shown and kept so.
 void mask_secrets(const HookEvent& event, const Situation& situation, bool counts, Judgement* judgement) noexcept {
   Redaction& redaction = judgement->redaction;
+  std::string_view path;
+  for (std::uint32_t i = 0; i < event.field_count && path.empty(); ++i)
+    if (gate::ascii::one_of(event.fields[i].name, "file_path path filename file target_file notebook_path filepath")) path = event.fields[i].text;
+  std::uint32_t severity = 0;
+  // A secret that only its name tells is one of a trial in many a call: it is masked there, and does not count.
+  const auto take = [&](const Redaction::Weight& weight, std::uint32_t field) noexcept {
+    if (weight.counted == 0) return;
+    if (judgement->secrets == 0) {
+      judgement->secret = weight.first;
+      judgement->secret_field = field;
+    }
+    judgement->secrets += weight.counted;
+    if (weight.severity > severity) severity = weight.severity;
+  };
   for (std::uint32_t i = 0; i < event.field_count; ++i) {
     const gate::Field& field = event.fields[i];
-    Redaction::Place place;
-    // What an edit takes away is no new secret: taking it away is what is wanted.
+    // What an edit takes away is no new secret: taking it away is what is wanted. It is masked all the same.
     gate::FormerParts former(event.tool, field.name, field.text);
-    std::uint32_t found = redaction.mask(field.text, true, &place, &former);
-    if (gate::Span part; found == 0 && gate::FormerParts(event.tool, field.name, field.text).next(&part) &&
-                         part.end - part.start == field.text.size())
-      continue;
-    if (found == 0) found = redaction.mask_named(field.name, field.text, true, &place);
-    if (found == 0) continue;
-    if (judgement->secrets == 0) {
-      judgement->secret = place;
-      judgement->secret_field = i;
-    }
-    judgement->secrets += found;
+    Redaction::Weight weight;
+    if (redaction.mask(field.text, true, &weight, path, &former) == 0)
+      redaction.mask_named(field.name, field.text, true, former.whole() ? nullptr : &weight, path);
+    take(weight, i);
   }
   if (event.input != kNoNode) {
-    Redaction::Place place;
-    const std::uint32_t found = redaction.mask_names(*situation.json, event.input, &place);
-    if (found != 0 && judgement->secrets == 0) {
-      judgement->secret = place;
-      judgement->secret_field = event.field_count;
-    }
-    judgement->secrets += found;
+    Redaction::Weight weight;
+    redaction.mask_names(*situation.json, event.input, &weight);
+    take(weight, event.field_count);
   }
   if (judgement->secrets == 0 || !counts) return;
   gate::Finding finding;
   finding.gate = gate::Gate::secrets;
-  finding.decision = Decision::block;
+  finding.decision = severity >= 3 ? Decision::block : severity == 2 ? Decision::confirm : Decision::warn;
   finding.field = judgement->secret_field;
   judgement->verdict.add(finding);
 }
@@ -200,7 +249,10 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   around.home = environment("HOME");
   around.temporary = environment("TMPDIR");
   around.stack_end = situation.stack_end;
-  gate::files::open(&around);
+  around.state = situation.state->view();
+  around.program = situation.program;
+  around.follows_links = true;
+  judgement->files.open(&around);
   gate::Event call;
   call.tool = event.tool.empty() ? std::string_view("Shell") : event.tool;
   call.fields = event.fields;
@@ -219,14 +271,15 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   if (situation.fault != PolicyFault::none || !event.readable || (wants_scan && !scans)) decision = worse(decision, on_error);
   reply.unattended = event.unattended;
   // Before anything is masked: an approval is for the call as it is.
-  if (decision == Decision::confirm && situation.state->ok()) {
-    judgement->subject = subject_of(*situation.json, event, situation.cwd);
+  // It may be for what only the secrets come to.
+  if ((decision == Decision::confirm || (wants_scan && decision != Decision::block)) && situation.state->ok()) {
+    judgement->subject = subject_of(*situation.json, event, situation.cwd, judgement->files);
     judgement->has_subject = true;
   }
   if (wants_scan || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
   reply.decision = worse(decision, judgement->verdict.decision);
   if (reply.decision == Decision::confirm && judgement->has_subject) {
-    const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, situation.now_s);
+    const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, event, situation.now_s);
     if (answer == approvals::Answer::allowed) {
       judgement->approved = true;
       reply.decision = Decision::warn;
@@ -240,8 +293,11 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
     }
   }
   say(event, situation, judgement);
-  if (reply.decision == Decision::confirm && judgement->has_subject && event.phase == Phase::before_tool)
-    leave_for_a_person(event, situation, *judgement);
+  if (reply.decision != Decision::confirm || !judgement->has_subject || event.phase != Phase::before_tool) return;
+  if (leave_for_a_person(event, situation, *judgement)) return;
+  // Nobody can allow what nobody can read.
+  judgement->has_subject = false;
+  say(event, situation, judgement);
 }
 
 // Every text below a value, one after the other.

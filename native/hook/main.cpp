@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -341,6 +342,9 @@ int main(int count, char** arguments) {
   situation.folder = folder_of_call(cwd, event.folder, folder_memory, sizeof folder_memory);
   if (work != cwd) situation.repository = repository_of(cwd);
   if (situation.repository.empty()) situation.repository = project;
+  char program[PATH_MAX];
+  if (const std::size_t size = gate::files::real_path(nullptr, "/proc/self/exe", program, sizeof program); size != 0)
+    situation.program = {program, size};
   situation.now_s = now_ns(CLOCK_REALTIME) / 1000000000u;
   situation.input_bytes = bytes;
   situation.stack_end = stack_end();

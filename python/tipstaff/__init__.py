@@ -6,7 +6,15 @@ line that prints a version pays for nothing else.
 
 from __future__ import annotations
 
-from tipstaff.lazy import loader
+import sys
+
+# `python -m tipstaff.cli` puts the present folder before the library: a repository's json.py would be imported for it.
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and any(
+    word.removeprefix("-m").startswith("tipstaff") for word in sys.orig_argv[1:]
+):
+    del sys.path[0]
+
+from tipstaff.lazy import loader  # noqa: E402 - after the path is as it should be
 
 # The typing module alone costs more than the rest of this package's import; type checkers know the name all the same.
 TYPE_CHECKING = False

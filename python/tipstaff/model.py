@@ -130,6 +130,13 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
         All verifiers in order; `verifier` is the first.
     tenant
         Whose rule it is in a store that serves several; None is everybody's.
+    kind
+        ``rule``, or ``information``: a description, a listed command, an example. Information can be retrieved, and is
+        never always loaded.
+    headings
+        The heading path, the outermost first, without the document's title; `heading` is its last.
+    own_start
+        Place in `text` where the rule's own words begin, behind those of headings, lead-ins and parent items.
     """
 
     id: str
@@ -158,6 +165,9 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
     depth: int = 0
     verifiers: tuple[str, ...] = ()
     tenant: str | None = None
+    kind: str = "rule"
+    headings: tuple[str, ...] = ()
+    own_start: int = 0
 
     @property
     def is_generated_id(self) -> bool:
@@ -186,12 +196,15 @@ class Constitution(Record, frozen=True):
     overflow
         Ids of the constitution rules that are not in `text`, for want of room or because they are not in force today;
         each of them is a shard as well.
+    nested
+        The constitution rules of nested folders: loaded where work is in their folder, and shards as well.
     """
 
     rules: tuple[GuidanceRule, ...]
     text: str
     hash: str
     overflow: tuple[str, ...] = ()
+    nested: tuple[GuidanceRule, ...] = ()
 
 
 class ManifestEntry(Record, frozen=True, kw_only=True, gc=False):

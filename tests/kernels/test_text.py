@@ -16,7 +16,7 @@ from tipstaff.guidance.wording.vocabulary import IRREGULAR_STEMS
 from tipstaff.guidance.wording.word_roles import word_roles
 from tipstaff.kernels.formats import roles
 from tipstaff.kernels.formats.lexicon import fnv, make_lexicon, read_lexicon
-from tipstaff.kernels.plain.text import regular_stem
+from tipstaff.kernels.formats.stems import regular_stem
 
 SMALL = make_lexicon(
     {"never": 1, "don't": 2, "use": 4, "1.3": 8}, {"never": "", "don't": "", "use": "us", "1.3": "1.3"}

@@ -160,14 +160,6 @@ KINDS: Final[dict[str, Kind]] = {
         fix="Move the rule out of the comment or delete it.",
         example="<!-- You must never push to main. -->\n- Always lint\n",
     ),
-    "TS204": Kind(
-        "list-item-information",
-        INFO,
-        "A list item names a thing and describes it; it is read as information, not as a rule.",
-        why="It is not retrieved for tasks.",
-        fix="Say what to do with it if a rule is meant.",
-        example="- `src/api/` - HTTP handlers\n- Always lint\n",
-    ),
     "TS205": Kind(
         "label-without-items",
         WARNING,
@@ -312,6 +304,17 @@ KINDS: Final[dict[str, Kind]] = {
         why="The host cuts it off; the rules below the cut never reach the model.",
         fix="Split the file, or move the least important rules into scoped files.",
         example={"AGENTS.md": "".join(f"- Always keep the table of service number {n} sorted\n" for n in range(900))},
+    ),
+    "TS405": Kind(
+        "constitution-missed",
+        INFO,
+        "Rules that are put strongly just miss the constitution.",
+        why="They are retrieved for the tasks that they are about, and not always loaded.",
+        fix="Put what must always be known under a heading such as Critical, and say it in fewer words.",
+        example="".join(
+            f"- You MUST NOT change table {n} of the ledger without asking the people who keep the books of year {n}\n"
+            for n in range(40)
+        ),
     ),
     # 5xx: rules among themselves
     "TS501": Kind(

@@ -17,7 +17,15 @@ def former_parts(tool: _Text, field: _Text, text: _Text) -> list[tuple[int, int]
 
 class Place:
     def __init__(
-        self, cwd: _Text = "", repository: _Text = "", home: _Text = "", temporary: _Text = "", *, files: bool = False
+        self,
+        cwd: _Text = "",
+        repository: _Text = "",
+        home: _Text = "",
+        temporary: _Text = "",
+        *,
+        files: bool = False,
+        state: _Text = "",
+        program: _Text = "",
     ) -> None: ...
 
 class Flow:

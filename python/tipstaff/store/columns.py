@@ -32,13 +32,14 @@ CODED_TEXTS: Final = (
     "former_id",
     "overrides",
     "tenant",
+    "kind",
 )
 """Columns of dictionary-encoded strings; null is None. Dates are ISO strings, as in the rule."""
 
-CODED_LISTS: Final = ("tool_classes", "intents", "repo_scopes", "domains", "file_scope", "verifiers")
+CODED_LISTS: Final = ("tool_classes", "intents", "repo_scopes", "domains", "file_scope", "verifiers", "headings")
 """Columns of dictionary-encoded lists of strings."""
 
-INTEGERS: Final = ("priority", "line", "end_line", "span_start", "span_end", "depth")
+INTEGERS: Final = ("priority", "line", "end_line", "span_start", "span_end", "depth", "own_start")
 """Columns of int32."""
 
 FLAG: Final = "is_constitution"

@@ -224,7 +224,7 @@ def test_a_heading_that_is_a_rule_is_one_above_others_too() -> None:
     )
     assert {rule.text: rule.line for rule in bundle.rules()} == {
         "You must never push to main": 1,
-        "Use rebase": 3,
+        "You must never push to main: Use rebase": 3,
         "Lint all": 7,
     }
     bundle = compile_guidance("## Always sign release tags\n\n### Never\n\n- push to main\n")

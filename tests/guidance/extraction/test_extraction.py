@@ -65,13 +65,13 @@ def test_the_oracle_sees_what_is_lost() -> None:
         ("> [!WARNING]\n> - Never push\n", ["Never push"]),
         ("## Never commit secrets\n", ["Never commit secrets"]),
         ("## Never commit secrets\n- not even here\n", ["not even here", "Never commit secrets"]),
-        ("## Secrets that must stay\n- not even here\n", ["not even here"]),
+        ("## Secrets that must stay\n- not even here\n", ["Secrets that must stay: not even here"]),
         ("## Don't\n- use `eval`\n- `exec`\n", ["Don't: use `eval`", "Don't: `exec`"]),
         ("- Never use:\n  - `eval`\n  - tabs\n", ["Never use: `eval`", "Never use: tabs"]),
         ("You must never:\n\n- push\n- `rm`\n", ["You must never: push", "You must never: `rm`"]),
         ("Never:\n\n- in production:\n  - restart\n", ["Never: in production: restart"]),
-        ("Required files:\n\n| a | b |\n|---|---|\n| `c` | d |\n", ["Required files: `c`; d"]),
-        ("- Use the helpers:\n  - `a` - b\n  - `c` - d\n", ["Use the helpers: `a` - b; `c` - d"]),
+        ("Required files:\n\n| where | b |\n|---|---|\n| `c` | d |\n", ["Required files: where: `c`; b: d"]),
+        ("- Use the helpers:\n  - `a` - b\n  - `c` - d\n", ["Use the helpers: `a` - b", "Use the helpers: `c` - d"]),
         ("- [R12] Steps:\n  - one\n  - two\n\n    more\n", ["Steps: one; two; more"]),
         ("- [R12] Steps:\n  - one\n  - [R13] Never two\n", ["Steps: one", "Never two"]),
         ("### R12: Never push\n\nNot even once.\n\nOr twice.\n", ["Never push Not even once. Or twice."]),
@@ -99,8 +99,6 @@ def test_what_is_a_rule(text: str, expected: list[str]) -> None:
         ("a\n#Security rules\nb\n####### Seven\nc", ["TS201", "TS201"]),
         ("<!-- You must not -->\n", ["TS202"]),
         ("- x <!-- you must not --> y\n", ["TS202"]),
-        ("- `src/` - handlers\n", ["TS204"]),
-        ("- Entry points:\n  - `a()` - b\n", ["TS204", "TS204"]),
         ("- You must never:\n", ["TS205"]),
         ("You must never:\n\nText.\n", ["TS205"]),
         ("Never:\n\n- ~~a~~\n", ["TS206", "TS205"]),
@@ -128,8 +126,8 @@ def test_a_rule_knows_where_its_words_stand() -> None:
     (rule,), _ = read(text)
     source = parse(text).source
     assert source.slice(rule.start, rule.end) == "drop tables\n  at é night"
-    assert [source.slice(*span) for span in rule.context] == ["In prod:", "Don't"]
-    assert (rule.heading, rule.text) == ("Don't", "Don't: drop tables at é night")
+    assert [source.slice(*span) for span in rule.context] == ["Don't", "In prod:"]
+    assert (rule.heading, rule.text) == ("Don't", "Don't: In prod: drop tables at é night")
 
 
 def test_constitution_reaches_subsections_and_ends_at_a_break() -> None:

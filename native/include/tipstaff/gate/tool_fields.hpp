@@ -84,6 +84,11 @@ inline ToolClass classify(std::string_view tool) noexcept {
   return ToolClass::other;
 }
 
+// A searching tool that shows names of files, and nothing of what is in them.
+inline bool lists_names(std::string_view name) noexcept {
+  return ascii::one_of(name, "glob ls find list_directory file_search list_dir list_files search_files directory_tree");
+}
+
 inline bool is_command(std::string_view field) noexcept {
   return ascii::one_of(field, "command cmd commands shell_command bash shell command_line commandline cmdline script "
                               "run exec argv chars terminal_command bash_command");

@@ -25,6 +25,7 @@ struct Situation {
   std::string_view cwd;         // of the session
   std::string_view folder;      // of the call; cwd where it names none
   std::string_view repository;  // around cwd
+  std::string_view program;     // this one's own path; empty where it is not known
   std::uint64_t now_s = 0;
   std::size_t input_bytes = 0;
   const void* stack_end = nullptr;  // null where it is not known
@@ -37,6 +38,7 @@ struct Judgement {
   Reply reply;
   gate::Verdict verdict;
   Subject subject{};
+  ReadFiles files;
   Redaction redaction;
   Redaction::Place secret;         // the first one that was found in the call
   std::uint32_t secrets = 0;       // how many

@@ -12,6 +12,7 @@
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/secrets/scanner.hpp"
+#include "tipstaff/secrets/trials.hpp"
 
 namespace tipstaff::hook {
 
@@ -20,6 +21,11 @@ class Redaction {
   struct Place {
     std::size_t start = 0, end = 0;  // bytes of the text
     std::string_view rule;
+  };
+  // What the secrets of a call come to: how many are none of a trial, the first of them, and the worst severity.
+  struct Weight {
+    std::uint32_t counted = 0, severity = 0;
+    Place first;
   };
 
   // Lays the table over bytes; false where they are none. `known`: they are the program's own.
@@ -31,33 +37,29 @@ class Redaction {
   bool usable() const noexcept { return usable_; }
 
   // Masks the secrets of a text and returns their number; `first` is the first of them. `wary` as in
-  // tipstaff.gates.scan_secrets: whether to speak where a value may well be no secret. Those in `former` parts are masked
-  // and not counted.
-  std::uint32_t mask(std::string_view text, bool wary, Place* first, gate::FormerParts* former = nullptr) noexcept {
+  // tipstaff.gates.scan_secrets: whether to speak where a value may well be no secret.
+  // `weight`, where one is given, is changed by those outside `former` parts; `path`: the file that the text is for, empty
+  // for a command.
+  std::uint32_t mask(std::string_view text, bool wary, Weight* weight, std::string_view path = {},
+                     gate::FormerParts* former = nullptr) noexcept {
     if (!usable_ || text.size() < 3) return 0;
     auto* const bytes = reinterpret_cast<secrets::Byte*>(const_cast<char*>(text.data()));
-    std::uint32_t counted = 0;
-    gate::Span part;
-    bool has_part = former != nullptr && former->next(&part);
+    std::uint32_t masked = 0;
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t found = secrets::scan(table_, bytes, text.size(), find_literals_portable, wary, found_, kRoom);
-      if (found == 0) return counted;
+      if (found == 0) return masked;
       const std::size_t kept = secrets::resolve(found_, found < kRoom ? found : kRoom);
-      for (std::size_t i = 0; i < kept; ++i) {
-        // Of more than one round the first alone goes by parts: later ones start over.
-        while (has_part && part.end <= found_[i].start) has_part = former->next(&part);
-        if (has_part && round == 0 && found_[i].start >= part.start && found_[i].end <= part.end) continue;
-        if (counted++ == 0 && first != nullptr) *first = {found_[i].start, found_[i].end, rule_name(found_[i].rule)};
-      }
+      if (weight != nullptr) weigh({bytes, text.size()}, kept, path, weight, former);
       secrets::mask(table_, bytes, found_, kept);
-      if (found <= kRoom) return counted;  // else there are more than there was room for
+      masked += static_cast<std::uint32_t>(kept);
+      if (found <= kRoom) return masked;  // else there are more than there was room for
     }
     std::memset(bytes, '*', text.size());
-    return counted;
+    return masked;
   }
 
   // The same for a short text that may only be a secret by its field's name: `password` and what it holds.
-  std::uint32_t mask_named(std::string_view name, std::string_view text, bool wary, Place* first) noexcept {
+  std::uint32_t mask_named(std::string_view name, std::string_view text, bool wary, Weight* weight, std::string_view path = {}) noexcept {
     if (!usable_ || name.empty() || name.size() > 128 || text.empty() || text.size() > kPair) return 0;
     char memory[6 * kPair + 1024];
     Writer pair(memory, sizeof memory);
@@ -79,7 +81,8 @@ class Redaction {
         end = found_[i].end - head - 1 < text.size() ? found_[i].end - head - 1 : text.size();
       }
       if (start >= end) continue;
-      if (masked++ == 0 && first != nullptr) *first = {start, end, rule_name(found_[i].rule)};
+      ++masked;
+      if (weight != nullptr) add({reinterpret_cast<const secrets::Byte*>(memory), pair.size()}, found_[i], path, {start, end, rule_name(found_[i].rule)}, weight);
       std::memset(bytes + start, '*', end - start);
     }
     return masked;
@@ -101,19 +104,40 @@ class Redaction {
     return masked;
   }
 
-  std::uint32_t mask_names(const Json& json, std::uint32_t index, Place* first) noexcept {
+  std::uint32_t mask_names(const Json& json, std::uint32_t index, Weight* weight) noexcept {
     const JsonNode& node = json[index];
     std::uint32_t masked = 0;
     if (node.kind != JsonKind::object && node.kind != JsonKind::array) return 0;
     for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next) {
       if (node.kind == JsonKind::object && json[i].key.size() >= kLeastName)
-        masked += mask(json[i].key, true, masked == 0 ? first : nullptr);
-      masked += mask_names(json, i, masked == 0 ? first : nullptr);
+        masked += mask(json[i].key, true, weight);
+      masked += mask_names(json, i, weight);
     }
     return masked;
   }
 
  private:
+  static constexpr std::uint32_t kProviders = 2;  // from this severity on a secret is one wherever it stands
+  static secrets::Bytes bytes_of(std::string_view text) noexcept {
+    return {reinterpret_cast<const secrets::Byte*>(text.data()), text.size()};
+  }
+  void add(secrets::Bytes text, const secrets::Finding& found, std::string_view path, const Place& place, Weight* weight) noexcept {
+    const std::uint32_t severity = table_.rule(found.rule).severity;
+    if (severity < kProviders && secrets::is_trial(table_.known(), text, found.start, found.end, bytes_of(path))) return;
+    if (weight->counted++ == 0) weight->first = place;
+    if (severity + 1 > weight->severity) weight->severity = severity + 1;
+  }
+  void weigh(secrets::Bytes text, std::size_t kept, std::string_view path, Weight* weight, gate::FormerParts* former) noexcept {
+    if (former != nullptr && former->whole()) return;
+    gate::Span part;
+    bool has_part = former != nullptr && former->next(&part);  // none is left for a second round: then all count
+    for (std::size_t i = 0; i < kept; ++i) {
+      while (has_part && part.end <= found_[i].start) has_part = former->next(&part);
+      if (has_part && found_[i].start >= part.start && found_[i].end <= part.end) continue;
+      add(text, found_[i], path, {found_[i].start, found_[i].end, rule_name(found_[i].rule)}, weight);
+    }
+  }
+
   static constexpr std::size_t kRoom = 512;
   static constexpr std::size_t kPair = 512;
   static constexpr std::size_t kLeastName = 8;

@@ -21,7 +21,7 @@ COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "m
 @click.option("--tool", help="Judge a call of this tool; COMMAND is its parameters as JSON, or its command.")
 @click.option("--cwd", help="The directory that it would run in; without it relative paths are not known.")
 @click.option("--shell", default="bash", show_default=True, help="bash, powershell, cmd, sql, python, node ...")
-@click.option("--dir", "directory", type=click.Path(path_type=Path), help="A repository whose own packs apply.")
+@click.option("--dir", "directory", type=click.Path(path_type=Path), help="The repository whose policy applies; that around --cwd or here if not given.")
 @click.option("--unattended", is_flag=True, help="Nobody is there to confirm: what cannot be known is blocked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--explain", "explained", is_flag=True, help="Show how it was read, and which rules were tried.")
@@ -39,15 +39,20 @@ def command(
 
     Exits with 1 where the decision is require-confirmation or block.
     """
-    from tipstaff.gates.config import GateConfig
+    from tipstaff.cli.policy_review import policy_document, policy_lines
+    from tipstaff.gates.image.repository_policy import has_own_policy, policy_of
     from tipstaff.gates.judging.engine import EnforcementGates
     from tipstaff.gates.results import aggregate_decision
+    from tipstaff.hosts.policies import check_policy
+    from tipstaff.store.state import repository_of, state_folder
 
     given = sys.stdin.read() if text == "-" else text
     if cwd is not None and not cwd.startswith("/") and ":" not in cwd:  # `C:\proj` is one of another system
         cwd = str(Path(cwd).absolute())
-    config = GateConfig(unattended=unattended)
-    gates = EnforcementGates(config) if directory is None else EnforcementGates.for_repository(directory, config)
+    state = state_folder()
+    repository = repository_of((directory or Path(cwd or ".")).absolute()) or directory
+    policy = policy_of(repository if repository is not None and has_own_policy(repository, state) else None, state=state)
+    gates = EnforcementGates.of_policy(policy, policy.config.replace(unattended=unattended))
     if explained and tool is not None:
         raise ConfigError("--explain shows how a command is read; leave --tool out")
     if tool is None:
@@ -57,7 +62,11 @@ def command(
     decision = aggregate_decision(results)
     explanation = gates.explain(given, cwd=cwd, shell=shell) if explained else None
     if as_json:
-        document: dict[str, Any] = {"decision": decision, "results": [result.to_dict() for result in results]}
+        document: dict[str, Any] = {
+            "decision": decision,
+            "results": [result.to_dict() for result in results],
+            "policy": policy_document(policy),
+        }
         if explanation is not None:
             document["explanation"] = explanation.to_dict()
         write_json(document)
@@ -70,6 +79,10 @@ def command(
             lines.extend(result_lines(result, paint, COLOURS))
         if explanation is not None:
             lines.extend(explanation_lines(explanation, paint))
+        if policy.repository is not None:
+            lines += ["", *policy_lines(policy)]
+            if (found := check_policy(Path(policy.repository), state)) is not None:
+                lines.append(f"  the hook does not judge by it yet: {plain(found.problem)}; {plain(found.fix)}")
         write(*lines)
     return exits.FINDINGS if decision in {"require-confirmation", "block"} else exits.OK
 

@@ -78,7 +78,7 @@ def command(
 
     PATHS are files and folders, the present folder by default; in a git repository a folder's tracked and new files are
     read, not what git ignores. A line that holds ``tipstaff:allow`` is left out. Rules of your own are read from
-    ``.tipstaff/packs``.
+    ``.tipstaff/secrets``.
 
     Exits with 1 if anything is found.
     """
@@ -150,10 +150,13 @@ def _redacted(scanner: Scanner, *, wary: bool) -> int:
 
 
 def _git(*arguments: str, where: Path | None = None) -> bytes:
+    from tipstaff.store.git import git_command, git_environment
+
     try:
         done = subprocess.run(  # noqa: S603 - git with arguments of our own
-            ["git", *arguments],  # noqa: S607 - the one on the path is the user's
-            cwd=where,
+            git_command(where or Path(), *arguments),
+            env=git_environment(),
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )
@@ -170,7 +173,7 @@ def _git(*arguments: str, where: Path | None = None) -> bytes:
 def _staged() -> Iterator[_Text]:
     """Yield the added lines of each staged file, with the numbers that they have in it."""
     shown = ("--no-color", "--no-ext-diff", "--unified=0", "--src-prefix=a/", "--dst-prefix=b/")
-    diff = _git("-c", "core.quotepath=off", "diff", "--cached", "--diff-filter=ACMR", *shown)
+    diff = _git("diff", "--cached", "--diff-filter=ACMR", *shown)
     path = ""
     added: list[str] = []
     numbers: dict[int, int] = {}

@@ -13,7 +13,9 @@ from tipstaff.context.conversation.shapes import Item, read_items, write_items
 _SYSTEM: Final = frozenset({"system", "developer"})
 
 
-class _Chat:
+class ChatShape:
+    """The shape, as `tipstaff.context.conversation.shapes` takes it."""
+
     name = "openai_chat"
 
     def continues(self, group: Sequence[Item], item: Item) -> bool:
@@ -56,7 +58,7 @@ class _Chat:
         return items
 
 
-_SHAPE: Final = _Chat()
+_SHAPE: Final = ChatShape()
 
 
 def from_openai_chat(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -11,7 +11,9 @@ from tipstaff.context.conversation.openai_parts import block_of_part, part_of_bl
 from tipstaff.context.conversation.shapes import Item, read_items, write_items
 
 
-class _Responses:
+class ResponsesShape:
+    """The shape, as `tipstaff.context.conversation.shapes` takes it."""
+
     name = "openai_responses"
 
     def continues(self, group: Sequence[Item], item: Item) -> bool:
@@ -53,7 +55,7 @@ class _Responses:
         return items
 
 
-_SHAPE: Final = _Responses()
+_SHAPE: Final = ResponsesShape()
 
 
 def from_openai_responses(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -14,10 +14,13 @@ from tipstaff.gates.judging.events import dialect_of, directory_of, prepared
 from tipstaff.gates.judging.findings import NativeFinding, findings_of
 from tipstaff.gates.results import DECISIONS, GATE_NAMES, GateResult
 from tipstaff.model import GuidanceRule
+from tipstaff.store.state import state_folder
 
 if TYPE_CHECKING:
     from tipstaff.gates.image.policy import LoadedPolicy
+    from tipstaff.gates.image.repository_policy import RepositoryPolicy
     from tipstaff.gates.judging.explanation import Explanation
+    from tipstaff.gates.secrets.scanner import Scanner
     from tipstaff.kernels._gates import Flow
 
 
@@ -67,22 +70,59 @@ class EnforcementGates:
     ) -> None:
         from tipstaff.gates.image.policy import policy_with
 
-        self._config = config or GateConfig()
-        self._policy: LoadedPolicy = policy_with(list(_pack_paths(packs)))
+        self._start(config or GateConfig(), policy_with(list(_pack_paths(packs))), None, active_rules)
+
+    def _start(
+        self,
+        config: GateConfig,
+        policy: LoadedPolicy,
+        scanner: Scanner | None,
+        active_rules: Iterable[GuidanceRule] = (),
+    ) -> None:
+        self._config = config
+        self._policy = policy
+        self._scanner = scanner
         numbers = self._config.numbers()
         # The allowlist and the secrets are judged here, over texts that the native engine is not handed.
         self._settings = (numbers[0] & 0b0101, *numbers[1:])
         self._home = os.path.expanduser("~")  # noqa: PTH111 - must be text, also where there is no home
         self._temporary = tempfile.gettempdir()
+        self._state = os.fspath(state_folder())
         self._rules: tuple[tuple[GuidanceRule, frozenset[str]], ...] = ()
         self.set_active_rules(active_rules)
 
     @classmethod
     def for_repository(cls, repository: str | Path, config: GateConfig | None = None) -> Self:
-        """Return gates with the packs that a repository keeps in ``.tipstaff/packs``."""
-        from tipstaff.gates.image.policy import repository_packs
+        """Return the gates of a repository: with its packs, secret rules and settings, as the hook judges there.
 
-        return cls(config, packs=repository_packs(repository))
+        What would make them weaker counts where a person has allowed it.
+
+        Parameters
+        ----------
+        repository
+            Its root.
+        config
+            Settings in the place of the repository's own.
+
+        Raises
+        ------
+        PackError, ConfigError
+            A file of the repository's policy cannot be used.
+        """
+        from tipstaff.gates.image.repository_policy import policy_of
+
+        return cls.of_policy(policy_of(Path(repository), state=state_folder()), config)
+
+    @classmethod
+    def of_policy(cls, policy: RepositoryPolicy, config: GateConfig | None = None) -> Self:
+        """Return gates that judge by a policy, with its settings or others."""
+        from tipstaff.gates.image.policy import default_policy, open_policy
+        from tipstaff.gates.secrets.scanner import Scanner
+
+        gates = cls.__new__(cls)
+        loaded = default_policy() if policy.repository is None else open_policy(policy.image)
+        gates._start(config or policy.config, loaded, Scanner(policy.secrets) if policy.secrets else None)
+        return gates
 
     @property
     def config(self) -> GateConfig:
@@ -358,13 +398,14 @@ class EnforcementGates:
             return []
         from tipstaff.gates.judging.secret_gate import find_secrets
 
-        found = find_secrets(texts, pairs)
+        found = find_secrets(texts, pairs, scanner=self._scanner)
         if not found:
             return []
         count = len(found)
+        worst = max((item["decision"] for item in found), key=DECISIONS.index)
         return [
             GateResult(
-                "block",
+                worst,
                 GATE_NAMES[3],
                 f"{count} secret{'s' if count > 1 else ''} in what would be run or written: "
                 f"{', '.join(sorted({item['rule_id'] for item in found}))}.",
@@ -384,7 +425,7 @@ class EnforcementGates:
     def _place(self, cwd: str | None) -> Any:
         from tipstaff.gates.judging.surroundings import place_of
 
-        return place_of(os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files)
+        return place_of(os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files, state=self._state)
 
 
 def _pack_paths(packs: Iterable[str | Path]) -> Iterable[Path]:

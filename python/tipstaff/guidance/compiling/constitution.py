@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Final
 
 from tipstaff.model import EVERYWHERE, Constitution, GuidanceRule
 
+CONSTITUTION_TOKENS: Final = 500
+"""What rules elected by their emphasis may fill the constitution up to; four characters are a token (ADR-G002)."""
+FOLDER_LINES: Final = 20
+FOLDER_TOKENS: Final = 200
+"""The same for a nested folder's."""
 TITLE = "# Constitution"
 _HEADINGS = {
     "security": "Security",
@@ -28,6 +34,11 @@ def rule_line(rule: GuidanceRule) -> str:
     """Return the line in which the model reads a constitution rule; a scoped rule says where it holds."""
     scope = "" if EVERYWHERE in rule.repo_scopes else f" (applies to {', '.join(rule.repo_scopes)})"
     return f"- [{rule.id}] {rule.text}{scope}"
+
+
+def line_tokens(rule: GuidanceRule) -> int:
+    """Return about how many tokens a constitution rule costs on every turn."""
+    return len(rule_line(rule)) // 4 + 1
 
 
 def pack(rules: Sequence[GuidanceRule], max_lines: int) -> Constitution:

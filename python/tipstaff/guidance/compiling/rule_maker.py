@@ -84,6 +84,9 @@ class RuleMaker:
             active_until=notes.active_until,
             depth=document.depth,
             verifiers=verifiers,
+            kind="rule" if candidate.is_rule else "information",
+            headings=candidate.headings,
+            own_start=candidate.own,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tipstaff.guidance.extraction.annotations import Annotations
+from tipstaff.guidance.extraction.labels import Label
 from tipstaff.guidance.reading.markdown import Block
 
 
@@ -27,6 +28,12 @@ class Candidate(msgspec.Struct, gc=False):
         The innermost heading.
     is_constitution
         Whether the section makes it one.
+    headings
+        All headings above, the outermost first.
+    own
+        Place in `text` where the words of labels end and its own begin.
+    is_rule
+        Whether it says what to do; otherwise it is information.
     """
 
     text: str
@@ -37,6 +44,9 @@ class Candidate(msgspec.Struct, gc=False):
     context: list[tuple[int, int]]
     heading: str
     is_constitution: bool
+    headings: tuple[str, ...] = ()
+    own: int = 0
+    is_rule: bool = True
 
 
 class Section(msgspec.Struct, gc=False):
@@ -49,22 +59,17 @@ class Section(msgspec.Struct, gc=False):
     block: Block | None
     first_rule: int
     """Number of candidates when the heading was opened."""
+    lead: Label | None = None
+    """The sentence that introduces the sections below it."""
 
 
 class Context(msgspec.Struct, gc=False):
-    """Words that the items or rows below may need."""
+    """Words that the items, rows or sentences below may need."""
 
-    text: str
-    """In short, behind the words of its own parent."""
+    label: Label
     words: str
-    start: int
-    end: int
     modal: bool
-    label: bool
+    introduces: bool
     """Whether it is no rule by itself."""
-    spans: list[tuple[int, int]]
-    """Where the words of `text` stand."""
-    used: bool = False
-    """Whether a rule took it up."""
-    waiting: list[tuple[int, int, str]] = []
-    """Range and code of the items directly below that are no rules."""
+    item: bool = False
+    """Whether it is a list item."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from tipstaff.guidance.extraction.annotations import split_id
 from tipstaff.guidance.extraction.candidate import Candidate
-from tipstaff.guidance.extraction.grammar import has_modal, is_negative_heading
+from tipstaff.guidance.extraction.grammar import has_modal
 from tipstaff.guidance.extraction.items import ItemReader
-from tipstaff.guidance.extraction.patterns import NO_WORDS, RULE_HEADER
+from tipstaff.guidance.extraction.labels import names_column
+from tipstaff.guidance.extraction.patterns import NO_WORDS
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic
 
@@ -76,11 +77,13 @@ class _Extractor(ItemReader):
                 self._heading(block)
             elif not block.quoted:  # a thematic break
                 self._settle_lead()
+                self._settle_bold()
                 self._closed = True
         while self._open:
             self._settle_item(self._open.pop())
         self._settle_table()
         self._settle_lead()
+        self._settle_bold()
         self._close_heading_rule()
         self._close_sections(0)
 
@@ -92,28 +95,18 @@ class _Extractor(ItemReader):
             return
         header_block = self.blocks[block.header]
         header = [self._slice(*cell).strip() for cell in header_block.cells]
-        heading_text = " | ".join(header)
-        lead = self._contexts.get(block.parent) if block.parent >= 0 else self._lead
-        led = lead is not None and lead.label and lead.modal
-        speaks = has_modal(heading_text) or any(map(is_negative_heading, header))
-        if not speaks and not led and not RULE_HEADER.search(heading_text) and not any(map(has_modal, cells)):
-            return
-        context: list[tuple[int, int]] = []
-        if speaks:
-            pairs = [f"{name}: {cell}" if name else cell for name, cell in zip(header, cells, strict=False) if cell]
-            words = "; ".join(pairs)
-            context.append((header_block.start, header_block.end))
-        else:
-            words = "; ".join(cell for cell in cells if cell)
-        rule_id, rest = split_id(words)
-        if not NO_WORDS.sub("", rest) and not (led and rest):
-            if has_modal(words):
+        pairs = [
+            f"{name}: {cell}" if names_column(name) else cell for name, cell in zip(header, cells, strict=False) if cell
+        ]
+        rule_id, rest = split_id("; ".join(pairs))
+        if not any(NO_WORDS.sub("", cell) for cell in cells):
+            if has_modal(rest):
                 self._say("TS210", block.start, block.end)
             return
-        if lead is not None and lead.label:
-            self._take_up(lead, block.parent, context)
-            if led and not has_modal(rest):
-                rest = f"{lead.text}: {rest}"
         if self._table is header_block:
             self._table = None
-        self._add(rest, block.start, block.end, rule_id=rule_id, context=context)
+        labels = self._labels(block.parent, item=True)
+        self._add(
+            rest, block.start, block.end, rule_id=rule_id, labels=labels, item=True,
+            context=[(header_block.start, header_block.end)],
+        )  # fmt: skip

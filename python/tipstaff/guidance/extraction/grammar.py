@@ -17,14 +17,16 @@ from tipstaff.kernels import word_values
 
 _ENGLISH_MODALS: Final = (
     r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|do not|don['’]?t|cannot|can not|can['’]t|"
-    r"may not|avoid|ensure|make sure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|not allowed|disallowed|"
+    r"may not|avoid|ensure|make sure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|not allowed|"
+    r"disallowed|"
     r"ha(?:ve|s) to|needs? to|refrain|is not permitted|are not permitted|ought to"
 )
 _OTHER_MODALS: Final = (
     # es, pt, it, fr, de, nl, pl, ru, tr
     r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|no se debe|prohibido|proibido|obligatorio|obrigatório|"
     r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|darf nicht|dürfen nicht|"
-    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|запрещено|"
+    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|"
+    r"запрещено|"
     r"mutlaka|asla|zorunlu"
 )
 _CJK_MODALS: Final = (
@@ -39,7 +41,8 @@ MODAL: Final = re.compile(
 
 NEGATION: Final = re.compile(
     r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
-    r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|nunca|jamais|niemals|никогда|нельзя)\b"
+    r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|nunca|jamais|niemals|никогда|"
+    r"нельзя)\b"
     r"|禁止|不要|不得|不能|しない|금지",
     re.IGNORECASE,
 )
@@ -63,7 +66,23 @@ _LINE_OPENS_RULE: Final = re.compile(
     r"Write|Follow|Run|ALWAYS|NEVER|MUST|DO NOT|DON'T|ONLY|IMPORTANT|NOTE|[✅❌🚫⛔⚠•→])"
 )
 _PRONOUN_START: Final = re.compile(
-    r"[*_]{0,3}(?:it|its|they|them|these|those|this|that|such|otherwise|both)\b", re.IGNORECASE
+    r"[*_]{0,3}(?:it|its|they|them|these|those|this|that|such|otherwise|both|instead|exceptions?|note:? this rule)\b",
+    re.IGNORECASE,
+)
+_REFERS_BACK: Final = re.compile(
+    r"[*_]{0,3}(?:exceptions?|except|instead|otherwise|note:? this rule|ausnahmen?|excepción|exceção|在这些|"
+    r"这些|此时|上述)|[^。]{0,60}是例外",
+    re.IGNORECASE,
+)
+_SUBORDINATE: Final = (
+    r"when(?:ever)?|if|before|after|once|while|unless|until|in case|for (?:each|every|any|new|all)|wenn|falls|"
+    r"bevor|vor|"
+    r"nach|bei|cuando|si|antes de|después de|al|quando|se|avant|après|lorsque|als|voor|przed|jeśli|если|перед|при"
+)
+_CONDITION: Final = re.compile(
+    rf"[\W_]*(?:{_SUBORDINATE})\b|.*(?:とき|時|場合|前に|际には|后|之前|以前|前|时|경우|때)(?:は|には|"
+    rf"に)?[、，,:：]?",
+    re.IGNORECASE,
 )
 _EMPTY_WORDS: Final = re.compile(
     r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
@@ -118,9 +137,19 @@ def opens_with_imperative(text: str) -> bool:
     return match is not None and match[1].lower() in IMPERATIVES
 
 
+def is_condition(words: str) -> bool:
+    """Whether words begin with the case in which something holds ("When you add a table")."""
+    return _CONDITION.match(words) is not None
+
+
 def starts_with_pronoun(text: str) -> bool:
     """Whether a sentence needs the one before it to be understood."""
     return _PRONOUN_START.match(text) is not None
+
+
+def refers_back(text: str) -> bool:
+    """Whether an item needs the one before it to be understood ("These ...", "Exception: ...")."""
+    return _PRONOUN_START.match(text) is not None or _REFERS_BACK.match(text) is not None
 
 
 def count_words(text: str) -> int:

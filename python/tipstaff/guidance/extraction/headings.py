@@ -7,6 +7,7 @@ import msgspec
 from tipstaff.guidance.extraction.annotations import parse_annotations, split_id
 from tipstaff.guidance.extraction.candidate import Candidate, Section
 from tipstaff.guidance.extraction.grammar import count_words, has_modal, is_demanding_heading, is_negative_heading
+from tipstaff.guidance.extraction.labels import Label
 from tipstaff.guidance.extraction.outline import ExtractionState
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
 from tipstaff.guidance.reading.markdown import Block
@@ -25,6 +26,7 @@ class HeadingReader(ExtractionState):
                     self._say("TS207", block.start, block.end)
             return
         self._closed = False
+        self._settle_bold()
         self._close_sections(block.level)
         text = self._own_text(block)
         rule_id, words = split_id(text)
@@ -38,6 +40,17 @@ class HeadingReader(ExtractionState):
                 self._open_heading_rule = self._add(words, block.start, block.end, rule_id=rule_id)
             else:
                 self._waiting_id = (rule_id, block.start, block.end)
+
+    def _labels(self, parent: int, *, item: bool, explicit: bool = False, whole: bool = False) -> list[Label]:
+        """Return the labels above an item of a parent."""
+        above = self._above(parent, led=item)
+        headings = self._headings()
+        if explicit or not (item or whole):
+            headings = [one for one in headings if one.negative or not one.topic]
+        return [*headings, *(context.label for context in above)]
+
+    def _settle_bold(self) -> None:
+        raise NotImplementedError
 
     def _close_heading_rule(self) -> None:
         """End the rule that a heading with an id opened: what follows is not its text."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from tipstaff.guidance.extraction.annotations import looks_like_id
-from tipstaff.guidance.extraction.candidate import Context
-from tipstaff.guidance.extraction.grammar import has_modal, has_negation, opens_with_imperative, says_something
+from tipstaff.guidance.extraction.grammar import has_modal, refers_back, says_something
 from tipstaff.guidance.extraction.paragraphs import ParagraphReader
 from tipstaff.guidance.extraction.patterns import (
-    MAX_CONTEXT_CHARS,
     NO_WORDS,
-    REFERENCE_ENTRY,
     bad_headings,
     ends_open_with_colon,
     is_label,
-    shortened,
     take_id,
 )
 from tipstaff.guidance.reading.markdown import Block
@@ -23,6 +19,8 @@ class ItemReader(ParagraphReader):
     """Reads items with the words of those above them."""
 
     def _item(self, index: int, block: Block) -> None:
+        if block.parent < 0:
+            self._bold_listed = True
         if block.parent < 0 and self._lead is not None and self._lead_ended(index):
             self._settle_lead()
         raw = self._own_text(block)
@@ -60,17 +58,26 @@ class ItemReader(ParagraphReader):
             self._say("TS307", start, end, rule_id=rule_id)
             return
         ends_open = ends_open_with_colon(words)
+        led = rule_id is None and ends_open and not block.children and self._leads_next_list(index, block)
         if rule_id is not None and ends_open and block.children:
             self._absorb(index, words, start, end, rule_id)
             return
-        if block.children and rule_id is None and (ends_open or is_label(words)):
-            modal = has_modal(words) or has_negation(words)
-            self._contexts[index] = Context(
-                shortened(words), words, start, end, modal, label=True, spans=[(start, end)], waiting=[]
-            )
-            self._inherit(index)
+        own = self._context(words, start, end, introduces=rule_id is None and (ends_open or is_label(words)))
+        if block.children or led:
+            self._contexts[index] = own
+        if self._led_from and self._marker(block) == self._led_from:
+            self._settle_lead()
+            self._led_from = ""
+        if led and block.parent < 0:
+            self._settle_lead()
+            own.item = True
+            self._lead = own
+            self._led_from = self._marker(block)
+            return
+        if (block.children or led) and own.introduces:
             self._open.append(index)
-            self._cover([(extra.start, extra.end) for extra in extras], "TS204")
+            for extra in extras:
+                self._extra(extra, index)
             return
         if ends_open:
             if block.code != (0, 0):
@@ -79,46 +86,47 @@ class ItemReader(ParagraphReader):
                 self._say("TS205", start, end, rule_id=rule_id)
                 if rule_id is None and not says_something(words):
                     return
-        spans = [(extra.start, extra.end) for extra in extras]
-        if extras:
-            words = "\n".join([words, *(self._own_text(extra).strip() for extra in extras)])
-        if rule_id is None and not block.children and (code := self._no_rule(words, index)):
-            outer = self._above(index)
-            if outer is not None and outer.label:
-                outer.waiting.append((start, end, code))
-            else:
-                self._say(code, start, end)
-            self._cover(spans, code)
+        labels = self._labels(block.parent, item=True, explicit=rule_id is not None)
+        if rule_id is None and not NO_WORDS.sub("", words) and len(labels) == 0:
+            self._say("TS210", start, end)
             return
-        self._add(words, start, end, rule_id=rule_id, index=index, context=spans)
-        if block.children:
-            self._contexts[index] = Context(
-                shortened(words), words, start, end, has_modal(words), label=False, spans=[(start, end)]
-            )
-            self._inherit(index)
+        if (before := self._former) is not None and before[0] == block.parent and refers_back(words):
+            labels.append(before[1])
+        self._former = (block.parent, own.label)
+        parts: list[str] = [words]
+        spans: list[tuple[int, int]] = []
+        apart: list[Block] = []
+        for extra in extras:
+            text = self._own_text(extra).strip()
+            if has_modal(text):
+                apart.append(extra)
+            elif not ends_open_with_colon(text):
+                parts.append(text)
+                spans.append((extra.start, extra.end))
+        self._add("\n".join(parts), start, end, rule_id=rule_id, labels=labels, context=spans, item=True)
+        if apart:
+            self._contexts[index] = own
+            for extra in apart:
+                self._extra(extra, index)
 
-    def _cover(self, spans: list[tuple[int, int]], code: str) -> None:
-        for low, high in spans:
-            if has_modal(self._slice(low, high)):
-                self._say(code, low, high)
+    def _leads_next_list(self, index: int, block: Block) -> bool:
+        """Whether an item that ends with a colon introduces the list after it, which is not indented."""
+        follower = self._follower(index)
+        if follower is None or follower.kind != "item" or follower.parent != block.parent:
+            return False
+        return self._marker(follower) != self._marker(block)
 
-    def _no_rule(self, words: str, index: int) -> str | None:
-        """Return the code of the reason why an item is no rule, None if it is one."""
-        first = words.split(None, 1)[0]
-        if first.isalpha():
-            return None  # neither a name in code, nor a link, nor a path: words
-        if has_modal(words):
-            return None
-        outer = self._above(index)
-        if (outer is not None and outer.modal) or (self._sections and self._sections[-1].negative):
-            return None  # "Never use:" makes a rule of a bare name
-        if not NO_WORDS.sub("", words):
-            return "TS210"
-        if first[0] in "`[*@_" or "/" in first or "\\" in first or "." in first:
-            entry = REFERENCE_ENTRY.match(words)
-            if entry is not None and not opens_with_imperative(entry["rest"]) and not has_negation(entry["rest"]):
-                return "TS204"
-        return None
+    def _marker(self, block: Block) -> str:
+        """Return the kind of an item's marker: ``-``, ``*``, ``+``, or a digit for any number."""
+        line = self.source.line_start(block.start)
+        marker = self._slice(line, block.end).lstrip(" \t>")[:1]
+        return "0" if marker.isdigit() else marker
+
+    def _extra(self, block: Block, index: int) -> None:
+        """Make a rule of a paragraph below an item's first one, read with that item."""
+        text = self._own_text(block)
+        if has_modal(text):
+            self._add(text, block.start, block.end, labels=self._labels(index, item=True), item=True)
 
     def _absorb(self, index: int, words: str, start: int, end: int, rule_id: str) -> None:
         """Make one rule of an item with an id that introduces others, and those others."""
@@ -141,13 +149,3 @@ class ItemReader(ParagraphReader):
                 parts.append(text)
                 spans.append((block.start, block.end))
         self._add(f"{words.rstrip()} {'; '.join(parts)}", start, end, rule_id=rule_id, context=spans)
-
-    def _inherit(self, index: int) -> None:
-        """Give a context the words of its own parent."""
-        own = self._contexts[index]
-        outer = self._above(index)
-        if outer is not None and (outer.label or outer.modal) and not own.modal:
-            if len(outer.text) + len(own.text) < MAX_CONTEXT_CHARS:
-                own.text = f"{outer.text}: {own.text}"
-                own.spans = [*outer.spans, *own.spans]
-            own.modal = own.modal or outer.modal

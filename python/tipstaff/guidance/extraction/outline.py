@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.guidance.extraction.candidate import Candidate, Context, Section
-from tipstaff.guidance.extraction.grammar import has_modal, has_negation, opens_with_imperative
-from tipstaff.guidance.extraction.patterns import MAX_CONTEXT_CHARS, QUOTE_MARK, shortened
+from tipstaff.guidance.extraction.grammar import has_modal, has_negation
+from tipstaff.guidance.extraction.kinds import demands
+from tipstaff.guidance.extraction.labels import Label, applied, ends_negative
+from tipstaff.guidance.extraction.patterns import QUOTE_MARK, shortened
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic
 
@@ -31,7 +34,12 @@ class ExtractionState:
         self._closed = False  # a thematic break ended the section's protection
         self._contexts: dict[int, Context] = {}  # by item
         self._open: list[int] = []  # items whose contexts may still be taken up
-        self._lead: Context | None = None
+        self._lead: Context | None = None  # the paragraph that introduces a list
+        self._bold: Context | None = None  # a bold line above paragraphs and a list
+        self._bold_listed = False
+        self._former: tuple[int, Label] | None = None  # the item before, and its parent
+        self._led_from = ""  # the marker of the item that introduces the list after it
+        self._title = title_of(parsed.blocks)
         self._table: Block | None = None  # a table's header with a modal that no row took up yet
         self._absorbed: set[int] = set()
         self._quote_labelled = False
@@ -82,48 +90,52 @@ class ExtractionState:
 
     # -- words that others need ---------------------------------------------------------------------------------------
 
-    def _above(self, index: int) -> Context | None:
-        """Return the context in which an item stands: its parent's, or the sentence that introduces the list."""
-        parent = self.blocks[index].parent
-        return self._contexts.get(parent) if parent >= 0 else self._lead
-
     def _settle_item(self, index: int) -> None:
-        """Say what becomes of a label when all that stands below it is read."""
+        """Say that a label stands alone when all below it is read and nothing took it up."""
         context = self._contexts[index]
-        if context.used:
-            self._report(context)
-            return
-        words = context.words
-        if context.waiting and (has_modal(words) or opens_with_imperative(words)):
-            listed = "; ".join(" ".join(self._slice(start, end).split()) for start, end, _ in context.waiting[:20])
-            listed = listed if len(listed) <= 2 * MAX_CONTEXT_CHARS else shortened(listed)
-            spans = [(start, end) for start, end, _ in context.waiting]
-            self._add(f"{words.rstrip()} {listed}", context.start, context.end, index=index, context=spans)
-            return
-        code = "TS205" if has_modal(words) or not context.waiting else "TS204"
-        self._say(code, context.start, context.end)
-        self._report(context)
+        if context.introduces and not context.label.used:
+            self._say("TS205", context.label.start, context.label.end)
 
     def _settle_lead(self) -> None:
         context, self._lead = self._lead, None
-        if context is None:
-            return
-        if context.modal and not context.used:
-            self._say("TS205", context.start, context.end)
-        self._report(context)
-
-    def _report(self, context: Context) -> None:
-        for start, end, code in context.waiting:
-            self._say(code, start, end)
+        if context is not None and (context.modal or context.item) and not context.label.used:
+            self._say("TS205", context.label.start, context.label.end)
 
     def _settle_table(self) -> None:
         header, self._table = self._table, None
         if header is not None:
             self._say("TS205", header.start, header.end, "A table's header announces rules and no row has one.")
 
-    def _set_lead(self, words: str, start: int, end: int, *, modal: bool) -> None:
-        self._settle_lead()
-        self._lead = Context(shortened(words), words, start, end, modal, label=True, spans=[(start, end)])
+    def _context(self, words: str, start: int, end: int, *, introduces: bool = True) -> Context:
+        text = shortened(words)
+        label = Label(text, start, end, negative=ends_negative(text))
+        return Context(label, words, has_modal(words) or has_negation(words), introduces)
+
+    def _above(self, parent: int, *, led: bool) -> list[Context]:
+        """Return the contexts of what is nested in an item, or introduced by the paragraph before, outermost first."""
+        found: list[Context] = []
+        while parent >= 0:
+            if (context := self._contexts.get(parent)) is not None:
+                found.append(context)
+            parent = self.blocks[parent].parent
+        if led and self._lead is not None:
+            found.append(self._lead)
+        if self._bold is not None:
+            found.append(self._bold)
+        return found[::-1]
+
+    def _headings(self) -> list[Label]:
+        """Return the open headings below the document's title, the outermost first."""
+        found: list[Label] = []
+        for section in self._sections:
+            block = section.block
+            if block is not None and block is not self._title:
+                found.append(
+                    Label(section.text.rstrip(":： "), block.start, block.end, topic=True, negative=section.negative)
+                )
+            if section.lead is not None:
+                found.append(section.lead)
+        return found
 
     # -- candidates -------------------------------------------------------------------------------------------------
 
@@ -134,9 +146,27 @@ class ExtractionState:
         end: int,
         *,
         rule_id: str | None = None,
-        index: int = -1,
         context: list[tuple[int, int]] | None = None,
+        labels: Sequence[Label] = (),
+        item: bool = False,
     ) -> Candidate | None:
+        """Make a candidate of words, read with the labels above them.
+
+        Parameters
+        ----------
+        raw
+            The words, annotations included.
+        start, end
+            Their byte range.
+        rule_id
+            As written.
+        context
+            Ranges of words that continue it.
+        labels
+            All above it, the outermost first.
+        item
+            Whether it is a list item or a table's row, which may say less than a sentence.
+        """
         annotations = parse_annotations(raw)
         words = annotations.text
         for code, message in annotations.problems:
@@ -144,12 +174,13 @@ class ExtractionState:
         if not words or (rule_id is None and not words[0].isalnum() and not any(map(str.isalnum, words))):
             self._say("TS307", start, end, rule_id=rule_id)
             return None
-        spans = context if context is not None else []
+        spans = list(context) if context is not None else []
         section = self._sections[-1] if self._sections else None
-        if index >= 0:
-            words = self._with_context(words, index, spans, section)
+        kept = applied(labels, words)
+        spans.extend((label.start, label.end) for label in labels if not label.topic or label in kept)
+        text = ": ".join([*(label.text for label in kept), words])
         candidate = Candidate(
-            words,
+            text,
             rule_id,
             annotations,
             start,
@@ -157,39 +188,19 @@ class ExtractionState:
             spans,
             section.text if section is not None else "",
             (section.constitution if section is not None else self._outer) and not self._closed,
+            tuple([one.text for one in self._sections if one.block is not self._title]),
+            len(text) - len(words),
+            rule_id is not None or not item or demands(words, labels, self._headings()),
         )
         self.candidates.append(candidate)
+        for label in labels:
+            label.used = True
         return candidate
 
-    def _with_context(self, words: str, index: int, spans: list[tuple[int, int]], section: Section | None) -> str:
-        """Put the words of parent, lead-in or heading before an item that cannot be understood without them."""
-        context = self._above(index)
-        negative = section is not None and section.negative
-        if context is None and not negative:
-            return words
-        if context is not None:
-            self._take_up(context, self.blocks[index].parent, spans)
-        if has_modal(words):
-            return words
-        if context is not None:
-            fragment = not opens_with_imperative(words)
-            needed = context.modal if context.label else fragment
-            if needed or (self.blocks[index].parent >= 0 and fragment):
-                return f"{context.text}: {words}"
-        if negative and section is not None and not has_negation(words):
-            if section.block is not None:
-                spans.append((section.block.start, section.block.end))
-            return f"{section.text}: {words}"
-        return words
 
-    def _take_up(self, context: Context, parent: int, spans: list[tuple[int, int]]) -> None:
-        """Note where a context's words stand, and those above it that no rule has taken up yet."""
-        spans.extend(context.spans)
-        context.used = True
-        while parent >= 0:
-            parent = self.blocks[parent].parent
-            outer = self._contexts.get(parent) if parent >= 0 else self._lead
-            if outer is None or outer.used:
-                break
-            outer.used = True
-            spans.extend(outer.spans)
+def title_of(blocks: Sequence[Block]) -> Block | None:
+    """Return the heading that names the document: the only one of level 1, where it comes first."""
+    headings = [block for block in blocks if block.kind == "heading" and not block.quoted]
+    if headings and headings[0].level == 1 and all(block.level > 1 for block in headings[1:]):
+        return headings[0]
+    return None

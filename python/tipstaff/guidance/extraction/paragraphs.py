@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 
 from tipstaff.guidance.extraction.annotations import looks_like_id
-from tipstaff.guidance.extraction.grammar import has_modal, sentences, starts_with_pronoun
+from tipstaff.guidance.extraction.grammar import has_modal, is_condition, says_something, sentences, starts_with_pronoun
 from tipstaff.guidance.extraction.headings import HeadingReader
-from tipstaff.guidance.extraction.patterns import ALERT, MAX_CONTEXT_CHARS, QUOTE_LABEL, bad_headings, take_id
+from tipstaff.guidance.extraction.kinds import directs, is_exception
+from tipstaff.guidance.extraction.patterns import (
+    ALERT,
+    MAX_CONTEXT_CHARS,
+    MAX_LABEL_CHARS,
+    QUOTE_LABEL,
+    RUN_IN,
+    bad_headings,
+    is_bold_line,
+    take_id,
+)
 from tipstaff.guidance.reading.markdown import Block
 
 
@@ -56,13 +67,19 @@ class ParagraphReader(HeadingReader):
         if self._has_id_line(text):
             self._id_lines(text, start, block)
             return
-        if not has_modal(text):
-            if text.rstrip().rstrip("*_").endswith((":", "：")) and self._list_follows(index):
-                self._set_lead(text, start, start + len(text.encode("utf-8", "replace")), modal=False)
+        listed = self._list_follows(index)
+        if index >= 0 and is_bold_line(text):
+            self._settle_bold()
+            self._bold = self._context(text, start, start + len(text.encode("utf-8", "replace")))
+            self._bold_listed = False
             return
+        if self._bold_listed or (self._bold is not None and RUN_IN.match(text) is not None):
+            self._settle_bold()
         ascii_text = text.isascii()
         ranges = sentences(text)
         previous: tuple[int, int, str] | None = None
+        rule: tuple[int, int, str] | None = None
+        labels = self._labels(-1, item=False)
         at, here = 0, start  # the same place in code points and in bytes
         for place, (low, high) in enumerate(ranges):
             words = text[low:high]
@@ -72,23 +89,77 @@ class ParagraphReader(HeadingReader):
             earlier, previous = previous, (head, tail, words)
             if block.quoted:
                 words = ALERT.sub("", words)
-            if not has_modal(words):
-                continue
+            last = place == len(ranges) - 1
+            colon = last and words.rstrip("*_ ").endswith((":", "："))
+            if colon and not listed and self._sections and (level := self._heading_follows(index)):
+                section = self._sections[-1]
+                if level > section.level:
+                    section.lead = self._context(words, head, tail).label
+            if last and listed and (colon or self._introduces(words, tail, index)):
+                self._settle_lead()
+                self._led_from = ""
+                self._lead = self._context(self._run_in(ranges, text, words), head, tail, introduces=colon)
+                if colon:
+                    continue
             if words.startswith("~~") and words.rstrip(".!").find("~~", 2) == len(words.rstrip(".!")) - 2:
-                self._say("TS206", head, tail)
-            elif place == len(ranges) - 1 and words.rstrip("*_ ").endswith((":", "：")):
-                if self._list_follows(index):
-                    self._set_lead(words, head, tail, modal=True)
-                elif block.code != (0, 0):
-                    self._add(self._with_code(words, block), head, tail)
-                else:
+                if has_modal(words):
+                    self._say("TS206", head, tail)
+            elif not has_modal(words) and not directs(words) and not is_exception(words):
+                continue
+            elif colon:
+                if block.code != (0, 0):
+                    self._add(self._with_code(words, block), head, tail, labels=labels)
+                elif has_modal(words):
                     self._say("TS205", head, tail)
             else:
                 context: list[tuple[int, int]] = []
-                if earlier is not None and starts_with_pronoun(words) and len(earlier[2]) <= MAX_CONTEXT_CHARS:
-                    words = f"{earlier[2]} {words}"
-                    context.append(earlier[:2])
-                self._add(words, head, tail, context=context)
+                if starts_with_pronoun(words):
+                    for other in (rule, earlier):
+                        if other is not None and len(other[2]) <= MAX_LABEL_CHARS:
+                            words = f"{other[2]} {words}"
+                            context.append(other[:2])
+                            break
+                above = self._labels(-1, item=False, whole=True) if is_exception(words) and not context else labels
+                self._add(words, head, tail, context=context, labels=above)
+                rule = previous if has_modal(words) else rule
+
+    @staticmethod
+    def _run_in(ranges: Sequence[tuple[int, int]], text: str, words: str) -> str:
+        """Put the bold words with which a paragraph opens before its last sentence."""
+        if len(ranges) > 1 and (opening := RUN_IN.match(text, ranges[0][0])) is not None:
+            return f"{opening['words'].strip().rstrip('.:')}: {words}"
+        return words
+
+    def _heading_follows(self, index: int) -> int:
+        """Return the level of the heading that follows a paragraph, 0 for anything else."""
+        follower = self._follower(index)
+        return follower.level if follower is not None and follower.kind == "heading" else 0
+
+    def _follower(self, index: int) -> Block | None:
+        return next((one for one in islice(self.blocks, index + 1, None) if one.kind != "comment"), None)
+
+    def _introduces(self, words: str, end: int, index: int) -> bool:
+        """Whether a sentence without a colon before a list says when the list holds, or has it on the next line."""
+        if index < 0 or len(words) > MAX_LABEL_CHARS:
+            return False
+        follower = self._follower(index)
+        if follower is None or follower.kind != "item":
+            return False
+        between = self._slice(end, follower.start)
+        tight = "\n\n" not in between.replace(" ", "") and words.rstrip("*_ ").endswith((".", "。"))
+        return tight or is_condition(words)
+
+    def _settle_bold(self) -> None:
+        """Make a rule of a bold line that says what to do and that nothing took up."""
+        context, self._bold = self._bold, None
+        if context is None or context.label.used:
+            return
+        if context.modal or directs(context.words):
+            if says_something(context.words):
+                label = context.label
+                self._add(context.words, label.start, label.end, labels=self._labels(-1, item=False))
+            elif context.modal:
+                self._say("TS205", context.label.start, context.label.end)
 
     def _id_lines(self, text: str, start: int, block: Block) -> None:
         """Split a paragraph at the lines that begin with an explicit id."""
@@ -113,7 +184,7 @@ class ParagraphReader(HeadingReader):
     def _list_follows(self, index: int) -> bool:
         if index < 0:
             return False
-        follower = next((block for block in islice(self.blocks, index + 1, None) if block.kind != "comment"), None)
+        follower = self._follower(index)
         return follower is not None and follower.kind in {"item", "row"}
 
     def _with_code(self, words: str, block: Block) -> str:

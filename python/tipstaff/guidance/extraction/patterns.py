@@ -12,6 +12,7 @@ from tipstaff.guidance.extraction.annotations import may_begin_with_id, split_id
 from tipstaff.guidance.extraction.grammar import count_words, has_modal
 
 MAX_CONTEXT_CHARS: Final = 160
+MAX_LABEL_CHARS: Final = 240
 QUOTE_MARK: Final = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 QUOTE_LABEL: Final = re.compile(
     r"\[!(?:note|tip|important|warning|caution|danger)\]|[\W_]*(?:important|warning|critical|caution|danger|note|rules?)\b[\W_]*[:!.—-]",
@@ -61,6 +62,21 @@ def ends_open_with_colon(words: str) -> bool:
     return not marks or words.count(marks) % 2 == 0
 
 
+_BOLD_LINE: Final = re.compile(r"\s*(?:\d+[.)]\s*)?(\*\*|__)(?P<words>[^\n]{1,200}?)\1\s*(?P<end>[:：]?)\s*\Z")
+
+
+RUN_IN: Final = re.compile(r"(\*\*|__)(?P<words>[^*\n]{2,100}?)\1")
+
+
+def is_bold_line(text: str) -> bool:
+    """Whether a paragraph is one bold line that stands for a heading, and not a bold sentence."""
+    match = _BOLD_LINE.match(text)
+    if match is None or "**" in match["words"]:
+        return False
+    words = match["words"].rstrip()
+    return bool(match["end"]) or not words.endswith((".", "!", "。", "！"))
+
+
 def is_label(words: str) -> bool:
     """Whether an item with children only names what they are about."""
     if has_modal(words):
@@ -76,6 +92,7 @@ def shortened(words: str) -> str:
     text = " ".join(words.split()).rstrip("*_ ").rstrip(":：").rstrip("*_ ")
     if text.count("**") % 2:
         text = text.replace("**", "", 1)
-    if len(text) > MAX_CONTEXT_CHARS:
-        text = text[:MAX_CONTEXT_CHARS].rsplit(" ", 1)[0] + " …"
+    text = text.removeprefix("**") if text.startswith("**") and "**" not in text[2:] else text
+    if len(text) > MAX_LABEL_CHARS:
+        text = text[:MAX_LABEL_CHARS].rsplit(" ", 1)[0] + " …"
     return text

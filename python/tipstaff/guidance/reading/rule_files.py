@@ -1,23 +1,14 @@
 """Which files are rule files, whose they are, and the scope that each gives its rules.
 
-============================================  ========  ======================================================
-file                                          host      scope of its rules
-============================================  ========  ======================================================
-``CLAUDE.md``, ``.claude/CLAUDE.md``          claude    its folder (the root's: everywhere)
-``CLAUDE.local.md``                           claude    its folder; a local source
-``.claude/rules/**/*.md``                     claude    ``paths:``, else its folder
-``AGENTS.md``                                 agents    its folder; the nearest wins
-``GEMINI.md``                                 gemini    its folder
-``.cursor/rules/**/*.mdc``, ``.cursorrules``  cursor    ``globs:``, else its folder
-``.github/copilot-instructions.md``           copilot   everywhere
-``.github/instructions/**/*.instructions.md`` copilot   ``applyTo:``, else everywhere
-============================================  ========  ======================================================
-
-Source: the hosts' documentation.
+`FORMATS` is the table. A file's rules hold in the folder that it speaks for: the folder it lies in, or the one that
+holds the host's hidden folder; in the root, everywhere. Front matter (``paths:``, ``globs:``, ``applyTo:``) narrows
+that.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -30,8 +21,82 @@ _SKIPPED: Final = frozenset(
     """node_modules bower_components __pycache__ venv env site-packages dist build target out vendor third_party
     coverage tmp temp""".split()
 )
-# Of the hosts' hidden folders only these are read: .claude/worktrees, for one, may hold whole clones.
-HIDDEN_READ: Final = {".claude": "rules", ".cursor": "rules", ".github": "instructions"}
+
+
+class Format(msgspec.Struct, frozen=True):
+    """A kind of rule file.
+
+    Attributes
+    ----------
+    pattern
+        Path below the folder that the file speaks for; ``*`` for part of a name, ``**/`` for any folders.
+    host
+        Whose format it is.
+    precedence
+        Of files of one folder, what is read first; a later one of the same host replaces equal ids.
+    source
+        Where the host documents it.
+    local
+        Whether it is one person's, which adds and tightens but cannot weaken.
+    root_only
+        Whether it counts in the repository's root alone.
+    """
+
+    pattern: str
+    host: str
+    precedence: int
+    source: str
+    local: bool = False
+    root_only: bool = False
+
+
+_CLAUDE: Final = "code.claude.com/docs/en/memory"
+_CODEX: Final = "developers.openai.com/codex/guides/agents-md"
+_CURSOR: Final = "cursor.com/docs/context/rules"
+_COPILOT: Final = "docs.github.com/en/copilot/how-tos/configure-custom-instructions"
+_WINDSURF: Final = "docs.windsurf.com/windsurf/cascade/memories"
+_CLINE: Final = "docs.cline.bot/features/cline-rules"
+_ROO: Final = "docs.roocode.com/features/custom-instructions"
+
+FORMATS: Final = (
+    Format("CLAUDE.md", "claude", 0, _CLAUDE),
+    Format(".claude/CLAUDE.md", "claude", 0, _CLAUDE),
+    Format(".claude/rules/**/*.md", "claude", 0, _CLAUDE),
+    Format("CLAUDE.local.md", "claude", 0, _CLAUDE, local=True),
+    Format("AGENTS.md", "agents", 1, "agents.md"),
+    Format("AGENT.md", "agents", 1, "ampcode.com/manual"),
+    Format("AGENTS.override.md", "agents", 1, _CODEX),
+    Format("GEMINI.md", "gemini", 2, "geminicli.com/docs/cli/gemini-md"),
+    Format(".cursorrules", "cursor", 3, _CURSOR),
+    Format(".cursor/rules/**/*.mdc", "cursor", 3, _CURSOR),
+    Format(".cursor/rules/**/*.md", "cursor", 3, _CURSOR),
+    Format(".github/copilot-instructions.md", "copilot", 4, _COPILOT),
+    Format(".github/instructions/**/*.instructions.md", "copilot", 4, _COPILOT),
+    Format(".windsurfrules", "windsurf", 5, _WINDSURF),
+    Format(".windsurf/rules/**/*.md", "windsurf", 5, _WINDSURF),
+    Format(".clinerules", "cline", 6, _CLINE),
+    Format(".clinerules/**/*.md", "cline", 6, _CLINE),
+    Format(".clinerules/**/*.txt", "cline", 6, _CLINE),
+    Format(".roorules", "roo", 7, _ROO),
+    Format(".roo/rules/**/*.md", "roo", 7, _ROO),
+    Format(".roo/rules/**/*.txt", "roo", 7, _ROO),
+    Format(".roo/rules-*/**/*.md", "roo", 7, _ROO),
+    Format(".kiro/steering/**/*.md", "kiro", 8, "kiro.dev/docs/steering"),
+    Format(".junie/guidelines.md", "junie", 9, "www.jetbrains.com/help/junie/customize-guidelines.html"),
+    Format(".continue/rules/**/*.md", "continue", 10, "docs.continue.dev/customize/deep-dives/rules"),
+    Format("CONVENTIONS.md", "aider", 11, "aider.chat/docs/usage/conventions.html", root_only=True),
+)
+"""Every kind of rule file that is read."""
+
+PRECEDENCE: Final = {one.host: one.precedence for one in FORMATS}
+HOST_FOLDERS: Final = frozenset(
+    one.pattern.split("/")[0] for one in FORMATS if one.pattern[0] == "." and "/" in one.pattern
+)
+"""The hosts' hidden folders. Inside them only what `FORMATS` names is searched: .claude/worktrees may hold clones."""
+_INNER: Final = {
+    hidden: frozenset(parts[1] for one in FORMATS if (parts := one.pattern.split("/"))[0] == hidden and len(parts) > 2)
+    for hidden in HOST_FOLDERS
+}
 
 
 class RuleFile(msgspec.Struct, frozen=True):
@@ -43,47 +108,54 @@ class RuleFile(msgspec.Struct, frozen=True):
     local: bool = False
 
 
+def _expression(pattern: str) -> str:
+    parts = re.split(r"(\*\*/|\*)", pattern)
+    return "".join({"**/": "(?:[^/]+/)*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)
+
+
+_PLAIN: Final = {one.pattern: one for one in FORMATS if "/" not in one.pattern}
+_NESTED: Final = tuple(
+    (re.compile(rf"(?:(?P<folder>.*)/)?{_expression(one.pattern)}"), one) for one in FORMATS if "/" in one.pattern
+)
+
+
+@lru_cache(maxsize=8_192)
 def classify(folder: str, name: str) -> RuleFile | None:
     """Return what a file is by its name and folder, None if it is no rule file."""
     here = f"{folder}/{name}" if folder else name
-    if name == "CLAUDE.md":
-        owner = folder.removesuffix(".claude").rstrip("/") if folder.rpartition("/")[2] == ".claude" else folder
-        return RuleFile(here, "claude", owner)
-    if name == "CLAUDE.local.md":
-        return RuleFile(here, "claude", folder, local=True)
-    if name == "AGENTS.md":
-        return RuleFile(here, "agents", folder)
-    if name == "GEMINI.md":
-        return RuleFile(here, "gemini", folder)
-    if name == ".cursorrules":
-        return RuleFile(here, "cursor", folder)
-    parts = f"/{folder}/"
-    if name.endswith(".md") and "/.claude/rules/" in parts:
-        return RuleFile(here, "claude", parts.partition("/.claude/rules/")[0].strip("/"))
-    if name.endswith((".mdc", ".md")) and "/.cursor/rules/" in parts:
-        return RuleFile(here, "cursor", parts.partition("/.cursor/rules/")[0].strip("/"))
-    if name == "copilot-instructions.md" and parts.endswith("/.github/"):
-        return RuleFile(here, "copilot", parts.removesuffix("/.github/").strip("/"))
-    if name.endswith(".instructions.md") and "/.github/instructions/" in parts:
-        return RuleFile(here, "copilot", parts.partition("/.github/instructions/")[0].strip("/"))
-    return None
+    if "." in folder and not HOST_FOLDERS.isdisjoint(folder.split("/")):
+        for expression, one in _NESTED:
+            if (match := expression.fullmatch(here)) is not None:
+                return RuleFile(here, one.host, match["folder"] or "", one.local)
+    plain = _PLAIN.get(name)
+    if plain is None or (plain.root_only and folder):
+        return None
+    return RuleFile(here, plain.host, folder, plain.local)
 
 
 def relevant_entry(folder: str, name: str, kind: str) -> bool:
     """Whether an entry of a folder matters to where rule files are found; `kind` is ``f``, ``d``, ``l`` or ``o``."""
     if kind == "d":
         return enters(folder, name)
-    return name.endswith((".md", ".mdc")) or name == ".cursorrules"
+    return name.endswith((".md", ".mdc", ".instructions.md")) or classify(folder, name) is not None
+
+
+def is_inner(folder: str, name: str) -> bool:
+    """Whether a hidden folder of a host is searched in its subfolder `name`."""
+    parts = folder.split("/")
+    at = next((place for place, part in enumerate(parts) if part in HOST_FOLDERS), -1)
+    if at < 0:
+        return False
+    inner = _INNER[parts[at]]
+    below = [*parts[at + 1 :], name]
+    return any(one == "**" or re.fullmatch(_expression(one), below[0]) is not None for one in inner)
 
 
 def enters(folder: str, name: str) -> bool:
     """Whether rule files are looked for in a folder's subfolder."""
-    only = HIDDEN_READ.get(folder.rsplit("/", 1)[-1])
-    if only is not None:
-        return name == only
-    if name in HIDDEN_READ or any(f"{hidden}/{rules}" in folder for hidden, rules in HIDDEN_READ.items()):
-        return True
-    return not name.startswith(".") and name.lower() not in _SKIPPED
+    if not HOST_FOLDERS.isdisjoint(folder.split("/")):
+        return is_inner(folder, name)
+    return name in HOST_FOLDERS or (not name.startswith(".") and name.lower() not in _SKIPPED)
 
 
 def file_scopes(one: RuleFile, matter: FrontMatter) -> tuple[str, ...]:

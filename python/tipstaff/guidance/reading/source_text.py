@@ -59,6 +59,10 @@ class SourceText:
         """Return the zero-based byte column of a byte offset."""
         return offset - self._lines[bisect_right(self._lines, offset) - 1]
 
+    def line_start(self, offset: int) -> int:
+        """Return where the line of a byte offset begins."""
+        return self._lines[bisect_right(self._lines, offset) - 1]
+
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return a byte range as code points of the text as it was given."""
         if self._ascii:

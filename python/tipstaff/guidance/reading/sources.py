@@ -22,13 +22,20 @@ from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
 from tipstaff.guidance.reading.documents import Document, Repository, parsed_text
 from tipstaff.guidance.reading.markdown import parse
-from tipstaff.guidance.reading.rule_files import HIDDEN_READ, RuleFile, classify, enters, file_scopes
+from tipstaff.guidance.reading.rule_files import (
+    HOST_FOLDERS,
+    PRECEDENCE,
+    RuleFile,
+    classify,
+    enters,
+    file_scopes,
+    is_inner,
+)
 from tipstaff.model import EVERYWHERE, Diagnostic
 
 _IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
 _TICKS: Final = re.compile(r"`+")
 _RULE_SUFFIXES: Final = frozenset({"", ".md", ".mdc", ".markdown", ".mdx", ".txt", ".rst"})
-_ORDER: Final = {"claude": 0, "agents": 1, "gemini": 2, "cursor": 3, "copilot": 4}
 
 
 def read_repository(root: Path | str) -> Repository:
@@ -67,7 +74,7 @@ class _Reader:
                 one.local,
                 one.folder.count("/") + bool(one.folder),
                 one.folder,
-                _ORDER[one.host],
+                PRECEDENCE[one.host],
                 one.path,
             )
         )
@@ -113,13 +120,10 @@ class _Reader:
                     )
                 )
                 continue
-            last = folder.rsplit("/", 1)[-1]
-            only = HIDDEN_READ.get(last)
-            inside = any(f"{name}/{below}" in folder for name, below in HIDDEN_READ.items())
             for entry in entries:
                 name = entry.name
-                if entry.is_dir(follow_symlinks=False) or self._is_linked_rules(entry, name == only or inside):
-                    if classify(folder, name) is not None:
+                if entry.is_dir(follow_symlinks=False) or self._is_linked_rules(entry, is_inner(folder, name)):
+                    if name not in HOST_FOLDERS and classify(folder, name) is not None:
                         here = f"{folder}/{name}" if folder else name
                         self._say("TS111", here, "A folder bears the name of a rule file.")
                     if enters(folder, name):

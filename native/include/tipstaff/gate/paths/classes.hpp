@@ -109,16 +109,14 @@ inline std::uint32_t classify_place(const PathParts& path) noexcept {
   if (path.base == PathBase::home) {
     if (path.climbs > 0) return kHomeRoot | kSystem | (path.climbs > 1 ? kRoot : 0);
     if (n == 0) return kHomeRoot | kHome;
-    if (path.names(0, ".cache")) return kHome | kBuild;
+    if (is_home_cache(path, 0)) return kHome | kBuild;
     return kHome;
   }
   if (n == 0) return kRoot;
 
   const auto below = [&](std::uint32_t depth) noexcept -> std::uint32_t {  // a home directory's parts begin at `depth`
     if (n == depth) return kHomeRoot | kHome;
-    if (path.names(depth, ".cache")) return kHome | kBuild;
-    if (path.names(depth, ".npm") && path.names(depth + 1, "_cacache")) return kHome | kBuild;
-    if (path.names(depth, "library") && path.names(depth + 1, "caches")) return kHome | kBuild;
+    if (is_home_cache(path, depth)) return kHome | kBuild;
     if (path.names(depth, "appdata") && path.names(depth + 1, "local") && path.names(depth + 2, "temp")) {
       return kTemporary | (n == depth + 3 ? kOutside : 0u);
     }
@@ -156,8 +154,10 @@ inline std::uint32_t classify_place(const PathParts& path) noexcept {
     if (path.names_one_of(1, "tcp udp")) return bits | kOutside | kRemote;
     return bits | kSystem | (PathParts::is_unknown(path.part[1]) ? kDevice | kUnknown : 0u);
   }
-  if (path.names(0, "proc") && n >= 3 && path.names_one_of(1, "self thread-self") && path.names(2, "fd")) return bits | kNullDevice;
+  if (path.names(0, "proc") && n >= 3 && path.names(2, "fd")) return bits | kNullDevice;
   if (path.names(0, "proc") && path.names(1, "sysrq-trigger")) return bits | kSystem | kDevice;
+  if (is_own_program(path)) return bits | kOutside;
+  if (is_package_cache(path)) return bits | kSystem | kBuild;
   if (path.names_one_of(0, kSystemNames)) return bits | kSystem;
   if (ascii::starts_with(path.part[0], "program files") || ascii::equals(path.part[0], "system volume information")) {
     return bits | kSystem;
@@ -240,10 +240,7 @@ inline std::uint32_t classify_known(const Places& places, PathParts path) noexce
   if (to_home == Relation::same) return bits | kHome | kHomeRoot;
   if (to_home == Relation::inside) {
     const std::uint32_t depth = places.home.count;
-    if (path.names(depth, ".cache") || (path.names(depth, "library") && path.names(depth + 1, "caches")) ||
-        (path.names(depth, ".npm") && path.names(depth + 1, "_cacache"))) {
-      bits |= kBuild;
-    }
+    if (is_home_cache(path, depth)) bits |= kBuild;
     std::uint32_t place = classify_place(path);
     if ((classify_place(places.home) & kTemporary) != 0) place &= ~kTemporary;
     return bits | kHome | (place & (kTemporary | kSystem | kHomeRoot));

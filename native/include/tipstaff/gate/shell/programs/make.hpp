@@ -1,7 +1,7 @@
 // Makefiles: the recipes of the targets that are asked for, with plain variables put in.
 #pragma once
 
-#include "tipstaff/gate/shell/programs/scripts.hpp"
+#include "tipstaff/gate/shell/programs/elsewhere.hpp"
 
 namespace tipstaff::gate::shell {
 

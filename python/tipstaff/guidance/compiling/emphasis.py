@@ -1,0 +1,154 @@
+"""How strongly a rule is put by those who wrote it: what makes it part of the constitution without an annotation.
+
+Emphasis is counted where people put it: capitals, bold and marked words, headings that forbid, alert blocks, and things
+that cannot be undone. A plain "never" is not emphasis by itself, and neither is a place in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from tipstaff.guidance.extraction.grammar import is_condition, is_negative_heading
+from tipstaff.model import EVERYWHERE, GuidanceRule
+
+ENOUGH: Final = 3.0
+"""Emphasis from which a rule belongs to the constitution."""
+NEARLY: Final = 2.5
+"""Emphasis from which a rule just misses it."""
+PLAIN: Final = 1.0
+MAX_PLAIN: Final = 4
+MANY_RULES: Final = 8
+"""In a file of so many rules without more emphasis, so many of those with `PLAIN` emphasis are taken."""
+
+_CAPITALS: Final = re.compile(
+    r"(?<![\w`-])(?:NEVER|MUST NOT|MUSTN'T|DO NOT|DON'T|DONT|CANNOT|NOT ALLOWED|FORBIDDEN|PROHIBITED|BANNED|"
+    r"NON-NEGOTIABLE|"
+    r"NIEMALS|NIE|VERBOTEN|NUNCA|JAMÁS|PROHIBIDO|JAMAIS|INTERDIT|PROIBIDO|VIETATO|NOOIT|NIGDY|ASLA|НИКОГДА|"
+    r"ЗАПРЕЩЕНО)(?![\w`-])"
+)
+_CAPITAL_DUTIES: Final = re.compile(
+    r"(?<![\w`-])(?:MUST|ALWAYS|REQUIRED|MANDATORY|CRITICAL|CRITICALLY|IMPORTANT|WARNING|CAUTION|DANGER|ONLY|"
+    r"RULE (?:0|ZERO|NUMBER ONE|#?1)|"
+    r"SHALL|EVERY|MÜSSEN|MUSS|IMMER|WICHTIG|KRITISCH|PFLICHT|SIEMPRE|OBLIGATORIO|IMPORTANTE|TOUJOURS|"
+    r"OBLIGATOIRE|SEMPRE|"
+    r"OBRIGATÓRIO|ALTIJD|ZAWSZE|WAŻNE|ВСЕГДА|ОБЯЗАТЕЛЬНО|ВАЖНО|MUTLAKA|ÖNEMLİ)(?![\w`-])"
+)
+_MARKED: Final = re.compile(
+    r"(?:\*\*|__)[^*\n]{0,60}\b(?:never|must|always|do not|don['’]t|critical|required|mandatory|important|"
+    r"forbidden|banned|"
+    r"non-?negotiable|niemals|nie|muss|verboten|immer|wichtig|kritisch|verbindlich|nunca|siempre|prohibido|"
+    r"jamais|toujours|interdit|sempre)\b"
+    r"|(?:\*\*|__)[^*\n]{0,60}(?:禁止|必须|必須|绝对|絶対|严禁|切勿|必ず|いけない|금지|반드시|절대)|"
+    r"[⚠🚨⛔🚫❗‼]|\bcritical(?:ly)?:|\bimportant:",
+    re.IGNORECASE,
+)
+_FORBIDS: Final = re.compile(
+    r"[\W_]*(?:never|do not|don['’]t|must not|no\b|avoid|niemals|keine?\b|nie\b|nunca|jamás|no se|jamais|ne\b|"
+    r"não|mai\b|non\b|nooit|nigdy|никогда|не\b|asla)"
+    r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|してはならない|금지|하지 ?마",
+    re.IGNORECASE,
+)
+_OBLIGES: Final = re.compile(
+    r"\b(?:must|always|required?|mandatory|shall|muss|müssen|immer|verbindlich|siempre|debe[ns]?|toujours|"
+    r"doit|doivent|sempre|deve[m]?|altijd|moet|zawsze|musi|"
+    r"всегда|должн|обязательно|mutlaka)\b|必须|必須|务必|必ず|こと|一律|반드시|항상",
+    re.IGNORECASE,
+)
+_PLAINLY: Final = re.compile(
+    r"\b(?:never|must|niemals|muss|müssen|nunca|jamás|jamais|doit|doivent|nooit|moet|nigdy|musi|никогда|"
+    r"должн\w*|asla)\b|必须|必須|务必|必ず|반드시",
+    re.IGNORECASE,
+)
+_STRONG_CJK: Final = re.compile(r"严禁|绝对|切勿|絶対|必ず|してはいけない|してはならない|반드시|절대|必須")
+_GRAVE: Final = re.compile(
+    r"\b(?:secrets?|credentials?|passwords?|api keys?|private keys?|tokens?|\.env|pii|personal data|"
+    r"force[- ]?push(?:ing|es)?|--force|--no-verify|"
+    r"rebase|production|prod|main branch|to main|to master|delete|deleting|drop|destroy|rm -rf|reset --hard|"
+    r"truncate|migrations?|"
+    r"generated|vendored?|lock ?files?|without (?:approval|permission|asking|confirmation|being asked)|"
+    r"explicit(?:ly)?|approval|permission|"
+    r"ask (?:first|before)|human|security|vulnerabilit|injection|sanitiz|auth(?:entication|orization)?|"
+    r"backward|breaking|release|publish|deploy|"
+    r"commit(?:s|ting)?|geheimnis\w*|zugangsdaten|passw[oö]rt\w*|contraseñ\w*|secretos?|mots? de passe)\b|"
+    r"密钥|密码|秘密|パスワード|機密|本番|生产|비밀",
+    re.IGNORECASE,
+)
+_URGENT_HEADING: Final = re.compile(
+    r"\b(?:critical|important|must|never|always|mandatory|required|non-?negotiable|forbidden|banned|"
+    r"prohibited|rule (?:0|zero|#?1)|golden rules?|hard rules?|"
+    r"guardrails?|boundaries|strict(?:ly)?|essential|wichtig\w*|kritisch\w*|verbindlich\w*|pflicht\w*|"
+    r"importante|obligatori[oa]s?|crític[oa]s?|obligatoires?|critique|"
+    r"обязательн\w*|важн\w*)\b|必須|必须|禁止|重要|严格|絶対|필수|금지|[⚠🚨⛔🚫❗‼]",
+    re.IGNORECASE,
+)
+
+
+class Emphasis(msgspec.Struct, frozen=True):
+    """How strongly a rule is put, and by what.
+
+    Attributes
+    ----------
+    points
+        From `ENOUGH` it belongs to the constitution.
+    reasons
+        What counted, in words.
+    """
+
+    points: float
+    reasons: tuple[str, ...]
+
+
+def emphasis(rule: GuidanceRule) -> Emphasis:
+    """Return how strongly a rule is put.
+
+    Parameters
+    ----------
+    rule
+        Its text, headings and scopes are looked at.
+    """
+    if rule.kind != "rule":
+        return Emphasis(0.0, ())
+    own, labels = rule.text[rule.own_start :], rule.text[: rule.own_start]
+    found: list[tuple[float, str]] = []
+
+    def note(points: float, reason: str) -> None:
+        found.append((points, reason))
+
+    if match := _CAPITALS.search(own):
+        note(3.0, f"capitals: {match[0]}")
+    elif match := _CAPITAL_DUTIES.search(own):
+        note(2.5, f"capitals: {match[0]}")
+    elif (match := _CAPITALS.search(labels) or _CAPITAL_DUTIES.search(labels)) is not None:
+        note(1.5, f"capitals above it: {match[0]}")
+    if match := _MARKED.search(own):
+        note(1.5, "a marked word")
+    if match := _STRONG_CJK.search(own):
+        note(1.0, f"a strong word: {match[0]}")
+    heading = next((one for one in reversed(rule.headings) if _URGENT_HEADING.search(one)), None)
+    if heading is not None:
+        nearest = heading == rule.heading
+        note(1.5 if nearest else 1.0, f"the heading {heading!r}")
+    if any(map(is_negative_heading, rule.headings)) or _ends_forbidding(labels):
+        note(1.0, "it is forbidden by what is above it")
+    if _FORBIDS.match(own) or _FORBIDS.search(own[:60]):
+        note(1.0, "it forbids")
+    elif _PLAINLY.search(own):
+        note(1.0, "it says never or must")
+    elif _OBLIGES.search(own):
+        note(0.5, "it obliges")
+    if match := _GRAVE.search(own):
+        note(0.5, f"what it is about: {match[0]}")
+    if is_condition(own):
+        note(-0.5, "it holds in one case only")
+    if EVERYWHERE not in rule.repo_scopes and rule.repo_scopes != rule.file_scope:
+        note(-1.0, "it holds for some files only")
+    if len(rule.text) > 400:
+        note(-0.5, "it is long")
+    return Emphasis(sum(points for points, _ in found), tuple([reason for points, reason in found if points > 0]))
+
+
+def _ends_forbidding(labels: str) -> bool:
+    return re.search(r"\b(?:must not|do not|don['’]t|never|avoid)[\W_]*$", labels, re.IGNORECASE) is not None

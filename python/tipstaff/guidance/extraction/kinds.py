@@ -1,0 +1,197 @@
+"""What is a rule and what is information.
+
+A rule says what to do, not to do, or how something has to be. Information describes: what lies where, what a command
+does, what happens, an example. The words themselves decide where they speak; else the labels above them; else the form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from tipstaff.guidance.extraction.grammar import (
+    count_words,
+    has_modal,
+    has_negation,
+    is_condition,
+    opens_with_imperative,
+)
+from tipstaff.guidance.extraction.labels import Label
+
+_REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
+MIN_WORDS: Final = 3
+"""A sentence with fewer words beside code and links says too little to be a rule."""
+
+_OPENER: Final = re.compile(
+    r"[\W_]*(?:please|instead|then|also|otherwise|first|finally|note|next|so|just|only)\b[,:]?\s+", re.IGNORECASE
+)
+_CLAUSE: Final = re.compile(
+    r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on)\b[^.;]{3,160}?,\s+(?:please\s+|"
+    r"then\s+)?",
+    re.IGNORECASE,
+)
+_EXCEPTION: Final = re.compile(
+    r"[\W_]*(?:exceptions?\b|note:? this rule|ausnahmen?\b|excepci[oó]n|exceç(?:ão|ões)|例外)", re.IGNORECASE
+)
+_RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,80}?)(?:\*\*|__)(?P<between>[^\w`]*)")
+_PLAIN_RUN_IN: Final = re.compile(r"[^:`]{2,40}:\s+(?=\S)")
+_ENTRY: Final = re.compile(
+    r"[\W_]*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|@?[\w.-]*[/\\][\w./\\*{},-]+|[\w-]+\.\w{1,5})(?:\*\*|__)?"
+    r"(?:\s*(?:[,/&+|]|and|or)\s*(?:`[^`\n]+`|"
+    r"\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?P<mark>[-–—:=→]|->|=>|$)+\s*(?P<rest>.*)",
+    re.DOTALL,
+)
+_DESCRIBES: Final = re.compile(
+    r"[\W_]*(?:this (?:will|is|means|file|command|package|creates|runs)|it (?:will|is|uses|runs)|contains?|"
+    r"defines|handles|provides|returns|"
+    r"manages|implements|represents|stores|creates|generates|runs|installs|builds|starts|shows|lists|includes|"
+    r"supports|"
+    r"works|allows|enables|describes|performs|uses|requires|hits|wraps|exposes|serves|connects|tests?|executes|"
+    r"checks|excluded|excludes|covers|located|lives?|there (?:is|are)|fast|main|shared|core library|primary|entry)\b",
+    re.IGNORECASE,
+)
+_EXAMPLE: Final = re.compile(
+    r"[\W_]*(?:e\.g\.|for example\b|例如|例えば|(?:examples?(?: \w+)?|beispiele?|z\. ?b\.|ejemplos?|exemples?|"
+    r"例|示例|bad|good|wrong|correct|not|but|"
+    r"before|after)[*_]{0,2}[:：])",
+    re.IGNORECASE,
+)
+_MARKED: Final = re.compile(r"\s*(?:[❌✅✔✓✗🚫⛔]\ufe0f?\s*)+")
+_EXAMPLES_LABEL: Final = re.compile(
+    r"\b(?:examples?|beispiele?|ejemplos?|exemples?|samples?|triggers)\b|例", re.IGNORECASE
+)
+_DESCRIBING_LABEL: Final = re.compile(
+    r"\b(?:structures?|overviews?|architecture|director(?:y|ies)|layouts?|folders?|key (?:files?|paths?|"
+    r"components|features|concepts|points|modules)|"
+    r"source paths|core packages|references?|resources|links|contributing guides|background|tech(?:nology)? stack|"
+    r"purpose|concepts?|glossary|terminology|workflows in|located in|phase pipeline|flow \d|diagram|"
+    r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
+    r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
+    r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요",
+    re.IGNORECASE,
+)
+_DIRECTING_LABEL: Final = re.compile(
+    r"\b(?:rules?|guidelines?|conventions?|standards?|requirements?|requires?|practices|principles|style|"
+    r"naming|format(?:ting)?|checklist|steps?|"
+    r"procedures?|workflow|process|how to|adding|creating|writing|fixing|running|updating|modifying|must|"
+    r"should|always|never|avoid|"
+    r"do|don'?ts?|not|prefer|policy|policies|etiquette|quality|patterns?|typically includes?|instructions|"
+    r"best|security|testing|placement|"
+    r"before|when|if|use|tips?|pitfalls|gotchas?|notes?|preferences?|constraints?|regeln|richtlinien|"
+    r"konventionen|anweisungen|vorgehen|"
+    r"reglas|normas|convenciones|estilo|pasos|règles|conventions)\b|规范|規範|规则|規則|原则|原則|要求|流程|"
+    r"步骤|手順|ルール|ガイドライン|規約|方針|必須|注意|场合|場合|时|前|規定|규칙|지침",
+    re.IGNORECASE,
+)
+_STRONG: Final = re.compile(
+    r"\b(?:must|never|always|do not|don['’]t|should|shall|avoid|ensure|prefer|mandatory|forbidden|prohibited|"
+    r"not allowed|make sure|use)\b|禁止|必须|必須|不要|不得|一律|优先|ない|すること",
+    re.IGNORECASE,
+)
+
+
+_WEAK_MODAL: Final = re.compile(
+    r"\b(?:only|requires?d?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not)\b|仅|こと", re.IGNORECASE
+)
+
+
+def is_exception(words: str) -> bool:
+    """Whether a sentence takes something out of the rule before it."""
+    return _EXCEPTION.match(words) is not None
+
+
+def directs(words: str) -> bool:
+    """Whether a sentence tells somebody what to do without a modal."""
+    return _imperative(words) and count_words(_REFERENCE.sub(" ", words)) >= MIN_WORDS
+
+
+def _imperative(words: str) -> bool:
+    if opens_with_imperative(words):
+        return True
+    opening = _OPENER.match(words) or _CLAUSE.match(words)
+    return opening is not None and opens_with_imperative(words[opening.end() :])
+
+
+def demands(words: str, labels: Sequence[Label], headings: Sequence[Label]) -> bool:
+    """Whether an item or a table's row is a rule.
+
+    Parameters
+    ----------
+    words
+        Its own.
+    labels
+        Above it, the outermost first: headings, lead-ins, parent items.
+    headings
+        The headings among them.
+    """
+    if _EXAMPLE.match(words):
+        return False
+    near = [label for label in labels if not label.topic]
+    marked = _MARKED.match(words) is not None
+    words = _MARKED.sub("", words)
+    lead = near[-1].text if near else ""
+    if lead and _EXAMPLES_LABEL.search(lead):
+        return False
+    body = words
+    run_in = _RUN_IN.match(words)
+    if run_in is not None and run_in["between"]:
+        body = words[run_in.end() :]
+    entry = _ENTRY.match(words)
+    if entry is not None:
+        rest = entry["rest"]
+        if _imperative(rest) or _STRONG.search(rest):
+            return True
+        if rest and (has_modal(lead) or has_negation(rest) or _procedure(lead) or _CHOICE.search(lead)):
+            return True
+        return not rest and bool(lead) and (has_modal(lead) or has_negation(lead))
+    if _imperative(words) or _imperative(body) or _STRONG.search(words) is not None:
+        return not _narrates(lead) or _STRONG.search(words) is not None
+    if has_modal(words) and _WEAK_MODAL.sub("", words) == words:
+        return True
+    if has_negation(words) and not _DESCRIBES.match(body):
+        return not _narrates(lead)
+    if is_condition(words):
+        return not _narrates(lead)
+    if lead:
+        if has_modal(lead) or has_negation(lead) or (is_condition(lead) and not _narrates(lead)):
+            return not _narrates(lead)
+        if _narrates(lead) or _DESCRIBING_LABEL.search(lead):
+            return False
+        if _DIRECTING_LABEL.search(lead) or _imperative(lead):
+            return True
+    if marked and not near:
+        return True
+    if _DESCRIBES.match(body) or (marked and not any(label.negative for label in labels)):
+        return False
+    for heading in reversed(headings):
+        if _DIRECTING_LABEL.search(heading.text):
+            return True
+        if _DESCRIBING_LABEL.search(heading.text):
+            return False
+    return True
+
+
+_CHOICE: Final = re.compile(r"\b(?:one of|choose|pick|either|verification|label)\b", re.IGNORECASE)
+_NARRATES: Final = re.compile(
+    r"\b(?:this (?:will|creates|runs)|(?:action|command|script|hook|hooks|workflow|cli|it|they|tool|system|"
+    r"server)\b[^:]{0,60}\b(?:will|does|validates|runs|format|automatically)|there are|"
+    r"(?:contain|provide|include|validate|generate|consist|represent|support|ergänzen|enthält|"
+    r"contiene)s?\b[^:]{0,80}$|helpers? in|located in|um folgendes zu lernen|to learn|types in|"
+    r"workflows in)\b|構築されています|包括|包含",
+    re.IGNORECASE,
+)
+
+
+def _narrates(lead: str) -> bool:
+    """Whether a lead-in announces what happens or what there is, and not what to do."""
+    return (
+        lead != ""
+        and _NARRATES.search(lead) is not None
+        and "typically include" not in lead
+        and not re.search(r"\b(?:must|should)\b", lead)
+    )
+
+
+def _procedure(lead: str) -> bool:
+    return lead != "" and (_imperative(lead) or is_condition(lead))

@@ -1,0 +1,144 @@
+"""The words above an item that its meaning depends on: headings, lead-ins, bold labels, the items it is nested in.
+
+An item is read with all of them in front, as they were written, the nearest last: "Do Not: Use `require()`". A heading
+that only repeats the topic of what is below it, or names none ("Rules", "General"), is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from tipstaff.guidance.extraction.grammar import is_condition, is_negative_heading
+from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
+from tipstaff.guidance.wording.tokenize import words as split
+from tipstaff.guidance.wording.vocabulary import stem
+from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, MODAL_WORDS
+
+_ASPECTS: Final = frozenset(
+    """a an the of and or for to in on with your our this all key core main basic basics general misc miscellaneous
+    mixed extra extras more other others follow following description requirement convention rule rules guideline
+    guidelines guide convention conventions standard standards
+    requirement requirements principle principles practice practices best note notes important overview introduction
+    summary detail details tip tips instruction instructions policy policies expectation expectations recommendation
+    recommendations info information about common additional specific placement prominence structure format logic
+    style code coding development project repository agent agents ai reminder reminders critical mandatory required
+    checks rails quick reference what how
+    regeln richtlinien allgemein hinweise wichtig grundsätze reglas normas generales notas importante règles général
+    notes regole note regras gerais""".split()
+)
+"""Words of headings that name no topic."""
+ENOUGH_STEMS: Final = 14
+_NAMES_FILE: Final = re.compile(
+    r"\b(?:claude|agents?|gemini|copilot|cursor|windsurf|conventions)\.(?:md|mdc)\b|\binstructions for\b|"
+    r"\bguidelines for (?!\w+ing\b)",
+    re.IGNORECASE,
+)
+_ASPECT_MARKS: Final = re.compile(
+    r"规范|規範|规则|規則|原则|原則|核心|通用|一般|基本|注意|事项|事項|要求|说明|説明|格式|形式|条目|分组|"
+    r"分類|逻辑|ルール|ガイドライン|方針|概要|その他|일반|규칙|원칙"
+)
+_CODE: Final = re.compile(r"`[^`]*`")
+_SAYS_WHAT_TO_DO: Final = re.compile(
+    r"\W*(?:(?:(?:no|not|never|do not|don['’]?t|avoid|ask first|ask before|always ask|instead|exception|do|"
+    r"good|ok|okay|allowed|correct|preferred)\b)"
+    r"|✅|✔|✓|👍|不|禁止|勿)",
+    re.IGNORECASE,
+)
+
+
+_ENDS_NEGATIVE: Final = re.compile(
+    r"\b(?:must|should|shall|do|does|may|can|will)[\s*_]+not[\W_]*$|\b(?:never|don['’]?ts?|cannot|avoid|"
+    r"forbidden|prohibited|disallowed|"
+    r"not allowed|anti-?patterns?|nunca|niemals|verboten|interdit|prohibido|proibido|禁止|不要|不得|"
+    r"してはいけない|금지)\W*$",
+    re.IGNORECASE,
+)
+
+
+class Label(msgspec.Struct, gc=False):
+    """Words above an item.
+
+    Attributes
+    ----------
+    text
+        As written, without emphasis at its ends and its closing colon.
+    start, end
+        Its byte range.
+    topic
+        Whether it is a heading that may only name a topic; other labels belong to the item whatever they say.
+    negative
+        Whether what is below it is not to be done.
+    used
+        Whether a rule took it up.
+    """
+
+    text: str
+    start: int
+    end: int
+    topic: bool = False
+    negative: bool = False
+    used: bool = False
+
+
+def ends_negative(label: str) -> bool:
+    """Whether a label ends with what turns all below it into what is not to be done ("Agents must not")."""
+    return is_negative_heading(label) or _ENDS_NEGATIVE.search(label) is not None
+
+
+def names_column(header: str) -> bool:
+    """Whether the head of a table's column says more than that rules or descriptions are below it."""
+    return any(word not in _ASPECTS for word in split(header))
+
+
+def names_topic(heading: str) -> bool:
+    """Whether a heading says what the rules below it are about, or for what they are."""
+    if is_negative_heading(heading):
+        return True
+    if is_constitution_heading(heading) or _NAMES_FILE.search(heading):
+        return False
+    if not heading.isascii():
+        heading = _ASPECT_MARKS.sub(" ", heading)
+    return any(
+        word not in _ASPECTS and word not in FUNCTION_WORDS and word not in MODAL_WORDS and not word.isdigit()
+        for word in split(heading)
+    )
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in split(text) if word not in FUNCTION_WORDS and not word.isdigit()}
+
+
+def applied(labels: Sequence[Label], words: str) -> list[Label]:
+    """Return the labels that an item is read with, the nearest last.
+
+    Parameters
+    ----------
+    labels
+        All above it, the outermost first.
+    words
+        The item's own.
+    """
+    kept: list[Label] = []
+    named = False  # whether a heading nearer than the next one says what it is about
+    near = _stems(_CODE.sub(" ", words))
+    below = words.casefold()
+    for label in reversed(labels):
+        if label.text.casefold() in below:
+            continue
+        if label.negative and _SAYS_WHAT_TO_DO.match(words):
+            continue  # "Don't: Never ..." and "Don't: Ask first ..." would say something else
+        if label.topic and not label.negative:
+            if not names_topic(label.text) or (named and not is_condition(label.text)):
+                continue
+            named = True
+            own = _stems(label.text)
+            if (own and own <= near) or len(near) > ENOUGH_STEMS:
+                continue
+        kept.append(label)
+        near |= _stems(label.text)
+        below = f"{label.text.casefold()}\n{below}"
+    return kept[::-1]

@@ -1,0 +1,38 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""Sizes of many files, and what their first bytes say of them."""
+
+import os
+
+from cpython.bytearray cimport PyByteArray_AS_STRING
+from libc.stdint cimport int64_t
+
+cdef extern from "tipstaff/files/measure.hpp" namespace "tipstaff" nogil:
+    int64_t kHeadBytes
+    void measure_files_native "tipstaff::measure_files"(
+        int, const char*, int64_t, unsigned char*, int64_t*, unsigned char*) noexcept
+
+
+def measure_files(root, paths):
+    """Return sizes and marks of files; see the plain twin."""
+    names = []
+    for path in paths:
+        name = os.fsencode(path)
+        if b"\0" in name:
+            raise ValueError(f"{path!r}: a path holds no NUL")
+        names.append(name)
+    cdef bytes joined = b"\0".join(names) + b"\0"
+    cdef int64_t count = len(names)
+    sizes = bytearray(8 * count)
+    marks = bytearray(count)
+    head = bytearray(kHeadBytes)
+    cdef const char* text = joined
+    cdef unsigned char* room = <unsigned char*>PyByteArray_AS_STRING(head)
+    cdef int64_t* size_out = <int64_t*>PyByteArray_AS_STRING(sizes)
+    cdef unsigned char* mark_out = <unsigned char*>PyByteArray_AS_STRING(marks)
+    cdef int folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with nogil:
+            measure_files_native(folder, text, count, room, size_out, mark_out)
+    finally:
+        os.close(folder)
+    return memoryview(sizes).cast("q"), memoryview(marks)
