@@ -15,14 +15,18 @@ gates = EnforcementGates()
 """
 # Each code has the one before it as its innermost command.
 _NESTED: Final = _START + """
-import json
-node, shell, powershell = "rm -rf /", "rm -rf /", "rm -rf /"
+import base64, json
+coded = lambda text: base64.b64encode(text.encode()).decode()
+node = shell = "rm -rf /"
+powershell = "rm -Recurse /"
 for _ in range(20):
-    node = "node -e " + json.dumps(f"require('child_process').execSync({json.dumps(node)})")
+    run = f"require('child_process').execSync(Buffer.from('{coded(node)}', 'base64').toString())"
+    node = f'node -e "{run}"'
+    shell = f"echo {coded(shell)} | base64 -d | bash"
 for _ in range(6):
-    powershell = "powershell -c " + json.dumps(powershell)
+    powershell = "powershell -e " + base64.b64encode(powershell.encode("utf-16-le")).decode()
 texts = [
-    node, powershell, "$(" * 60 + "rm -rf /" + ")" * 60, "{ " * 60 + "rm -rf /" + "; }" * 60, "eval " * 60 + "rm -rf /",
+    node, shell, powershell, "$(" * 60 + "rm -rf /" + ")" * 60, "{ " * 60 + "rm -rf /" + "; }" * 60, "eval " * 60 + "rm -rf /",
     "echo " + "${x:-" * 60 + "$(rm -rf /)" + "}" * 60, "python3 -c " + json.dumps("(" * 500 + "1" + ")" * 500),
     "powershell -c " + json.dumps("(" * 60 + "rm -Recurse /" + ")" * 60), "sudo " * 200 + "rm -rf /",
     "node -e " + json.dumps("f(() => " * 60 + "x" + ")" * 60), "psql -c " + json.dumps("select " + "(" * 900 + "1" + ")" * 900),
@@ -57,9 +61,9 @@ def test_deep_code_does_not_run_out_of_a_small_stack(stack: int) -> None:
     done = run(_NESTED, str(stack))
     assert done.returncode == 0, done.stderr
     decisions = done.stdout.split()
-    assert len(decisions) == 11
+    assert len(decisions) == 12
     # What is too deep to be read is not allowed: it is what it seems, or uncertain.
-    assert "allow" not in decisions[:6], decisions
+    assert "allow" not in decisions[:7], decisions
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of address space is Linux's")
