@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.fields import Field, as_text, encodable, fields_of, keys_of
