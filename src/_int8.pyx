@@ -232,9 +232,17 @@ cdef class Int8Rows:
         if space == NULL:
             raise MemoryError
         cdef int64_t found
-        with nogil:
+        if columns.n * d < MANY_NUMBERS:
             found = kernels.topk_i8(columns, small, asked, added, best, space, exact)
+        else:
+            with nogil:
+                found = kernels.topk_i8(columns, small, asked, added, best, space, exact)
         return lists, found
+
+
+# Bytes of a task from which on another thread may run meanwhile.
+cdef enum:
+    LONG_TASK = 4096
 
 
 cdef class TaskSearch:
@@ -319,10 +327,15 @@ cdef class TaskSearch:
         cdef const char* text = PyUnicode_AsUTF8AndSize(task, &size)
         span.data = <const unsigned char*> text
         span.size = size
-        with nogil:
+        if size < LONG_TASK:
             find_places(string_view(text, <size_t> size), memory, &places)
             read = read_intent(self._lexicon, span, False)
             WORD_KERNELS.embed(self._words, span, query)
+        else:
+            with nogil:
+                find_places(string_view(text, <size_t> size), memory, &places)
+                read = read_intent(self._lexicon, span, False)
+                WORD_KERNELS.embed(self._words, span, query)
         if places.count > 0:
             return None
         cdef uint16_t bits = <uint16_t> (1 << read.intent) if query_intents is None else query_intents

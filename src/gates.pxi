@@ -247,3 +247,25 @@ cdef extern from "tipstaff/gate/patch/former.hpp" namespace "tipstaff::gate" nog
     cdef cppclass FormerParts:
         FormerParts(string_view, string_view, string_view)
         cbool next(Span*)
+
+cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
+    cdef cppclass LiteralFinder:
+        pass
+    LiteralFinder literal_finder(Isa) noexcept
+
+cdef extern from "gate_watch.hpp" namespace "tipstaff::gate" nogil:
+    cdef cppclass SecretWatch:
+        SecretWatch()
+        bint open(const unsigned char*, size_t, LiteralFinder) noexcept
+        bint is_clean(string_view) noexcept
+        bint is_clean_pair(string_view, string_view) noexcept
+
+cdef extern from *:
+    """
+    static inline bool names_directory(std::string_view name) {
+      return name == "cwd" || name == "workdir" || name == "working_directory" || name == "dir_path";
+    }
+    static inline bool is_former_field(std::string_view name) { return name == "old_string" || name == "old_str" || name == "oldstring"; }
+    """
+    bint names_directory(string_view) noexcept nogil
+    bint is_former_field(string_view) noexcept nogil

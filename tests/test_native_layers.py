@@ -12,7 +12,7 @@ HEADERS = NATIVE / "include" / "tipstaff"
 # The encodings of the shell's bytes serve every reader; findings are what rules make.
 HOME_OF = {"gate/shell/language/bytes.hpp": "gate/tree", "gate/findings.hpp": "gate/rules"}
 ROOMS = (
-    "machine_limits.hpp", "text", "tokens", "scoring", "similarity", "tasks", "dispatch.hpp", "focus", "secrets",
+    "machine_limits.hpp", "text", "tokens", "tasks", "scoring", "similarity", "dispatch.hpp", "focus", "secrets",
     "gate/tree", "gate/tool_fields.hpp", "gate/patch", "gate/paths", "gate/rules", "gate/flow.hpp", "gate/engine.hpp",
     "gate/sql", "gate/cmd", "gate/powershell", "gate/scripting", "gate/shell", "gate/shell/short",
     "gate/command_judge.hpp", "hook",

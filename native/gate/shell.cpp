@@ -86,4 +86,12 @@ void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
   shell::ShellReader(reader, session, text, frame).read();
 }
 
+void read_started_file(Reader& reader, std::string_view path, const Code& content, const Frame& frame) noexcept {
+  shell::Session session;
+  session.cwd = frame.cwd;
+  shell::ShellReader(reader, session, content, frame).read_started(path, content);
+}
+
+bool is_started_file(std::string_view path) noexcept { return shell::started_by(path) != shell::Started::nothing; }
+
 }  // namespace tipstaff::gate

@@ -239,6 +239,20 @@ void mask_secrets(const HookEvent& event, const Situation& situation, bool count
   judgement->verdict.add(finding);
 }
 
+// $TMPDIR where it is below a known temporary place and holds neither the home nor the repository; else empty. Whoever
+// sets it elsewhere would make a home or a repository a place where anything may be deleted.
+std::string_view temporary_folder(std::string_view home, std::string_view repository) noexcept {
+  std::string_view folder = environment("TMPDIR");
+  while (folder.size() > 1 && folder.back() == '/') folder.remove_suffix(1);
+  bool known = false;
+  for (const std::string_view place : {"/tmp", "/var/tmp", "/var/folders", "/private/tmp", "/private/var/folders", "/dev/shm", "/run/user"})
+    known = known || (folder.substr(0, place.size()) == place && (folder.size() == place.size() || folder[place.size()] == '/'));
+  if (!known || folder.find("/..") != std::string_view::npos) return {};
+  for (const std::string_view kept : {home, repository})
+    if (!kept.empty() && kept.substr(0, folder.size()) == folder && (kept.size() == folder.size() || kept[folder.size()] == '/')) return {};
+  return folder;
+}
+
 void before_tool(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
   gate::Settings settings;
   settings.config = situation.image->config;
@@ -247,7 +261,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   around.cwd = situation.folder;
   around.repository = situation.repository;
   around.home = environment("HOME");
-  around.temporary = environment("TMPDIR");
+  around.temporary = temporary_folder(around.home, situation.repository);
   around.stack_end = situation.stack_end;
   around.state = situation.state->view();
   around.program = situation.program;
@@ -313,8 +327,8 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   gate::Settings settings;
   settings.config = situation.image->config;
   if (event.output == kNoNode || !settings.on(gate::Gate::secrets)) return;
-  if (!judgement->redaction.open(situation.secrets, situation.own_secrets)) return;
   const Json& json = *situation.json;
+  if (!judgement->redaction.open(situation.secrets, situation.own_secrets)) return withhold(event, json, &judgement->reply);
   judgement->secrets = judgement->redaction.mask_all(json, event.output, {}, false);
   if (judgement->secrets == 0) return;
   Reply& reply = judgement->reply;
@@ -331,7 +345,7 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   }
   const std::size_t room = 6 * situation.input_bytes + 4096;  // every byte may need an escape of six
   void* memory = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return;
+  if (memory == MAP_FAILED) return withhold(event, json, &reply);
   Writer out(static_cast<char*>(memory), room);
   if (event.host == Host::gemini || event.host == Host::codex) {
     out.raw(reply.reason).raw("\n\n");
@@ -348,11 +362,41 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   } else {
     write_json(json, event.output, out);
   }
-  if (!out.full()) reply.output = out.view();
+  if (out.full()) return withhold(event, json, &reply);
+  reply.output = out.view();
 }
 
 }  // namespace
 }  // namespace judging
+
+void withhold(const HookEvent& event, const Json& json, Reply* reply) noexcept {
+  constexpr std::string_view kReason =
+      "tipstaff could not search this output for secrets in the time that it has, so the output is withheld. "
+      "Print less of it at a time.";
+  reply->decision = gate::Decision::warn;
+  reply->reason = kReason;
+  switch (event.host) {
+    case Host::gemini:
+    case Host::codex: reply->replacement = kReason; return;
+    case Host::cursor:
+      if (!gate::ascii::starts_with(event.tool, "mcp:")) {
+        reply->context = kReason;
+        return;
+      }
+      reply->output = "\"[withheld by tipstaff: not searched for secrets]\"";
+      return;
+    case Host::copilot:
+      if (json.find(event.output, "textResultForLlm") != kNoNode) {
+        reply->output = "{\"resultType\":\"success\",\"textResultForLlm\":\"[withheld by tipstaff: not searched for secrets]\"}";
+        return;
+      }
+      break;
+    default: break;
+  }
+  reply->output = json[event.output].kind == JsonKind::object
+                      ? "{\"stdout\":\"[withheld by tipstaff: not searched for secrets]\",\"stderr\":\"\",\"interrupted\":false}"
+                      : "\"[withheld by tipstaff: not searched for secrets]\"";
+}
 
 void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
   switch (event.phase) {

@@ -162,7 +162,7 @@ std::uint64_t now_ns(clockid_t clock) noexcept {
 }
 
 // Makes ready what is answered if the time is up or the program fails from here on.
-void prepare_late(const Options& options, Decision on_error) noexcept {
+void prepare_late(const Options& options, Decision on_error, const Json* json = nullptr) noexcept {
   Reply reply;
   reply.decision = on_error;
   reply.unattended = options.unattended;
@@ -170,6 +170,7 @@ void prepare_late(const Options& options, Decision on_error) noexcept {
   late_bytes = 0;
   late_status = on_error == Decision::block || on_error == Decision::confirm ? 2 : 0;
   if (event.host == Host::unknown) return;
+  if (json != nullptr && event.phase == Phase::after_tool && event.output != kNoNode) withhold(event, *json, &reply);
   Writer out(late_reply, sizeof late_reply);
   replies::write(event, reply, out);
   if (out.full()) return;
@@ -313,7 +314,8 @@ int main(int count, char** arguments) {
     return answer_unreadable(options, on_error, parsed ? "the event is of no host that it knows; name it with --host"
                                                        : "the event is not one JSON document");
   }
-  prepare_late(options, on_error);
+  const bool masks = (image.config.switches >> static_cast<unsigned>(gate::Gate::secrets) & 1) != 0;
+  prepare_late(options, on_error, masks ? &json : nullptr);
 
   std::size_t longest = 0;
   for (std::uint32_t i = 0; i < event.field_count; ++i)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         RuleManifest,
         RuleShard,
     )
+    from tipstaff.plane import GuidanceControlPlane, PlaneConfig
 
 __version__ = "0.1.0"
 
@@ -74,6 +75,8 @@ _HOMES = {
     "RetrievedShard": "tipstaff.model",
     "RuleManifest": "tipstaff.model",
     "RuleShard": "tipstaff.model",
+    "GuidanceControlPlane": "tipstaff.plane",
+    "PlaneConfig": "tipstaff.plane",
 }
 
 __all__ = [
@@ -83,10 +86,12 @@ __all__ = [
     "EnforcementGates",
     "GateConfig",
     "GateResult",
+    "GuidanceControlPlane",
     "GuidanceRule",
     "HashEmbedding",
     "IntentMatch",
     "OnnxEmbedding",
+    "PlaneConfig",
     "PolicyBundle",
     "RetrievalResult",
     "RetrievedShard",

@@ -16,9 +16,6 @@ STARTUP = (
     "git config alias.x '!git reset --hard'",
     "printf '[Service]\\nExecStart=/bin/sh -c \"rm -rf ~\"\\n' > ~/.config/systemd/user/x.service",
     "echo 'git reset --hard' > .git/hooks/post-commit",
-    "npm pkg set scripts.postinstall='rm -rf ~'",
-    "npm pkg set scripts.test='git reset --hard'",
-    "echo '{\"scripts\": {\"postinstall\": \"rm -rf ~\"}}' > package.json",
 )
 
 
@@ -33,8 +30,13 @@ def test_what_starts_later(victim: Victim, command: str) -> None:
         ("{home}/.bashrc", "rm -rf ~\n"),
         ("{home}/.gitconfig", "[alias]\n\tst = !rm -rf ~\n"),
         ("{home}/.config/systemd/user/x.service", "[Service]\nExecStart=/bin/sh -c 'rm -rf ~'\n"),
-        ("{repo}/package.json", '{"scripts": {"postinstall": "rm -rf ~"}}'),
     ],
 )
 def test_what_starts_later_written_by_tool(victim: Victim, path: str, content: str) -> None:
     assert victim.tool_decision("Write", {"file_path": path, "content": content}) in STOPPED
+
+
+def test_temporary_folder_that_holds_a_home(victim: Victim) -> None:
+    for folder in (victim.home, victim.home.parent, victim.repository, "/", "/home", "/etc", "/tmp/../home"):
+        environment = {"TMPDIR": str(folder)}
+        assert victim.decision("rm -rf /home/other/things", environment=environment) in STOPPED

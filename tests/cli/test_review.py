@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.review.repositories import commit, make
 from tipstaff.cli import main
@@ -214,3 +218,38 @@ def test_a_ledger_keeps_everything_and_tells_later_reviews(folder: Path, capsys:
     assert "decision:review-0" in data["assembly"]["included"]
     assert "convention:learned:Pure functions" in data["assembly"]["included"]
     assert "Functions of a.py are pure." in data["text"]
+
+
+def test_the_story_of_the_demonstration() -> None:
+    pytest.importorskip("tree_sitter_python")
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "examples/review_demo.py"]
+    done = subprocess.run(
+        command, cwd=root, capture_output=True, text=True, check=True, env={**os.environ, "NO_COLOR": "1"}
+    )
+    assert done.stderr == ""
+    for words in (
+        "too large: file_count",
+        "api/orders.py:19: SyntaxError: '(' was never closed",
+        "retry_developer",
+        "continue_to_reviewer",
+        "compile passed (cached)",
+        "+ decision:docs/adr/0001-refunds.md",
+        "accept, approved",
+        "retry_reviewer",
+    ):
+        assert words in done.stdout
+
+
+def test_the_example_workflow_names_commands_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(__file__).resolve().parents[2] / "examples/review-workflow.yml").read_text(encoding="utf-8")
+    steps = yaml.safe_load(text)["jobs"]["review"]["steps"]
+    used = {
+        match for step in steps for match in re.findall(r"tipstaff (\w+)((?: assemble| lint)?)", step.get("run", ""))
+    }
+    assert {name for name, _ in used} == {"check", "size", "sop", "review"}
+    for name, more in used:
+        code, out, _ = run(capsys, name, *more.split(), "--help")
+        assert code == 0
+        for option in re.findall(rf"tipstaff {name}{more}[^\n|>]*", text):
+            assert all(flag in out for flag in re.findall(r" (--[a-z-]+)", option)), option

@@ -14,6 +14,7 @@ import pytest
 
 from tests.hook.running import Bench
 from tipstaff import ShardRetriever, compile_guidance
+from tipstaff.guidance.retrieval.retriever import PROMPT_TOKENS
 from tipstaff.guidance.hook.image import write_hook_image
 from tipstaff.guidance.project import compile_repository
 from tipstaff.model import PolicyBundle
@@ -93,7 +94,7 @@ def compare(bench: Bench, bundle: PolicyBundle, prompts: Sequence[str]) -> tuple
     retriever = ShardRetriever(bundle)
     spoken, seen = 0, set[str]()
     for prompt, found in zip(prompts, given(bench, prompts), strict=True):
-        result = retriever.retrieve(prompt)
+        result = retriever.retrieve(prompt, max_tokens=PROMPT_TOKENS)
         ids = [one.shard.rule.id for one in result.shards]
         assert agrees(found, result.shards), f"{prompt[:200]!r}: the hook gave {found}, retrieval {ids}"
         spoken += bool(ids)

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.kernels import implementation
 from tipstaff.kernels.plain import files as plain
-
-NATIVE_IS_HERE = implementation() == "native"
 
 CONTENTS = {
     "empty": b"",
@@ -62,7 +59,6 @@ def test_each_kind_of_file(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.skipif(not NATIVE_IS_HERE, reason="no compiled kernels here")
 def test_the_native_kernel_agrees(tmp_path: Path) -> None:
     from tipstaff.kernels import _files
 
@@ -71,14 +67,17 @@ def test_the_native_kernel_agrees(tmp_path: Path) -> None:
         assert [list(part) for part in _files.measure_files(tmp_path, some)] == [
             list(part) for part in plain.measure_files(tmp_path, some)
         ]
-    for kernel in (_files.measure_files, plain.measure_files):
+        assert list(_files.stat_files(tmp_path, some)) == list(plain.stat_files(tmp_path, some))
+    about = (tmp_path / "text.py").stat()
+    found = list(plain.stat_files(tmp_path, ["text.py", "nowhere"]))
+    assert found == [18, about.st_mtime_ns, about.st_ctime_ns, about.st_ino, -1, 0, 0, 0]
+    for kernel in (_files.measure_files, plain.measure_files, _files.stat_files, plain.stat_files):
         with pytest.raises(ValueError, match="NUL"):
             kernel(tmp_path, ["a\0b"])
         with pytest.raises(OSError, match="nowhere"):
             kernel(tmp_path / "nowhere", [])
 
 
-@pytest.mark.skipif(not NATIVE_IS_HERE, reason="no compiled kernels here")
 @given(
     content=st.binary(max_size=64).map(lambda part: part * 40),
     prefix=st.sampled_from([b"", b"a" * 7_990, b"#" * 2_030]),

@@ -30,7 +30,7 @@ from tipstaff.guidance.reading.documents import Repository
 from tipstaff.guidance.reading.rule_files import relevant_entry
 from tipstaff.guidance.reading.sources import read_repository
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
-from tipstaff.guidance.retrieval.shard_index import current_day
+from tipstaff.guidance.retrieval.shard_index import current_day, search_blob
 from tipstaff.guidance.retrieval.vectors import default_embedding
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
@@ -352,6 +352,7 @@ class _Builder(NamedTuple):
             dims=dimensions,
             quantized=columns.quantized,
             signs=columns.signs,
+            search=search_blob(bundle.shards, self.embedding),
         )
         note_written(self.path)
         return open_store(self.path, embedding_identity=identity, dims=dimensions)

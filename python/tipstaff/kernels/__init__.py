@@ -18,11 +18,13 @@
     task   --task_places-->                the files, folders and modules that it names
     task, lexicon, table, rows --TaskSearch.find-->  its intent, and the k best of the rows
     task, topics, lexicon --TopicWords.shared-->  the words that they have in common (topics of stem_hashes)
+    task, blob, lexicon, table --FusedSearch.find-->  the k best rules by meaning, words and priors (words of query_terms)
     ranges of texts --join_pieces-->      one text
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words
            --alike_texts, opposed_texts-->  pairs that say nearly the same, or the opposite
     folder, paths --measure_files-->      sizes in bytes, and which files are binary or may be generated
+                  --stat_files-->         sizes, times and inodes
     texts       --WordSets-->             the most similar of those taken in before, by their words
 
 Every argument that holds numbers is any C-contiguous buffer of the type named in the docstring, or plain bytes of it: a
@@ -53,8 +55,9 @@ if TYPE_CHECKING:
         hash_embed_into,
         isa,
     )
-    from tipstaff.kernels._files import measure_files
+    from tipstaff.kernels._files import measure_files, stat_files
     from tipstaff.kernels._focus import focus_scan
+    from tipstaff.kernels._fused import FusedSearch, query_terms
     from tipstaff.kernels._int8 import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_i8
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_places
     from tipstaff.kernels._pieces import join_pieces
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "FusedSearch",
     "Int8Rows",
     "MessageGuard",
     "SecretTable",
@@ -94,12 +98,14 @@ __all__ = [
     "nibble_rows",
     "opposed_texts",
     "quantize_rows",
+    "query_terms",
     "read_words",
     "score_topk_f32",
     "score_topk_f32_batch",
     "score_topk_i8",
     "score_topk_signs",
     "sign_rows",
+    "stat_files",
     "stem_hashes",
     "task_places",
     "token_features",
@@ -113,6 +119,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "FusedSearch": "_fused",
     "Int8Rows": "_int8",
     "MessageGuard": "_tokens",
     "SecretTable": "_secrets",
@@ -134,12 +141,14 @@ _HOMES: Final = {
     "nibble_rows": "_int8",
     "opposed_texts": "_text",
     "quantize_rows": "_int8",
+    "query_terms": "_fused",
     "read_words": "_text",
     "score_topk_f32": "_scoring",
     "score_topk_f32_batch": "_scoring",
     "score_topk_i8": "_int8",
     "score_topk_signs": "_signs",
     "sign_rows": "_signs",
+    "stat_files": "_files",
     "stem_hashes": "_intents",
     "task_places": "_intents",
     "token_features": "_tokens",

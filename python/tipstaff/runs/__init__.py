@@ -1,6 +1,6 @@
 """Runs: what agents did comes in, evaluations, statistics and changes of the rules on evidence go out.
 
-Read `events` (the records), `ledger` (where they are kept), `evaluators`, `statistics`, `replay`, `optimizer` and
+Read `events` (the records), `ledger` (where they are kept), `evaluators`, `statistics`, `replaying`, `optimizer` and
 `headless`, in this order. Importing this package imports none of them.
 """
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tipstaff.runs.events import DiffSummary, GateVerdict, RunEvent, TestResults, TokenUse, Violation
     from tipstaff.runs.ledger.chain import VerifyReport
     from tipstaff.runs.ledger.ledger import IngestReport, Ledger
+    from tipstaff.runs.replaying.comparing import ReplayReport, replay
     from tipstaff.runs.statistics.metrics import Metrics, ViolationRank, ledger_metrics, rank_violations
     from tipstaff.runs.statistics.rules import rule_stats
     from tipstaff.runs.statistics.sequential import SequentialTest
@@ -35,6 +36,8 @@ _HOMES = {
     "ViolationRank": "tipstaff.runs.statistics.metrics",
     "ledger_metrics": "tipstaff.runs.statistics.metrics",
     "rank_violations": "tipstaff.runs.statistics.metrics",
+    "replay": "tipstaff.runs.replaying.comparing",
+    "ReplayReport": "tipstaff.runs.replaying.comparing",
     "rule_stats": "tipstaff.runs.statistics.rules",
     "SequentialTest": "tipstaff.runs.statistics.sequential",
 }
@@ -46,6 +49,7 @@ __all__ = [
     "IngestReport",
     "Ledger",
     "Metrics",
+    "ReplayReport",
     "RunEvent",
     "SequentialTest",
     "TestResults",
@@ -56,6 +60,7 @@ __all__ = [
     "evaluate",
     "ledger_metrics",
     "rank_violations",
+    "replay",
     "rule_stats",
 ]
 

@@ -195,6 +195,11 @@ class ShardStore:
         """What the writer gave as the fingerprint of the sources."""
         return bytes(self._part("fingerprint"))
 
+    @property
+    def search(self) -> memoryview:
+        """The index of the shards that the writer gave, empty for none."""
+        return self._part("search")
+
     @cached_property
     def constitution(self) -> Constitution:
         """The rules that are always loaded."""

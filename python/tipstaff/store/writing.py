@@ -20,7 +20,7 @@ from tipstaff.store.replacing import replaced_file, write_error
 
 PARTS: Final = (
     "mean", "nibble_scales", "nibble_errors", "nibbles", "sign_factors", "sign_bits", "fingerprint", "constitution",
-    "tenant_constitutions", "manifest", "diagnostics", "relations",
+    "tenant_constitutions", "manifest", "diagnostics", "relations", "search",
 )  # fmt: skip
 """Segments that lie behind the Arrow part."""
 
@@ -41,6 +41,7 @@ def write_store(
     dims: int | None = None,
     quantized: Sequence[object] | None = None,
     signs: Sequence[object] | None = None,
+    search: bytes = b"",
 ) -> None:
     """Write a compiled bundle and the vectors of its shards, replacing what is at `path` in one step.
 
@@ -65,6 +66,8 @@ def write_store(
     signs
         Sign bits and factors of these vectors about that mean, where they are known. Where None they are made here for
         a store of `tipstaff.budgets.SIGNS_FROM_SHARDS` shards or more.
+    search
+        A further index of the shards, opaque here; empty for none.
 
     Raises
     ------
@@ -100,6 +103,7 @@ def write_store(
             "manifest": encode(bundle.manifest),
             "diagnostics": encode(bundle.diagnostics),
             "relations": encode(bundle.relations),
+            "search": search,
         }
         directory = Directory(
             n_shards=len(bundle.shards),

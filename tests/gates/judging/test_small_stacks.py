@@ -14,7 +14,9 @@ from tipstaff import EnforcementGates
 gates = EnforcementGates()
 """
 # Each code has the one before it as its innermost command.
-_NESTED: Final = _START + """
+_NESTED: Final = (
+    _START
+    + """
 import base64, json
 coded = lambda text: base64.b64encode(text.encode()).decode()
 node = shell = "rm -rf /"
@@ -38,7 +40,10 @@ thread.start()
 thread.join()
 print(" ".join(found))
 """
-_NO_THREADS: Final = _START + """
+)
+_NO_THREADS: Final = (
+    _START
+    + """
 events = ["rm -rf /"] * 4096
 gates.evaluate_batch(events[:64], threads=2)
 with open("/proc/self/statm") as file:
@@ -50,6 +55,7 @@ except MemoryError:
     codes = ["block"] * 4096
 print(set(codes))
 """
+)
 
 
 def run(source: str, *arguments: str) -> subprocess.CompletedProcess[str]:

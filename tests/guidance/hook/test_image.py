@@ -16,14 +16,13 @@ from tipstaff.guidance.hook.image import (
     hook_image,
     hook_image_path,
     remove_hook_image,
-    stem_hash,
-    topic_hashes,
     write_hook_image,
 )
 from tipstaff.guidance.hook.scopes import write_scopes
 from tipstaff.guidance.intents.classify import LEXICON
 from tipstaff.guidance.project import compile_repository
-from tipstaff.kernels.formats.lexicon import read_lexicon
+from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
+from tipstaff.guidance.retrieval.shard_index import search_blob
 from tipstaff.model import INTENTS
 from tipstaff.store.state import fast_sum, fnv64
 
@@ -41,7 +40,7 @@ RULES = """
 
 def parts(data: bytes) -> list[bytes]:
     head = module._HEAD.unpack_from(data)
-    places = head[15:41]
+    places = head[13:37]
     return [data[at : at + size] for at, size in zip(places[::2], places[1::2], strict=True)]
 
 
@@ -50,15 +49,14 @@ def test_the_image_holds_what_the_hook_reads(tmp_path: Path) -> None:
     embedding = StaticEmbedding()
     data = hook_image(bundle, tmp_path, embedding)
     magic, version, head_bytes, file_bytes, checksum, count, dimensions, *_ = module._HEAD.unpack_from(data)
-    assert (magic, version, head_bytes, file_bytes) == (b"TIPSGUID", 2, 200, len(data))
-    assert checksum == fast_sum(data[200:])
+    assert (magic, version, head_bytes, file_bytes) == (b"TIPSGUID", 3, 176, len(data))
+    assert checksum == fast_sum(data[176:])
     assert (count, dimensions) == (len(bundle.shards), 256)
-    root, constitution, digest, table, _, rows, records, conflicts, _, strings, scopes, intents, stems = parts(data)
+    root, constitution, digest, table, _, records, conflicts, strings, scopes, intents, index, words = parts(data)
     assert root == os.fsencode(tmp_path)
     assert constitution.decode() == bundle.constitution.text.rstrip("\n")
     assert digest.decode() == bundle.constitution.hash
     assert Path(table.decode()).is_file()
-    assert len(rows) == 4 * count * dimensions
     assert len(records) == count * 64
     by_id = {}
     for row in range(count):
@@ -77,9 +75,8 @@ def test_the_image_holds_what_the_hook_reads(tmp_path: Path) -> None:
     assert by_id["R-004"][1][15] == 0
     assert struct.unpack_from("<I", scopes) == (2,)
     assert intents == LEXICON.read_bytes()
-    assert read_lexicon(stems)[b"the"][0] == 1
-    assert read_lexicon(stems)[b"does"] == (1, fnv64(b"do"))
-    assert read_lexicon(stems)[b"written"] == (0, fnv64(b"writ"))
+    assert index == search_blob(bundle.shards, embedding)
+    assert words == query_lexicon()
     assert row == 1
 
 
@@ -103,12 +100,6 @@ def test_too_many_rules_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         hook_image(compile_guidance(RULES), tmp_path, StaticEmbedding())
 
 
-def test_topics_are_hashed_by_their_stems() -> None:
-    assert set(topic_hashes("Never log the migrations")) == {stem_hash("log"), stem_hash("migration")}
-    assert stem_hash("a") == fnv64(b"a") & 0xFFFFFFFF
-    assert topic_hashes("") == []
-
-
 def test_only_rules_of_one_depth_exclude_each_other() -> None:
     bundle = compile_guidance(RULES)
     assert module._rivals(bundle) == {0: (1,), 1: (0,)}
@@ -120,12 +111,10 @@ def test_only_rules_of_one_depth_exclude_each_other() -> None:
 def test_what_one_tenant_owns_is_hidden(tmp_path: Path) -> None:
     bundle = join_bundles({None: compile_guidance(RULES), "b": compile_guidance("- [X-1] Never use tabs in files")})
     data = hook_image(bundle, tmp_path, StaticEmbedding())
-    records = parts(data)[6]
+    records = parts(data)[5]
     flags = [struct.unpack_from("<I", records, 64 * row + 24)[0] for row in range(len(bundle.shards))]
     assert [bool(flag & 16) for flag in flags] == [shard.rule.tenant is not None for shard in bundle.shards]
     assert any(flag & 16 for flag in flags)
-    alone = module._HEAD.unpack_from(hook_image(compile_guidance(RULES), tmp_path, StaticEmbedding()))
-    assert module._HEAD.unpack_from(data)[7:9] == alone[7:9]  # floors count the rules that all can see
 
 
 def test_scopes_are_taken_apart() -> None:

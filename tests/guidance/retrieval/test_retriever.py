@@ -117,9 +117,14 @@ def test_ties_keep_the_order_of_the_shards() -> None:
     assert len({found.similarity for found in result.shards}) == 1
 
 
-@pytest.mark.parametrize("number", [0, -1, -100])
-def test_no_shards_are_wanted(shop: ShardRetriever, number: int) -> None:
-    result = shop.retrieve("Fix the refund", max_shards=number)
+@pytest.mark.parametrize("given", [{"max_shards": -1}, {"max_shards": -100}, {"max_tokens": -1}])
+def test_fewer_than_no_shards_are_an_error(shop: ShardRetriever, given: dict[str, int]) -> None:
+    with pytest.raises(ConfigError, match="it must be 0 or more"):
+        shop.retrieve("Fix the refund", **given)
+
+
+def test_no_shards_are_wanted(shop: ShardRetriever) -> None:
+    result = shop.retrieve("Fix the refund", max_shards=0)
     assert result.shards == ()
     assert result.policy_text == shop.constitution.text.rstrip("\n")
     assert result.contradictions_resolved == 0

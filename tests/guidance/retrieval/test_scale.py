@@ -10,6 +10,7 @@ from tests.guidance.made_rules import bundle_of, rule
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.retrieval import shard_index, sign_parts
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
+from tipstaff.guidance.retrieval.shard_index import search_blob
 from tipstaff.guidance.retrieval.vectors import shard_rows
 from tipstaff.model import RISK_CLASSES, PolicyBundle
 from tipstaff.store import writing
@@ -82,7 +83,10 @@ def test_a_store_answers_as_the_bundle_that_it_holds(
     monkeypatch.setattr(writing, "SIGNS_FROM_SHARDS", 500)
     embedding = StaticEmbedding()
     vectors = memoryview(shard_rows(bundle.shards, embedding)).cast("B").cast("f")
-    write_store(tmp_path / "s", bundle, vectors, embedding_identity=embedding.identity, dims=256)
+    write_store(
+        tmp_path / "s", bundle, vectors, embedding_identity=embedding.identity, dims=256,
+        search=search_blob(bundle.shards, embedding),
+    )  # fmt: skip
     with open_store(tmp_path / "s") as store:
         mapped = ShardRetriever(store, embedding, today="2026-06-15")
         assert mapped._index._sign_parts is not None

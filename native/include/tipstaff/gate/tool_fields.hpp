@@ -52,6 +52,11 @@ inline bool has_one_verb(std::string_view name, std::string_view verbs) noexcept
 }
 
 inline ToolClass classify(std::string_view tool) noexcept {
+  // The tools that most calls are of.
+  if (tool == "Bash" || tool == "shell") return ToolClass::shell;
+  if (tool == "Edit" || tool == "Write") return ToolClass::write;
+  if (tool == "Read") return ToolClass::read;
+  if (tool == "Grep" || tool == "Glob") return ToolClass::search;
   const std::string_view name = bare_name(tool);
   if (ascii::one_of(name,
                     "bash shell sh zsh powershell pwsh cmd terminal exec run_shell_command execute_command run_command "

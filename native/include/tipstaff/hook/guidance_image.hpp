@@ -6,7 +6,7 @@
 namespace tipstaff::hook {
 
 constexpr char kGuidanceMagic[9] = "TIPSGUID";
-constexpr std::uint32_t kGuidanceVersion = 2;
+constexpr std::uint32_t kGuidanceVersion = 3;
 
 struct Piece {
   std::uint32_t at, bytes;
@@ -20,16 +20,14 @@ struct GuidanceHead {
   std::uint64_t checksum;       // fast_sum() of what follows this head
   std::uint32_t rule_count;
   std::uint32_t dimensions;
-  double floor;                 // cosine below which no rule speaks of a prompt
-  double wordless_floor;        // the same where the prompt shares no word with any of the best rules
-  double least_share;           // of the best cosine, that a further rule needs
+  double least_share;           // of the best score, that a further rule needs
   double in_place;              // boosts: for a rule whose scopes hold a place that the prompt names
   float intent, critical, high;
-  std::uint32_t reserved;
-  Piece root, constitution, hash, table, sources, rows, rules, conflicts, words, strings, scopes, intents, stems;
+  std::uint32_t tokens;         // that the rules for a prompt may cost together
+  Piece root, constitution, hash, table, sources, rules, conflicts, strings, scopes, intents, index, words;
   std::uint64_t table_digest;   // as the table's own header says it
 };
-static_assert(sizeof(GuidanceHead) == 200, "guidance files lie on disk as they are");
+static_assert(sizeof(GuidanceHead) == 176, "guidance files lie on disk as they are");
 
 struct GuidanceRule {
   Piece id, text, place;        // in `strings`
@@ -37,7 +35,7 @@ struct GuidanceRule {
   std::int32_t priority;
   std::uint32_t from, until;    // days as 20261231, 0 for none
   std::uint32_t conflicts, conflict_count;
-  std::uint32_t words, word_count;  // hashes of the stems of the words that it is about
+  std::uint32_t tokens, reserved;  // what its line costs
   std::uint32_t intents;        // bits
   std::uint32_t scopes;         // where its scopes begin, kEverywhere for none
 };

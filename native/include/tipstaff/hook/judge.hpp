@@ -51,6 +51,9 @@ struct Judgement {
 
 void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept;
 
+// Puts a sentence in the place of a tool's output that could not be searched for secrets.
+void withhold(const HookEvent& event, const Json& json, Reply* reply) noexcept;
+
 // Appends what was decided to the spool, for the ledger to take in. Texts of the call stay out of it: only what was
 // decided, by which rules, and the hash of the call.
 void record(const HookEvent& event, const Situation& situation, const Judgement& judgement, std::uint64_t us) noexcept;

@@ -2,7 +2,7 @@
 //
 // They lie in STATE/guidance/<16 hex>.guidance, written by tipstaff.guidance.hook.image; the word pieces are those of the
 // package's own table, mapped from where it is installed. The choice is that of ShardRetriever with the static embedding:
-// the same boosts, floors and contradictions, for the beginning of a prompt.
+// the same scores, floor and contradictions, for the beginning of a prompt.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 #include "tipstaff/tasks/scopes.hpp"
 #include "tipstaff/hook/guidance_image.hpp"
 #include "tipstaff/hook/state.hpp"
+#include "tipstaff/scoring/fused.hpp"
 #include "tipstaff/tasks/intents.hpp"
 #include "tipstaff/tasks/paths.hpp"
 #include "tipstaff/tasks/letters.hpp"
-#include "tipstaff/tasks/words.hpp"
 #include "tipstaff/tokens/wordpiece.hpp"
 #include "tipstaff/text/words.hpp"
 
@@ -24,12 +24,13 @@ namespace tipstaff::hook {
 
 class Guidance {
  public:
-  static constexpr std::uint32_t kMost = 5;           // rules that are wanted
-  static constexpr std::uint32_t kHits = 16;          // that may come, where one lost that had kept others out
-  static constexpr std::uint32_t kFirstLook = 13;     // candidates; four times as many where too few of them stay
+  static constexpr std::uint32_t kMost = 40;          // rules that are wanted
+  static constexpr std::uint32_t kHits = 64;          // that may come, where one lost that had kept others out
+  static constexpr std::uint32_t kFirstLook = 48;     // candidates; four times as many where too few of them stay
   static constexpr std::uint32_t kCandidates = 832;
   static constexpr std::size_t kLongestPrompt = 32 * 1024;
-  static constexpr std::size_t kTopicChars = TaskWords::kTopicChars;
+  static constexpr std::uint32_t kMostRules = 100'000;
+  static constexpr float kMostMeaning = 1.8f;         // of a rule's row, which holds its section too
 
   struct Hit {
     std::uint32_t rule;
@@ -67,13 +68,12 @@ class Guidance {
     if (std::memcmp(head_.magic, kGuidanceMagic, 8) != 0 || head_.version != kGuidanceVersion ||
         head_.head_bytes != sizeof head_ || head_.file_bytes != bytes)
       return false;
-    for (const Piece& piece : {head_.root, head_.constitution, head_.hash, head_.table, head_.sources, head_.rows,
-                               head_.rules, head_.conflicts, head_.words, head_.strings, head_.scopes, head_.intents, head_.stems})
+    for (const Piece& piece : {head_.root, head_.constitution, head_.hash, head_.table, head_.sources,
+                               head_.rules, head_.conflicts, head_.strings, head_.scopes, head_.intents, head_.index, head_.words})
       if (!inside(piece)) return false;
-    const std::uint64_t numbers = std::uint64_t{head_.rule_count} * head_.dimensions;
-    if (head_.dimensions > max_wordpiece_dimensions || head_.rows.at % 4 != 0 || head_.rows.bytes != numbers * 4 ||
-        head_.rules.bytes != std::uint64_t{head_.rule_count} * sizeof(GuidanceRule) || head_.conflicts.bytes % 4 != 0 ||
-        head_.words.bytes % 4 != 0 || head_.scopes.bytes % 4 != 0 || !open_words() ||
+    if (head_.rule_count > kMostRules || !open_fused(span_of(text(head_.index)), &index_) ||
+        index_.head.n != head_.rule_count || index_.head.dimensions != head_.dimensions || head_.rules.bytes != std::uint64_t{head_.rule_count} * sizeof(GuidanceRule) || head_.conflicts.bytes % 4 != 0 ||
+        head_.scopes.bytes % 4 != 0 || !open_words() ||
         text(head_.root) != repository)
       return false;
     if (!known && fast_sum(data_ + sizeof head_, bytes - sizeof head_) != head_.checksum) return false;
@@ -84,19 +84,35 @@ class Guidance {
 
   // Finds the rules for a prompt, the best first; returns how many, kHits at most.
   std::uint32_t find(std::string_view prompt, std::uint32_t today, Hit* hits) const noexcept {
-    alignas(64) float query[max_wordpiece_dimensions];
     prompt = prompt.substr(0, kLongestPrompt);
-    if (head_.rule_count == 0 || !embed(prompt, query)) return 0;
+    WordPieces table;
+    if (head_.rule_count == 0 || !open_table(&table)) return 0;
     const Asked asked = read(prompt);
+    static unsigned char mask[kMostRules];
+    static float bonus[kMostRules];
+    static FusedRow scratch[kMostRules];
+    static FusedQuery query;
+    static std::int32_t rows[kCandidates];
+    static float scores[kCandidates], meanings[kCandidates];
     static Hit best[kCandidates];
     static Standing standing[kCandidates];
+    prepare(asked, today, mask, bonus);
+    read_query(index_, query_words_, span_of(prompt), {nullptr, 0}, {nullptr, 0},
+               [&](Span text, float* out) noexcept { embed_words<Plain>(table, text, out); }, &query);
+    const FusedExtras extras{mask, reinterpret_cast<const unsigned char*>(bonus), asked.intent, head_.intent};
     for (std::uint32_t wanted = kFirstLook;; wanted *= 4) {
       const std::uint32_t room = wanted < head_.rule_count ? wanted : head_.rule_count;
-      std::uint32_t count = best_of(query, asked, today, best, room);
-      if (!is_relevant(prompt, best, &count)) return 0;
+      const FusedAnswer answer = find_fused<Plain>(index_, query, extras, scratch, rows, scores, meanings, room, plain_dots);
+      if (answer.found == 0 || answer.relevance < index_.head.floor[7]) return 0;
+      const double least = head_.least_share * scores[0];
+      std::uint32_t count = 0;
+      for (std::int64_t i = 0; i < answer.found && scores[i] >= least; ++i) {
+        const float meaning = meanings[i] / kMostMeaning;
+        best[count++] = {static_cast<std::uint32_t>(rows[i]), meaning > 0.0f ? meaning < 1.0f ? meaning : 1.0f : 0.0f, scores[i]};
+      }
       std::uint32_t taken = 0;
       const bool enough = choose(best, count, standing, hits, &taken);
-      if (enough || count < room || room == head_.rule_count || wanted * 4 > kCandidates) return taken;
+      if (enough || count < room || room == head_.rule_count || wanted * 4 > kCandidates) return within_budget(hits, taken);
     }
   }
 
@@ -129,7 +145,7 @@ class Guidance {
   }
 
   bool open_words() noexcept {
-    return intents_.open(span_of(text(head_.intents))) && open_lexicon(span_of(text(head_.stems)), &stems_);
+    return intents_.open(span_of(text(head_.intents))) && open_lexicon(span_of(text(head_.words)), &query_words_);
   }
 
   Asked read(std::string_view prompt) const noexcept {
@@ -169,44 +185,28 @@ class Guidance {
     bool values_[256];
   };
 
-  // Fills the best rules, ties in their order; returns how many.
-  std::uint32_t best_of(const float* query, const Asked& asked, std::uint32_t today, Hit* best, std::uint32_t room) const noexcept {
-    std::uint32_t count = 0;
+  // Which rules may be given on a day, and what is added to their scores.
+  void prepare(const Asked& asked, std::uint32_t today, unsigned char* mask, float* bonus) const noexcept {
     Held held(*this, asked);
-    const auto* rows = reinterpret_cast<const float*>(data_ + head_.rows.at);
     for (std::uint32_t i = 0; i < head_.rule_count; ++i) {
-      const float* row = rows + std::size_t{i} * head_.dimensions;
-      float lanes[8] = {};
-      for (std::uint32_t d = 0; d < head_.dimensions; d += 8)
-        for (std::uint32_t lane = 0; lane < 8; ++lane) lanes[lane] += row[d + lane] * query[d + lane];
-      const float dot = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
-      const float cosine = dot > 0.0f ? dot < 1.0f ? dot : 1.0f : 0.0f;
       const GuidanceRule about = rule(i);
-      if ((about.flags & kHiddenRule) != 0 || (about.from != 0 && today < about.from) || (about.until != 0 && today > about.until)) continue;
-      const float boosted = cosine + ((about.intents & asked.intent) != 0 ? head_.intent : 0.0f);
-      double score = boosted + ((about.flags & kHighRisk) != 0 ? head_.high : (about.flags & kCriticalRisk) != 0 ? head_.critical : 0.0f);
-      if (asked.places.count != 0 && about.scopes != kEverywhere && held(about.scopes)) score += head_.in_place;
-      if (count == room && score <= best[count - 1].score) continue;
-      std::uint32_t place = count < room ? count++ : count - 1;
-      while (place > 0 && best[place - 1].score < score) {
-        best[place] = best[place - 1];
-        --place;
-      }
-      best[place] = {i, cosine, score};
+      mask[i] = (about.flags & kHiddenRule) == 0 && (about.from == 0 || today >= about.from) && (about.until == 0 || today <= about.until);
+      double more = (about.flags & kHighRisk) != 0 ? head_.high : (about.flags & kCriticalRisk) != 0 ? head_.critical : 0.0f;
+      if (asked.places.count != 0 && about.scopes != kEverywhere && held(about.scopes)) more += head_.in_place;
+      bonus[i] = static_cast<float>(more);
     }
-    return count;
   }
 
-  // Whether the best rules have to do with a prompt; keeps those that are near enough to the nearest.
-  bool is_relevant(std::string_view prompt, Hit* best, std::uint32_t* count) const noexcept {
-    double nearest = 0.0;
-    for (std::uint32_t i = 0; i < *count; ++i) nearest = best[i].cosine > nearest ? best[i].cosine : nearest;
-    if (nearest <= 0.0 || nearest < head_.floor || (nearest < head_.wordless_floor && !shares_a_word(prompt, best, *count))) return false;
-    std::uint32_t kept = 0;
-    for (std::uint32_t i = 0; i < *count; ++i)
-      if (best[i].cosine >= nearest * head_.least_share) best[kept++] = best[i];
-    *count = kept;
-    return true;
+  // Keeps the rules whose lines fit into the tokens there are, passing over those that do not.
+  std::uint32_t within_budget(Hit* hits, std::uint32_t count) const noexcept {
+    std::uint32_t left = head_.tokens, kept = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t cost = rule(hits[i].rule).tokens;
+      if (cost > left) continue;
+      left -= cost;
+      hits[kept++] = hits[i];
+    }
+    return kept;
   }
 
   // Takes rules in their order until there are enough, of those that exclude each other the strongest; returns whether
@@ -283,31 +283,8 @@ class Guidance {
     return false;
   }
 
-  // Whether a prompt has a word in common with one of the best rules.
-  bool shares_a_word(std::string_view prompt, const Hit* best, std::uint32_t count) const noexcept {
-    static unsigned char folded[8 * kTopicChars + 4], lower[8 * kTopicChars + 4 + padding];
-    std::size_t end = 0;
-    for (std::size_t chars = 0; end < prompt.size(); ++end)
-      if (!task_letters::goes_on(static_cast<unsigned char>(prompt[end])) && chars++ == kTopicChars) break;
-    const Span beginning = span_of(prompt.substr(0, end < 4 * kTopicChars ? end : 4 * kTopicChars));
-    const Span text = lowered(is_ascii(beginning) ? beginning : letters_for_topic(beginning, folded), false, lower);
-    TaskWords words;
-    words.read(stems_, ~std::uint64_t{0}, text);
-    for (std::int64_t word = 0; word < words.count(); ++word) {
-      const auto hash = static_cast<std::uint32_t>(words.stem(word));
-      for (std::uint32_t i = 0; i < count && i < kMost; ++i) {
-        const GuidanceRule about = rule(best[i].rule);
-        const std::uint64_t all = head_.words.bytes / 4;
-        if (about.words > all || about.word_count > all - about.words) continue;
-        const Numbers topic{data_ + head_.words.at, head_.words.bytes / 4};
-        for (std::uint32_t w = 0; w < about.word_count; ++w)
-          if (topic[about.words + w] == hash) return true;
-      }
-    }
-    return false;
-  }
-
-  bool embed(std::string_view prompt, float* query) const noexcept {
+  // Maps the package's table of word pieces.
+  bool open_table(WordPieces* opened) const noexcept {
     Path path;
     if (!path.add(text(head_.table)).ok()) return false;
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -319,13 +296,12 @@ class Guidance {
       if (mapped != MAP_FAILED) table_bytes = static_cast<const unsigned char*>(mapped);
     }
     ::close(file);
-    WordPieces table;
+    WordPieces& table = *opened;
     if (table_bytes == nullptr ||
         open_wordpieces(Span{table_bytes, static_cast<std::int64_t>(about.st_size)}, &table) != WordPieceFault::none ||
         table.dimensions != static_cast<std::int64_t>(head_.dimensions) ||
         load_field<std::uint64_t>(table_bytes + 88) != head_.table_digest)
       return false;
-    embed_words<Plain>(table, span_of(prompt), query);
     return true;
   }
 
@@ -356,7 +332,8 @@ class Guidance {
   const unsigned char* data_ = nullptr;
   GuidanceHead head_{};
   IntentLexicon intents_;
-  Lexicon stems_;
+  Lexicon query_words_;
+  FusedIndex index_;
   bool stale_ = false;
 };
 

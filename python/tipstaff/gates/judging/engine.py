@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from tipstaff.gates.image.repository_policy import RepositoryPolicy
     from tipstaff.gates.judging.explanation import Explanation
     from tipstaff.gates.secrets.scanner import Scanner
-    from tipstaff.kernels._gates import Flow
+    from tipstaff.kernels._gates import Flow, Place
+
+_MOST_PLACES: Final = 1024
 
 
 def _processors() -> int:
@@ -79,6 +82,9 @@ class EnforcementGates:
         scanner: Scanner | None,
         active_rules: Iterable[GuidanceRule] = (),
     ) -> None:
+        from tipstaff.gates.secrets.scanner import default_scanner
+        from tipstaff.kernels._gates import Judge
+
         self._config = config
         self._policy = policy
         self._scanner = scanner
@@ -90,6 +96,10 @@ class EnforcementGates:
         self._state = os.fspath(state_folder())
         self._rules: tuple[tuple[GuidanceRule, frozenset[str]], ...] = ()
         self.set_active_rules(active_rules)
+        # Most calls are told harmless in one native call, and nothing of them is looked at here.
+        table = (scanner or default_scanner()).data if config.secrets else None
+        self._judge = Judge(policy.native, self._settings, table)
+        self._places: dict[str | None, Place] = {}
 
     @classmethod
     def for_repository(cls, repository: str | Path, config: GateConfig | None = None) -> Self:
@@ -174,6 +184,10 @@ class EnforcementGates:
         ConfigError
             If `shell` is not known.
         """
+        if flow is None and type(command) is str:
+            place = self._places.get(cwd) or self._kept_place(cwd)
+            if self._judge.command(command, 0 if shell == "bash" else dialect_of(shell), place):
+                return []
         text = as_text(command)
         dialect = dialect_of(shell)
         found = self._policy.native.command(encodable(text), dialect, self._place(cwd), self._settings, flow)
@@ -199,6 +213,11 @@ class EnforcementGates:
         list of GateResult
             One for each gate that found something.
         """
+        if flow is None and type(params) is dict and type(tool_name) is str and not self._config.tool_allowlist:
+            place = self._places.get(cwd) or self._kept_place(cwd)
+            dialect = 0 if shell == "bash" else dialect_of(shell)
+            if self._judge.call(tool_name, cast("dict[Any, Any]", params), dialect, place, self._places):
+                return []
         tool = as_text(tool_name)
         fields = fields_of(params)
         where = directory_of(params) or cwd
@@ -206,7 +225,7 @@ class EnforcementGates:
             encodable(tool) or " ",
             [field.native() for field in fields],
             dialect_of(shell),
-            self._place(where),
+            self._kept_place(where),
             self._settings,
             flow,
         )
@@ -287,6 +306,34 @@ class EnforcementGates:
         encoded = [cast("str", encodable(command)) for command in commands]
         codes = self._policy.native.decisions(encoded, self._place(cwd), self._settings, dialect_of(shell), threads)
         return [DECISIONS[code] for code in codes]
+
+    def decide_column(
+        self, offsets: Any, data: Any, *, cwd: str | None = None, shell: str = "bash", threads: int = 1
+    ) -> bytes:
+        """Return the destructive gate's decision alone for a column of commands as Arrow holds it.
+
+        Parameters
+        ----------
+        offsets, data
+            Buffers of a ``large_string`` array: int64 offsets, one more than there are commands, and UTF-8.
+        cwd, shell, threads
+            As of :meth:`decisions`.
+
+        Returns
+        -------
+        bytes
+            One for each command: an index of `tipstaff.gates.results.DECISIONS`.
+        """
+        return self._policy.native.decide_column(
+            offsets, data, self._place(cwd), self._settings, dialect_of(shell), threads
+        )
+
+    def offline(self, *, home: str, temporary: str) -> Self:
+        """Return gates that look at no file of this machine and take these for the user's and the temporary folder."""
+        other = copy.copy(self)
+        other._config = self._config.replace(read_files=False)
+        other._home, other._temporary = home, temporary
+        return other
 
     def explain(self, command: str, *, cwd: str | None = None, shell: str = "bash") -> Explanation:
         """Say how a command was read and judged: its tree, its commands, the rules tried and why each held or not."""
@@ -421,6 +468,13 @@ class EnforcementGates:
         from tipstaff.gates.judging.spoken_rules import speaking_rules
 
         return speaking_rules(gate, found, self._rules)
+
+    def _kept_place(self, cwd: str | None) -> Place:
+        if len(self._places) >= _MOST_PLACES:
+            self._places.clear()
+        place: Place = self._place(cwd)
+        self._places[cwd] = place
+        return place
 
     def _place(self, cwd: str | None) -> Any:
         from tipstaff.gates.judging.surroundings import place_of

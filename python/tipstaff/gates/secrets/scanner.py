@@ -59,9 +59,10 @@ class Scanner:
         If they are no table.
     """
 
-    __slots__ = ("rules", "table")
+    __slots__ = ("data", "rules", "table")
 
     def __init__(self, data: bytes) -> None:
+        self.data = data
         self.table = SecretTable(data)
         self.rules = tuple((name, show, SEVERITIES[severity]) for name, show, severity in self.table.rules())
 

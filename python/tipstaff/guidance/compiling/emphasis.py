@@ -19,7 +19,7 @@ ENOUGH: Final = 3.0
 NEARLY: Final = 2.5
 """Emphasis from which a rule just misses it."""
 PLAIN: Final = 1.0
-MAX_PLAIN: Final = 4
+MAX_PLAIN: Final = 2
 MANY_RULES: Final = 8
 """In a file of so many rules without more emphasis, so many of those with `PLAIN` emphasis are taken."""
 

@@ -67,7 +67,7 @@ class StaticEmbedding:
 
     __slots__ = ("_table", "digest", "dimensions", "identity", "path")
 
-    boosts: ClassVar[tuple[float, float, float]] = (0.03, 0.02, 0.01)
+    boosts: ClassVar[tuple[float, float, float]] = (0.01, 0.02, 0.01)
     """For intent, critical and high risk: little, as the scores carry meaning; see the model card."""
     place_boost: ClassVar[float] = 0.05
     """For a rule whose scope holds a file, folder or module that the task names."""

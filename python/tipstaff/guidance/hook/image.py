@@ -1,7 +1,7 @@
 """The compiled rules as the hook program maps them, so that no interpreter starts when a prompt is sent.
 
 The file lies in the owner's state folder beside the policy. Its layout is that of
-``native/include/tipstaff/hook/guidance.hpp``: a head, the rows of the embedding, a record for each shard, and texts.
+``native/include/tipstaff/hook/guidance.hpp``: a head, a record for each shard, texts, and the index by which retrieval searches.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import os
 import struct
 from array import array
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -18,20 +17,19 @@ from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.hook.scopes import write_scopes
 from tipstaff.guidance.intents.classify import LEXICON
+from tipstaff.guidance.retrieval.fused import LEAST_SHARE
+from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
+from tipstaff.guidance.retrieval.retriever import PROMPT_TOKENS
 from tipstaff.guidance.retrieval.selection import Cards
-from tipstaff.guidance.retrieval.shard_index import mask_of
-from tipstaff.guidance.retrieval.vectors import boosts_of, floors_of, least_share_of, place_boost_of, shard_rows
-from tipstaff.guidance.wording.claims import topic_words
-from tipstaff.guidance.wording.vocabulary import IRREGULAR_STEMS, stem
-from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS
-from tipstaff.kernels.formats.lexicon import make_lexicon
+from tipstaff.guidance.retrieval.shard_index import mask_of, search_blob
+from tipstaff.guidance.retrieval.vectors import boosts_of, place_boost_of
 from tipstaff.model import EVERYWHERE, PolicyBundle
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder
 
 MAGIC: Final = b"TIPSGUID"
-VERSION: Final = 2
-_HEAD: Final = struct.Struct("<8sII QQ II dddd fffI" + "II" * 13 + "Q")
+VERSION: Final = 3
+_HEAD: Final = struct.Struct("<8sII QQ II dd fffI" + "II" * 12 + "Q")
 _RULE: Final = struct.Struct("<IIIIIIIiIIIIIIII")
 _ALIGNMENT: Final = 64
 _LAW, _CRITICAL, _HIGH, _CONSTITUTION, _HIDDEN = (1 << bit for bit in range(5))
@@ -99,7 +97,6 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
     rivals = _rivals(bundle)
     cards = Cards(shards.__getitem__, bundle.constitution, {}, len(shards))
     conflicts: array[int] = array("I")
-    words: array[int] = array("I")
     scopes: array[int] = array("I")
     scopes_at: dict[tuple[str, ...], int] = {}
     records = bytearray()
@@ -110,8 +107,6 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
         flags |= (_CONSTITUTION if rule.is_constitution else 0) | (_HIDDEN if rule.tenant is not None else 0)
         first, others = len(conflicts), rivals.get(row, ())
         conflicts.extend(others)
-        about = topic_hashes(rule.text)
-        words.extend(about)
         holds = rule.repo_scopes
         if EVERYWHERE not in holds and holds not in scopes_at:
             scopes_at[holds] = write_scopes(holds, text, scopes)
@@ -119,7 +114,7 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
         records += _RULE.pack(
             *text(rule.id), *text(_one_line(shard.compact_text)), *text(_one_line(place)), flags, rule.priority,
             _day(rule.active_from), _day(rule.active_until), first, len(others),
-            len(words) - len(about), len(about), mask_of(rule.intents), scopes_at.get(holds, _EVERYWHERE),
+            len(f"- {shard.compact_text}") // 4 + 1, 0, mask_of(rule.intents), scopes_at.get(holds, _EVERYWHERE),
         )  # fmt: skip
     sources = b"".join(source_line(repository / name) for name in sorted(bundle.manifest.source_hashes))
     parts = (
@@ -128,39 +123,18 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
         bundle.constitution.hash.encode(),
         os.fsencode(embedding.path),
         sources,
-        bytes(shard_rows(shards, embedding)),
         bytes(records),
         conflicts.tobytes(),
-        words.tobytes(),
         bytes(strings),
         scopes.tobytes(),
         LEXICON.read_bytes(),
-        _stems(),
+        search_blob(shards, embedding),
+        query_lexicon(),
     )
-    floors = floors_of(embedding, sum(shard.rule.tenant is None for shard in shards))
     numbers = (
-        len(shards), embedding.dimensions, *floors, least_share_of(embedding), place_boost_of(embedding),
-        *boosts_of(embedding), 0,
+        len(shards), embedding.dimensions, LEAST_SHARE, place_boost_of(embedding), *boosts_of(embedding), PROMPT_TOKENS
     )  # fmt: skip
     return _packed(numbers, parts, embedding.digest)
-
-
-@cache
-def _stems() -> bytes:
-    """Return the words that belong to no topic, with the value 1, and the stems that no rule gives, with 0."""
-    return make_lexicon(
-        dict.fromkeys(FUNCTION_WORDS, 1), {word: stem(word) for word in (*FUNCTION_WORDS, *IRREGULAR_STEMS)}
-    )
-
-
-def topic_hashes(text: str) -> list[int]:
-    """Return the hashes of the stems that a rule is about, as the hook hashes those of a prompt."""
-    return sorted({stem_hash(stem) for stem in topic_words(text)})
-
-
-def stem_hash(stem: str) -> int:
-    """Return the hash of a stem."""
-    return fnv64(stem.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
 
 
 def _packed(numbers: Sequence[float], parts: Sequence[bytes], digest: int) -> bytes:

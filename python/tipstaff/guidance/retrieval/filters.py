@@ -26,6 +26,14 @@ def given_intent(intent: str) -> IntentMatch:
     return IntentMatch(intent, 1.0)
 
 
+def intent_mask(intents: Iterable[str]) -> int:
+    """Return intents as a bit mask; unknown names count for nothing."""
+    mask = 0
+    for intent in intents:
+        mask |= INTENT_BITS.get(intent, 0)
+    return mask
+
+
 def risk_bits(risk_filter: str | Iterable[str] | None) -> int:
     """Return a bit for each risk class that is let through; all where none is named.
 

@@ -30,6 +30,8 @@ class ShardMasks:
 
     Attributes
     ----------
+    has_scopes
+        Whether any shard does not hold everywhere.
     known
         The masks that are remembered.
     """
@@ -53,6 +55,7 @@ class ShardMasks:
         self._tenant_codes = tenant_codes
         self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
         self._has_tenants = any(tenant is not None for tenant in tenant_values)
+        self.has_scopes = any(EVERYWHERE not in scopes for scopes in scope_values)
         self.known: dict[tuple[str | None, str, str | None], tuple[bytes | None]] = {}
         self._holds: dict[str, tuple[bytes | None]] = {}
 
@@ -83,7 +86,7 @@ class ShardMasks:
             places = self._tenant_places
             seen = bytes(one is None or one == tenant for one in places)
             visible = _spread(self._tenant_codes, seen)
-            mask = bytearray(visible if mask is None else _both(visible, bytes(mask)))
+            mask = bytearray(visible if mask is None else joined(visible, bytes(mask)))
         for index in self._dated:
             if not in_force(self._shard(index).rule, today):
                 mask = mask if mask is not None else bytearray(b"\1") * self._n_shards
@@ -110,12 +113,14 @@ class ShardMasks:
         held = known[0]
         if held is None or mask is None:
             return held
-        both = _both(held, mask)
+        both = joined(held, mask)
         return both if 1 in both else None
 
 
-def _both(left: bytes, right: bytes) -> bytes:
+def joined(left: bytes, right: bytes | None) -> bytes:
     """Return where both masks let a shard through."""
+    if right is None:
+        return left
     return (int.from_bytes(left, "little") & int.from_bytes(right, "little")).to_bytes(len(left), "little")
 
 

@@ -1,5 +1,8 @@
 """Retrieval: which rules matter for a task.
 
+With `StaticEmbedding` meaning, words and what is known of the rule decide together (`tipstaff.guidance.retrieval.fused`),
+and a task that no rule speaks of gets none, unless a file is named. With any other embedding
+
 score = cosine clamped to [0, 1] + a boost if the rule is about the task's intent + one for a critical or a high risk +
 one if its scope holds a place that the task names. The boosts belong to the embedding: 0.15, 0.10 and 0.05 with
 `HashEmbedding`, which knows no places. Risk class, the caller's scope and dates are hard filters; ties keep the order
@@ -17,9 +20,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError
+from tipstaff.globs import matches_any
+from tipstaff.guidance.compiling.compiler import in_force
+from tipstaff.guidance.compiling.constitution import rule_line, short_hash
 from tipstaff.guidance.embeddings.hash_embedding import Embedding, HashEmbedding
+from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.intents.classify import classify_intent
 from tipstaff.guidance.retrieval.filters import ALL_RISKS, given_intent, risk_bits
+from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index
+from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.guidance.retrieval.reasons import Reasons
 from tipstaff.guidance.retrieval.search import Asked, Best, ShardSearch
 from tipstaff.guidance.retrieval.selection import Card, Selection, Taken
@@ -31,7 +40,7 @@ from tipstaff.guidance.retrieval.shard_index import (
     iso_day,
     mask_of,
 )
-from tipstaff.guidance.retrieval.tenant_views import View, Views
+from tipstaff.guidance.retrieval.tenant_views import SECTION, View, Views
 from tipstaff.guidance.retrieval.vectors import (
     boosts_of,
     default_embedding,
@@ -43,11 +52,13 @@ from tipstaff.guidance.retrieval.vectors import (
 from tipstaff.guidance.wording.claims import task_words
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import infer
-from tipstaff.kernels import score_topk_f32
+from tipstaff.kernels import FusedSearch, score_topk_f32
 from tipstaff.model import (
     INTENT_BITS,
     RISK_CODES,
+    Constitution,
     DroppedShard,
+    GuidanceRule,
     IntentMatch,
     PolicyBundle,
     RetrievalResult,
@@ -60,6 +71,35 @@ _SLACK: Final = 8
 _BATCH_PER_THREAD: Final = 16
 _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
+
+
+PROMPT_TOKENS: Final = 800
+"""What the hook and the command line give for a task (ADR-G001: 200 to 800)."""
+MOST_BY_TOKENS: Final = 40
+"""Shards that are given at most where their tokens are counted."""
+
+
+def _most(max_shards: int | None, max_tokens: int | None) -> int:
+    """Return how many shards may be given at most."""
+    for name, value in (("max_shards", max_shards), ("max_tokens", max_tokens)):
+        if value is not None and value < 0:
+            msg = f"{name} is {value}; it must be 0 or more"
+            raise ConfigError(msg)
+    if max_shards is not None:
+        return max_shards
+    return 5 if max_tokens is None else MOST_BY_TOKENS
+
+
+def _places_within(cards: Sequence[Card], max_tokens: int) -> list[int]:
+    """Return the places of the cards whose lines fit into so many tokens, passing over those that do not."""
+    kept: list[int] = []
+    left = max_tokens
+    for place, card in enumerate(cards):
+        cost = len(card.line) // 4 + 1
+        if cost <= left:
+            left -= cost
+            kept.append(place)
+    return kept
 
 
 class ShardRetriever:
@@ -119,6 +159,7 @@ class ShardRetriever:
         self._views.of(None)
         # An embedding derived from HashEmbedding may do anything; only this one is known.
         self._hashes = type(self.embedding) is HashEmbedding
+        self._fused = self._index.fused(self.embedding, boosts, place_boost_of(self.embedding))
         self._search = ShardSearch(self._index, self.embedding, boosts)
         self._least_share = least_share_of(self.embedding)
         self._place_boost = place_boost_of(self.embedding)
@@ -141,7 +182,8 @@ class ShardRetriever:
         intent: str | None = None,
         risk_filter: str | Iterable[str] | None = None,
         repo_scope: str | None = None,
-        max_shards: int = 5,
+        max_shards: int | None = None,
+        max_tokens: int | None = None,
         today: str | None = None,
         tenant: str | None = None,
     ) -> RetrievalResult:
@@ -158,7 +200,9 @@ class ShardRetriever:
         repo_scope
             Path (or glob) of what is worked on: rules that do not hold there are left out.
         max_shards
-            At most so many; the constitution comes on top.
+            At most so many; the constitution comes on top. Where None 5, or `MOST_BY_TOKENS` with `max_tokens`.
+        max_tokens
+            What the shards' lines may cost together, four characters a token; one that does not fit is passed over.
         today
             ISO date against which the rules' dates are held; the retriever's where None. The constitution is as it
             was compiled.
@@ -169,7 +213,8 @@ class ShardRetriever:
         Raises
         ------
         ConfigError
-            If an intent or a risk class is unknown, or `today` is no ISO date.
+            If an intent or a risk class is unknown, `max_shards` or `max_tokens` is negative, or `today` is no ISO
+            date.
         TypeError
             If the task is not a string.
         """
@@ -180,7 +225,8 @@ class ShardRetriever:
         match = None if intent is None else given_intent(intent)
         risks = risk_bits(risk_filter) if risk_filter else ALL_RISKS
         day = self._today or current_day() if today is None else iso_day(today)
-        return self._answer(task, match, risks, repo_scope, max_shards, day, tenant, started)
+        most = _most(max_shards, max_tokens)
+        return self._answer(task, match, risks, repo_scope, most, max_tokens, day, tenant, started)
 
     def retrieve_batch(
         self,
@@ -189,7 +235,8 @@ class ShardRetriever:
         intent: str | None = None,
         risk_filter: str | Iterable[str] | None = None,
         repo_scope: str | None = None,
-        max_shards: int = 5,
+        max_shards: int | None = None,
+        max_tokens: int | None = None,
         today: str | None = None,
         tenant: str | None = None,
         threads: int | None = None,
@@ -200,7 +247,7 @@ class ShardRetriever:
         ----------
         tasks
             Any number of texts.
-        intent, risk_filter, repo_scope, max_shards, today, tenant
+        intent, risk_filter, repo_scope, max_shards, max_tokens, today, tenant
             As for `retrieve`, for all tasks.
         threads
             How many threads work, at most one per sixteen tasks. Where None, as many as processors if there are many
@@ -215,8 +262,8 @@ class ShardRetriever:
 
         def one(task: str) -> RetrievalResult:
             return self.retrieve(
-                task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=max_shards, today=day,
-                tenant=tenant,
+                task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=max_shards,
+                max_tokens=max_tokens, today=day, tenant=tenant,
             )  # fmt: skip
 
         if threads is None:
@@ -269,6 +316,14 @@ class ShardRetriever:
         if not texts or k <= 0:
             return []
         chosen: Embedding = default_embedding() if embedding is None else embedding
+        if type(chosen) is StaticEmbedding:
+            heads = headings if headings is not None else [""] * len(texts)
+            rules = [
+                RuleText(text, text, headings=(head,) if head else (), section=head or None)
+                for text, head in zip(texts, heads, strict=True)
+            ]
+            search = FusedSearch(fused_index(rules, chosen), query_lexicon(), chosen.table)
+            return search.find(task, k=k)[0]
         from array import array
 
         rows = text_rows(texts, chosen, headings)
@@ -290,6 +345,7 @@ class ShardRetriever:
         risks: int,
         repo_scope: str | None,
         max_shards: int,
+        max_tokens: int | None,
         today: str,
         tenant: str | None,
         started: int,
@@ -301,6 +357,22 @@ class ShardRetriever:
         text = view.head
         if max_shards > 0 and index.n_shards:
             mask = index.mask(repo_scope, today, tenant)
+            if self._fused is not None:
+                match = classify_intent(task) if match is None else match
+                shards, dropped = self._by_fusion(
+                    task, match, mask, risks, repo_scope, max_shards, max_tokens, today, view
+                )
+                text = self._text(view, shards, repo_scope, today)
+                return RetrievalResult(
+                    constitution=self._constitution(view, shards, repo_scope, today),
+                    shards=shards,
+                    detected_intent=match.intent,
+                    contradictions_resolved=len(dropped),
+                    policy_text=text,
+                    latency_ms=(time.perf_counter_ns() - started) / 1e6,
+                    confidence=match.confidence,
+                    dropped=dropped,
+                )
             match, best, asked = self._search.look(task, match, mask, risks, max_shards + _SLACK)
             cards = self._undisputed(best, max_shards, view)
             often = cards is not None
@@ -311,6 +383,10 @@ class ShardRetriever:
                 taken, dropped = self._selected(selection, asked, best, task, max_shards, view)
                 cards = [one.card for one in taken]
                 scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
+            if max_tokens is not None:
+                kept = _places_within(cards, max_tokens)
+                cards = [cards[place] for place in kept]
+                scores, cosines = [scores[place] for place in kept], [cosines[place] for place in kept]
             if cards:
                 shards = self._reasons.retrieved(
                     cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope,
@@ -329,6 +405,83 @@ class ShardRetriever:
             confidence=match.confidence,
             dropped=dropped,
         )
+
+    def _by_fusion(
+        self,
+        task: str,
+        match: IntentMatch,
+        mask: bytes | None,
+        risks: int,
+        repo_scope: str | None,
+        max_shards: int,
+        max_tokens: int | None,
+        today: str,
+        view: View,
+    ) -> tuple[tuple[RetrievedShard, ...], tuple[DroppedShard, ...]]:
+        """Return the shards by meaning, words and priors, and those that contradict one that stays."""
+        assert self._fused is not None
+        n_shards = self._index.n_shards
+        wanted = min(n_shards, max_shards + _SLACK)
+        while True:
+            found = self._fused.find(task, match.intent, mask, risks, repo_scope, wanted)
+            if not found.relevant or not found.rows:
+                return (), ()
+            dropped: tuple[DroppedShard, ...] = ()
+            scores, cosines = found.scores, found.cosines
+            cards = view.cards.at_peace(found.rows[:max_shards])
+            often = cards is not None
+            if cards is None:
+                selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
+                taken, dropped, exhausted = selection.choose(found.rows, scores, cosines)
+                if exhausted and len(found.rows) == wanted < n_shards:
+                    wanted = min(n_shards, wanted * 4)
+                    continue
+                cards = [one.card for one in taken]
+                scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
+            if max_tokens is not None:
+                kept = _places_within(cards, max_tokens)
+                cards = [cards[place] for place in kept]
+                scores, cosines = [scores[place] for place in kept], [cosines[place] for place in kept]
+            shards = self._reasons.retrieved(
+                cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope, places=found.places,
+                often=often,
+            )  # fmt: skip
+            return shards, dropped
+
+    def _nested(
+        self, view: View, shards: Sequence[RetrievedShard], repo_scope: str | None, today: str
+    ) -> tuple[GuidanceRule, ...]:
+        """Return the constitution rules of the folders that somebody works in that are not among some shards."""
+        nested = view.constitution.nested
+        if not nested or not repo_scope:
+            return ()
+        known = {one.shard.rule.id for one in shards}
+        return tuple(
+            rule
+            for rule in nested
+            if rule.id not in known and matches_any(rule.repo_scopes, repo_scope) and in_force(rule, today)
+        )
+
+    def _constitution(
+        self, view: View, shards: Sequence[RetrievedShard], repo_scope: str | None, today: str
+    ) -> Constitution:
+        """Return what is always loaded where somebody works."""
+        nested = self._nested(view, shards, repo_scope, today)
+        if not nested:
+            return view.constitution
+        whole = view.constitution
+        text = "\n".join((whole.text.rstrip("\n"), *map(rule_line, nested)))
+        return whole.replace(rules=(*whole.rules, *nested), text=text, hash=short_hash(text))
+
+    def _text(self, view: View, shards: Sequence[RetrievedShard], repo_scope: str | None, today: str) -> str:
+        """Return what the model reads."""
+        nested = self._nested(view, shards, repo_scope, today)
+        head, opening = view.head, view.opening
+        if nested:
+            more = "\n".join(map(rule_line, nested))
+            head = f"{head}\n{more}" if head else more
+            opening = f"{head}\n\n{SECTION}\n\n"
+        return opening + "\n".join([f"- {one.shard.compact_text}" for one in shards]) if shards else head
 
     def _undisputed(self, best: Best, max_shards: int, view: View) -> list[Card] | None:
         """Return the cards of the first shards, None where it takes a closer look to say which of them can be given."""

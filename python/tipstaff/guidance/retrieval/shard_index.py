@@ -21,6 +21,8 @@ from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.intents.classify import LEXICON
+from tipstaff.guidance.retrieval.fused import FusedShards
+from tipstaff.guidance.retrieval.fused_index import fused_index, rule_text
 from tipstaff.guidance.retrieval.masks import ShardMasks
 from tipstaff.guidance.retrieval.scoring_threads import by_turns
 from tipstaff.guidance.retrieval.sign_parts import MAX_BY_SIGNS, SignParts
@@ -83,6 +85,10 @@ class ShardIndex:
         Sign bits and factors about the mean of `quantized`, or None.
     nibbles
         Nibbles of `quantized`, their scales and error bounds, or None.
+    search
+        The index by meaning, words and priors (`fused_index`), empty for an embedding that has none.
+    path_codes, path_values
+        For each shard the place of its file's path among the distinct ones.
     """
 
     def __init__(
@@ -105,6 +111,9 @@ class ShardIndex:
         tenant_constitutions: dict[str, Constitution] | None = None,
         signs: tuple[Any, Any] | None = None,
         nibbles: tuple[Any, Any, Any] | None = None,
+        search: Any = b"",
+        path_codes: Sequence[int] = (),
+        path_values: tuple[str, ...] = (),
     ) -> None:
         self.rows = rows
         self.dimensions = dimensions
@@ -114,6 +123,7 @@ class ShardIndex:
         self.shard = shard
         self.constitution = constitution
         self.overriding = overriding
+        self._fused = (search, path_codes, path_values)
         self.masks = ShardMasks(
             n_shards, shard, scope_codes=scope_codes, scope_values=scope_values, dated=dated,
             tenant_codes=tenant_codes, tenant_values=tenant_values,
@@ -198,6 +208,16 @@ class ShardIndex:
 
         return _merged(by_turns(score, self._parts), k)
 
+    def fused(self, embedding: Embedding, boosts: tuple[float, float, float], place_boost: float) -> FusedShards | None:
+        """Return what finds the best shards by meaning, words and priors, None for an embedding without that."""
+        blob, codes, values = self._fused
+        if type(embedding) is not StaticEmbedding or not len(blob):
+            return None
+        return FusedShards(
+            blob, embedding.table, risks=self.risks, path_codes=codes, path_values=values, masks=self.masks,
+            boosts=boosts, place_boost=place_boost,
+        )  # fmt: skip
+
     def task_search(self, embedding: Embedding) -> TaskSearch | None:
         """Return what finds the best shards from the text of a task, None where that would not be the quickest."""
         if self._int8 is None or self._sign_parts is not None or len(self._parts) > 1:
@@ -244,6 +264,7 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
     """Embed a bundle's shards and lay out their columns; the bundle is not written to."""
     shards = bundle.shards
     rows = shard_rows(shards, embedding)
+    paths: dict[str, int] = {}
     intents = array("H", (mask_of(shard.rule.intents) for shard in shards))
     risks = array("B", (_risk_code(shard.rule) for shard in shards))
     tenants: dict[str | None, int] = {}
@@ -281,6 +302,9 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
         tenant_constitutions=bundle.tenant_constitutions,
         signs=signs,
         nibbles=nibbles,
+        search=search_blob(shards, embedding),
+        path_codes=[paths.setdefault(shard.rule.path, len(paths)) for shard in shards],
+        path_values=tuple(paths),
     )
 
 
@@ -311,7 +335,17 @@ def index_of_store(store: ShardStore) -> ShardIndex:
         tenant_constitutions=store.tenant_constitutions,
         signs=store.signs if store.n_shards >= INT8_FROM_ROWS else None,
         nibbles=store.nibbles,
+        search=store.search,
+        path_codes=store.codes("path"),
+        path_values=store.values("path"),
     )
+
+
+def search_blob(shards: Sequence[RuleShard], embedding: Embedding) -> bytes:
+    """Return the index of shards by meaning, words and priors, empty for an embedding that has none."""
+    if type(embedding) is not StaticEmbedding:
+        return b""
+    return fused_index([rule_text(shard) for shard in shards], embedding)
 
 
 def _filled(store: ShardStore, column: str) -> dict[int, str]:

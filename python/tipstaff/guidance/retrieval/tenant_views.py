@@ -12,7 +12,7 @@ from tipstaff.model import Constitution
 
 _MAX_VIEWS: Final = 256
 """Tenants whose rules' cards are remembered at a time."""
-_SECTION: Final = "## Task-Specific Rules"
+SECTION: Final = "## Task-Specific Rules"
 
 
 class View(NamedTuple):
@@ -69,7 +69,7 @@ class Views:
             view = View(
                 constitution,
                 head,
-                f"{head}\n\n{_SECTION}\n\n" if head else f"{_SECTION}\n\n",
+                f"{head}\n\n{SECTION}\n\n" if head else f"{SECTION}\n\n",
                 Cards(index.shard, constitution, index.overriding_of(tenant), index.n_shards),
                 floors_of(self._embedding, index.n_visible(tenant)),
             )

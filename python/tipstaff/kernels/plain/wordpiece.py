@@ -158,6 +158,11 @@ def _open(table: Buffer) -> _Table:
     return opened
 
 
+def piece_names(table: Buffer) -> tuple[str, ...]:
+    """Return the pieces of a table in the order of their rows; continuations begin with ``##``."""
+    return _open(table).names
+
+
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
@@ -219,7 +224,7 @@ def _lower_beyond_latin(c: int) -> int:
     return {0x3C2: 0x3C3, 0x386: 0x3AC, 0x38C: 0x3CC, 0x38E: 0x3CD, 0x38F: 0x3CE}.get(c, c)
 
 
-def _words(text: str) -> Iterator[tuple[str, str]]:
+def split_words(text: str) -> Iterator[tuple[str, str]]:
     """Yield (script, word): ``latin``, ``alphabetic`` or ``ideograph``."""
     script, word, before = "latin", "", ""
     for place, character in enumerate(text):
@@ -277,7 +282,10 @@ def wordpiece_split(table: Buffer, text: str) -> list[str]:
     """Return the pieces of a text; documented in ``src/_wordpiece.pyx``."""
     opened = _open(table)
     return [
-        opened.names[number] for script, word in _words(text) if script == "latin" for number in _pieces(opened, word)
+        opened.names[number]
+        for script, word in split_words(text)
+        if script == "latin"
+        for number in _pieces(opened, word)
     ]
 
 
@@ -305,7 +313,7 @@ def _vector(table: _Table, text: str) -> array[float]:
         products = array("f", (scale * code for code in codes))
         total = array("f", map(float.__add__, total, products))
 
-    for script, word in _words(text):
+    for script, word in split_words(text):
         if script == "latin":
             numbers = list(_pieces(table, word))
             for number in numbers:

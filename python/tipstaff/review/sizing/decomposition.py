@@ -17,8 +17,13 @@ from tipstaff.review.sizing.imports import file_under_test
 _IMPORT: Final = 4.0
 _TEST: Final = 6.0
 _FOLDER: Final = 1.0
+_MAX_DEPTH: Final = 40
 MAX_BLOCK: Final = 300
 """More files than this are divided by folder first: merging compares all pairs."""
+
+MANY_FILES: Final = 2_000
+SMALL_BLOCK: Final = 24
+"""The same for tasks of more than `MANY_FILES` files, so that time stays linear."""
 
 
 class ProposedTask(Record, frozen=True, kw_only=True):
@@ -108,7 +113,7 @@ def decompose(
     fixed = sizing.description_tokens + sum(sizing.criteria_tokens)
     room = sizing.limit - fixed
     groups: list[list[str]] = []
-    for block in _blocks(paths):
+    for block in _blocks(paths, MAX_BLOCK if len(paths) <= MANY_FILES else SMALL_BLOCK):
         groups.extend(_merged(block, sizing.file_tokens, edges, room=room, most=most))
     order, after = _ordered(groups, edges)
     tasks: list[ProposedTask] = []
@@ -143,22 +148,20 @@ def decompose(
     return Decomposition(tasks=tuple(tasks), event=event)
 
 
-def _blocks(paths: list[str], depth: int = 0) -> list[list[str]]:
-    """Return paths in blocks of at most `MAX_BLOCK`, divided by folder from the root on."""
-    if len(paths) <= MAX_BLOCK:
+def _blocks(paths: list[str], most: int, depth: int = 0) -> list[list[str]]:
+    """Return paths in blocks of at most `most`, divided by folder from the root on."""
+    if len(paths) <= most:
         return [paths]
     by_folder: dict[str, list[str]] = {}
     for path in paths:
         parts = path.split("/")
         by_folder.setdefault("/".join(parts[: depth + 1]) if len(parts) > depth + 1 else "", []).append(path)
-    if len(by_folder) == 1 and depth > 40:
-        return [paths[start : start + MAX_BLOCK] for start in range(0, len(paths), MAX_BLOCK)]
     blocks: list[list[str]] = []
     for folder, group in sorted(by_folder.items()):
-        if not folder:
-            blocks.extend(group[start : start + MAX_BLOCK] for start in range(0, len(group), MAX_BLOCK))
+        if not folder or depth > _MAX_DEPTH:
+            blocks.extend(group[start : start + most] for start in range(0, len(group), most))
         else:
-            blocks.extend(_blocks(group, depth + 1))
+            blocks.extend(_blocks(group, most, depth + 1))
     return blocks
 
 

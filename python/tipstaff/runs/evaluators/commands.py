@@ -28,7 +28,8 @@ def forbidden_command_scan(event: RunEvent, criteria: Criteria, /) -> EvaluatorR
     name = "forbidden-command-scan"
     found: list[str] = []
     for entry in event.tools_used:
-        rules = dict.fromkeys(forbidden_rules(entry, criteria.gates, criteria.cwd))
+        known = criteria.judged.get(entry)
+        rules = dict.fromkeys(forbidden_rules(entry, criteria.gates, criteria.cwd) if known is None else known)
         found.extend(f"{_shortened(entry)} ({rule})" for rule in rules)
     if not found:
         return EvaluatorResult(name, True, 1.0, f"{len(event.tools_used)} tool calls, none of them forbidden")

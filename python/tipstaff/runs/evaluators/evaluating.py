@@ -6,7 +6,7 @@ and the criteria and returns an `EvaluatorResult`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Final, cast
@@ -72,6 +72,7 @@ def evaluate(
     evaluators: Iterable[str | Evaluator] | None = None,
     gates: EnforcementGates | None = None,
     cwd: str | None = None,
+    judged: Mapping[str, tuple[str, ...]] | None = None,
 ) -> tuple[EvaluatorResult, ...]:
     """Judge a run.
 
@@ -79,7 +80,7 @@ def evaluate(
     ----------
     event
         The run.
-    forbidden_packages, max_violations, max_rework_ratio, gates, cwd
+    forbidden_packages, max_violations, max_rework_ratio, gates, cwd, judged
         See `Criteria`.
     evaluators
         Names or callables, in this order; the built-in ones and then the installed ones if None.
@@ -100,7 +101,7 @@ def evaluate(
         raise ConfigError("max_violations and max_rework_ratio must be 0 or more")
     criteria = Criteria(
         forbidden_packages=tuple(forbidden_packages), max_violations=max_violations,
-        max_rework_ratio=max_rework_ratio, gates=gates, cwd=cwd,
+        max_rework_ratio=max_rework_ratio, gates=gates, cwd=cwd, judged=judged,
     )  # fmt: skip
     chosen = {**BUILT_IN, **installed()} if evaluators is None else dict(map(_named, evaluators))
     return tuple(_result(name, judge, event, criteria) for name, judge in chosen.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from tipstaff.gates.judging.engine import EnforcementGates
@@ -45,6 +46,8 @@ class Criteria:
         Judges the commands; gates with the default settings where None.
     cwd
         Where the commands ran; None where it is not known.
+    judged
+        Rules by which tool calls are forbidden, for calls that were judged before.
     """
 
     def __init__(
@@ -55,11 +58,13 @@ class Criteria:
         max_rework_ratio: float = 0.3,
         gates: EnforcementGates | None = None,
         cwd: str | None = None,
+        judged: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.forbidden_packages = forbidden_packages
         self.max_violations = max_violations
         self.max_rework_ratio = max_rework_ratio
         self.cwd = cwd
+        self.judged = judged or {}
         self._gates = gates
 
     @property

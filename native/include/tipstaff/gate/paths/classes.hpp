@@ -158,6 +158,7 @@ inline std::uint32_t classify_place(const PathParts& path) noexcept {
   if (path.names(0, "proc") && path.names(1, "sysrq-trigger")) return bits | kSystem | kDevice;
   if (is_own_program(path)) return bits | kOutside;
   if (is_package_cache(path)) return bits | kSystem | kBuild;
+  if (is_drop_in(path)) return bits | kSystem | kOutside;
   if (path.names_one_of(0, kSystemNames)) return bits | kSystem;
   if (ascii::starts_with(path.part[0], "program files") || ascii::equals(path.part[0], "system volume information")) {
     return bits | kSystem;
@@ -329,6 +330,12 @@ inline std::uint32_t classify_text(const Surroundings& surroundings, const Comma
     places.has_temporary = true;
   }
   std::uint32_t bits = named | classify_known(places, path);
+  // The history of something that was copied into the repository is none of the repository's own.
+  if ((bits & kVcs) != 0 && (bits & kRepository) != 0 && (bits & (kGlob | kUnknown)) != (kGlob | kUnknown)) {
+    const std::uint32_t depth = places.repository.count;
+    const bool below = path.count > depth + 1 && !path.has_glob(path.part[depth]) && !path.names(depth, ".git");
+    if (below && !PathParts::is_unknown(path.part[depth])) bits &= ~kVcs;
+  }
   if (surroundings.real_path == nullptr) return bits;
 
   // What these do to a symbolic link is done to the link.

@@ -266,10 +266,23 @@ inline bool is_home_cache(const PathParts& path, std::uint32_t from) noexcept {
 // One program or folder that somebody installed below /usr/local or /opt, by name; not the folders that all share.
 inline bool is_own_program(const PathParts& path) noexcept {
   if (path.count < 3 || !path.names(0, "usr") || !path.names(1, "local")) return false;
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    const std::string_view name = path.part[i];
+    if (PathParts::is_unknown(name)) return false;
+    // npm* is one program's; of other patterns nobody knows.
+    if (path.has_glob(name) && (i + 1 != path.count || i < 3 || name.find_first_of("*?[") < 3)) return false;
+  }
+  return path.count > 3 || !path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man games src var opt");
+}
+
+// One file that somebody put into a folder of the system's for such: /etc/apt/sources.list.d/x.list, /etc/cron.d/x.
+inline bool is_drop_in(const PathParts& path) noexcept {
+  if (path.count < 3 || !path.names(0, "etc") || path.names_one_of(1, "sudoers.d pam.d")) return false;
   for (std::uint32_t i = 0; i < path.count; ++i)
     if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
-  if (!path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man games src var opt")) return true;
-  return path.names_one_of(2, "bin sbin src opt") && path.count > 3;
+  for (std::uint32_t i = 1; i + 1 < path.count; ++i)
+    if (ascii::ends_with(path.part[i], ".d") || path.names_one_of(i, "sites-enabled sites-available conf-enabled keyrings")) return true;
+  return path.count == 4 && path.names(1, "systemd") && path.names(2, "system");
 }
 
 // Lists and archives of a system's package manager.
@@ -291,7 +304,7 @@ inline constexpr std::string_view kBuildNames =
     "wheelhouse .wrangler .vercel .netlify .swc .rollup.cache .jest-cache package-lock.json yarn.lock "
     "pnpm-lock.yaml bun.lockb bun.lock npm-shrinkwrap.json .bundle .yarn-cache .pnp.cjs "
     ".astro .vinxi .tanstack .contentlayer .velite .react-router .remix .solid .qwik .umi .quasar .stencil .nitro .vuepress .vitepress .eleventy "
-    "esm cjs umd lib-types lib-esm lib-cjs lib-es es6 types-dist typings-dist .tsbuild .tsup .unbuild .wireit .nx-cache .moon .rush "
+    "esm cjs umd typings .egg libcjs libesm lib-types lib-esm lib-cjs lib-es es6 types-dist typings-dist .tsbuild .tsup .unbuild .wireit .nx-cache .moon .rush "
     "storybook-build allure-results allure-report mochawesome-report blob-report cypress-cache .cypress-cache .stryker-tmp .lighthouseci .playwright "
     "testresults test-output test-reports junit-reports surefire-reports .phpunit.cache .phpunit.result.cache .php-cs-fixer.cache .phpstan .psalm "
     ".build .swiftpm xcuserdata .cxx .externalnativebuild .kotlin .bloop .metals .scala-build .cpcache .shadow-cljs .clj-kondo .lsp .rebar3 .elixir_ls "
@@ -307,7 +320,8 @@ inline constexpr NameSigns kBuildEndings("egg-info dist-info pyc pyo tsbuildinfo
 inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
-    if (path.has_glob(name)) {  // *.pyc is, build* may be anything
+    if (path.has_glob(name)) {  // *.pyc is, build-* as well, build* may be anything
+      if (name == "build-*" || name == "dist-*") return true;
       if (name.size() > 1 && name[0] != '*') continue;
     } else if (kBuildSigns.may_have(name) && ascii::one_of(name, kBuildNames)) {
       return true;
@@ -324,7 +338,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.names(i, ".nx") && path.names_one_of(i + 1, "cache workspace-data")) return true;
     if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
     // dist-esm, build-debug, .eslint-cache, coverage-unit
-    if (!path.has_glob(name) && (ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") ||
+    if (!path.has_glob(name) && (ascii::starts_with(name, "tmp_") || ascii::starts_with(name, "tmp-") || ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") ||
                                  (name[0] == '.' && (ascii::ends_with(name, "-cache") || ascii::ends_with(name, "_cache") || ascii::ends_with(name, ".cache"))))) {
       return true;
     }

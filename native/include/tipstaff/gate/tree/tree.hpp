@@ -162,6 +162,7 @@ enum class Unresolved : std::uint8_t {
   limit,          // more words, commands or expansions than what is followed
   syntax,         // the text is not complete code of its dialect: an open quote, an open group
   encoding,       // bytes that are no text
+  unreadable,     // a script that is there and cannot be read
 };
 
 // As rules and explanations call it.
@@ -176,6 +177,7 @@ inline std::string_view name_of(Unresolved reason) noexcept {
     case Unresolved::limit: return "limit";
     case Unresolved::syntax: return "syntax";
     case Unresolved::encoding: return "encoding";
+    case Unresolved::unreadable: return "unreadable";
   }
   return "limit";
 }

@@ -127,6 +127,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             return None
         flag = text[head : head + 1] == b"-"
     before = text[head - 1] if head > 0 else 0x0A
+    if before == 0x3A and head > 1 and text[head - 2] == 0x3A:  # AWS::IAM::AccessKey: the name of a type
+        return None
     query = before in b"?&"
     named_end = at
     key_quote = False

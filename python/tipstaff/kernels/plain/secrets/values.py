@@ -219,6 +219,30 @@ def is_name(data: bytes) -> bool:
     return data[0] in _LETTER | {0x5F} and all(byte in _NAME or byte == 0x2E for byte in data)
 
 
+def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
+    """Return whether a value reads as the name of something: ``Name.Builtin.Pseudo``, one of a list of names.
+
+    Parameters
+    ----------
+    data
+        The value.
+    digits
+        How many digits it has.
+    strict
+        Whether it follows a comma: then it may be the next name of a list.
+    word
+        Whether dots, colons and underscores without any digit speak against it.
+    """
+    if strict and digits < 2 and all(byte in _NAME for byte in data):
+        return True
+    return word and digits == 0 and len(data) < 48 and any(byte in b".:_" for byte in data)
+
+
+def is_sealed(data: bytes) -> bool:
+    """Return whether a value is of a SealedSecret: base64 that begins with the length of an RSA session key, 512."""
+    return len(data) >= 300 and data[:3] in {b"AgA", b"AgB", b"AgC", b"AgD"}
+
+
 def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int]) -> bool:
     """Return whether an assigned value is a secret.
 
@@ -235,7 +259,7 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     """
     size = len(data)
     wary = mode in {QUOTED, UNQUOTED}
-    if size < 4 or size > 4096 or is_template(data) or is_reference(data, words):
+    if size < 4 or size > 4096 or is_template(data) or is_reference(data, words) or is_sealed(data):
         return False
     if holds_any(data, words(OBVIOUS if wary else PLACEHOLDER)):
         return False
@@ -247,6 +271,8 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         if value.quoted != (mode == QUOTED):
             return False
         counts = counts_of(data)
+        if value.strict and counts.digit == 0:  # "token", "oldNoLine": names in a list
+            return False
         if mode == UNQUOTED and (counts.digit == 0 or counts.lower + counts.upper == 0):
             return False
         return not all(byte in b"*.-_xX# " for byte in data)
@@ -256,6 +282,8 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     counts = counts_of(data)
     if counts.lower + counts.upper == 0 or counts.distinct < 5:
+        return False
+    if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
         return False
     if mode == PASSWORD:
         return _is_password(data, value, counts)

@@ -88,7 +88,8 @@ inline void ShellReader::nested_stream(Invocation& in, const Stream& stream, Nes
     source = load(stream, in.cwd);
     if (source.kind == Stream::known) options.via |= via::kScript;
     if (source.kind == Stream::unknown) {
-      uncertain(starts_with(stream.text, "/dev/fd/") ? Unresolved::code : Unresolved::script, stream.span, in.command);
+      uncertain(source.refused ? Unresolved::unreadable : starts_with(stream.text, "/dev/fd/") ? Unresolved::code : Unresolved::script,
+                stream.span, in.command);
       return;
     }
   }

@@ -98,6 +98,13 @@ class ShellReader {
         pos_(code.text.data()), end_(code.text.data() + code.text.size()) {}
 
   void read() noexcept;
+  // Reads no code, but what a file that was written would run later.
+  void read_started(string_view path, const Code& content) noexcept {
+    Stream stream;
+    stream.kind = Stream::known;
+    stream.text = content.text;
+    run_at_startup(path, stream, content.origin);
+  }
 
  private:
   enum class Until : std::uint8_t { word, quote, operand, brace_item, end };

@@ -206,15 +206,26 @@ inline void ShellReader::run_compiler(Invocation& in) noexcept {
   if (from_input && in.input.kind == Stream::known) read_texts_of(in, in.input.text, in.input.span, 0);
 }
 
-// What a start-up file would run at the next login, and what its aliases stand for.
-inline void ShellReader::run_at_startup(string_view path, const Stream& content, Span span) noexcept {
-  if (content.kind != Stream::known || content.text.empty()) return;
+enum class Started : std::uint8_t { nothing, shell, git, unit };
+
+inline Started started_by(string_view path) noexcept {
   const std::size_t slash = path.rfind('/');
   const string_view name = slash == string_view::npos ? path : path.substr(slash + 1);
-  if (!one_of(name, ".bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zprofile .zshenv .zlogin .zlogout .kshrc .cshrc .tcshrc .envrc "
-                    "config.fish .xinitrc .xprofile .xsession .bash_aliases .zsh_aliases bashrc zshrc profile")) {
-    return;
+  if (one_of(name, ".bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zprofile .zshenv .zlogin .zlogout .kshrc .cshrc .tcshrc .envrc "
+                   "config.fish .xinitrc .xprofile .xsession .bash_aliases .zsh_aliases bashrc zshrc profile")) {
+    return Started::shell;
   }
+  if (name == ".gitconfig" || (name == "config" && (ends_with(path, ".git/config") || ends_with(path, "/git/config")))) return Started::git;
+  if (ends_with(name, ".service") || ends_with(name, ".desktop")) return Started::unit;
+  return Started::nothing;
+}
+
+// What a file would run later, unasked: a shell's start-up file at the next login, with what its aliases stand for; git's
+// configuration at the next call of an alias or a filter; a unit when its manager starts it.
+inline void ShellReader::run_at_startup(string_view path, const Stream& content, Span span) noexcept {
+  if (content.kind != Stream::known || content.text.empty()) return;
+  const Started kind = started_by(path);
+  if (kind == Started::nothing) return;
   Invocation in;
   in.span = span;
   in.node = frame_.node;
@@ -224,16 +235,41 @@ inline void ShellReader::run_at_startup(string_view path, const Stream& content,
   Nested options;
   options.via = via::kScheduled | via::kScript;
   options.subshell = true;
-  nested(in, content.text, span, options);
-  // alias NAME='CODE': only called later, and by the name of something harmless.
-  for (std::size_t at = content.text.find("alias "); at != string_view::npos; at = content.text.find("alias ", at + 6)) {
-    const std::size_t equals = content.text.find('=', at);
-    if (equals == string_view::npos || equals + 2 >= content.text.size()) break;
-    const char quote = content.text[equals + 1];
-    if (quote != '\'' && quote != '"') continue;
-    const std::size_t close = content.text.find(quote, equals + 2);
-    if (close == string_view::npos) break;
-    nested(in, content.text.substr(equals + 2, close - equals - 2), span, options);
+  if (kind == Started::shell) {
+    nested(in, content.text, span, options);
+    // alias NAME='CODE': only called later, and by the name of something harmless.
+    for (std::size_t at = content.text.find("alias "); at != string_view::npos; at = content.text.find("alias ", at + 6)) {
+      const std::size_t equals = content.text.find('=', at);
+      if (equals == string_view::npos || equals + 2 >= content.text.size()) break;
+      const char quote = content.text[equals + 1];
+      if (quote != '\'' && quote != '"') continue;
+      const std::size_t close = content.text.find(quote, equals + 2);
+      if (close == string_view::npos) break;
+      nested(in, content.text.substr(equals + 2, close - equals - 2), span, options);
+    }
+    return;
+  }
+  // NAME = VALUE, a line each.
+  string_view rest = content.text;
+  while (!rest.empty()) {
+    std::size_t end = rest.find('\n');
+    if (end == string_view::npos) end = rest.size();
+    const string_view line = trim(rest.substr(0, end));
+    rest.remove_prefix(end < rest.size() ? end + 1 : end);
+    const std::size_t equals = line.find('=');
+    if (line.empty() || line[0] == '#' || line[0] == ';' || equals == string_view::npos) continue;
+    const string_view name = trim(line.substr(0, equals));
+    string_view code = trim(line.substr(equals + 1));
+    if (kind == Started::git) {
+      if (code.size() > 1 && (code[0] == '"' || code[0] == '\'') && code.back() == code[0]) code = code.substr(1, code.size() - 2);
+      const bool shell = !code.empty() && code[0] == '!';
+      if (!shell && !ascii::one_of(name, "fsmonitor sshcommand pager editor textconv clean smudge process command driver external askpass program cmd")) continue;
+      if (shell) code.remove_prefix(1);
+    } else {
+      if (!starts_with(name, "Exec")) continue;
+      while (!code.empty() && holds("-@+!:|", code[0])) code.remove_prefix(1);
+    }
+    if (!code.empty()) nested(in, code, span, options);
   }
 }
 

@@ -16,7 +16,7 @@ inline void ShellReader::run_patch(Invocation& in, std::uint32_t from) noexcept 
     file.span = span;
     const Stream content = load(file, in.cwd);
     if (content.kind == Stream::known) other_dialect(in, Dialect::patch, content.text, span, 0);
-    else if (content.refused) uncertain(Unresolved::script, span, in.command);
+    else if (content.refused) uncertain(Unresolved::unreadable, span, in.command);
   };
   for (std::uint32_t i = from; i < in.count; ++i) {
     const Word word = argument(in, i);

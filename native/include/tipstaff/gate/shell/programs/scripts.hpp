@@ -114,7 +114,7 @@ inline bool ShellReader::run_script(Invocation& in, std::uint32_t index, Dialect
   options.has_positional = true;
   options.positional = Positional{in.first + index + 1, in.count - index - 1, true, word.text};
   if (content.kind == Stream::unknown || (content.kind == Stream::known && looks_binary(content.text))) {
-    uncertain(Unresolved::script, word.span, in.command);
+    uncertain(content.refused ? Unresolved::unreadable : Unresolved::script, word.span, in.command);
     return false;
   }
   options.input = &in.input;
@@ -147,7 +147,7 @@ inline void ShellReader::run_path(Invocation& in) noexcept {
   file.text = name.text;
   file.span = name.span;
   const Stream content = load(file, in.cwd);
-  if (content.refused) uncertain(Unresolved::script, name.span, in.command);
+  if (content.refused) uncertain(Unresolved::unreadable, name.span, in.command);
   if (content.kind == Stream::unknown || content.kind == Stream::none) return;
   if (content.kind == Stream::known && looks_binary(content.text)) return;
   Nested options;

@@ -1,0 +1,269 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""The best rules for a task by meaning, words and priors, over the blob that compiling writes."""
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+include "isa.pxi"
+
+cdef extern from "buffers.hpp" namespace "tipstaff":
+    cdef cppclass Borrowed:
+        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
+        unsigned char* data() nogil
+        Py_ssize_t size() nogil
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
+    cdef struct Span:
+        const unsigned char* data
+        int64_t size
+
+    cdef cppclass WordPieces:
+        int64_t dimensions
+
+    cdef enum class WordPieceFault(int):
+        none
+
+    WordPieceFault open_wordpieces(Span, WordPieces*) noexcept
+
+    cdef cppclass WordPieceKernels:
+        pass
+
+    const WordPieceKernels* wordpiece_kernels(Isa) noexcept
+
+cdef extern from "tipstaff/tasks/query.hpp" namespace "tipstaff" nogil:
+    cdef cppclass Lexicon:
+        pass
+
+    bint open_lexicon(Span, Lexicon*) noexcept
+
+    cdef cppclass QueryWords:
+        pass
+
+cdef extern from "tipstaff/scoring/fused.hpp" namespace "tipstaff" nogil:
+    cdef cppclass FusedHead:
+        int64_t n
+        int64_t dimensions
+        float floor[8]
+
+    cdef cppclass FusedIndex:
+        FusedHead head
+
+    cdef struct FusedExtras:
+        const unsigned char* mask
+        const unsigned char* bonus
+        uint32_t intents
+        float intent_boost
+
+    bint open_fused(Span, FusedIndex*) noexcept
+
+    cdef cppclass FusedQuery:
+        pass
+
+    cdef struct FusedAnswer:
+        int64_t found
+        float relevance
+
+cdef extern from "fused_calls.hpp" namespace "tipstaff" nogil:
+    int64_t all_terms(const Lexicon&, Span, uint64_t*, int64_t) noexcept
+    FusedAnswer search(
+        const WordPieceKernels&, const WordPieces&, const Lexicon&, const FusedIndex&, Span, Span, Span,
+        const FusedExtras&, void*, int32_t*, float*, float*, int64_t
+    ) noexcept
+    int64_t search_bytes(int64_t) noexcept
+    int64_t MOST_TERMS
+
+cdef const WordPieceKernels* KERNELS = wordpiece_kernels(ISA)
+
+
+cdef Span utf8(str text) except *:
+    cdef Py_ssize_t size = 0
+    cdef Span span
+    span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
+    span.size = size
+    return span
+
+
+cdef str encodable(str text):
+    # Lone surrogates end words, as question marks do.
+    cdef Py_ssize_t size = 0
+    try:
+        PyUnicode_AsUTF8AndSize(text, &size)
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+cdef int take_lexicon(Borrowed& view, object lexicon, Lexicon* opened) except -1:
+    cdef Span span
+    view.take(lexicon, "lexicon", "B", "bytes", 1, 0)
+    span.data = view.data()
+    span.size = view.size()
+    if not open_lexicon(span, opened):
+        raise ValueError("lexicon: not a valid lexicon; tipstaff.kernels.formats.lexicon makes them")
+    return 0
+
+
+def query_terms(lexicon, str text not None):
+    """Return the terms of a text by which rules are looked up, in its order, each as often as it comes.
+
+    Parameters
+    ----------
+    lexicon
+        A lexicon of `tipstaff.kernels.formats.lexicon.make_lexicon` whose values are those of
+        ``native/include/tipstaff/tasks/query.hpp``.
+    text
+        Its first 8,192 bytes of UTF-8 are read.
+
+    Returns
+    -------
+    list of int
+        64-bit hashes of stems, or of the one word that stands for several of one meaning.
+    """
+    cdef Borrowed view
+    cdef Lexicon opened
+    take_lexicon(view, lexicon, &opened)
+    text = encodable(text)
+    cdef Span span = utf8(text)
+    cdef uint64_t* found = <uint64_t*> malloc(MOST_TERMS * 8)
+    if found == NULL:
+        raise MemoryError
+    cdef int64_t n
+    cdef int64_t i
+    try:
+        with nogil:
+            n = all_terms(opened, span, found, MOST_TERMS)
+        return [found[i] for i in range(n)]
+    finally:
+        free(found)
+
+
+cdef class FusedSearch:
+    """Finds the rules for tasks over one blob, checked and borrowed once.
+
+    Parameters
+    ----------
+    index
+        What `tipstaff.guidance.retrieval.fused_index` writes.
+    lexicon
+        As for `query_terms`.
+    table
+        The word-piece table of the rows. All three stay borrowed and must not change.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not what it should be, or the dimensions differ.
+    """
+
+    cdef Borrowed _index_view
+    cdef Borrowed _lexicon_view
+    cdef Borrowed _table_view
+    cdef FusedIndex _index
+    cdef Lexicon _lexicon
+    cdef WordPieces _table
+
+    def __cinit__(self, index, lexicon, table):
+        cdef Span span
+        self._index_view.take(index, "index", "B", "bytes", 1, 0)
+        span.data = self._index_view.data()
+        span.size = self._index_view.size()
+        if not open_fused(span, &self._index):
+            raise ValueError("index: not a valid index of rules")
+        take_lexicon(self._lexicon_view, lexicon, &self._lexicon)
+        self._table_view.take(table, "table", "B", "bytes", 1, 0)
+        span.data = self._table_view.data()
+        span.size = self._table_view.size()
+        if open_wordpieces(span, &self._table) != WordPieceFault.none:
+            raise ValueError("table: not a valid word-piece table")
+        if self._table.dimensions != self._index.head.dimensions:
+            raise ValueError(
+                f"index: expected {self._table.dimensions} dimensions as the table has, got {self._index.head.dimensions}"
+            )
+
+    def __len__(self):
+        return self._index.head.n
+
+    @property
+    def floor(self):
+        """The relevance below which no rule speaks of a task."""
+        return self._index.head.floor[7]
+
+    def find(
+        self, str task not None, str kinds="", str path="", *, row_mask=None, bonus=None,
+        uint16_t query_intents=0, float intent_boost=0.0, Py_ssize_t k=5, isa=None,
+    ):
+        """Return the k best rules for a task.
+
+        Parameters
+        ----------
+        task
+            As its author wrote it.
+        kinds, path
+            Words that the file worked on stands for, and its path without the extension; empty where none is named.
+        row_mask
+            bool or uint8 (n,): the rules that may be given; all where None.
+        bonus
+            float32 (n,), added to the scores; nothing where None.
+        query_intents, intent_boost
+            The task's intents as bits, and what a rule gains that shares one.
+        k
+            How many at most.
+
+        Returns
+        -------
+        rows, scores, meanings : list
+            Best first; ties in the order of the rows. `meanings` are the products of the vectors.
+        relevance : float
+            To be held against `floor`.
+        """
+        cdef Borrowed mask_view
+        cdef Borrowed bonus_view
+        cdef FusedExtras extras
+        extras.mask = NULL
+        extras.bonus = NULL
+        extras.intents = query_intents
+        extras.intent_boost = intent_boost
+        cdef int64_t n = self._index.head.n
+        if k < 0:
+            raise ValueError(f"k is {k}; it must be 0 or more")
+        if row_mask is not None:
+            mask_view.take(row_mask, "row_mask", "?B", "uint8", 1, 0)
+            if mask_view.size() != n:
+                raise ValueError(f"row_mask: expected {n} bytes, got {mask_view.size()}")
+            extras.mask = mask_view.data()
+        if bonus is not None:
+            bonus_view.take(bonus, "bonus", "f", "float32", 4, 0)
+            if bonus_view.size() != n * 4:
+                raise ValueError(f"bonus: expected {n * 4} bytes, got {bonus_view.size()}")
+            extras.bonus = bonus_view.data()
+        cdef const WordPieceKernels* kernels = KERNELS if isa is None else wordpiece_kernels(find_isa(isa))
+        task, kinds, path = encodable(task), encodable(kinds), encodable(path)
+        cdef Span asked = utf8(task)
+        cdef Span said = utf8(kinds)
+        cdef Span place = utf8(path)
+        cdef int64_t wanted = k if k < n else n
+        cdef void* scratch = malloc(search_bytes(n) + wanted * 12 + 12)
+        if scratch == NULL:
+            raise MemoryError
+        cdef int32_t* rows = <int32_t*> ((<char*> scratch) + search_bytes(n))
+        cdef float* scores = <float*> (rows + wanted)
+        cdef float* meanings = scores + wanted
+        cdef FusedAnswer answer
+        cdef int64_t i
+        try:
+            with nogil:
+                answer = search(
+                    kernels[0], self._table, self._lexicon, self._index, asked, said, place, extras, scratch, rows,
+                    scores, meanings, wanted,
+                )
+            return (
+                [rows[i] for i in range(answer.found)],
+                [scores[i] for i in range(answer.found)],
+                [meanings[i] for i in range(answer.found)],
+                answer.relevance,
+            )
+        finally:
+            free(scratch)
