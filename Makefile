@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
   python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
 
-.PHONY: help demo test lint typecheck bench bars eval train profile sanitize fuzz dist wheel format clean
+.PHONY: help demo test lint typecheck bench bars eval train profile sanitize fuzz check-builds check-aarch64 dist wheel format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
@@ -21,6 +21,7 @@ help:
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
 	@echo "make fuzz       every fuzz target for FUZZ_SECONDS, under the same sanitizers"
+	@echo "make check-builds   the hook program by other compilers and options; make check-aarch64: the native tests, emulated"
 	@echo "make dist       sdist and wheel in dist/"
 	@echo "make wheel      the same, and the wheel installed in .venv in place of the working tree"
 
@@ -101,15 +102,42 @@ sanitize: $(VENV)/.check
 	$(BIN)/cmake --build build/sanitize
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
-# libFuzzer is not needed. FUZZ_SECONDS is for each target; FUZZ_SEED makes another run.
+# clang's libFuzzer, which is guided by what it covers, where there is clang; else the driver in native/fuzz.
+# FUZZ_SECONDS is for each target; FUZZ_SEED makes another run.
 FUZZ_SECONDS ?= 30
 FUZZ_SEED ?= 1
+FUZZ_CLANG := $(shell command -v clang++)
+FUZZ_CLANG_C := $(shell command -v clang)
 fuzz: $(VENV)/.check
-	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_SANITIZE=ON
-	$(BIN)/cmake --build build/sanitize --target fuzz_targets
-	set -e; for target in build/sanitize/native/*_fuzz; do echo $$target; \
-	  TIPSTAFF_TABLE=python/tipstaff/gates/packs/secrets/table.bin TIPSTAFF_IMAGE=python/tipstaff/gates/packs/default.image \
-	  $$target $(FUZZ_SECONDS) $(FUZZ_SEED) native/fuzz/seeds/*; done
+	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_SANITIZE=ON \
+	  $(if $(FUZZ_CLANG),-DTIPSTAFF_LIBFUZZER=ON -DCMAKE_CXX_COMPILER=$(FUZZ_CLANG) -DCMAKE_C_COMPILER=$(FUZZ_CLANG_C))
+	$(BIN)/cmake --build build/fuzz --target fuzz_targets
+	set -e; export TIPSTAFF_TABLE=python/tipstaff/gates/packs/secrets/table.bin TIPSTAFF_IMAGE=python/tipstaff/gates/packs/default.image; \
+	for target in build/fuzz/native/*_fuzz; do echo $$target; name=$$(basename $$target); mkdir -p build/fuzz/corpus/$$name; \
+	  $(if $(FUZZ_CLANG),$$target -max_total_time=$(FUZZ_SECONDS) -seed=$(FUZZ_SEED) -max_len=16384 -timeout=20 -verbosity=0 \
+	    -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name native/fuzz/seeds $$(ls -d native/fuzz/corpora/$$name 2>/dev/null),\
+	    $$target $(FUZZ_SECONDS) $(FUZZ_SEED) native/fuzz/seeds/*); done
+
+# The native tests and the hook program for aarch64, run by qemu-user: apt install g++-aarch64-linux-gnu qemu-user.
+check-aarch64: $(VENV)/.check
+	$(BIN)/cmake -S . -B build/aarch64 -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_TESTS=ON \
+	  -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc \
+	  -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ "-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64;-L;/usr/aarch64-linux-gnu"
+	$(BIN)/cmake --build build/aarch64
+	$(BIN)/ctest --test-dir build/aarch64 --output-on-failure
+	! echo '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"},"cwd":"/","session_id":"s"}' | \
+	  HOME=/nowhere qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/native/hook/tipstaff-hook --host claude | grep -v '"deny"'
+
+# Other compilers and options that distributions build with: the hook program must link and judge.
+check-builds: SHELL := /bin/bash
+check-builds: $(VENV)/.check
+	set -e; for build in "clang:-DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang:" "assertions::-D_GLIBCXX_ASSERTIONS" \
+	  "lto::-flto=auto" "libc:-DTIPSTAFF_HOOK_LIBC=ON:"; do IFS=: read -r name options flags <<< "$$build"; echo "== $$name"; \
+	  CXXFLAGS="$$flags" $(BIN)/cmake -S . -B build/check-$$name -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_TESTS=ON $$options > build/check-$$name.log; \
+	  $(BIN)/cmake --build build/check-$$name --target hook_program tipstaff_kernels engine_test; \
+	  build/check-$$name/native/engine_test; \
+	  echo '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"},"cwd":"/","session_id":"s"}' | \
+	    HOME=/nowhere build/check-$$name/native/hook/tipstaff-hook --host claude | grep -q '"deny"'; done
 
 # The sdist, then the wheel from what is in the sdist: what the sdist lacks fails here.
 dist: $(BIN)/python

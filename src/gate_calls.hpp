@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include "threads.hpp"
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 
@@ -27,6 +27,7 @@ struct Place {
     around.temporary = temporary;
     around.state = state;
     around.program = program;
+    around.stack_end = own_stack_end();
     if (files) files::open(&around);
     return around;
   }
@@ -113,10 +114,7 @@ inline void judge_all(const Image& image, const Settings& settings, const std::v
     }
   };
   const std::size_t most = found.size() < threads ? found.size() : threads;
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < most; ++i) others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
+  run_on_threads(most, work);
   for (std::size_t i = 0; i < count; ++i) answers->begin[i + 1] += answers->begin[i];
   answers->found.reserve(answers->begin[count]);
   for (const auto& part : found) answers->found.insert(answers->found.end(), part.begin(), part.end());
@@ -127,9 +125,9 @@ inline void decide_all(const Image& image, const Settings& settings, const std::
                        const Place& place, Dialect dialect, std::uint32_t threads, unsigned char* decisions) {
   constexpr std::size_t kShare = 64;  // commands that a thread takes at a time
   const std::size_t count = commands.size(), shares = (count + kShare - 1) / kShare;
-  const Surroundings around = place.surroundings();
   std::atomic<std::size_t> next{0};
   const auto work = [&]() {
+    const Surroundings around = place.surroundings();
     Room& room = own_room();
     for (;;) {
       const std::size_t share = next.fetch_add(1);
@@ -145,10 +143,7 @@ inline void decide_all(const Image& image, const Settings& settings, const std::
     }
   };
   const std::size_t most = shares < threads ? shares : threads;
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < most; ++i) others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
+  run_on_threads(most, work);
 }
 
 // The code point at which a byte of UTF-8 stands.

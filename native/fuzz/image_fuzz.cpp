@@ -1,5 +1,4 @@
-// Opens forged images and judges with those that open: `image_fuzz IMAGE [SECONDS]`, or as a libFuzzer target.
-#include <chrono>
+// Opens forged images, and judges with those that open.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -70,38 +69,3 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   judge(memory, image.size());
   return 0;
 }
-
-#ifdef TIPSTAFF_FUZZ_MAIN
-int main(int count, char** arguments) {
-  if (count < 2) return 2;
-  std::FILE* file = std::fopen(arguments[1], "rb");
-  if (file == nullptr) return 2;
-  std::vector<unsigned char> data(8 << 20);
-  data.resize(std::fread(data.data(), 1, data.size(), file));
-  std::fclose(file);
-  const double seconds = count > 2 ? std::atof(arguments[2]) : 5;
-  std::uint64_t state = 0x9e3779b97f4a7c15u;
-  const auto next = [&]() {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-  };
-  const auto start = std::chrono::steady_clock::now();
-  std::uint64_t runs = 0;
-  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds) {
-    std::vector<std::uint64_t> memory((data.size() + 7) / 8);
-    std::memcpy(memory.data(), data.data(), data.size());
-    auto* words = reinterpret_cast<std::uint32_t*>(memory.data());
-    for (std::uint64_t i = 0, n = 1 + next() % 4; i < n; ++i) {
-      const std::uint64_t at = 7 + next() % (data.size() / 4 - 7);
-      words[at] = static_cast<std::uint32_t>(next() % 2 != 0 ? next() % 64 : next());
-    }
-    seal(&memory, data.size());
-    judge(memory, data.size());
-    ++runs;
-  }
-  std::printf("%llu images\n", static_cast<unsigned long long>(runs));
-  return 0;
-}
-#endif

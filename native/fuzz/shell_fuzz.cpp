@@ -1,9 +1,4 @@
 // Feeds the shell reader anything, and checks what must always hold of a tree.
-//
-// With libFuzzer:  clang++ -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined -Inative/include
-//                  -Inative/tests native/fuzz/shell_fuzz.cpp
-// Without it:      g++ -std=c++17 -g -O1 -fsanitize=address,undefined -DTIPSTAFF_FUZZ_MAIN -Inative/include -Inative/tests
-//                  native/fuzz/shell_fuzz.cpp && ./a.out [runs] [seed]
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -108,49 +103,3 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
-
-#ifdef TIPSTAFF_FUZZ_MAIN
-int main(int count, char** arguments) {
-  const long runs = count > 1 ? std::atol(arguments[1]) : 100000;
-  std::uint64_t state = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1;
-  const auto random = [&state]() {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return static_cast<std::size_t>(state >> 11);
-  };
-  static const char* const kParts[] = {
-      "rm -rf ", "/", " ", "\n", ";", "&&", "||", "|", "&", "$(", ")", "`", "'", "\"", "${x", "}", "{", "{a,b}", "(", "((",
-      "))", "[[ ", " ]]", "if ", "then ", "fi", "else ", "elif ", "for x in ", "do ", "done", "while ", "case ", " in ",
-      "esac", ";;", "f() ", "function f ", "<<A\n", "A\n", "<<-'A'\n", "<<< ", "<(", ">(", "> f", ">> f", "< f", "2>&1",
-      "&> f", "x=", "x+=", "a=(", "$x", "${x:-", "${x#", "${x/", "${!x}", "${a[@]}", "$@", "\"$@\"", "$1", "$'\\x41", "\\",
-      "\\\n", "#", "eval ", "bash -c ", "sudo ", "xargs ", "find / -exec ", "{} ", "\\; ", "ssh h ", "docker run -v /:/h a ",
-      "git -c alias.x='!a' x ", "alias g=", "set -- ", "shift", "read x ", "cd ", "source ", ". ", "trap ", "echo ",
-      "printf ", "base64 -d ", "xxd -r -p", "cm0gLXJm", "\\x72", "%s", "{1..9}", "{a..", "*", "?", "[", "]", "!", "~", "~/",
-      "export ", "local ", "IFS=, ", "make ", "npm run ", "psql -c ", "python3 -c ", "awk ", "sed ", "e", "tee ", "cat ",
-      "curl ", "-o ", "time ", "coproc ", "parallel ", "::: ", "env -S ", "tar ", "vim -c ", "!ls", "tmux new ", "crontab ",
-      "\r\n", "\t", "\x01", "\xff", "$((", "$[", "@(", "!(", "{fd}>", "1", "9999999999", "-", "--", "=", ",", "..",
-      "powershell -e ", "cmd /c ", "node -e ", "perl -e ", "tr a-z b-z ", "rev ", "yes ", "mktemp", "$HOME", "$PWD"};
-  constexpr std::size_t kCount = sizeof kParts / sizeof kParts[0];
-  std::string text;
-  for (long run = 0; run < runs; ++run) {
-    if (run % 4 != 0 || text.size() > 4096) text.clear();
-    const std::size_t parts = 1 + random() % 24;
-    for (std::size_t i = 0; i < parts; ++i) {
-      const std::size_t pick = random();
-      if (pick % 29 == 0) {
-        text.push_back(static_cast<char>(random() & 255));
-      } else if (pick % 31 == 0 && !text.empty()) {
-        text.resize(random() % text.size());
-      } else if (pick % 37 == 0 && !text.empty()) {
-        text.append(text.substr(random() % text.size(), 40));
-      } else {
-        text.append(kParts[pick / 64 % kCount]);
-      }
-    }
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  }
-  std::printf("%ld texts\n", runs);
-  return 0;
-}
-#endif

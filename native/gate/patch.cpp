@@ -347,8 +347,9 @@ bool FormerParts::next(Span* part) noexcept {
     return true;
   };
   if (kind_ == Kind::whole) {
-    kind_ = Kind::none;
-    return found(0, text_.size());
+    if (at_ == text_.size()) return false;
+    at_ = text_.size();
+    return found(0, at_);
   }
   while (kind_ == Kind::lines && at_ < text_.size()) {
     const std::size_t start = at_;

@@ -17,6 +17,10 @@
 
 namespace tipstaff::gate {
 
+void read_library_calls(Reader& reader, const Code& code, const Frame& frame) noexcept {
+  program::read_library_calls(reader, code, frame, program::Language::node, Dialect::node);
+}
+
 void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const Frame& frame) noexcept {
   using program::Language;
   if (code.text.size() == 1 && code.text[0] == kUnknownPart) {

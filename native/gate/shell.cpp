@@ -23,7 +23,6 @@
 // shell/programs/scripts.hpp       scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
 #include <cstring>
 
-#include "tipstaff/gate/scripting/quotes.hpp"
 #include "tipstaff/gate/shell/language/assignments.hpp"
 #include "tipstaff/gate/shell/language/braces.hpp"
 #include "tipstaff/gate/shell/language/bytes.hpp"

@@ -219,16 +219,13 @@ void mask_secrets(const HookEvent& event, const Situation& situation, bool count
   };
   for (std::uint32_t i = 0; i < event.field_count; ++i) {
     const gate::Field& field = event.fields[i];
-    // What an edit takes away is no new secret: taking it away is what is wanted.
+    // What an edit takes away is no new secret: taking it away is what is wanted. It is masked all the same.
     gate::FormerParts former(event.tool, field.name, field.text);
-    gate::Span part;
-    const bool all_former = gate::FormerParts(event.tool, field.name, field.text).next(&part) &&
-                            part.end - part.start == field.text.size();
     Redaction::Weight weight;
     weight.command = gate::ascii::one_of(field.name, "command cmd commands shell_command bash shell command_line script chars argv");
     if (redaction.mask(field.text, true, &weight, path, &former) == 0)
-      redaction.mask_named(field.name, field.text, true, &weight, path);
-    if (!all_former) take(weight, i);
+      redaction.mask_named(field.name, field.text, true, former.whole() ? nullptr : &weight, path);
+    take(weight, i);
   }
   if (event.input != kNoNode) {
     Redaction::Weight weight;
@@ -266,6 +263,7 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   around.repository = situation.repository;
   around.home = environment("HOME");
   around.temporary = temporary_folder(around.home, situation.repository);
+  around.stack_end = situation.stack_end;
   around.state = situation.state->view();
   around.program = situation.program;
   around.follows_links = true;

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,7 +66,7 @@ Judgement judgement;
 // What is answered when the time is up or the program fails; ready before the judging starts, as a handler may not make
 // it. A host takes a hook that dies for one that has nothing against the call.
 char late_reply[2048];
-alignas(16) char handler_stack[16384];
+alignas(16) char handler_stack[65536];  // macOS asks for 32 KiB at least
 volatile sig_atomic_t late_bytes = 0;
 volatile sig_atomic_t late_status = 2;
 constexpr std::string_view kLateReason =
@@ -190,15 +191,22 @@ void take_signals() noexcept {
   std::memset(&stack, 0, sizeof stack);
   stack.ss_sp = handler_stack;
   stack.ss_size = sizeof handler_stack;
-  ::sigaltstack(&stack, nullptr);
+  const bool own_stack = ::sigaltstack(&stack, nullptr) == 0;
   struct sigaction action;
   std::memset(&action, 0, sizeof action);
   action.sa_handler = on_time_up;
-  action.sa_flags = SA_ONSTACK;
+  action.sa_flags = own_stack ? SA_ONSTACK : 0;
   for (int signal : {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::sigaction(signal, &action, nullptr);
   // A reader that went away and a file that may not grow are told by errors; they must not end the program.
   action.sa_handler = SIG_IGN;
   for (int signal : {SIGPIPE, SIGXFSZ}) ::sigaction(signal, &action, nullptr);
+}
+
+// Where the stack ends, null where it has no limit. Arguments and environment take up to a quarter of it.
+const void* stack_end() noexcept {
+  struct rlimit limit;
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return nullptr;
+  return static_cast<const char*>(__builtin_frame_address(0)) - limit.rlim_cur / 4 * 3;
 }
 
 void* more_memory(std::size_t bytes) noexcept {
@@ -341,6 +349,7 @@ int main(int count, char** arguments) {
     situation.program = {program, size};
   situation.now_s = now_ns(CLOCK_REALTIME) / 1000000000u;
   situation.input_bytes = bytes;
+  situation.stack_end = stack_end();
   judge(event, situation, tree, &judgement);
 
   char* reply_bytes = reply_memory;

@@ -10,10 +10,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <elf.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
@@ -36,10 +38,11 @@ int last_error;
 char** environment;
 
 enum Number : long {
-  read_call = 0, write_call = 1, close_call = 3, fstat_call = 5, mmap_call = 9,
+  read_call = 0, write_call = 1, close_call = 3, fstat_call = 5, mmap_call = 9, mprotect_call = 10,
   munmap_call = 11, rt_sigaction_call = 13, pread_call = 17, pwrite_call = 18, access_call = 21, nanosleep_call = 35,
   setitimer_call = 38, getpid_call = 39, exit_call = 60, kill_call = 62, flock_call = 73, getcwd_call = 79,
-  rename_call = 82, mkdir_call = 83, unlink_call = 87, readlink_call = 89, geteuid_call = 107, sigaltstack_call = 131,
+  rename_call = 82, mkdir_call = 83, unlink_call = 87, readlink_call = 89, getrlimit_call = 97, geteuid_call = 107,
+  sigaltstack_call = 131, arch_prctl_call = 158,
   clock_gettime_call = 228, exit_group_call = 231, openat_call = 257, newfstatat_call = 262,
 };
 
@@ -78,6 +81,36 @@ constexpr unsigned long kRestorer = 0x04000000;
 
 unsigned char* bytes_of(void* memory) noexcept { return static_cast<unsigned char*>(memory); }
 const unsigned char* bytes_of(const void* memory) noexcept { return static_cast<const unsigned char*>(memory); }
+
+// What compilers reach through the register fs: the block's own address, and the guard of the stack 40 bytes on.
+struct alignas(16) ThreadBlock {
+  ThreadBlock* self;
+  std::uint64_t unused[4];
+  std::uint64_t guard;
+};
+ThreadBlock thread_block;
+
+// Sets the stack's guard from the kernel's random bytes, and makes what is only written before the start read-only.
+// Nothing before it may have a guard of its own.
+void harden(const Elf64_auxv_t* about) noexcept {
+  const Elf64_Phdr* segments = nullptr;
+  std::uint64_t count = 0;
+  thread_block.self = &thread_block;
+  for (; about->a_type != AT_NULL; ++about) {
+    if (about->a_type == AT_RANDOM) __builtin_memcpy(&thread_block.guard, reinterpret_cast<const void*>(about->a_un.a_val), 8);
+    if (about->a_type == AT_PHDR) segments = reinterpret_cast<const Elf64_Phdr*>(about->a_un.a_val);
+    if (about->a_type == AT_PHNUM) count = about->a_un.a_val;
+  }
+  thread_block.guard &= ~std::uint64_t{0xff};  // a text that runs over ends at the first byte
+  constexpr long kSetFs = 0x1002;
+  call(arch_prctl_call, kSetFs, number(&thread_block));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (segments[i].p_type != PT_GNU_RELRO) continue;
+    const std::uint64_t first = segments[i].p_vaddr & ~std::uint64_t{4095};
+    const std::uint64_t last = (segments[i].p_vaddr + segments[i].p_memsz) & ~std::uint64_t{4095};
+    if (last > first) call(mprotect_call, static_cast<long>(first), static_cast<long>(last - first), PROT_READ);
+  }
+}
 
 struct System {
   long read_link(const char* path, char* to, std::size_t size) const noexcept {
@@ -121,7 +154,7 @@ using Initialiser = void (*)(int, char**, char**);
 extern Initialiser __init_array_start[] __attribute__((visibility("hidden")));
 extern Initialiser __init_array_end[] __attribute__((visibility("hidden")));
 
-[[noreturn]] void _exit(int status) {
+void _exit(int status) {
   for (;;) {
     call(exit_group_call, status);
     call(exit_call, status);
@@ -132,6 +165,9 @@ __attribute__((used)) void tipstaff_start(long* stack) noexcept {
   const int count = static_cast<int>(*stack);
   char** const arguments = reinterpret_cast<char**>(stack + 1);
   environment = arguments + count + 1;
+  char** end = environment;
+  while (*end != nullptr) ++end;
+  harden(reinterpret_cast<const Elf64_auxv_t*>(end + 1));
   for (Initialiser* one = __init_array_start; one != __init_array_end; ++one) (*one)(count, arguments, environment);
   _exit(program(count, arguments));
 }
@@ -153,6 +189,10 @@ void* memset(void* to, int byte, std::size_t size) noexcept {
   return to;
 }
 int memcmp(const void* left, const void* right, std::size_t size) noexcept {
+  return memory::compare(bytes_of(left), bytes_of(right), size);
+}
+// What clang makes of a comparison of which only equality is asked.
+int bcmp(const void* left, const void* right, std::size_t size) noexcept {
   return memory::compare(bytes_of(left), bytes_of(right), size);
 }
 // The headers of C++ declare it twice, for constant and for other bytes.
@@ -250,6 +290,10 @@ int sigaction(int signal, const struct sigaction* __restrict action, struct siga
   __builtin_memcpy(&wanted.mask, &action->sa_mask, sizeof wanted.mask);
   return static_cast<int>(told(call(rt_sigaction_call, signal, number(&wanted), 0, sizeof wanted.mask)));
 }
+int tipstaff_getrlimit(int which, struct rlimit* to) noexcept __asm__("getrlimit");
+int tipstaff_getrlimit(int which, struct rlimit* to) noexcept {
+  return static_cast<int>(told(call(getrlimit_call, which, number(to))));
+}
 pid_t getpid() noexcept { return static_cast<pid_t>(call(getpid_call)); }
 uid_t geteuid() noexcept { return static_cast<uid_t>(call(geteuid_call)); }
 
@@ -263,6 +307,12 @@ char* getenv(const char* name) noexcept {
   return nullptr;
 }
 
+// The guard of the stack was written over.
+[[noreturn]] void __stack_chk_fail() {
+  call(kill_call, call(getpid_call), SIGABRT);
+  _exit(2);
+}
+
 }  // extern "C"
 
 namespace std {
@@ -272,5 +322,12 @@ namespace std {
   call(kill_call, call(getpid_call), SIGABRT);
   _exit(2);
 }
+// What headers call that were compiled with _GLIBCXX_ASSERTIONS.
+#if defined(_GLIBCXX_ASSERTIONS) && defined(_GLIBCXX_RELEASE) && _GLIBCXX_RELEASE >= 12
+[[noreturn]] void __glibcxx_assert_fail(const char*, int, const char*, const char*) noexcept {
+  call(kill_call, call(getpid_call), SIGABRT);
+  _exit(2);
+}
+#endif
 
 }  // namespace std

@@ -63,7 +63,7 @@ def test_eight_tiers_in_order(project: Path) -> None:
         "text of .tipstaff/memory/journal/2026-03-01.md\n\ntext of .tipstaff/memory/journal/2026-02-28.md"
     )
     assert tiers[0].content == (
-        "\n\n# Soul (Core Identity)\n\nWho you are; it holds whatever else is said.\n\ntext of .tipstaff/SOUL.md"
+        "\n\n# Soul (Core Identity)\n\nWho you are; it holds whatever else is said.\n\nhome SOUL.md"
     )
     assert tiers[0].key == "memory:soul"
 

@@ -149,7 +149,10 @@ def test_taking_a_secret_away_is_no_secret(gates: EnforcementGates) -> None:
 
 
 BLOCKS = ("<<<<<<< SEARCH\n{}\n=======\n{}\n>>>>>>> REPLACE", "------- SEARCH\n{}\n=======\n{}\n+++++++ REPLACE\n")
-PATCHES = ("*** Begin Patch\n*** Update File: a.py\n@@\n-{}\n+{}\n*** End Patch", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{}\n+{}\n")
+PATCHES = (
+    "*** Begin Patch\n*** Update File: a.py\n@@\n-{}\n+{}\n*** End Patch",
+    "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{}\n+{}\n",
+)
 
 
 @pytest.mark.parametrize(

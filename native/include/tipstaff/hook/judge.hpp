@@ -28,6 +28,7 @@ struct Situation {
   std::string_view program;     // this one's own path; empty where it is not known
   std::uint64_t now_s = 0;
   std::size_t input_bytes = 0;
+  const void* stack_end = nullptr;  // null where it is not known
 };
 
 struct Judgement {

@@ -41,16 +41,14 @@ class Redaction {
   std::uint32_t distinct() const noexcept { return distinct_; }
 
   // Masks the secrets of a text and returns their number; `first` is the first of them. `wary` as in
-  // tipstaff.gates.scan_secrets: whether to report where a value may well be no secret.
-  // `weight`, where one is given, is changed; `path`: the file that the text is for, empty for a command. Those in
-  // `former` parts are masked and do not weigh.
+  // tipstaff.gates.scan_secrets: whether to speak where a value may well be no secret.
+  // `weight`, where one is given, is changed by those outside `former` parts; `path`: the file that the text is for, empty
+  // for a command.
   std::uint32_t mask(std::string_view text, bool wary, Weight* weight, std::string_view path = {},
                      gate::FormerParts* former = nullptr) noexcept {
     if (!usable_ || text.size() < 3) return 0;
     auto* const bytes = reinterpret_cast<secrets::Byte*>(const_cast<char*>(text.data()));
     std::uint32_t masked = 0;
-    gate::Span part;
-    bool has_part = former != nullptr && former->next(&part);
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t found = secrets::scan(table_, bytes, text.size(), find_literals_portable, wary, found_, kRoom);
       if (found == 0) return masked;

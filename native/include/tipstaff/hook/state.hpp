@@ -174,6 +174,14 @@ inline std::string_view name_of(PolicyFault fault) noexcept {
   }
 }
 
+#if defined(__APPLE__)
+inline const timespec& written_at(const struct stat& about) noexcept { return about.st_mtimespec; }
+inline const timespec& changed_at(const struct stat& about) noexcept { return about.st_ctimespec; }
+#else
+inline const timespec& written_at(const struct stat& about) noexcept { return about.st_mtim; }
+inline const timespec& changed_at(const struct stat& about) noexcept { return about.st_ctim; }
+#endif
+
 // What the system knew of a policy file when every byte of it was last checked. Whoever writes to the file, by whatever
 // name, changes it; so most calls need not read a third of a megabyte to know that it is whole.
 struct Stamp {
@@ -183,8 +191,8 @@ struct Stamp {
 
   explicit Stamp(const struct stat& about) noexcept
       : device(static_cast<std::uint64_t>(about.st_dev)), inode(static_cast<std::uint64_t>(about.st_ino)),
-        bytes(static_cast<std::uint64_t>(about.st_size)), written_ns(nanoseconds(about.st_mtim)),
-        changed_ns(nanoseconds(about.st_ctim)) {}
+        bytes(static_cast<std::uint64_t>(about.st_size)), written_ns(nanoseconds(written_at(about))),
+        changed_ns(nanoseconds(changed_at(about))) {}
 
   bool is_in(const Path& path) const noexcept {
     if (!path.ok()) return false;
@@ -230,7 +238,7 @@ inline bool sources_are_current(std::string_view sources) noexcept {
     // "0 0" stands for a file or folder that was not there.
     if (!there && numbers[0] == 0 && numbers[1] == 0) continue;
     if (!there) return false;
-    const std::uint64_t changed = Stamp::nanoseconds(about.st_mtim);
+    const std::uint64_t changed = Stamp::nanoseconds(written_at(about));
     const std::uint64_t size = S_ISDIR(about.st_mode) ? 0 : static_cast<std::uint64_t>(about.st_size);
     if (changed != numbers[0] || size != numbers[1]) return false;
   }

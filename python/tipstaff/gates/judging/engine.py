@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.fields import Field, as_text, encodable, fields_of, keys_of
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from tipstaff.kernels._gates import Flow, Place
 
 _MOST_PLACES: Final = 1024
+
+
+def _processors() -> int:
+    """Return how many processors this process may use; macOS does not say, and has no affinities."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class EnforcementGates:
@@ -280,7 +285,7 @@ class EnforcementGates:
         """
         items = [prepared(event) for event in events]
         calls = [(item.tool, item.given, item.dialect, self._place(item.cwd)) for item in items if not item.is_edit]
-        workers = max(1, threads if threads is not None else len(os.sched_getaffinity(0)))
+        workers = max(1, threads if threads is not None else _processors())
         answers = iter(self._policy.native.batch(calls, self._settings, workers))
         results: list[list[GateResult]] = []
         for item in items:

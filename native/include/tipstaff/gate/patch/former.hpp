@@ -14,6 +14,8 @@ class FormerParts {
  public:
   FormerParts(std::string_view tool, std::string_view field, std::string_view text) noexcept;
 
+  // Whether all of the text is taken away.
+  bool whole() const noexcept { return kind_ == Kind::whole; }
   // The next part, in bytes; false after the last one.
   bool next(Span* part) noexcept;
 

@@ -101,7 +101,7 @@ inline void PowerShell::arguments_away() noexcept {
 }
 
 inline void PowerShell::run_block(const Value& block) noexcept {
-  if (level_ >= kLevels) return;
+  if (level_ >= kLevels || reader_.out_of_stack()) return;
   const std::size_t at = at_, end = end_;
   at_ = block.start;
   end_ = block.stop;

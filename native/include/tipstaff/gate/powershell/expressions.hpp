@@ -6,7 +6,7 @@
 namespace tipstaff::gate::powershell {
 
 inline Value PowerShell::expression() noexcept {
-  if (level_ >= kLevels) {
+  if (level_ >= kLevels || reader_.out_of_stack()) {
     statements('\0');
     return Value{};
   }
@@ -119,7 +119,7 @@ inline Value PowerShell::primary() noexcept {
     return type();
   } else if (c == '-' || c == '!' || c == '+') {
     while (peek() == '-' || peek() == '!' || peek() == '+') ++at_;
-    if (at_ >= end_ || ascii::is_space(peek()) || level_ >= kLevels) return value;
+    if (at_ >= end_ || ascii::is_space(peek()) || level_ >= kLevels || reader_.out_of_stack()) return value;
     const Level level(level_);
     return primary();
   } else if (ascii::is_digit(c)) {
@@ -157,7 +157,7 @@ inline Value PowerShell::type() noexcept {
     return members(Value{}, start);
   }
   if (at_ >= end_ || std::string_view(");|},\n").find(peek()) != std::string_view::npos) return Value{};
-  if (level_ >= kLevels) return Value{};
+  if (level_ >= kLevels || reader_.out_of_stack()) return Value{};
   const Level level(level_);
   Value value = primary();
   if (ascii::equals(name, "char") && value.is_text()) return character(value);
@@ -184,7 +184,7 @@ inline std::uint32_t PowerShell::method_arguments(Value* values, std::uint32_t m
 }
 
 inline Value PowerShell::primary_sum() noexcept {
-  if (level_ >= kLevels) {
+  if (level_ >= kLevels || reader_.out_of_stack()) {
     statements('\0');
     return Value{};
   }

@@ -169,7 +169,7 @@ inline Value PowerShell::table() noexcept {
   ++at_;
   Known pairs[2 * kListed];
   std::uint32_t n = 0;
-  if (level_ >= kLevels) {
+  if (level_ >= kLevels || reader_.out_of_stack()) {
     statements('\0');
     return Value{};
   }

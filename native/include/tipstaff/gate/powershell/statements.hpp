@@ -25,7 +25,7 @@ inline void PowerShell::skip_blanks(bool lines) noexcept {
 }
 
 inline void PowerShell::statements(char close) noexcept {
-  if (level_ >= kLevels) {
+  if (level_ >= kLevels || reader_.out_of_stack()) {
     if (!said_depth_) tree_.add_uncertainty(Unresolved::depth, code_.at(at_, at_), frame_.carrier);
     said_depth_ = true;
     at_ = end_;
@@ -134,7 +134,7 @@ inline void PowerShell::block_here() noexcept {  // at the opening brace
 }
 
 inline Value PowerShell::parenthesis() noexcept {  // at the opening parenthesis
-  if (level_ >= kLevels) {
+  if (level_ >= kLevels || reader_.out_of_stack()) {
     statements('\0');
     return Value{};
   }

@@ -6,7 +6,7 @@
 namespace tipstaff::gate::program {
 
 inline Value Program::expression() noexcept {
-  if (level_ >= kLevels) return too_deep();
+  if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
   const std::size_t start = token_.start;
   Value value = unary();

@@ -56,7 +56,7 @@ inline const Value* Program::store_method(std::string_view base, std::string_vie
 
 // A method of something that is not a module: texts, paths, contents, lists.
 inline Value Program::method(const Value& self, std::string_view name, std::size_t start) noexcept {
-  if (level_ >= kLevels) return too_deep();
+  if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
   if (language_ == Language::node && name.size() > 4 && ascii::ends_with(name, "sync")) name.remove_suffix(4);
   const bool each = ascii::one_of(name, "foreach map each filter flatmap some every each_entry then") && self.is_several();

@@ -171,7 +171,7 @@ inline Value Program::no_arguments(const Value& value, std::size_t start) noexce
 }
 
 inline Value Program::call(const Value& callee, std::size_t start) noexcept {
-  if (level_ >= kLevels) return too_deep();
+  if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
   std::string_view name = callee.kind == Value::object ? callee.known.text : std::string_view();
   const std::string_view own = method_;

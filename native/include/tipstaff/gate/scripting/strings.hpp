@@ -142,7 +142,7 @@ inline void Program::interpolate(const Token& token, Value* inserted, std::uint3
 
 // The value of a part of the text, read as code.
 inline Value Program::part_value(std::size_t start, std::size_t end) noexcept {
-  if (level_ >= kLevels) return too_deep();
+  if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
   const Lexer outer = lexer_;
   const Token token = token_;

@@ -5,27 +5,29 @@
 
 namespace tipstaff::gate {
 
-// One for each dialect; defined in the header that is named after it. Each adds what its code would run to the
+// One for each dialect; defined in the source in native/gate/ that is named after it. Each adds what its code would run to the
 // tree below `frame.node`, with `frame.carrier` as carrier and `frame.via` among its bits. Linear in the text.
-void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept;            // shell.hpp
+void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept;            // shell.cpp
 // What a file that is written would run later, unasked: start-up files of shells, git's configuration, units.
 bool is_started_file(std::string_view path) noexcept;
 void read_started_file(Reader& reader, std::string_view path, const Code& content, const Frame& frame) noexcept;
-void read_powershell(Reader& reader, const Code& code, const Frame& frame) noexcept;       // powershell.hpp
-void read_cmd(Reader& reader, const Code& code, const Frame& frame) noexcept;              // powershell.hpp
+void read_powershell(Reader& reader, const Code& code, const Frame& frame) noexcept;       // powershell.cpp
+void read_cmd(Reader& reader, const Code& code, const Frame& frame) noexcept;              // cmd.cpp
 void read_interpreter(Reader& reader, Dialect dialect, const Code& code,
-                      const Frame& frame) noexcept;                                        // interpreters.hpp
-void read_sql(Reader& reader, const Code& code, const Frame& frame) noexcept;              // sql.hpp
-void read_redis(Reader& reader, const Code& code, const Frame& frame) noexcept;            // sql.hpp
-void read_mongo(Reader& reader, const Code& code, const Frame& frame) noexcept;            // sql.hpp
-void read_patch(Reader& reader, const Code& code, const Frame& frame) noexcept;            // patch.hpp
+                      const Frame& frame) noexcept;                                        // scripting.cpp
+// The calls of libraries in a language that has no reader of its own.
+void read_library_calls(Reader& reader, const Code& code, const Frame& frame) noexcept;    // scripting.cpp
+void read_sql(Reader& reader, const Code& code, const Frame& frame) noexcept;              // sql.cpp
+void read_redis(Reader& reader, const Code& code, const Frame& frame) noexcept;            // sql.cpp
+void read_mongo(Reader& reader, const Code& code, const Frame& frame) noexcept;            // sql.cpp
+void read_patch(Reader& reader, const Code& code, const Frame& frame) noexcept;            // patch.cpp
 void read_make(Reader& reader, const Code& code, std::string_view target,
-               const Frame& frame) noexcept;                                               // scripts.hpp
-void read_crontab(Reader& reader, const Code& code, const Frame& frame) noexcept;          // scripts.hpp
+               const Frame& frame) noexcept;                                               // shell.cpp
+void read_crontab(Reader& reader, const Code& code, const Frame& frame) noexcept;          // shell.cpp
 
 // Reads code of a dialect one level deeper; past limits::kDepth it says so instead.
 inline void read_code(Reader& reader, Dialect dialect, const Code& code, Frame frame) noexcept {
-  if (frame.depth >= limits::kDepth) {
+  if (frame.depth >= limits::kDepth || reader.out_of_stack()) {
     reader.tree->add_uncertainty(Unresolved::depth, code.origin, frame.carrier);
     return;
   }

@@ -224,6 +224,7 @@ struct Surroundings {
   // Resolves symbolic links of an existing path into `out`; returns its length, 0 where nothing is to be resolved.
   std::size_t (*real_path)(void* self, std::string_view path, char* out, std::size_t capacity) noexcept = nullptr;
   void* self = nullptr;
+  const void* stack_end = nullptr;  // the lowest byte of the thread's stack; null where it is not known
 };
 
 namespace limits {
@@ -231,6 +232,7 @@ constexpr std::uint32_t kDepth = 24;
 constexpr std::size_t kScriptBytes = 256 * 1024;
 constexpr std::uint32_t kExpansions = 256;  // words that one word may become
 constexpr std::size_t kNestedBytes = 4 * 1024 * 1024;  // text that is read again or deeper, all of it together
+constexpr std::size_t kStackBytes = 112 * 1024;        // what a level takes until it asks again, twice
 }  // namespace limits
 
 // The commands of one text, in one block of memory.
@@ -416,6 +418,13 @@ struct Reader {
   Tree* tree;
   const Surroundings* surroundings;
   std::size_t nested_bytes = limits::kNestedBytes;  // what is left of them
+
+  // Whether no more levels fit on the stack: asked wherever reading goes one deeper.
+  bool out_of_stack() const noexcept {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const auto end = reinterpret_cast<std::uintptr_t>(surroundings->stack_end);
+    return end != 0 && here < end + limits::kStackBytes;
+  }
 };
 
 }  // namespace tipstaff::gate

@@ -108,7 +108,7 @@ inline bool ShellReader::read_braces(Pieces& pieces) noexcept {
     pos_ = close + 1;
     return true;
   }
-  if (session_.level >= kLevels) {
+  if (session_.level >= kLevels || reader_.out_of_stack()) {
     give_up(Unresolved::depth, span_of(pos_, end_));
     return true;
   }

@@ -19,7 +19,7 @@ inline bool ShellReader::call_function(Invocation& in) noexcept {
       return true;
     }
     if (function.body.size() > reader_.nested_bytes || frame_.depth >= limits::kDepth ||
-        session_.level + 2 > kLevels) {
+        session_.level + 2 > kLevels || reader_.out_of_stack()) {
       uncertain(Unresolved::depth, in.span, in.command);
       return true;
     }

@@ -6,7 +6,7 @@
 namespace tipstaff::gate::shell {
 
 inline void ShellReader::run(Invocation& in) noexcept {
-  if (session_.level >= kLevels) {
+  if (session_.level >= kLevels || reader_.out_of_stack()) {
     uncertain(Unresolved::depth, in.span, in.carrier);
     return;
   }

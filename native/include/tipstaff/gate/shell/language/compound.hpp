@@ -8,7 +8,7 @@ namespace tipstaff::gate::shell {
 // Reads a compound command with its redirections, and gathers what it writes.
 inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)() noexcept) noexcept {
   const char* const start = pos_;
-  if (session_.level >= kLevels) return give_up(Unresolved::depth, span_of(start, end_));
+  if (session_.level >= kLevels || reader_.out_of_stack()) return give_up(Unresolved::depth, span_of(start, end_));
   ++session_.level;
   const std::uint32_t outer_node = frame_.node;
   const std::uint32_t node = add_node(kind, span_of(start, start), outer_node);

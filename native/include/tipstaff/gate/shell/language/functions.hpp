@@ -30,7 +30,7 @@ inline bool ShellReader::read_tight_bomb(string_view name) noexcept {
 inline void ShellReader::read_function(string_view name) noexcept {
   skip_lines();
   const char* const start = pos_;
-  if (session_.level >= kLevels) return give_up(Unresolved::depth, span_of(start, end_));
+  if (session_.level >= kLevels || reader_.out_of_stack()) return give_up(Unresolved::depth, span_of(start, end_));
   Function function;
   function.name = name;
   function.verbatim = code_.verbatim;

@@ -20,7 +20,7 @@ inline Frame ShellReader::inner_frame(const Invocation& in, std::uint32_t via) c
 inline void ShellReader::nested(Invocation& in, string_view text, Span span, const Nested& options) noexcept {
   if (text.empty()) return;
   Frame frame = inner_frame(in, options.via);
-  if (frame.depth >= limits::kDepth || session_.level + 2 > kLevels) {
+  if (frame.depth >= limits::kDepth || session_.level + 2 > kLevels || reader_.out_of_stack()) {
     uncertain(Unresolved::depth, span, in.command);
     return;
   }

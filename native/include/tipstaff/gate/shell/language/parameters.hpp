@@ -207,7 +207,7 @@ inline void ShellReader::add_parameter(Pieces& pieces, string_view name, bool qu
 // ${name...} at pos_.
 inline void ShellReader::read_parameter(Pieces& pieces, bool quoted) noexcept {
   const char* const start = pos_;
-  if (session_.level >= kLevels) return give_up(Unresolved::depth, span_of(start, end_));
+  if (session_.level >= kLevels || reader_.out_of_stack()) return give_up(Unresolved::depth, span_of(start, end_));
   ++session_.level;
   const char* p = start + 2;
   bool length = false, indirect = false;

@@ -261,7 +261,7 @@ inline void ShellReader::read_here_document(Redirections& out, bool strip_tabs) 
   }
   if (literal || body.find_first_of("$`\\") == string_view::npos) return;
   // Substitutions in it run.
-  if (session_.level >= kLevels) return give_up(Unresolved::depth, span);
+  if (session_.level >= kLevels || reader_.out_of_stack()) return give_up(Unresolved::depth, span);
   ++session_.level;
   Pieces pieces;
   const std::uint32_t scratch = session_.scratch.size();

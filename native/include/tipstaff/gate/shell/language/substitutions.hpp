@@ -36,7 +36,7 @@ inline void ShellReader::read_arithmetic(Pieces& pieces, const char* close, std:
     return add_literal(pieces, inside, 0, quoted);
   }
   if (inside.find_first_of("$`") != string_view::npos) {
-    if (session_.level >= kLevels) return give_up(Unresolved::depth, span_of(begin, end_));
+    if (session_.level >= kLevels || reader_.out_of_stack()) return give_up(Unresolved::depth, span_of(begin, end_));
     ++session_.level;
     const char* const end = end_;
     end_ = close;
@@ -67,7 +67,7 @@ inline Stream ShellReader::load_secretly(const Stream& file) noexcept {
 // The commands of $( ... ), read where they stand; pos_ is behind the parenthesis.
 inline Stream ShellReader::read_substitution() noexcept {
   const char* const start = pos_;
-  if (session_.level >= kLevels) {
+  if (session_.level >= kLevels || reader_.out_of_stack()) {
     give_up(Unresolved::depth, span_of(start, end_));
     return {};
   }

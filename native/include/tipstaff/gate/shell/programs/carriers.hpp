@@ -280,7 +280,6 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
     if (known.tool != program.name || known.verb != verb) continue;
     std::uint32_t i = at + 1;
     if (verb == "develop" || verb == "shell" || verb == "enter") {
-      Word code;
       for (std::uint32_t k = i; k + 1 < in.count; ++k) {
         if (one_of(text_of(in, k), "-c --command --")) return run_inner(in, k + 1, 0);
       }

@@ -135,7 +135,6 @@ inline void ShellReader::run_parallel(Invocation& in) noexcept {
   bool placed = false;
   const std::uint32_t first = tree_.word_count();
   // A single quoted text is shell code; so are several words, once the values are put in.
-  string_view text;
   for (std::uint32_t i = at; i < colons; ++i) {
     const Word word = argument(in, i);
     const std::size_t found = word.text.find("{}");

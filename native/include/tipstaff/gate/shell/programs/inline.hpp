@@ -4,7 +4,6 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/sockets.hpp"
-#include "tipstaff/gate/scripting/library_calls.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
 
 namespace tipstaff::gate::shell {
@@ -143,7 +142,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     }
     return;
   }
-  program::read_library_calls(reader_, code_for(text, span), inner_frame(in, via::kInterpreter), program::Language::node, Dialect::node);
+  read_library_calls(reader_, code_for(text, span), inner_frame(in, via::kInterpreter));
   Nested options;
   options.via = via::kInterpreter | via::kEvaluated;
   NamedTexts names;

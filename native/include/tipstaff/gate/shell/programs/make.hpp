@@ -265,7 +265,7 @@ inline void ShellReader::run_make(Invocation& in) noexcept {
     }
     return;
   }
-  if (frame_.depth >= limits::kDepth || session_.level + 2 > kLevels || content.text.size() > reader_.nested_bytes) {
+  if (frame_.depth >= limits::kDepth || session_.level + 2 > kLevels || reader_.out_of_stack() || content.text.size() > reader_.nested_bytes) {
     uncertain(Unresolved::depth, in.span, in.command);
     return;
   }

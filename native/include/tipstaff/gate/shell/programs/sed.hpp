@@ -20,7 +20,7 @@ inline bool in_class(string_view name, char c) noexcept {
   if (name == "space") return c == ' ' || (c >= '\t' && c <= '\r');
   if (name == "blank") return c == ' ' || c == '\t';
   if (name == "punct") return graph && !low && !up && !digit;
-  if (name == "cntrl") return (c >= 0 && c < ' ') || c == 127;
+  if (name == "cntrl") return static_cast<unsigned char>(c) < ' ' || c == 127;
   if (name == "print") return graph || c == ' ';
   if (name == "graph") return graph;
   if (name == "xdigit") return hex_digit(c) >= 0;
