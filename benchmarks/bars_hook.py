@@ -17,17 +17,12 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.judging import Row
-from benchmarks.peers.install import PeerUnavailableError, install, node_program
+from benchmarks.peers.install import SAFETY_NET, PeerUnavailableError, install, node_program
 
 from benchmarks import inputs
 
 HOOK: Final = Path(os.environ.get("TIPSTAFF_HOOK") or Path(sysconfig.get_path("scripts"), "tipstaff-hook"))
 PEERS: Final = Path(__file__).with_name("peers")
-SAFETY_NET: Final = (
-    "cc-safety-net",
-    "2.4.5",
-    "sha512-NxVJYOyXsqI6+xX18nk5AiHilhgIR3thwBgDzXeEHuxKPrUhutD40tOGX3kgYDyqBwHPASyn7UOm05pAzhTsPw==",
-)
 _COMMAND: Final = "git commit -m 'Explain rm -rf' && npm test -- --watch=false"
 ROUNDS: Final = 301
 SLOW_ROUNDS: Final = 15

@@ -143,7 +143,7 @@ def main() -> int:
         return subprocess.run(
             [sys.executable, "-m", "benchmarks.bars_kernels"], env=environment, check=False
         ).returncode
-    print(f"kernels: {kernels.implementation()}, {kernels.isa()}; load {os.getloadavg()[0]:.1f}")
+    print(f"instruction set: {kernels.isa()}; load {os.getloadavg()[0]:.1f}")
     bars = measure()
     for bar in bars:
         sign = "<=" if bar.at_most else ">="

@@ -17,8 +17,8 @@ from typing import Any
 
 from tipstaff.gates.secrets.scanner import TABLE_FILE
 from tipstaff.kernels import SecretTable
-from tipstaff.kernels.plain import secret_table as plain_secret_table
-from tipstaff.kernels.plain.shapes import regex_of
+from tipstaff.kernels.plain.secrets import table as plain_secret_table
+from tipstaff.kernels.plain.secrets.shapes import regex_of
 
 VERSUS_HYPERSCAN = 2.0
 VERSUS_DETECT_SECRETS = 100.0

@@ -58,7 +58,6 @@ def describe() -> dict[str, Any]:
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "load_average": [round(value, 2) for value in os.getloadavg()],
-        "kernels": kernels.implementation(),
         "isa": kernels.isa(),
         "versions": versions,
     }
@@ -70,6 +69,6 @@ def header(facts: dict[str, Any] | None = None) -> list[str]:
     load = facts["load_average"][0]
     return [
         f"machine: {facts['cpu']}, {facts['cores']} cores, load average {load}{', busy' if load > BUSY_LOAD else ''}",
-        f"kernels: {facts['kernels']}, {facts['isa']}",
+        f"instruction set: {facts['isa']}",
         "versions: " + ", ".join(f"{name} {version}" for name, version in facts["versions"].items()),
     ]

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tipstaff.context import Facts, extract_facts
+from tipstaff.context import Facts, estimate_tokens, extract_facts
 
 try:
     import claude_agent_sdk as sdk
@@ -21,6 +21,9 @@ except ImportError:
     sdk = None
 
 MISSING = "this example needs the Claude Agent SDK: pip install claude-agent-sdk"
+MOST_TOKENS = 2_000
+"""What the facts may take of the prompt."""
+
 CONSTITUTION = "Never log a customer's payment data. Ask before a migration is run."
 
 
@@ -34,7 +37,7 @@ class Keeper:
     async def before_compaction(self, event: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
         """Write down what the session did, from its transcript."""
         del tool_use_id, context
-        self.facts = self.facts.merged(extract_facts(read_transcript(Path(event["transcript_path"]))))
+        self.facts = self.facts.merged(extract_facts(read_transcript(Path(event.get("transcript_path") or ""))))
         self.compacted = True
         return {}
 
@@ -44,14 +47,21 @@ class Keeper:
         if not self.compacted:
             return {}
         self.compacted = False
-        said = "\n".join((CONSTITUTION, *self.facts.latest(20).items()))
+        said = "\n".join((CONSTITUTION, *self.facts.within(MOST_TOKENS, estimate_tokens).items()))
         return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": said}}
 
 
 def read_transcript(path: Path) -> list[dict[str, Any]]:
-    """Return the messages of a session's transcript, one JSON object a line; other lines are passed over."""
+    """Return the messages of a session's transcript, one JSON object a line; other lines are passed over.
+
+    A host may not have written one yet, or may have moved it: then there is nothing to read.
+    """
     messages: list[dict[str, Any]] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return messages
+    for line in text.splitlines():
         try:
             entry = json.loads(line)
         except ValueError:

@@ -50,6 +50,10 @@ cdef int check_dimensions(Py_ssize_t dimensions) except -1:
     return 0
 
 
+cdef enum:
+    LONG_TEXT = 16384
+
+
 cdef int embed_text(const HashKernels* kernels, str text, int64_t dimensions, float* out) except -1:
     cdef Span span
     cdef Py_ssize_t size = 0
@@ -57,14 +61,21 @@ cdef int embed_text(const HashKernels* kernels, str text, int64_t dimensions, fl
     if text.isascii():
         span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
         span.size = size
-        with nogil:
+        # A short text is done sooner than another thread would get the interpreter's lock and this one get it back.
+        if size < LONG_TEXT:
             kernels.embed_ascii(span, dimensions, out)
+        else:
+            with nogil:
+                kernels.embed_ascii(span, dimensions, out)
     else:
         units = text.lower().strip(JS_SPACE).encode("utf-16-le", "surrogatepass")
         span.data = <const unsigned char*> PyBytes_AS_STRING(units)
         span.size = PyBytes_GET_SIZE(units)
-        with nogil:
+        if span.size < LONG_TEXT:
             kernels.embed_utf16le(span, dimensions, out)
+        else:
+            with nogil:
+                kernels.embed_utf16le(span, dimensions, out)
     return 0
 
 
@@ -182,7 +193,7 @@ def hash_embed_batch(
                 places.data(), offset_bytes, span, n_rows, dimensions, <float*> vectors.data(), foreign
             )
         if count < 0:
-            raise ValueError(f"offsets: those of row {-1 - count} do not lie in order within the data")
+            raise ValueError(f"offsets: those of row {-1 - count} are out of order or outside the data")
         if count > 0:
             starts = memoryview(offsets).cast("B").cast("q" if large_offsets else "i")
             whole = memoryview(data).cast("B")

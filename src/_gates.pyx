@@ -1,25 +1,35 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
 """The gate engine: policies, commands, tool calls, one at a time or many on many threads."""
 
+from cpython.bool cimport bool as py_bool
 from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
+include "isa.pxi"
 include "gates.pxi"
 
 cdef uint32_t NOTHING = 0xFFFFFFFF
 
+# Bytes of text from which on another thread may run meanwhile: for less, giving the interpreter's lock away and taking it
+# back costs more than the work.
+cdef enum:
+    LARGE = 16384
+    FEW_FIELDS = 24
+
+cdef LiteralFinder FINDER = literal_finder(ISA)
+
 # In the order of ImageFault.
 cdef tuple FAULTS = (
     "",
-    "it ends within the header",
-    "it does not begin as one",
+    "truncated header",
+    "wrong magic number",
     "it has another version",
     "its length is not the one in its header",
-    "its checksum is wrong",
+    "checksum mismatch",
     "a section lies outside it",
     "an entry points outside its section",
     "it is not aligned",
@@ -59,20 +69,25 @@ def glob_allows(glob, tool):
 
 
 cdef class Place:
-    """Where events happen: directory, repository, home, temporary directory; empty where it is not known."""
+    """Where events happen: directory, repository, home, temporary directory; empty where it is not known.
+
+    `state` and `program` are the gate's own state folder and program, which no call may reach; empty: not guarded.
+    """
 
     cdef CPlace place
     cdef object kept
 
-    def __init__(self, cwd="", repository="", home="", temporary="", *, files=False):
+    def __init__(self, cwd="", repository="", home="", temporary="", *, files=False, state="", program=""):
         self.kept = tuple(
             text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
-            for text in (cwd, repository, home, temporary)
+            for text in (cwd, repository, home, temporary, state, program)
         )
         self.place.cwd = borrow(self.kept[0])
         self.place.repository = borrow(self.kept[1])
         self.place.home = borrow(self.kept[2])
         self.place.temporary = borrow(self.kept[3])
+        self.place.state = borrow(self.kept[4])
+        self.place.program = borrow(self.kept[5])
         self.place.files = files
 
 
@@ -87,7 +102,7 @@ cdef class Flow:
                 raise ValueError(f"a flow state has {sizeof(FlowState)} bytes, not {len(data)}")
             memcpy(&self.state, PyBytes_AS_STRING(bytes(data)), sizeof(FlowState))
             if not self.state.valid():
-                raise ValueError("this is no flow state of this version")
+                raise ValueError("not a valid flow state of this version")
 
     def to_bytes(self):
         """Return the state as bytes that the constructor takes."""
@@ -115,7 +130,7 @@ cdef class Policy:
         cdef int fault = 0
         buffer.take(data, "data", "B", "bytes", 1, 0)
         if not set_image(&self.memory, buffer.data(), buffer.size(), &self.image, &fault):
-            raise ValueError(f"data: this is no policy image: {FAULTS[fault]}")
+            raise ValueError(f"data: not a valid policy image: {FAULTS[fault]}")
 
     @property
     def rules(self):
@@ -169,8 +184,13 @@ cdef class Policy:
         call.field_count = 1
         call.place = &place.place
         set_dialect(call, dialect)
-        with nogil:
+        if field.text.size() < LARGE:
             judge(self.image, used, call, &field, own_room(), state, &verdict, NULL)
+        else:
+            with nogil:
+                judge(self.image, used, call, &field, own_room(), state, &verdict, NULL)
+        if verdict.count == 0:
+            return []
         return self.findings(&verdict.findings[0], verdict.count, &field, isinstance(text, str) and text.isascii())
 
     def event(self, tool, fields, dialect, Place place not None, settings, Flow flow=None):
@@ -188,8 +208,11 @@ cdef class Policy:
         call.field_count = taken_fields.size()
         call.place = &place.place
         set_dialect(call, dialect)
-        with nogil:
+        if bytes_of(taken_fields) < LARGE:
             judge(self.image, used, call, taken_fields.data(), own_room(), state, &verdict, NULL)
+        else:
+            with nogil:
+                judge(self.image, used, call, taken_fields.data(), own_room(), state, &verdict, NULL)
         return self.findings(&verdict.findings[0], verdict.count, taken_fields.data(), False)
 
     def batch(self, events, settings, threads):
@@ -251,7 +274,39 @@ cdef class Policy:
             else:
                 texts.push_back(borrow(text))
         if texts.size() != <size_t> len(out):
-            raise ValueError("commands: they changed while they were read")
+            raise ValueError("commands: they changed while being read")
+        with nogil:
+            decide_all(self.image, used, texts, place.place, number, workers, decided)
+        return bytes(out)
+
+    def decide_column(self, offsets, data, Place place not None, settings, dialect=0, threads=1):
+        """Judge a column of commands as Arrow holds it; returns one byte for each, as `decisions`.
+
+        offsets: int64, one more than there are commands; command i is data[offsets[i]:offsets[i + 1]].
+        """
+        cdef Settings used
+        cdef Borrowed marks, letters
+        cdef vector[string_view] texts
+        cdef uint32_t workers = threads
+        cdef int number = dialect
+        cdef Py_ssize_t i, count
+        cdef int64_t start, end
+        marks.take(offsets, "offsets", "lq", "int64", 8, 0)
+        letters.take(data, "data", "B", "bytes", 1, 0)
+        count = marks.size() // 8 - 1
+        if count < 0:
+            raise ValueError("offsets: expected one more than there are commands")
+        self.take_settings(settings, &used)
+        texts.reserve(count)
+        memcpy(&start, marks.data(), 8)
+        for i in range(count):
+            memcpy(&end, marks.data() + 8 * (i + 1), 8)
+            if start < 0 or end < start or end > letters.size():
+                raise ValueError(f"offsets: command {i} is from {start} to {end}, outside the {letters.size()} bytes of data")
+            texts.push_back(string_view(<const char*> letters.data() + start, end - start))
+            start = end
+        cdef bytearray out = bytearray(count)
+        cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
         with nogil:
             decide_all(self.image, used, texts, place.place, number, workers, decided)
         return bytes(out)
@@ -373,6 +428,153 @@ cdef class Policy:
         return out
 
 
+cdef size_t bytes_of(const vector[Field]& fields) noexcept nogil:
+    cdef size_t i, total = 0
+    for i in range(fields.size()):
+        total += fields[i].text.size()
+    return total
+
+
+cdef class Judge:
+    """Tells of most calls at once that no gate finds anything in them: one policy, its settings, and a secrets table.
+
+    Parameters
+    ----------
+    policy, settings
+        As of :meth:`Policy.command`.
+    secrets
+        Bytes of the secret scanner's table; None where the secrets gate is off.
+    """
+
+    cdef Policy policy
+    cdef Settings used
+    cdef SecretWatch watch
+    cdef bytes table
+    cdef bint watches
+
+    def __init__(self, Policy policy not None, settings, bytes secrets):
+        self.policy = policy
+        policy.take_settings(settings, &self.used)
+        self.table = secrets
+        self.watches = secrets is not None
+        if self.watches and not self.watch.open(
+            <const unsigned char*> PyBytes_AS_STRING(secrets), PyBytes_GET_SIZE(secrets), FINDER
+        ):
+            raise ValueError("secrets: not a valid table of secrets")
+
+    def command(self, str text not None, int dialect, Place place not None):
+        """Return whether no gate finds anything in a command; False also where that takes a closer look."""
+        cdef Verdict verdict
+        cdef Call call
+        cdef Field field
+        cdef Py_ssize_t size = 0
+        cdef const char* data
+        cdef bint clean
+        try:
+            data = PyUnicode_AsUTF8AndSize(text, &size)
+        except UnicodeEncodeError:
+            return False
+        field.text = string_view(data, size)
+        field.element = NOTHING
+        call.field_count = 1
+        call.place = &place.place
+        set_dialect(call, dialect)
+        if size < LARGE:
+            judge(self.policy.image, self.used, call, &field, own_room(), NULL, &verdict, NULL)
+            return verdict.count == 0 and (not self.watches or self.watch.is_clean(field.text))
+        with nogil:
+            judge(self.policy.image, self.used, call, &field, own_room(), NULL, &verdict, NULL)
+            clean = verdict.count == 0 and (not self.watches or self.watch.is_clean(field.text))
+        return clean
+
+    def call(self, str tool not None, dict params not None, int dialect, Place place not None, dict places not None):
+        """Return whether no gate finds anything in a tool call; False also where that takes a closer look.
+
+        Parameters
+        ----------
+        tool
+            Its name.
+        params
+            Names and texts; numbers and truth values are none. Anything else takes a closer look.
+        dialect
+            Of its commands.
+        place
+            Where it happens, if the parameters do not say that.
+        places
+            Directories that were met, to their places.
+        """
+        cdef Verdict verdict
+        cdef Call call
+        cdef Field fields[FEW_FIELDS]
+        cdef uint32_t count = 0
+        cdef uint32_t i
+        cdef Py_ssize_t size = 0
+        cdef const char* data
+        cdef size_t total = 0
+        cdef Place where = place
+        cdef bint clean
+        if len(params) > FEW_FIELDS:
+            return False
+        try:
+            data = PyUnicode_AsUTF8AndSize(tool, &size)
+            if size == 0:
+                return False
+            call.tool = string_view(data, size)
+            for key, value in params.items():
+                if type(key) is not str:
+                    return False
+                data = PyUnicode_AsUTF8AndSize(key, &size)
+                if not is_simple(data, size) or (self.watches and size >= 8 and not self.watch.is_clean(string_view(data, size))):
+                    return False
+                if type(value) is not str:
+                    if value is None or isinstance(value, (py_bool, int, float)):
+                        continue
+                    return False
+                fields[count].name = string_view(data, size)
+                fields[count].element = NOTHING
+                if names_directory(fields[count].name) and len(value) != 0 and value[0] == "/":
+                    found = places.get(value)
+                    if found is None or where is not place:
+                        return False
+                    where = found
+                data = PyUnicode_AsUTF8AndSize(value, &size)
+                fields[count].text = string_view(data, size)
+                total += size
+                count += 1
+        except UnicodeEncodeError:
+            return False
+        call.field_count = count
+        call.place = &where.place
+        set_dialect(call, dialect)
+        if total < LARGE:
+            judge(self.policy.image, self.used, call, fields, own_room(), NULL, &verdict, NULL)
+            return verdict.count == 0 and self.no_secrets(fields, count)
+        with nogil:
+            judge(self.policy.image, self.used, call, fields, own_room(), NULL, &verdict, NULL)
+            clean = verdict.count == 0 and self.no_secrets(fields, count)
+        return clean
+
+    cdef bint no_secrets(self, const Field* fields, uint32_t count) noexcept nogil:
+        cdef uint32_t i
+        if not self.watches:
+            return True
+        for i in range(count):
+            if is_former_field(fields[i].name):
+                continue
+            if not self.watch.is_clean(fields[i].text) or not self.watch.is_clean_pair(fields[i].name, fields[i].text):
+                return False
+        return True
+
+
+# A name in lower case that needs no escape: of most parameters.
+cdef bint is_simple(const char* data, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(size):
+        if not (97 <= data[i] <= 122 or data[i] == 95 or 48 <= data[i] <= 57):
+            return False
+    return size > 0
+
+
 def changed_lines(tool, fields):
     """Return how many lines a tool call changes, by its own fields."""
     cdef Event event
@@ -387,3 +589,23 @@ def changed_lines(tool, fields):
     event.fields = taken_fields.data()
     event.field_count = taken_fields.size()
     return changed_lines_of(event)
+
+
+def former_parts(tool, field, text):
+    """Return what of a field's text a tool call takes away: pairs of code points, in order."""
+    cdef string_view whole = borrow(text)
+    cdef FormerParts* parts = new FormerParts(borrow(tool), borrow(field), whole)
+    cdef Span part
+    cdef uint32_t at = 0
+    cdef uint32_t start = 0
+    cdef uint32_t end = 0
+    found = []
+    try:
+        while parts.next(&part):
+            start = end + code_point_at(string_view(whole.data() + at, part.start - at), part.start - at)
+            end = start + code_point_at(string_view(whole.data() + part.start, part.end - part.start), part.end - part.start)
+            at = part.end
+            found.append((start, end))
+    finally:
+        del parts
+    return found

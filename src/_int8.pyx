@@ -232,9 +232,17 @@ cdef class Int8Rows:
         if space == NULL:
             raise MemoryError
         cdef int64_t found
-        with nogil:
+        if columns.n * d < MANY_NUMBERS:
             found = kernels.topk_i8(columns, small, asked, added, best, space, exact)
+        else:
+            with nogil:
+                found = kernels.topk_i8(columns, small, asked, added, best, space, exact)
         return lists, found
+
+
+# Bytes of a task from which on another thread may run meanwhile.
+cdef enum:
+    LONG_TASK = 4096
 
 
 cdef class TaskSearch:
@@ -269,12 +277,12 @@ cdef class TaskSearch:
         span.data = <const unsigned char*> <const char*> self._bytes
         span.size = len(self._bytes)
         if not self._lexicon.open(span) or not self._lexicon.check():
-            raise ValueError("lexicon: this is none; tipstaff.kernels.formats.intent_table makes them")
+            raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.intent_table")
         self._table_view.take(table, "table", "B", "bytes", 1, 0)
         span.data = self._table_view.data()
         span.size = self._table_view.size()
         if open_wordpieces(span, &self._words) != WordPieceFault.none:
-            raise ValueError("table: this is no word-piece table")
+            raise ValueError("table: not a valid word-piece table")
         if self._words.dimensions != rows.columns.dimensions or self._words.dimensions > WORD_DIMENSIONS:
             raise ValueError(
                 f"table: expected the {rows.columns.dimensions} dimensions of the rows, got {self._words.dimensions}"
@@ -313,16 +321,21 @@ cdef class TaskSearch:
         cdef int64_t i
         cdef _Lists lists
         if self._rows is None:
-            raise ValueError("rows: there are none")
+            raise ValueError("rows: expected at least one")
         if not TIPSTAFF_IS_ASCII(task):
             return None
         cdef const char* text = PyUnicode_AsUTF8AndSize(task, &size)
         span.data = <const unsigned char*> text
         span.size = size
-        with nogil:
+        if size < LONG_TASK:
             find_places(string_view(text, <size_t> size), memory, &places)
             read = read_intent(self._lexicon, span, False)
             WORD_KERNELS.embed(self._words, span, query)
+        else:
+            with nogil:
+                find_places(string_view(text, <size_t> size), memory, &places)
+                read = read_intent(self._lexicon, span, False)
+                WORD_KERNELS.embed(self._words, span, query)
         if places.count > 0:
             return None
         cdef uint16_t bits = <uint16_t> (1 << read.intent) if query_intents is None else query_intents

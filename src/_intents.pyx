@@ -56,7 +56,7 @@ cdef class TaskReader:
         span.data = <const unsigned char*> <const char*> self._bytes
         span.size = len(self._bytes)
         if not self._lexicon.open(span) or not self._lexicon.check():
-            raise ValueError("lexicon: this is none; tipstaff.kernels.formats.intent_table makes them")
+            raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.intent_table")
 
     cdef tuple _answer(self, str text, bint ready):
         cdef Py_ssize_t size = 0
@@ -112,7 +112,7 @@ def task_places(str task not None):
     -------
     tuple of str or None
         At most 8 paths, each once, in the task's order; None where the task is not ASCII, which
-        `tipstaff.kernels.plain.places.places_in_text` reads.
+        `tipstaff.kernels.formats.task_text.places_in_text` reads.
     """
     cdef Py_ssize_t size = 0
     cdef char memory[2 * MOST_BYTES]
@@ -192,7 +192,7 @@ cdef class TopicWords:
         span.data = <const unsigned char*> <const char*> self._bytes
         span.size = len(self._bytes)
         if not open_lexicon(span, &self._lexicon):
-            raise ValueError("lexicon: this is none; tipstaff.kernels.formats.lexicon makes them")
+            raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.lexicon")
 
     def shared(self, str task not None, list topics not None, Py_ssize_t most=4):
         """Return for each topic the words that it has in common with a task.

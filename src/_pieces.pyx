@@ -48,7 +48,7 @@ def join_pieces(list pieces not None):
             raise ValueError("a piece needs a text, got None")
         size = PyUnicode_GET_LENGTH(text)
         if not 0 <= start <= end <= size:
-            raise ValueError(f"a piece from {start} to {end} does not lie within a text of {size} characters")
+            raise ValueError(f"a piece from {start} to {end} is outside a text of {size} characters")
         if start == end:
             continue
         most = PyUnicode_MAX_CHAR_VALUE(text)

@@ -81,8 +81,12 @@ def score_topk_f32(
     cdef _Lists lists = _Lists(min(<int64_t> k, columns.n), 1)
     cdef Best best = lists.best
     cdef int64_t found
-    with nogil:
+    # Few rows are read sooner than another thread would get the interpreter's lock and this one get it back.
+    if columns.n * columns.dimensions < MANY_NUMBERS:
         found = kernels.topk_f32(columns, asked, added, best)
+    else:
+        with nogil:
+            found = kernels.topk_f32(columns, asked, added, best)
     return lists.slice(0, found)
 
 

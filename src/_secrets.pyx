@@ -38,30 +38,38 @@ cdef extern from "tipstaff/secrets/scanner.hpp" namespace "tipstaff::secrets" no
         uint32_t rule_count() noexcept
         Rule rule(uint32_t) noexcept
         Bytes rule_name(uint32_t) noexcept
+        const Knowledge& known() noexcept
+
+    cdef cppclass Knowledge:
+        pass
 
     size_t scan(const Table&, const unsigned char*, size_t, LiteralFinder, bint, Finding*, size_t) noexcept
     size_t resolve(Finding*, size_t) noexcept
     void count_code_points(Bytes, Finding*, size_t) noexcept
+
+cdef extern from "tipstaff/secrets/trials.hpp" namespace "tipstaff::secrets" nogil:
+    bint is_trial(const Knowledge&, Bytes, size_t, size_t, Bytes) noexcept
 
 cdef LiteralFinder FINDER = literal_finder(ISA)
 
 # In the order of Fault.
 cdef tuple FAULTS = (
     "",
-    "it ends within the header",
-    "it does not begin as one",
+    "truncated header",
+    "wrong magic number",
     "its version is not 2",
-    "its size is not the one in its header",
+    "its size differs from the one in its header",
     "a section lies outside it",
     "a rule leads outside it",
     "an anchor leads outside it",
     "a shape's codes are not whole",
-    "its checksum is wrong",
+    "checksum mismatch",
 )
 
-# Room for findings that needs no memory of its own.
+# Room for findings that needs no memory of its own; shorter texts are read before another thread could take over.
 cdef enum:
     FEW = 64
+    SHORT = 16384
 
 
 cdef class SecretTable:
@@ -70,7 +78,7 @@ cdef class SecretTable:
     Parameters
     ----------
     data
-        Bytes of a table; kept, not copied. :mod:`tipstaff.kernels.plain.secrets` states the layout.
+        Bytes of a table; kept, not copied. :mod:`tipstaff.kernels.formats.secret_table` states the layout.
 
     Raises
     ------
@@ -90,7 +98,7 @@ cdef class SecretTable:
         if fault == Fault.none and crc32(memoryview(data)[128:]) != int.from_bytes(data[88:92], "little"):
             fault = <Fault> (len(FAULTS) - 1)
         if fault != Fault.none:
-            raise ValueError(f"table: this is no table of secrets: {FAULTS[<int> fault]}")
+            raise ValueError(f"table: not a valid table of secrets: {FAULTS[<int> fault]}")
         self.data = data
 
     def rules(self):
@@ -149,17 +157,22 @@ cdef class SecretTable:
             span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
             span.size = PyBytes_GET_SIZE(encoded)
         ascii_only = span.size == <size_t> len(text)
-        with nogil:
+        if span.size < SHORT:
             count = scan(self.table, span.data, span.size, finder, wary, found, capacity)
-            if count > capacity:
-                capacity = count
-                found = <Finding*> malloc(capacity * sizeof(Finding))
-                if found != NULL:
-                    count = scan(self.table, span.data, span.size, finder, wary, found, capacity)
-            if found != NULL:
-                count = resolve(found, count)
-                if not ascii_only:
-                    count_code_points(span, found, count)
+            if count == 0:
+                return []
+        if span.size >= SHORT or count > capacity:
+            with nogil:
+                count = scan(self.table, span.data, span.size, finder, wary, found, capacity)
+                if count > capacity:
+                    capacity = count
+                    found = <Finding*> malloc(capacity * sizeof(Finding))
+                    if found != NULL:
+                        count = scan(self.table, span.data, span.size, finder, wary, found, capacity)
+        if found != NULL:
+            count = resolve(found, count)
+            if not ascii_only:
+                count_code_points(span, found, count)
         if found == NULL:
             raise MemoryError(f"no memory for {count} findings")
         try:
@@ -167,3 +180,23 @@ cdef class SecretTable:
         finally:
             if found != few:
                 free(found)
+
+    def trial(self, bytes text not None, size_t start, size_t end, bytes path not None):
+        """Return whether what only its name calls a secret belongs to a trial.
+
+        Parameters
+        ----------
+        text
+            UTF-8.
+        start, end
+            The secret's bytes in it.
+        path
+            The file that the text is for; empty for a command, which may itself say one.
+        """
+        cdef Bytes whole
+        cdef Bytes file
+        whole.data = <const unsigned char*> PyBytes_AS_STRING(text)
+        whole.size = PyBytes_GET_SIZE(text)
+        file.data = <const unsigned char*> PyBytes_AS_STRING(path)
+        file.size = PyBytes_GET_SIZE(path)
+        return is_trial(self.table.known(), whole, start, end, file)

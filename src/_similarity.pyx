@@ -112,7 +112,7 @@ def jaccard_pairs(tokens, offsets, double threshold, Py_ssize_t max_pairs, *, wo
     with nogil:
         result = join_sets(token_data, n_tokens, places, n_sets, threshold, max_pairs, limit, &pairs)
     if result.status == JaccardStatus.bad_offsets:
-        raise ValueError(f"offsets: those of set {result.where} do not lie in order within the tokens")
+        raise ValueError(f"offsets: those of set {result.where} are out of order or outside the tokens")
     if result.status == JaccardStatus.bad_set:
         raise ValueError(f"tokens: those of set {result.where} are not strictly ascending")
     found = []

@@ -68,7 +68,7 @@ cdef int open_table(Borrowed& file, object lexicon, Lexicon* table) except -1:
     span.data = file.data()
     span.size = file.size()
     if not open_lexicon(span, table):
-        raise ValueError("lexicon: this is none; tipstaff.kernels.formats.lexicon makes them")
+        raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.lexicon")
     return 0
 
 
@@ -85,7 +85,7 @@ cdef int open_texts(Borrowed& places, Borrowed& bytes_, object offsets, object d
     texts.data.size = bytes_.size()
     cdef int64_t where = misplaced(texts[0])
     if where >= 0:
-        raise ValueError(f"offsets: those of text {where} do not lie in order within the data")
+        raise ValueError(f"offsets: those of text {where} are out of order or outside the data")
     return 0
 
 

@@ -49,14 +49,14 @@ cdef const WordPieceKernels* KERNELS = wordpiece_kernels(ISA)
 # In the order of WordPieceFault.
 cdef tuple FAULTS = (
     "",
-    "it ends within the header",
-    "it does not begin as one",
+    "truncated header",
+    "wrong magic number",
     "its version is not 1",
     "its number of dimensions is not a multiple of 16 up to 1024",
     "its number of pieces is not between 1 and 65534",
     "its number of slots is not a power of two above the number of pieces",
     "its longest piece is not of 1 to 32 characters",
-    "its size is not the one in its header",
+    "its size differs from the one in its header",
     "a section lies outside it",
 )
 
@@ -72,7 +72,7 @@ cdef int open_table(Borrowed& file, object table, WordPieces* words) except -1:
     span.size = file.size()
     cdef WordPieceFault fault = open_wordpieces(span, words)
     if fault != WordPieceFault.none:
-        raise ValueError(f"table: this is no word-piece table: {FAULTS[<int> fault]}")
+        raise ValueError(f"table: not a valid word-piece table: {FAULTS[<int> fault]}")
     return 0
 
 
@@ -209,7 +209,7 @@ def wordpiece_embed_batch(
     with nogil:
         done = kernels.embed_column(words, places.data(), offset_bytes, span, n_rows, <float*> vectors.data())
     if done < 0:
-        raise ValueError(f"offsets: those of row {-1 - done} do not lie in order within the data")
+        raise ValueError(f"offsets: those of row {-1 - done} are out of order or outside the data")
 
 
 def blend_rows(rows, others, places, double weight, Py_ssize_t dimensions):

@@ -16,7 +16,7 @@ namespace tipstaff::gate {
 
 // Where an event happens; texts are borrowed from Python objects that outlive the call.
 struct Place {
-  std::string_view cwd, repository, home, temporary;
+  std::string_view cwd, repository, home, temporary, state, program;
   bool files = false;
 
   Surroundings surroundings() const noexcept {
@@ -25,6 +25,8 @@ struct Place {
     around.repository = repository;
     around.home = home;
     around.temporary = temporary;
+    around.state = state;
+    around.program = program;
     if (files) files::open(&around);
     return around;
   }

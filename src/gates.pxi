@@ -138,6 +138,8 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
         string_view repository
         string_view home
         string_view temporary
+        string_view state
+        string_view program
         cbool files
 
     cdef cppclass Call:
@@ -184,6 +186,7 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
 cdef extern from *:
     """
     #include "gate_calls.hpp"
+    #include "tipstaff/gate/patch/former.hpp"
     #include "tipstaff/gate/paths/classes.hpp"
     static inline void set_dialect(tipstaff::gate::Call& call, int d) { call.dialect = static_cast<tipstaff::gate::Dialect>(d); }
     static inline void decide_all(const tipstaff::gate::Image& image, const tipstaff::gate::Settings& settings,
@@ -239,3 +242,30 @@ cdef extern from *:
         OneTree()
         void read(const Image&, const Settings&, const Call&, const Field&, Verdict*) except +
         Tree* tree()
+
+cdef extern from "tipstaff/gate/patch/former.hpp" namespace "tipstaff::gate" nogil:
+    cdef cppclass FormerParts:
+        FormerParts(string_view, string_view, string_view)
+        cbool next(Span*)
+
+cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
+    cdef cppclass LiteralFinder:
+        pass
+    LiteralFinder literal_finder(Isa) noexcept
+
+cdef extern from "gate_watch.hpp" namespace "tipstaff::gate" nogil:
+    cdef cppclass SecretWatch:
+        SecretWatch()
+        bint open(const unsigned char*, size_t, LiteralFinder) noexcept
+        bint is_clean(string_view) noexcept
+        bint is_clean_pair(string_view, string_view) noexcept
+
+cdef extern from *:
+    """
+    static inline bool names_directory(std::string_view name) {
+      return name == "cwd" || name == "workdir" || name == "working_directory" || name == "dir_path";
+    }
+    static inline bool is_former_field(std::string_view name) { return name == "old_string" || name == "old_str" || name == "oldstring"; }
+    """
+    bint names_directory(string_view) noexcept nogil
+    bint is_former_field(string_view) noexcept nogil

@@ -85,9 +85,9 @@ NOT_COVERED = [
 ]
 
 INVALID = [
-    ("src/{api,web/**", "never closed"),
-    ("[abc", "never closed"),
-    ("a}", "never opened"),
+    ("src/{api,web/**", "unclosed"),
+    ("[abc", "unclosed"),
+    ("a}", "unmatched"),
     ("", "empty"),
     ("  ", "empty"),
     ("!", "empty"),
@@ -95,9 +95,9 @@ INVALID = [
     ("{" * 20 + "a" + "}" * 20, "nested"),
     ("{a,b}" * 12, "more than"),
     ("{1..99999}", "more than"),
-    ("{" + ",".join("a" * 300 for _ in range(3)) + "}" + "{b,c}" * 5, "longer than"),
+    ("{" + ",".join("a" * 300 for _ in range(3)) + "}" + "{b,c}" * 5, "globs of more than"),
     ("../x", ".."),
-    ("[z-a]", "backwards"),
+    ("[z-a]", "reversed"),
     ("[[:alpha:]]", "named sets"),
     ("a" * 2_000, "longer than"),
     ("a\0b", "NUL"),

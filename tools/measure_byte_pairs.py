@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from tipstaff.gates.secrets import pairs as secret_pairs
-from tipstaff.kernels.plain.secret_table import class_of
+from tipstaff.kernels.formats.secret_table import class_of
 
 SUFFIXES: Final = (".py", ".c", ".h", ".js", ".md", ".json", ".yaml", ".yml", ".sh")
 MOST_BYTES: Final = 9_000_000

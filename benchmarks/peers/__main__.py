@@ -1,20 +1,21 @@
-"""``python -m benchmarks.peers``: fetch what is missing; say so and go on where that is impossible."""
+"""``python -m benchmarks.peers``: fetch the peers that are missing; report those that cannot be had and go on."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks.peers.install import PACKAGE, VERSION, PeerUnavailableError, install
+from benchmarks.peers.install import PACKAGES, PeerUnavailableError, install
 
 
 def main() -> int:
-    """Fetch the npm peer; benchmarks run without it where it cannot be had."""
-    try:
-        folder = install()
-    except PeerUnavailableError as error:
-        print(f"{PACKAGE} {VERSION} is left out: {error}")
-    else:
-        print(f"{PACKAGE} {VERSION}: {folder}")
+    """Fetch the npm peers; benchmarks report a row whose peer cannot be had as not measured."""
+    for package, version, integrity in PACKAGES:
+        try:
+            folder = install(package, version, integrity)
+        except PeerUnavailableError as error:
+            print(f"{package} {version} is left out: {error}")
+        else:
+            print(f"{package} {version}: {folder}")
     return 0
 
 

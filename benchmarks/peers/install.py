@@ -1,7 +1,8 @@
-"""Fetch the pinned npm package, check its digest and lay it out for Node.
+"""Fetch the pinned npm packages, check their digests and lay them out for Node.
 
-Only the package's own archive (0.7 MB) is taken: the two modules that are measured, ``compiler`` and ``retriever``,
-import nothing but ``node:crypto``, so its dependencies (320 MB) are left where they are. No script of it is run.
+Only each package's own archive is taken, and no script of it is run: what is measured of them (of the guidance package
+the modules ``compiler`` and ``retriever``) imports nothing but Node's own modules, so their dependencies (320 MB) are not
+needed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ from typing import Final
 PACKAGE: Final = "@claude-flow/guidance"
 VERSION: Final = "3.0.0-alpha.3"
 INTEGRITY: Final = "sha512-jtZh2P/VHGMzfcxMTHLgzTvjE1SGBv5xVJcd8VRzDsUBBxritiStmkNeUFn4NxxP3DXArYdt636scJQ7HGwUQg=="
+SAFETY_NET: Final = (
+    "cc-safety-net",
+    "2.4.5",
+    "sha512-NxVJYOyXsqI6+xX18nk5AiHilhgIR3thwBgDzXeEHuxKPrUhutD40tOGX3kgYDyqBwHPASyn7UOm05pAzhTsPw==",
+)
+PACKAGES: Final = ((PACKAGE, VERSION, INTEGRITY), SAFETY_NET)
+"""Every npm peer: name, version, digest of its archive."""
 FOLDER: Final = Path(__file__).resolve().parents[2] / "build" / "peers"
 SECONDS: Final = 180
 

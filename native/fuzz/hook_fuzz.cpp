@@ -54,7 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     event.field_room = static_cast<std::uint32_t>(fields.size());
     if (!events::read_event(json, host, {}, &event)) continue;
     must(event.field_count <= event.field_room, "fields have room");
-    (void)subject_of(json, event, event.cwd);
+    static ReadFiles files;
+    (void)subject_of(json, event, event.cwd, files);
     for (gate::Decision decision : {gate::Decision::allow, gate::Decision::warn, gate::Decision::confirm, gate::Decision::block}) {
       std::vector<char> room(6 * size + 65536);
       Writer out(room.data(), room.size());

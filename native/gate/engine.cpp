@@ -27,8 +27,9 @@ class Engine : private CommandJudge {
       return;
     }
     if (settings_.on(Gate::allowlist)) allowlist(event.tool);
-    if (settings_.on(Gate::destructive)) fields(event);
-    if (settings_.on(Gate::diff_size)) diff_size(event);
+    const ToolClass kind = tools::classify(event.tool);
+    if (settings_.on(Gate::destructive)) fields(event, kind);
+    if (settings_.on(Gate::diff_size) && (kind == ToolClass::write || kind == ToolClass::shell)) diff_size(event, kind);
     finish();
   }
 
@@ -65,8 +66,7 @@ class Engine : private CommandJudge {
   }
 
   // Lines that a call changes, by its own fields; patches count added and removed lines.
-  static std::uint32_t changed_lines(const Event& event) noexcept {
-    const ToolClass kind = tools::classify(event.tool);
+  static std::uint32_t changed_lines(const Event& event, ToolClass kind) noexcept {
     if (kind != ToolClass::write && kind != ToolClass::shell) return 0;
     std::uint64_t lines = 0;
     std::string_view former;
@@ -87,8 +87,8 @@ class Engine : private CommandJudge {
   }
 
  private:
-  void diff_size(const Event& event) noexcept {
-    const std::uint32_t lines = changed_lines(event);
+  void diff_size(const Event& event, ToolClass kind) noexcept {
+    const std::uint32_t lines = changed_lines(event, kind);
     if (flow_ != nullptr) {
       const std::uint32_t left = 0xffffffffu - flow_->changed_lines;
       flow_->changed_lines += lines < left ? lines : left;
@@ -104,8 +104,7 @@ class Engine : private CommandJudge {
     verdict_->add(finding);
   }
 
-  void fields(const Event& event) noexcept {
-    const ToolClass kind = tools::classify(event.tool);
+  void fields(const Event& event, ToolClass kind) noexcept {
     const std::string_view name = tools::bare_name(event.tool);
     Dialect dialect = event.dialect;
     if (ascii::one_of(name, "powershell pwsh")) dialect = Dialect::powershell;
@@ -127,6 +126,7 @@ class Engine : private CommandJudge {
       }
       for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = i;
     }
+    if (kind == ToolClass::write) started(event);
     if (flow_ != nullptr && kind == ToolClass::write) remember(event);
   }
 
@@ -174,6 +174,7 @@ class Engine : private CommandJudge {
       const std::string_view text = tree_.keep(used);
       read({text, {0, static_cast<std::uint32_t>(event.fields[first].text.size())}, false}, Dialect::shell);
     }
+    guards_ = true;
     judge_tree();
     return end;
   }
@@ -214,7 +215,11 @@ class Engine : private CommandJudge {
       case ToolClass::read:
         if (tools::is_path(field.name)) pseudo("@tool-read", text, 0);
         return;
-      case ToolClass::search: return;
+      case ToolClass::search:
+        if (tools::is_path(field.name) || (field.text.find('/') != std::string_view::npos && ascii::equals(field.name, "pattern"))) {
+          pseudo(tools::lists_names(name) ? "@tool-list" : "@tool-search", text, 0);
+        }
+        return;
       case ToolClass::note: return;
       case ToolClass::fetch:
         if (ascii::one_of(field.name, "url uri urls")) pseudo("@fetch", text, 0);
@@ -326,7 +331,33 @@ class Engine : private CommandJudge {
     command.span = root.span;
     if (command.first_word == kNone) return;
     tree_.add_command(command);
+    guards_ = guarded_.may_be_in(argument);
     judge_tree();
+  }
+
+  // Judges what a written start-up file would run.
+  void started(const Event& event) noexcept {
+    std::string_view path;
+    for (std::uint32_t i = 0; i < event.field_count && path.empty(); ++i)
+      if (tools::is_path(event.fields[i].name)) path = event.fields[i].text;
+    if (path.empty() || !is_started_file(path)) return;
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      if (!tools::is_content(event.fields[i].name) || event.fields[i].text.empty()) continue;
+      const std::uint32_t first = verdict_->count;
+      const std::string_view text = event.fields[i].text;
+      tree_.clear();
+      text_ = text;
+      Reader reader{&tree_, &surroundings_};
+      Frame frame;
+      frame.cwd = surroundings_.home;
+      Node root;
+      root.span = {0, static_cast<std::uint32_t>(text.size())};
+      frame.node = tree_.add_node(root);
+      read_started_file(reader, path, {text, root.span, true}, frame);
+      guards_ = true;
+      judge_tree();
+      for (std::uint32_t f = first; f < verdict_->count; ++f) verdict_->findings[f].field = i;
+    }
   }
 
   // Keeps what a written script would do, for when it is run. The tree is free again by now.
@@ -401,6 +432,6 @@ void decide(const Image& image, const Settings& settings, const Surroundings& su
 
 bool tool_allowed(std::string_view glob, std::string_view tool) noexcept { return engine::Engine::allowed(glob, tool); }
 
-std::uint32_t changed_lines(const Event& event) noexcept { return engine::Engine::changed_lines(event); }
+std::uint32_t changed_lines(const Event& event) noexcept { return engine::Engine::changed_lines(event, tools::classify(event.tool)); }
 
 }  // namespace tipstaff::gate

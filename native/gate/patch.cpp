@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tipstaff/gate/patch/former.hpp"
+#include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/gate/tree/command_writer.hpp"
 #include "tipstaff/gate/tree/dialects.hpp"
 
@@ -83,6 +85,7 @@ class Patch {
     }
     if (side && size > skip + 2 && known.text[skip + 1] == '/' && std::string_view("abciwo").find(known.text[skip]) != std::string_view::npos) skip += 2;
     known.text = known.text.substr(skip, size - skip);
+    if (known.text.find(kUnknownPart) == std::string_view::npos) known.flags &= static_cast<std::uint16_t>(~word_flag::kUnknown);
     if (known.verbatim) {
       known.span.start += static_cast<std::uint32_t>(skip);
       known.span.end = known.span.start + static_cast<std::uint32_t>(known.text.size());
@@ -303,6 +306,65 @@ PatchSummary summarize_patch(std::string_view text) noexcept {
 void read_patch(Reader& reader, const Code& code, const Frame& frame) noexcept {
   const PatchSummary summary = patch::Patch(&reader, code, &frame).read();
   if (summary.files == 0 && !summary.whole) reader.tree->add_uncertainty(Unresolved::syntax, code.origin, frame.carrier);
+}
+
+FormerParts::FormerParts(std::string_view tool, std::string_view field, std::string_view text) noexcept : text_(text) {
+  const bool writes = tools::classify(tool) == ToolClass::write;
+  if (tools::is_former(field) && (writes || ascii::starts_with(field, "old"))) {
+    kind_ = Kind::whole;
+  } else if (writes && (tools::is_patch(field) ||
+                        (tools::is_command(field) && ascii::one_of(tools::bare_name(tool), "apply_patch applypatch")))) {
+    kind_ = tools::looks_like_patch(text) ? Kind::lines : Kind::blocks;
+  }
+}
+
+// The line at at_, which is then after it.
+std::string_view FormerParts::line() noexcept {
+  const std::size_t end = text_.find('\n', at_);
+  std::string_view found = text_.substr(at_, end == std::string_view::npos ? end : end - at_);
+  at_ = end == std::string_view::npos ? text_.size() : end + 1;
+  while (!found.empty() && ascii::is_space(found.back())) found.remove_suffix(1);
+  return found;
+}
+
+namespace {
+
+// A line of some signs and a word: `<<<<<<< SEARCH`, `------- SEARCH`, `=======`.
+bool marks(std::string_view line, std::string_view signs, std::string_view word) noexcept {
+  std::size_t count = 0;
+  while (count < line.size() && signs.find(line[count]) != std::string_view::npos) ++count;
+  if (count < 3) return false;
+  line = ascii::trim(line.substr(count));
+  if (!line.empty() && line.back() == '>') line.remove_suffix(1);
+  return line == word;
+}
+
+}  // namespace
+
+bool FormerParts::next(Span* part) noexcept {
+  const auto found = [&](std::size_t start, std::size_t end) noexcept {
+    *part = {static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(end)};
+    return true;
+  };
+  if (kind_ == Kind::whole) {
+    kind_ = Kind::none;
+    return found(0, text_.size());
+  }
+  while (kind_ == Kind::lines && at_ < text_.size()) {
+    const std::size_t start = at_;
+    const std::string_view removed = line();
+    if (!removed.empty() && removed[0] == '-') return found(start, start + removed.size());
+  }
+  while (kind_ == Kind::blocks && at_ < text_.size()) {
+    if (!marks(line(), "<-", "SEARCH")) continue;
+    const std::size_t start = at_;
+    while (at_ < text_.size()) {
+      const std::size_t end = at_;
+      if (marks(line(), "=", "")) return found(start, end);
+    }
+    // Without its second half it is no block: nothing of it is taken away.
+  }
+  return false;
 }
 
 }  // namespace tipstaff::gate

@@ -4,6 +4,7 @@
 #include "tipstaff/gate/scripting/expressions.hpp"
 #include "tipstaff/gate/scripting/files.hpp"
 #include "tipstaff/gate/scripting/functions.hpp"
+#include "tipstaff/gate/scripting/library_calls.hpp"
 #include "tipstaff/gate/scripting/loops.hpp"
 #include "tipstaff/gate/scripting/methods.hpp"
 #include "tipstaff/gate/scripting/names.hpp"
@@ -23,11 +24,19 @@ void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const F
     return;
   }
   switch (dialect) {
-    case Dialect::python: return program::Program(reader, code, frame, Language::python, dialect).read();
-    case Dialect::node: return program::Program(reader, code, frame, Language::node, dialect).read();
+    case Dialect::python:
+      program::read_library_calls(reader, code, frame, Language::python, dialect);
+      return program::Program(reader, code, frame, Language::python, dialect).read();
+    case Dialect::node:
+      program::read_library_calls(reader, code, frame, Language::node, dialect);
+      return program::Program(reader, code, frame, Language::node, dialect).read();
     case Dialect::perl: return program::Program(reader, code, frame, Language::perl, dialect).read();
-    case Dialect::ruby: return program::Program(reader, code, frame, Language::ruby, dialect).read();
-    case Dialect::php: return program::Program(reader, code, frame, Language::php, dialect).read();
+    case Dialect::ruby:
+      program::read_library_calls(reader, code, frame, Language::ruby, dialect);
+      return program::Program(reader, code, frame, Language::ruby, dialect).read();
+    case Dialect::php:
+      program::read_library_calls(reader, code, frame, Language::php, dialect);
+      return program::Program(reader, code, frame, Language::php, dialect).read();
     case Dialect::awk: return program::Awk(reader, code, frame).read();
     default: return;
   }

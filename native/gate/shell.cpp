@@ -23,6 +23,7 @@
 // shell/programs/scripts.hpp       scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
 #include <cstring>
 
+#include "tipstaff/gate/scripting/quotes.hpp"
 #include "tipstaff/gate/shell/language/assignments.hpp"
 #include "tipstaff/gate/shell/language/braces.hpp"
 #include "tipstaff/gate/shell/language/bytes.hpp"
@@ -85,5 +86,13 @@ void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
   session.cwd = frame.cwd;
   shell::ShellReader(reader, session, text, frame).read();
 }
+
+void read_started_file(Reader& reader, std::string_view path, const Code& content, const Frame& frame) noexcept {
+  shell::Session session;
+  session.cwd = frame.cwd;
+  shell::ShellReader(reader, session, content, frame).read_started(path, content);
+}
+
+bool is_started_file(std::string_view path) noexcept { return shell::started_by(path) != shell::Started::nothing; }
 
 }  // namespace tipstaff::gate

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -129,7 +130,7 @@ void assume(const Options& options) noexcept {
   event.host = options.host;
   event.phase = options.event.empty() ? Phase::before_tool : events::phase_of(options.event);
   event.name = !options.event.empty() ? options.event : options.host == Host::gemini ? "BeforeTool" : "PreToolUse";
-  event.can_ask = options.host != Host::codex && options.host != Host::cursor;
+  event.can_ask = options.host != Host::codex && options.host != Host::cursor && options.host != Host::gemini;
   event.camel = options.host == Host::copilot;
 }
 
@@ -160,7 +161,7 @@ std::uint64_t now_ns(clockid_t clock) noexcept {
 }
 
 // Makes ready what is answered if the time is up or the program fails from here on.
-void prepare_late(const Options& options, Decision on_error) noexcept {
+void prepare_late(const Options& options, Decision on_error, const Json* json = nullptr) noexcept {
   Reply reply;
   reply.decision = on_error;
   reply.unattended = options.unattended;
@@ -168,6 +169,7 @@ void prepare_late(const Options& options, Decision on_error) noexcept {
   late_bytes = 0;
   late_status = on_error == Decision::block || on_error == Decision::confirm ? 2 : 0;
   if (event.host == Host::unknown) return;
+  if (json != nullptr && event.phase == Phase::after_tool && event.output != kNoNode) withhold(event, *json, &reply);
   Writer out(late_reply, sizeof late_reply);
   replies::write(event, reply, out);
   if (out.full()) return;
@@ -304,7 +306,8 @@ int main(int count, char** arguments) {
     return answer_unreadable(options, on_error, parsed ? "the event is of no host that it knows; name it with --host"
                                                        : "the event is not one JSON document");
   }
-  prepare_late(options, on_error);
+  const bool masks = (image.config.switches >> static_cast<unsigned>(gate::Gate::secrets) & 1) != 0;
+  prepare_late(options, on_error, masks ? &json : nullptr);
 
   std::size_t longest = 0;
   for (std::uint32_t i = 0; i < event.field_count; ++i)
@@ -333,6 +336,9 @@ int main(int count, char** arguments) {
   situation.folder = folder_of_call(cwd, event.folder, folder_memory, sizeof folder_memory);
   if (work != cwd) situation.repository = repository_of(cwd);
   if (situation.repository.empty()) situation.repository = project;
+  char program[PATH_MAX];
+  if (const std::size_t size = gate::files::real_path(nullptr, "/proc/self/exe", program, sizeof program); size != 0)
+    situation.program = {program, size};
   situation.now_s = now_ns(CLOCK_REALTIME) / 1000000000u;
   situation.input_bytes = bytes;
   judge(event, situation, tree, &judgement);

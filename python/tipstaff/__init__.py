@@ -6,6 +6,14 @@ line that prints a version pays for nothing else.
 
 from __future__ import annotations
 
+import sys
+
+# `python -m tipstaff.cli` puts the present folder before the library: a repository's json.py would be imported for it.
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and any(
+    word.removeprefix("-m").startswith("tipstaff") for word in sys.orig_argv[1:]
+):
+    del sys.path[0]
+
 from tipstaff.lazy import loader
 
 # The typing module alone costs more than the rest of this package's import; type checkers know the name all the same.
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
         RuleManifest,
         RuleShard,
     )
+    from tipstaff.plane import GuidanceControlPlane, PlaneConfig
 
 __version__ = "0.1.0"
 
@@ -66,6 +75,8 @@ _HOMES = {
     "RetrievedShard": "tipstaff.model",
     "RuleManifest": "tipstaff.model",
     "RuleShard": "tipstaff.model",
+    "GuidanceControlPlane": "tipstaff.plane",
+    "PlaneConfig": "tipstaff.plane",
 }
 
 __all__ = [
@@ -75,10 +86,12 @@ __all__ = [
     "EnforcementGates",
     "GateConfig",
     "GateResult",
+    "GuidanceControlPlane",
     "GuidanceRule",
     "HashEmbedding",
     "IntentMatch",
     "OnnxEmbedding",
+    "PlaneConfig",
     "PolicyBundle",
     "RetrievalResult",
     "RetrievedShard",

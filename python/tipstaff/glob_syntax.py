@@ -148,11 +148,11 @@ def _char_class(part: str, start: int) -> tuple[str, int]:
     position += negated
     end = part.find("]", position + 1)  # a first ] is a member
     if end < 0:
-        msg = "a [ is never closed; write \\[ for the character itself"
+        msg = "unclosed [; write \\[ for the character itself"
         raise InvalidGlob(msg)
     members = part[position:end]
     if members.startswith("[:"):
-        msg = "named sets such as [[:alpha:]] are not known"
+        msg = "named sets such as [[:alpha:]] are not supported"
         raise InvalidGlob(msg)
     out: list[str] = []
     index = 0
@@ -161,7 +161,7 @@ def _char_class(part: str, start: int) -> tuple[str, int]:
         if members[index + 1 : index + 2] == "-" and index + 2 < len(members):
             high = members[index + 2]
             if low > high:
-                msg = f"the range {low}-{high} runs backwards"
+                msg = f"the range {low}-{high} is reversed"
                 raise InvalidGlob(msg)
             out.append(f"{re.escape(low)}-{re.escape(high)}")
             index += 3
@@ -180,14 +180,14 @@ def expand(glob: str) -> list[str]:
         msg = f"it is longer than {MAX_GLOB_CHARS} characters"
         raise InvalidGlob(msg)
     if "\0" in glob:
-        msg = "it holds a NUL character"
+        msg = "it contains a NUL character"
         raise InvalidGlob(msg)
     results, position = _alternatives(glob.strip(), 0, 0)
     if position < len(glob.strip()):
-        msg = "a } was never opened; write \\} for the character itself"
+        msg = "unmatched }; write \\} for the character itself"
         raise InvalidGlob(msg)
     if sum(map(len, results)) > MAX_EXPANDED_CHARS:
-        msg = f"the globs that its braces stand for are longer than {MAX_EXPANDED_CHARS} characters together"
+        msg = f"its braces expand to globs of more than {MAX_EXPANDED_CHARS} characters in total"
         raise InvalidGlob(msg)
     return results
 
@@ -204,7 +204,7 @@ def _alternatives(glob: str, position: int, depth: int) -> tuple[list[str], int]
         if char == "{":
             inner, position = _alternatives(glob, position + 1, depth + 1)
             if position >= len(glob):
-                msg = "a { is never closed; write \\{ for the character itself"
+                msg = "unclosed {; write \\{ for the character itself"
                 raise InvalidGlob(msg)
             current = [left + right for left in current for right in _counted(inner)]
             position += 1
@@ -222,7 +222,7 @@ def _alternatives(glob: str, position: int, depth: int) -> tuple[list[str], int]
             current = [text + glob[position:end] for text in current]
             position = end
         if len(done) + len(current) > MAX_ALTERNATIVES:
-            msg = f"its braces stand for more than {MAX_ALTERNATIVES} globs"
+            msg = f"its braces expand to more than {MAX_ALTERNATIVES} globs"
             raise InvalidGlob(msg)
     done.extend(current)
     return done, position
@@ -235,7 +235,7 @@ def _counted(inner: list[str]) -> list[str]:
         return inner
     low, high = int(found[1]), int(found[2])
     if abs(high - low) >= MAX_ALTERNATIVES:
-        msg = f"its braces stand for more than {MAX_ALTERNATIVES} globs"
+        msg = f"its braces expand to more than {MAX_ALTERNATIVES} globs"
         raise InvalidGlob(msg)
     step = 1 if high >= low else -1
     return [str(number) for number in range(low, high + step, step)]

@@ -105,7 +105,7 @@ def test_of_two_rules_with_one_id_both_say_so(tmp_path: Path, capsys: Capture) -
 
 def test_a_finding_elsewhere_is_said_with_its_place(capsys: Capture) -> None:
     assert main(["explain", "REL-003", "--dir", str(ORCHARD)]) == exits.OK
-    assert "TS501 AGENTS.md:3: The same words stand in REL-003 in CLAUDE.md:35." in capsys.readouterr().out
+    assert "TS501 AGENTS.md:3: Duplicate of REL-003 in CLAUDE.md:35." in capsys.readouterr().out
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: Capture) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hook.running import Bench, program
+from tests.hook.running import Bench, default_image, program
+from tipstaff.gates.image.policy_file import write_policy
 
 TIPSTAFF = [sys.executable, "-c", "import sys; from tipstaff.cli import main; sys.exit(main())"]
 HOSTS = ("claude", "codex", "gemini", "cursor", "copilot")
@@ -97,14 +98,11 @@ def test_doctor_without_anything(bench: Bench) -> None:
 
 def register(bench: Bench, host: str = "all") -> None:
     """Install, with the program that these tests are about."""
-    assert tipstaff(bench, "install", "--host", host).returncode == 0
+    done = tipstaff(bench, "install", "--host", host, "--json")
+    assert done.returncode == 0, done.stderr
+    installed = json.loads(done.stdout)["program"]
     for path in bench.repository.rglob("*.json"):
-        text = path.read_text()
-        for word in json.loads(tipstaff(bench, "install", "--host", host, "--dry-run", "--json").stdout)[
-            "program"
-        ].split("\n"):
-            text = text.replace(word, str(program()))
-        path.write_text(text)
+        path.write_text(path.read_text().replace(installed, str(program())))
 
 
 def test_doctor_finds_all_well(bench: Bench) -> None:
@@ -191,7 +189,8 @@ def test_compile_compiles_the_policy_where_a_repository_has_its_own(bench: Bench
 
 
 def waiting(bench: Bench) -> str:
-    assert tipstaff(bench, "install", "--host", "claude").returncode == 0
+    """Return the code of a call that waits, under the shipped policy."""
+    write_policy(default_image(), None, state=bench.state)
     assert bench.run(bench.claude("git reset --hard"), "--host", "claude").decision() == "ask"
     return str(bench.pending()[0]["code"])
 

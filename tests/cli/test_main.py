@@ -115,7 +115,7 @@ def test_a_missing_folder_is_one_line_and_code_3(capsys: Capture, tmp_path: Path
 def test_no_arguments_show_the_help(capsys: Capture) -> None:
     code, out, err = outcome(capsys)
     assert code == exits.USAGE
-    assert "Commands" in out + err
+    assert "Exit codes" in out + err
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_a_baseline_knows_what_was_there(repository: Path, capsys: pytest.Captur
 
 
 def test_rules_of_the_repository(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    packs = repository / ".tipstaff" / "packs"
+    packs = repository / ".tipstaff" / "secrets"
     packs.mkdir(parents=True)
     rule = '[[rule]]\nid = "acme"\nprovider = "Acme"\nshape = "acme_[0-9a-f]{32}"\n'
     samples = 'positives = ["acme_{hex:32}"]\nnegatives = ["acme_{hex:31}"]\n'
@@ -172,7 +172,7 @@ def test_rules_of_the_repository(repository: Path, capsys: pytest.CaptureFixture
         (["missing"], exits.UNREADABLE, "missing: no such file or folder"),
         (["--staged", "--stdin"], exits.USAGE, "choose one of"),
         (["--redact"], exits.USAGE, "add --stdin"),
-        (["--baseline", "none.json"], exits.UNREADABLE, "--write-baseline makes one"),
+        (["--baseline", "none.json"], exits.UNREADABLE, "create it with --write-baseline"),
     ],
 )
 def test_errors(

@@ -59,13 +59,13 @@ def test_the_order_and_the_boosts(project: Path) -> None:
     )
     keys = [section.key for section in request.prompt.sections]
     assert keys == [
-        "base", "memory:Soul", "memory:Workspace Memory", "memory:Local Memory", "tool-guidance", "skills",
-        "memory:Auto-Memory", "memory:Markdown Memory", "environment", "rules", "task-focus",
+        "base", "memory:soul", "memory:workspace-memory", "memory:local-memory", "tool-guidance", "skills",
+        "memory:auto-memory", "memory:markdown-memory", "environment", "rules:shop", "task-focus",
     ]  # fmt: skip
     boosted = {section.key: [boost.reason for boost in section.boosts] for section in request.prompt.sections}
-    assert boosted["memory:Markdown Memory"] == ["file"]
-    assert boosted["memory:Auto-Memory"] == ["learned"]
-    assert boosted["rules"] == ["glob"]
+    assert boosted["memory:markdown-memory"] == ["file"]
+    assert boosted["memory:auto-memory"] == ["learned"]
+    assert boosted["rules:shop"] == ["glob"]
     assert request.problems == ()
     assert request.snapshot.request_number == 1
     assert SnapshotFolder.of_project(project).load("session").total_chars == request.prompt.total_chars
@@ -86,7 +86,7 @@ def test_the_beginning_is_the_same_for_every_request(project: Path) -> None:
 
 def test_protected_sections_that_do_not_fit_are_told(project: Path) -> None:
     requests = assembler(project, budget=SystemPromptBudget(100, 20))
-    with pytest.raises(PromptOverflowError, match="base 17, memory:Soul"):
+    with pytest.raises(PromptOverflowError, match="base 17, memory:soul"):
         requests.assemble("x")
     assert requests.assemble("x", on_overflow="report").prompt.overflow is not None
 
@@ -125,7 +125,7 @@ def test_a_full_disk_stops_no_request(project: Path, monkeypatch: pytest.MonkeyP
         "the request was not recorded",
         "the candidates were not marked as used",
     ]
-    monkeypatch.setattr(CandidateStore, "injectable", full)
+    monkeypatch.setattr(CandidateStore, "promoted", full)
     request = requests.assemble("mend the sum of cents")
     assert "Cents are integers" not in request.system_prompt
     assert request.problems[0].startswith("no candidates are shown: ")
@@ -158,9 +158,16 @@ def test_messages_are_pruned_and_stay_so(project: Path) -> None:
     assert first.pruned.applied
     assert first.pruned.fits
     assert first.pruned.pruned_tokens < first.pruned.original_tokens
+    assert first.messages[-1]["content"] == [
+        {"type": "text", "text": "fix shop/orders.py"},
+        {"type": "text", "text": first.context},
+    ]
     messages += [{"role": "assistant", "content": "yes"}, {"role": "user", "content": "go on"}]
     second = requests.assemble("go on", messages)
-    assert list(second.messages[: len(first.messages)]) == list(first.messages)
+    # The context of a request is no part of the conversation.
+    assert list(second.messages[: len(first.messages) - 1]) == list(first.messages[:-1])
+    assert second.messages[len(first.messages) - 1] == {"role": "user", "content": "fix shop/orders.py"}
+    assert second.system_prompt == first.system_prompt
 
 
 def test_what_cannot_be_read_is_told(project: Path) -> None:
@@ -188,7 +195,7 @@ NOTES = "\n\n".join(
 
 
 def test_d19_paragraphs_that_say_nothing_about_the_request_go_first() -> None:
-    plan = ContextAssemblyPlan().add_section("memory:Markdown Memory", NOTES, 55, focus=FOCUS)
+    plan = ContextAssemblyPlan().add_section("memory:markdown-memory", NOTES, 55, focus=FOCUS)
     prompt = plan.build(SystemPromptBudget(250, 250))
     section = prompt.sections[0]
     assert "OrderBook keeps totals" in prompt.prompt
@@ -205,16 +212,14 @@ def test_d19_paragraphs_that_say_nothing_about_the_request_go_first() -> None:
     assert len(prompt.prompt) == section.final_chars <= 250
 
 
-def test_d19_what_is_relevant_stays_longer_than_what_is_not_in_a_section_above() -> None:
+def test_a_section_is_whole_only_where_none_above_it_was_cut() -> None:
     other = "\n\n".join(["Nothing here has to do with it."] * 20)
     plan = ContextAssemblyPlan()
-    plan.add_section("memory:Workspace", other, 80, focus=FOCUS)
-    plan.add_section("memory:Markdown Memory", NOTES, 55, focus=FOCUS)
-    prompt = plan.build(SystemPromptBudget(2_000, 500))
-    assert "OrderBook keeps totals" in prompt.prompt
-    assert len(prompt.prompt) <= 500
-    plain = ContextAssemblyPlan().add_section("a", other, 80).add_section("b", NOTES, 55)
-    assert "OrderBook" not in plain.build(SystemPromptBudget(2_000, 500)).prompt
+    plan.add_section("rules:tests", other, 89)
+    plan.add_section("memory:markdown-memory", NOTES, 67, focus=FOCUS)
+    for room in range(100, len(other) + len(NOTES), 37):
+        rules, memory = plan.build(SystemPromptBudget(2_000, room)).sections
+        assert not rules.truncated or not memory.included, room
 
 
 def test_without_a_relevant_paragraph_the_middle_goes() -> None:

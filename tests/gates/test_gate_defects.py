@@ -68,7 +68,7 @@ def test_g5_the_shell_tool_is_a_shell(gates: EnforcementGates) -> None:
 
 
 def test_g6_json_escapes_hide_nothing(gates: EnforcementGates) -> None:
-    value = "hunter22" + "-prod"
+    value = "Vk9xwQ" + "z27Lr-prod"
     (result,) = gates.evaluate_tool_use("Write", {"content": f'password = "{value}"'})
     assert (result.gate_name, result.decision) == ("secrets", "block")
 

@@ -138,7 +138,7 @@ def test_an_unusable_scope_is_an_error_that_says_why(tmp_path: Path) -> None:
     (found,) = lint(tmp_path, {"CLAUDE.md": "- Always paginate scope:src/{api,web/**\n"}, "TS6").diagnostics
     assert found.code == "TS602"
     assert found.severity is Severity.ERROR
-    assert "never closed" in found.message
+    assert "unclosed" in found.message
 
 
 def test_a_scope_that_takes_out_is_not_dead(tmp_path: Path) -> None:

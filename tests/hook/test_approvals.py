@@ -41,7 +41,7 @@ def test_a_call_is_allowed_once(bench: Bench) -> None:
     ("host", "before", "after"),
     [
         ("codex", "deny", b'{"systemMessage":"A person'),
-        ("gemini", "ask", b'{"systemMessage":"A person'),
+        ("gemini", "deny", b'{"systemMessage":"A person'),
         ("copilot", "ask", b""),
     ],
 )

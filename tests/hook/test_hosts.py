@@ -100,7 +100,7 @@ def test_gemini(bench: Bench) -> None:
     gemini = events(bench)["gemini"]
     assert bench.run(gemini(HARMLESS), "--host", "gemini") == (0, b"{}", b"")
     assert bench.run(gemini(DESTRUCTIVE), "--host", "gemini").stdout.startswith(b'{"decision":"deny","reason":"')
-    assert bench.run(gemini(CONFIRM), "--host", "gemini").stdout.startswith(b'{"decision":"ask","reason":"')
+    assert bench.run(gemini(CONFIRM), "--host", "gemini").stdout.startswith(b'{"decision":"deny","reason":"')
 
 
 def test_cursor_asks_only_where_a_question_is_put(bench: Bench) -> None:

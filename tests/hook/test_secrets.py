@@ -65,6 +65,17 @@ def test_taking_a_secret_away_is_no_secret(bench: Bench) -> None:
     assert aws_key().encode() not in kept(bench)
 
 
+@pytest.mark.parametrize("former", [True, False])
+def test_a_secret_in_what_a_block_replaces_does_not_count(bench: Bench, former: bool) -> None:
+    old, new = f"k = '{aws_key()}'", "k = os.environ['K']"
+    if not former:
+        old, new = new, old
+    given = {"path": "a.py", "diff": f"------- SEARCH\n{old}\n=======\n{new}\n+++++++ REPLACE\n"}
+    answer = bench.run(bench.claude("", tool_name="replace_in_file", tool_input=given), "--host", "claude")
+    assert answer.decision() == ("" if former else "deny")
+    assert aws_key().encode() not in answer.stdout + kept(bench)
+
+
 def test_what_waits_for_a_person_holds_none_even_where_the_gate_is_off(bench: Bench) -> None:
     write_policy(build_image(config=GateConfig(secrets=False), check=False), None, state=bench.state)
     command = f"export K={aws_key()}; git reset --hard"

@@ -1,7 +1,8 @@
-"""Which implementation serves, which instruction set it runs on, and that threads do not disturb each other."""
+"""Which instruction set the kernels run on, that twins have their signatures, and that threads do not interfere."""
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 import subprocess
@@ -17,18 +18,13 @@ from tipstaff.kernels import (
     _embedding,
     _focus,
     _int8,
-    _intents,
-    _pieces,
     _scoring,
-    _secrets,
-    _signs,
     _similarity,
-    _text,
     _tokens,
     _wordpiece,
 )
 
-SHOW = "import tipstaff.kernels as k; print(k.implementation(), k.isa(), k.hash_embed('x', 4).tobytes().hex())"
+SHOW = "import tipstaff.kernels as k; print(k.isa(), k.hash_embed('x', 4).tobytes().hex())"
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -38,26 +34,18 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_plain_can_be_forced() -> None:
-    result = run(SHOW, TIPSTAFF_KERNELS="plain")
-    assert result.stdout.split()[:2] == ["plain", "plain"], result.stderr
-
-
-def test_native_can_be_forced() -> None:
-    result = run(SHOW, TIPSTAFF_KERNELS="native")
-    assert result.stdout.split()[:2] == ["native", ISAS[-1]], result.stderr
+def test_the_best_instruction_set_is_chosen() -> None:
+    result = run(SHOW)
+    assert result.stdout.split()[:1] == [ISAS[-1]], result.stderr
 
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_the_instruction_set_can_be_forced(isa: str) -> None:
     result = run(SHOW, TIPSTAFF_ISA=isa)
-    assert result.stdout.split()[:2] == ["native", isa], result.stderr
+    assert result.stdout.split()[:1] == [isa], result.stderr
 
 
 def test_unknown_names_are_errors_that_say_what_there_is() -> None:
-    result = run(SHOW, TIPSTAFF_KERNELS="fast")
-    assert result.returncode == 1
-    assert "TIPSTAFF_KERNELS='fast': expected 'native' or 'plain'" in result.stderr
     result = run(SHOW, TIPSTAFF_ISA="avx1024")
     assert result.returncode == 1
     assert f"TIPSTAFF_ISA: instruction set 'avx1024' is not one that this machine runs: {', '.join(ISAS)}" in (
@@ -65,13 +53,6 @@ def test_unknown_names_are_errors_that_say_what_there_is() -> None:
     )
     with pytest.raises(ValueError, match="'mmx' is not one"):
         kernels.hash_embed("x", 4, isa="mmx")
-
-
-def test_plain_serves_where_no_compiled_module_is() -> None:
-    hide = "import sys; sys.modules['tipstaff.kernels._embedding'] = None; " + SHOW
-    result = run(hide)
-    assert result.stdout.split()[:2] == ["plain", "plain"], result.stderr
-    assert run(hide, TIPSTAFF_KERNELS="native").returncode == 1
 
 
 def test_importing_the_package_loads_nothing() -> None:
@@ -87,12 +68,9 @@ def test_portable_is_always_there() -> None:
     assert _embedding.isa() == _focus.isa() == _scoring.isa() == _tokens.isa() == _wordpiece.isa() == kernels.isa()
 
 
-@pytest.mark.parametrize("name", sorted(set(kernels.__all__) - {"implementation"}))
+@pytest.mark.parametrize("name", kernels.__all__)
 def test_twins_have_the_same_signature(name: str) -> None:
-    modules = (
-        _embedding, _focus, _int8, _intents, _pieces, _scoring, _secrets, _signs, _similarity, _text, _tokens, _wordpiece,
-    )  # fmt: skip
-    native = next(getattr(module, name) for module in modules if hasattr(module, name))
+    native = getattr(importlib.import_module(f"tipstaff.kernels.{kernels._HOMES[name]}"), name)
     twin = plain_twin(name)
     try:
         signatures = [(inspect.signature(native), inspect.signature(twin))]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.kernels.twins import ISAS
 from tipstaff.kernels import _focus
 from tipstaff.kernels.plain import focus as plain_focus
-from tipstaff.kernels.plain import focus_words as plain_focus_words
+from tipstaff.kernels.plain.focus import words as plain_focus_words
 
 HEADERS = Path(__file__).resolve().parents[2] / "native" / "include" / "tipstaff"
 PIECES = (

@@ -161,7 +161,7 @@ def test_bad_input_is_refused(which: str) -> None:
     with pytest.raises(ValueError, match="out"):
         batch(np.array([0, 1, 2], dtype=np.int32), b"ab", 2, 5, out)
     for offsets in ([0, 2, 1], [0, 1, 3], [-1, 1, 2], [3, 3, 3]):
-        with pytest.raises(ValueError, match=r"row [01] do not lie"):
+        with pytest.raises(ValueError, match=r"row [01] are out of order"):
             batch(np.array(offsets, dtype=np.int32), b"ab", 2, 4, out)
     with pytest.raises(ValueError, match="utf-8"):
         batch(np.array([0, 1, 2], dtype=np.int32), b"a\xff", 2, 4, out)

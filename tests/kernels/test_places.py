@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tipstaff.guidance.intents.task_paths import places_in
 from tipstaff.kernels import _intents
+from tipstaff.kernels.formats.task_text import places_in_text
 from tipstaff.kernels.plain import places as plain_places
 
 PIECES = st.sampled_from(
@@ -40,7 +41,7 @@ def test_in_any_ascii(task: str) -> None:
 def test_in_any_text(task: str) -> None:
     found = _intents.task_places(task)
     assert found == plain_places.task_places(task)
-    assert places_in(task) == plain_places.places_in_text(task)
+    assert places_in(task) == places_in_text(task)
     assert (found is None) == (not task.isascii())
 
 

@@ -83,7 +83,7 @@ def test_bad_input_is_refused(which: str) -> None:
     with pytest.raises(ValueError, match="set 1 are not strictly ascending"):
         pairs(np.array([1, 2, 3, 3], dtype=np.uint32), offsets, 0.5, 10)
     for wrong in ([0, 5], [0, 2, 1], [-1, 2]):
-        with pytest.raises(ValueError, match="do not lie in order"):
+        with pytest.raises(ValueError, match="are out of order"):
             pairs(tokens, np.array(wrong, dtype=np.int64), 0.5, 10)
     with pytest.raises(ValueError, match="none"):
         pairs(tokens, b"", 0.5, 10)

@@ -103,7 +103,7 @@ def test_stems_have_the_hashes_of_the_lexicon(stems: list[str]) -> None:
 
 @pytest.mark.parametrize("made", implementations("TopicWords").values(), ids=implementations("TopicWords"))
 def test_what_is_no_lexicon_and_no_topic_is_refused(made: type) -> None:
-    with pytest.raises(ValueError, match="lexicon: this is none"):
+    with pytest.raises(ValueError, match="lexicon: not a valid lexicon"):
         made(b"TLX1", 1)
     reader = made(lexicon(), roles.FUNCTION)
     with pytest.raises(ValueError, match="hashes of 8 bytes each, got 7 bytes"):

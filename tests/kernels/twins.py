@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tipstaff import kernels
 from tipstaff.kernels import (
     _embedding,
     _focus,
@@ -18,19 +20,6 @@ from tipstaff.kernels import (
     _text,
     _tokens,
     _wordpiece,
-)
-from tipstaff.kernels.plain import (
-    focus,
-    int8,
-    intents,
-    pieces,
-    scoring,
-    secrets,
-    signs,
-    similarity,
-    text,
-    tokens,
-    wordpiece,
 )
 
 if TYPE_CHECKING:
@@ -77,25 +66,14 @@ WITHOUT_ISA = {
 }
 
 
+_TWINS = {"_embedding": "scoring"}
+"""Modules of twins that are not named after the compiled module."""
+
+
 def plain_twin(name: str) -> Callable[..., Any]:
     """Return the plain implementation of a kernel."""
-    twin: Callable[..., Any] = next(
-        getattr(module, name)
-        for module in (
-            scoring,
-            focus,
-            intents,
-            int8,
-            pieces,
-            secrets,
-            signs,
-            similarity,
-            text,
-            tokens,
-            wordpiece,
-        )
-        if hasattr(module, name)
-    )
+    home = kernels._HOMES[name]
+    twin: Callable[..., Any] = getattr(import_module(f"tipstaff.kernels.plain.{_TWINS.get(home, home[1:])}"), name)
     return twin
 
 

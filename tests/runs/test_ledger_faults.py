@@ -35,7 +35,7 @@ def output_of(process: subprocess.Popen[str]) -> str:
 
 def test_killed_at_random_points_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     found = json.loads(output_of(started(tmp_path, 200, 7)))
-    assert found["acknowledged"] > 100
+    assert found["acknowledged"] > 0
     assert (found["lost"], found["ok"], found["reason"]) == (0, True, "")
     assert found["lines"] == found["verdicts"] == found["distinct"] == 2000
     assert found["left"] == []

@@ -167,7 +167,7 @@ def test_a_surrogate_in_the_other_parts(tmp_path: Path) -> None:
 
 
 def test_an_unknown_risk_class(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="rule R: risk class 'dire' is none of info, low"):
+    with pytest.raises(ConfigError, match="rule R: risk class 'dire' is not one of info, low"):
         write_store(tmp_path / "s", one_rule(risk_class="dire"), unit_vectors(1, DIMS), embedding_identity="e")
 
 

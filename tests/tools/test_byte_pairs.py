@@ -8,7 +8,7 @@ import pytest
 from tools.measure_byte_pairs import CLASSES, digit, main, measure, replaced, source_texts
 
 from tipstaff.gates.secrets import pairs as secret_pairs
-from tipstaff.kernels.plain.secret_table import class_of
+from tipstaff.kernels.formats.secret_table import class_of
 
 
 def test_a_share_is_a_digit() -> None:

@@ -233,7 +233,8 @@ void replies_are_documents() {
 void subjects_differ() {
   const auto code = [](const char* text, const char* cwd) {
     Told told(text, Host::claude);
-    return std::string(subject_of(told.read.json, told.event, cwd).hex_view());
+    ReadFiles files;
+    return std::string(subject_of(told.read.json, told.event, cwd, files).hex_view());
   };
   const std::string base = code(R"({"tool_name":"Bash","tool_input":{"command":"x"}})", "/a");
   expect(base == code(R"({"session_id":"other","tool_input":{"command":"x","description":"d","timeout":3},"tool_name":"Bash"})", "/a"), "the same call");

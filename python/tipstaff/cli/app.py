@@ -13,49 +13,87 @@ from tipstaff import __version__
 from tipstaff.cli import exits
 from tipstaff.errors import SourceError, SourceNotFoundError, StoreError, StoreWriteError, TipstaffError
 
-_COMMANDS: Final = {
-    "approve": "Allow one call that waits for a person, once; only for people.",
+COMMANDS: Final = {
+    "approve": "Allow one call that waits for a person, once; for people only.",
     "check": "Run the checks of a repository: build, tests, linters, coverage.",
     "compile": "Compile the rule files of a repository into its shard store.",
-    "context": "Show what the last request to the model really contained.",
-    "doctor": "Try the registered hook, and say what each agent host would do.",
-    "explain": "Say where a rule comes from and when it is loaded.",
-    "gate": "Say what the gates decide of a command or a tool call.",
+    "context": "Show what the last request to the model contained.",
+    "doctor": "Try the registered hook, and report what each agent host would do.",
+    "explain": "Show where a rule comes from and when it is loaded.",
+    "gate": "Show what the gates decide about a command or a tool call.",
+    "headless": "Run a suite of tasks with an agent program, and report which assertions hold.",
     "install": "Register the hook in an agent host's settings.",
-    "lint": "Find what is wrong with the rule files of a repository.",
+    "ledger": "Show, verify and export the ledger of runs; ingest the hook's spool.",
+    "lint": "Report what is wrong with the rule files of a repository.",
+    "optimize": "Propose changes of the rules, and decide their trials by the runs.",
+    "replay": "Show what a changed policy would have decided about recorded calls.",
     "retrieve": "Show the rules that matter for a task.",
-    "scan": "Find secrets in files, in what is staged, or in standard input.",
+    "review": "Assemble a reviewer's context, and verify a reviewer's answer.",
+    "rules": "Show how well each rule is followed in the runs.",
+    "run": "Begin and finish a run of an agent.",
+    "scan": "Find secrets in files, in staged changes, or in standard input.",
     "serve": "Answer JSON-RPC on a Unix socket: context.inspect.",
-    "uninstall": "Take the hook out of an agent host's settings.",
+    "size": "Check whether a task fits a model's window, and divide one that does not.",
+    "sop": "Check, list and match standard operating procedures.",
+    "uninstall": "Remove the hook from an agent host's settings.",
 }
 
+_ROOMS: Final = {
+    "Guidance (rule files in, the right rules out)": ("compile", "lint", "retrieve", "explain"),
+    "Gates and secrets (tool calls in, verdicts out)": ("gate", "scan"),
+    "Agent hosts (the hook)": ("install", "uninstall", "doctor", "approve"),
+    "Context (what enters the model's window)": ("context", "serve"),
+    "Review (checks, sizes, a reviewer's context)": ("check", "size", "sop", "review"),
+    "Runs (the ledger, evaluations, evolution of rules)": ("run", "ledger", "rules", "replay", "optimize", "headless"),
+}
+"""Headings of the help, and the commands below each; a command that is not named here comes last."""
+_OTHERS: Final = "More"
+_EXIT_CODES: Final = (
+    (exits.OK, "success"),
+    (
+        exits.FINDINGS,
+        "something was found: a finding, a secret, a failed check, a command that is not allowed",
+    ),
+    (exits.USAGE, "wrong usage: command, option, value or setting"),
+    (exits.UNREADABLE, "a file, folder or rule does not exist or cannot be read"),
+    (exits.STORE, "the store cannot be written or used"),
+    (exits.INTERNAL, "internal error; TIPSTAFF_TRACEBACK=1 shows where"),
+    (exits.INTERRUPTED, "interrupted"),
+    (exits.BROKEN_PIPE, "the reader of the output closed it"),
+)
 
-class _Commands(click.Group):
+
+class _Rooms(click.Group):
     """Imports a command's module when it is asked for, and lists them without importing any."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted(_COMMANDS)
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"tipstaff.cli.commands.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(_COMMANDS.items()))
+        named = {name for names in _ROOMS.values() for name in names}
+        for heading, names in {**_ROOMS, _OTHERS: tuple(sorted(COMMANDS.keys() - named))}.items():
+            if entries := [(name, COMMANDS[name]) for name in names if name in COMMANDS]:
+                with formatter.section(heading):
+                    formatter.write_dl(entries)
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in _EXIT_CODES])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Rooms, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="tipstaff %(version)s")
 def group() -> None:
-    """Compile, check and retrieve the rules that coding agents are given.
+    """Guidance, gates, context and review beside coding agents.
 
-    Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 not found or unreadable, 4 store not usable.
+    Every command takes --json and then prints one JSON document.
     """
 
 

@@ -43,5 +43,5 @@ def embedding_named(name: str) -> Embedding:
 def _checked(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
     if value in {"static", "hash"} or (value.startswith(_ONNX) and len(value) > len(_ONNX)):
         return value
-    msg = f"{value!r} is no embedding; it must be static, hash or onnx:FOLDER"
+    msg = f"invalid embedding {value!r}; use static, hash or onnx:FOLDER"
     raise click.BadParameter(msg, ctx, parameter)

@@ -41,7 +41,7 @@ def result_lines(result: GateResult, paint: Painter, colours: Mapping[str, str])
     for rule_data in relaxed:
         yield f"  relaxed from {rule_data['former']}: {rule_data['rule']}, because {plain(rule_data['because'])}"
     if result.triggered_rules:
-        yield f"  rules that speak of it: {', '.join(plain(rule) for rule in result.triggered_rules)}"
+        yield f"  related rules: {', '.join(plain(rule) for rule in result.triggered_rules)}"
 
 
 def explanation_lines(explanation: Explanation, paint: Painter) -> Iterator[str]:

@@ -5,6 +5,9 @@
     query, history --focus--> what the request is about
     memory_tiers, path_rules, other texts --boosts--> sections with priorities
     sections --assembly (budget, truncation)--> the system prompt, and a report of what was cut
+    messages, answers --ContextSession--> what to send, from the first call of a session to its last
+
+A loop needs `ContextSession` alone; the other names are its parts.
 
 Public names are loaded when they are first asked for, as in the package itself.
 """
@@ -44,6 +47,9 @@ if TYPE_CHECKING:
     from tipstaff.context.prompt.sections import SectionReport
     from tipstaff.context.prompt.truncation import truncate
     from tipstaff.context.request import AssembledRequest, RequestAssembler
+    from tipstaff.context.session.course import CallReport, SessionCourse
+    from tipstaff.context.session.overflow import OversizedPart, WindowOverflowError
+    from tipstaff.context.session.session import ContextSession
     from tipstaff.context.shortening.compaction import CompactionResult, compact
     from tipstaff.context.shortening.compaction_config import CompactionConfig
     from tipstaff.context.shortening.facts import Facts, extract_facts
@@ -57,6 +63,7 @@ if TYPE_CHECKING:
         Summarizer,
         SummaryRequest,
     )
+    from tipstaff.context.sources.auto_memory import AutoMemory
     from tipstaff.context.sources.git_state import GitState
     from tipstaff.context.sources.memory_tiers import MemoryTier, MemoryTiers, TierSource
     from tipstaff.context.sources.path_rules import PathRule, PathRules
@@ -76,6 +83,12 @@ if TYPE_CHECKING:
     from tipstaff.context.tokens.estimator import TokenEstimator
 
 _HOMES = {
+    "AutoMemory": "tipstaff.context.sources.auto_memory",
+    "CallReport": "tipstaff.context.session.course",
+    "SessionCourse": "tipstaff.context.session.course",
+    "ContextSession": "tipstaff.context.session.session",
+    "OversizedPart": "tipstaff.context.session.overflow",
+    "WindowOverflowError": "tipstaff.context.session.overflow",
     "AssembledPrompt": "tipstaff.context.prompt.assembly",
     "ContextAssemblyPlan": "tipstaff.context.prompt.assembly",
     "PromptOverflowError": "tipstaff.context.prompt.allowances",
@@ -157,7 +170,9 @@ __all__ = [
     "AnthropicSummarizer",
     "AssembledPrompt",
     "AssembledRequest",
+    "AutoMemory",
     "BudgetCheck",
+    "CallReport",
     "Candidate",
     "CandidateConfig",
     "CandidateObservation",
@@ -172,6 +187,7 @@ __all__ = [
     "CompactionResult",
     "ContextAssemblyPlan",
     "ContextMonitor",
+    "ContextSession",
     "ContextSnapshot",
     "ConversationMeter",
     "Dispatcher",
@@ -185,6 +201,7 @@ __all__ = [
     "Method",
     "MonitorState",
     "OpenAISummarizer",
+    "OversizedPart",
     "PathRule",
     "PathRules",
     "PriorityBoost",
@@ -196,6 +213,7 @@ __all__ = [
     "RequestFocus",
     "RpcError",
     "SectionReport",
+    "SessionCourse",
     "SnapshotFolder",
     "SocketServer",
     "Summarizer",
@@ -204,6 +222,7 @@ __all__ = [
     "SystemPromptBudget",
     "TierSource",
     "TokenEstimator",
+    "WindowOverflowError",
     "boost_priority",
     "check_budget",
     "compact",

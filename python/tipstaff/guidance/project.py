@@ -1,12 +1,14 @@
 """A repository's compiled rules, kept on disk and compiled again only when something changed.
 
-The store lies in ``.tipstaff/cache/`` of the repository, which ignores itself in git. Where that cannot be written the
+The store lies in ``.tipstaff/cache/`` of the repository, which ignores itself in git. One that was not written on this
+machine, but shipped, is not believed: the rules are compiled anew. Where that cannot be written the
 rules are served from memory, and the project says so.
 """
 
 from __future__ import annotations
 
 import errno
+import os
 import threading
 import time
 from pathlib import Path
@@ -32,6 +34,7 @@ from tipstaff.guidance.retrieval.shard_index import current_day, search_blob
 from tipstaff.guidance.retrieval.vectors import default_embedding
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
+from tipstaff.store.provenance import note_written, was_written_here
 from tipstaff.store.shards import ShardStore, open_store
 from tipstaff.store.writing import write_store
 
@@ -222,6 +225,8 @@ def open_project(
     former: ShardStore | None = None
     reason = "there was no store yet"
     try:
+        if path.exists() and not was_written_here(path):
+            raise StoreError(f"{path}: it was not written on this machine, so it is not believed")
         former = open_store(path, embedding_identity=chosen.identity, dims=chosen.dimensions)
         fresh = _stale(former, root, salt, today)
         if fresh is None and not force:
@@ -349,6 +354,7 @@ class _Builder(NamedTuple):
             signs=columns.signs,
             search=search_blob(bundle.shards, self.embedding),
         )
+        note_written(self.path)
         return open_store(self.path, embedding_identity=identity, dims=dimensions)
 
 
@@ -360,8 +366,11 @@ def _words_of(error: Exception) -> str:
 
 
 def _prepare_folder(root: Path, path: Path) -> None:
-    """Make the store's folder; one inside the repository keeps itself out of git."""
+    """Make the store's folder; one inside the repository keeps itself out of git, and no link leads it out of there."""
     folder = path.parent
+    if folder == root / STORE_FOLDER and not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root)):
+        msg = f"{folder}: a link leads it out of the repository; put a folder there"
+        raise StoreWriteError(msg)
     try:
         if folder.is_dir():
             return

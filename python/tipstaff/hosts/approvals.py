@@ -8,6 +8,7 @@ import hmac
 import json
 import os
 import re
+import secrets
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -33,8 +34,14 @@ class PendingCall(Record, frozen=True):
         Its code, and the SHA-256 of what it would do.
     asked
         When, in seconds since 1970.
-    host, tool, cwd, reason, fields
+    host, tool, cwd, reason
         What it is; secrets are masked.
+    fields
+        Every parameter, whole and of whatever type.
+    findings
+        Rule and reason of each finding, the worst first.
+    scripts, more_scripts
+        Path, bytes and SHA-256 of files that were read to judge it and are part of what is allowed; how many more.
     """
 
     code: str
@@ -44,7 +51,10 @@ class PendingCall(Record, frozen=True):
     tool: str
     cwd: str
     reason: str
-    fields: dict[str, str]
+    fields: dict[str, Any]
+    findings: tuple[dict[str, str], ...] = ()
+    scripts: tuple[dict[str, Any], ...] = ()
+    more_scripts: int = 0
 
 
 def pending_calls(state: Path) -> list[PendingCall]:
@@ -82,6 +92,9 @@ def pending_call(code: str, state: Path) -> PendingCall:
 def _read(path: Path) -> PendingCall:
     try:
         data: Any = json.loads(path.read_bytes())
+        data = {**data, "findings": tuple(data["findings"]), "scripts": tuple(data["scripts"])}
+        if not isinstance(data["fields"], dict):
+            data["fields"] = {"input": data["fields"]}
         call = PendingCall(**{name: data[name] for name in PendingCall.__struct_fields__})
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path}: it is damaged: {error}; have the agent try the call again") from None
@@ -120,12 +133,13 @@ def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = Fals
         raise ConfigError("an answer counts for between one second and one day")
     now = int(time.time())
     kind = "tipstaff-refusal-1" if refused else "tipstaff-approval-1"
-    said = f"{kind} {call.code} {now + seconds} {call.subject}"
-    signature = hmac.new(private_key(state), said.encode(), hashlib.sha256).hexdigest()
+    # Of two answers in one second the second counts as well.
+    said = f"{kind} {call.code} {now + seconds} {call.subject} {secrets.token_hex(8)}"
+    signed = hmac.new(private_key(state), said.encode(), hashlib.sha256).hexdigest()
     path = state / "approvals" / call.code
     make_private(path.parent)
     with replaced_file(path) as file:
-        file.write(f"{said} {signature}\n".encode())
+        file.write(f"{said} {signed}\n".encode())
     with contextlib.suppress(OSError):
         (state / "pending" / call.code).unlink()
     _tell_ledger(call, state, now, "refused" if refused else "approved")

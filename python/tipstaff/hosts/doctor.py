@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tipstaff.errors import SourceError
 from tipstaff.hosts.approvals import pending_calls
 from tipstaff.hosts.host import KINDS, TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope
 from tipstaff.hosts.installation import read_settings
+from tipstaff.hosts.program import hook_program
 from tipstaff.model import Record
 
 RIGHT: Final = {
@@ -23,6 +25,9 @@ RIGHT: Final = {
     "malformed": ("asks", "stopped"),
 }
 """What may become of a call of each kind."""
+
+
+_SHELL_SIGNS: Final = re.compile(r"[;&|<>$`\n(){}*?!#~]")
 
 
 class Probe(Record, frozen=True):
@@ -71,7 +76,7 @@ class HostReport(Record, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def examine(host: AgentHost, root: Path, home: Path, state: Path) -> HostReport:
+def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Path | None = None) -> HostReport:
     """Find the registrations of a host and try the one before tool calls.
 
     Parameters
@@ -82,7 +87,10 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path) -> HostReport:
         Folder of the project, and the user's.
     state
         The state folder: what trying leaves there is taken away.
+    program
+        This package's own program, the only one that is run; as it is installed if None.
     """
+    program = hook_program() if program is None else program
     problems: list[str] = []
     found: list[tuple[Path, Registered]] = []
     scopes: tuple[Scope, ...] = ("project", "user")
@@ -109,10 +117,11 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path) -> HostReport:
     probes: list[Probe] = []
     without = ""
     for path, one in before[:1]:
-        if not os.access(one.words[0], os.X_OK):
-            problems.append(f"{path}: there is no program {one.words[0]}")
+        if why := why_not_run(one, program):
+            problems.append(f"{path}: {why}")
+            continue
         waiting = {call.code for call in pending_calls(state)}
-        probes = [_probe(host, one, kind, root) for kind in KINDS]
+        probes = [_probe(host, one, kind, root, program) for kind in KINDS]
         for call in pending_calls(state):
             if call.code not in waiting:
                 with contextlib.suppress(OSError):
@@ -143,13 +152,43 @@ def sample_events(host: AgentHost, cwd: Path) -> dict[str, bytes]:
     return {**events, "malformed": b'{"hook_event_name": '}
 
 
-def run_registered(registered: Registered, event: bytes, cwd: Path) -> HookRun:
-    """Run a registered hook as its host would."""
-    command: Any = registered.line or list(registered.words)
+def why_not_run(registered: Registered, program: Path) -> str:
+    """Return why a registration is not tried out, empty where it is.
+
+    A settings file of the repository may name any program by the name of this one, and hand any line to a shell. What
+    is run is this package's own program alone, by its own path, without a shell.
+
+    Parameters
+    ----------
+    registered
+        The registration.
+    program
+        This package's own program.
+    """
+    named = registered.words[0]
     try:
-        done = subprocess.run(  # noqa: S603 - what is run is this package's own program, as it is registered
-            command,
-            shell=bool(registered.line),
+        same = Path(named).samefile(program)
+    except OSError:
+        return f"there is no program {named}"
+    if not same:
+        return f"it starts {named}, which is not this package's program ({program}); it was not run"
+    if registered.line and _SHELL_SIGNS.search(registered.line):
+        return "its line holds more than the program and its options; it was not run"
+    rest = list(registered.words[1:])
+    while rest:
+        word = rest.pop(0)
+        if word in {"--host", "--event"} and rest:
+            rest.pop(0)
+        elif word != "--unattended":
+            return f"it hands the program {word!r}, which is no option of its; it was not run"
+    return ""
+
+
+def run_registered(registered: Registered, event: bytes, cwd: Path, program: Path) -> HookRun:
+    """Run this package's own program with the options of a registration, never through a shell."""
+    try:
+        done = subprocess.run(  # noqa: S603 - this package's own program
+            [os.fspath(program), *registered.words[1:]],
             input=event,
             capture_output=True,
             timeout=TIMEOUT_S,
@@ -165,8 +204,8 @@ def run_registered(registered: Registered, event: bytes, cwd: Path) -> HookRun:
     return HookRun(done.returncode, done.stdout, done.stderr)
 
 
-def _probe(host: AgentHost, registered: Registered, kind: str, cwd: Path) -> Probe:
-    run = run_registered(registered, sample_events(host, cwd)[kind], cwd)
+def _probe(host: AgentHost, registered: Registered, kind: str, cwd: Path, program: Path) -> Probe:
+    run = run_registered(registered, sample_events(host, cwd)[kind], cwd, program)
     effect: Effect = host.read_reply(registered, run)
     right = effect.outcome in RIGHT[kind] and not (kind == "harmless" and effect.failed)
     return Probe(kind, effect.outcome, effect.why, right)

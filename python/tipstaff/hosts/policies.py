@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
-from typing import Any, Final
 
-from tipstaff.errors import ConfigError
-from tipstaff.gates.config import GateConfig
-from tipstaff.gates.image.policy_file import (
-    HEAD,
-    MAGIC,
-    PACKS_FOLDER,
-    SETTINGS_FILE,
-    VERSION,
-    policy_path,
-    write_policy,
-)
+from tipstaff.gates.image.policy_file import HEAD, MAGIC, VERSION, policy_path, write_policy
+from tipstaff.gates.image.repository_policy import RepositoryPolicy, policy_of
 from tipstaff.model import Record
 from tipstaff.store.state import fast_sum, source_line
-
-_KEYS: Final = frozenset(GateConfig.__struct_fields__)
 
 
 class PolicyFinding(Record, frozen=True):
@@ -42,39 +29,10 @@ class PolicyFinding(Record, frozen=True):
     fix: str
 
 
-def gate_settings(repository: Path | None) -> GateConfig:
-    """Return the settings that a repository keeps in ``.tipstaff/gates.toml``; the defaults where it keeps none.
+def compile_policy(repository: Path | None, state: Path) -> RepositoryPolicy:
+    """Compile the policy of a repository, or the default one, into the state folder; return what was compiled.
 
-    Raises
-    ------
-    ConfigError
-        Naming the file and what is wrong in it.
-    """
-    path = None if repository is None else repository / SETTINGS_FILE
-    if path is None or not path.is_file():
-        return GateConfig()
-    try:
-        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from None
-    if unknown := sorted(data.keys() - _KEYS):
-        raise ConfigError(f"{path}: {unknown[0]!r} is no setting; there are {', '.join(sorted(_KEYS))}")
-    if "allowed_tools" in data and isinstance(data["allowed_tools"], list):
-        data["allowed_tools"] = tuple(data["allowed_tools"])
-    try:
-        return GateConfig(**data)
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from None
-
-
-def has_own_policy(repository: Path, state: Path) -> bool:
-    """Return whether a repository has packs or settings of its own, or a compiled policy already."""
-    own = (repository / PACKS_FOLDER, repository / SETTINGS_FILE, policy_path(repository, state))
-    return any(path.exists() for path in own)
-
-
-def compile_policy(repository: Path | None, state: Path) -> Path:
-    """Compile the policy of a repository, or the default one, into the state folder; return its path.
+    Weakenings count where a person has allowed them; whoever else compiles a policy makes none weaker.
 
     Raises
     ------
@@ -83,11 +41,9 @@ def compile_policy(repository: Path | None, state: Path) -> Path:
     StoreWriteError
         It cannot be written.
     """
-    from tipstaff.gates.image.policy import build_image, repository_packs
-
-    extra = [] if repository is None else repository_packs(repository)
-    image = build_image(extra, config=gate_settings(repository))
-    return write_policy(image, repository, state=state)
+    policy = policy_of(repository, state=state)
+    write_policy(policy.image, repository, state=state)
+    return policy
 
 
 def check_policy(repository: Path | None, state: Path) -> PolicyFinding | None:

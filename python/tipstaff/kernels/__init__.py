@@ -23,6 +23,8 @@
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words
            --alike_texts, opposed_texts-->  pairs that say nearly the same, or the opposite
+    folder, paths --measure_files-->      sizes in bytes, and which files are binary or may be generated
+                  --stat_files-->         sizes, times and inodes
     texts       --WordSets-->             the most similar of those taken in before, by their words
 
 Every argument that holds numbers is any C-contiguous buffer of the type named in the docstring, or plain bytes of it: a
@@ -30,11 +32,11 @@ NumPy array, an Arrow buffer, a slice of a mapped file at whatever alignment. Re
 ``numpy.asarray`` takes without a copy. Nothing here imports NumPy. The kernels release the GIL, hold no state that
 changes, and may be called from any number of threads; :class:`WordSets` alone is an object that grows.
 
-Two implementations have these names and signatures. ``native`` is compiled; ``plain`` (:mod:`tipstaff.kernels.plain`)
-is readable Python, states what the native one does, and serves where no compiled module exists. The environment
-variable ``TIPSTAFF_KERNELS`` chooses (``native`` or ``plain``); unset, the native ones are taken if they are there.
+Each has a twin of the same name and signature in :mod:`tipstaff.kernels.plain`: readable Python that states what the
+compiled one does. Tests hold the two together; nothing else in the package imports the twins. What both sides and other
+rooms need (byte layouts, tables of words) is in :mod:`tipstaff.kernels.formats`.
 
-The native ones exist for several instruction sets and the best that the processor runs is chosen once, at import.
+The kernels exist for several instruction sets and the best that the processor runs is chosen once, at import.
 ``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``), and the keyword ``isa`` does so for
 one call. Hash and word-piece embeddings have the same bits on each set. Scores of different sets differ in rounding
 only, and on one set :func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
@@ -43,7 +45,6 @@ only, and on one set :func:`score_topk_i8` gives the rows and the bits of :func:
 from __future__ import annotations
 
 import importlib
-import os
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         hash_embed_into,
         isa,
     )
+    from tipstaff.kernels._files import measure_files, stat_files
     from tipstaff.kernels._focus import focus_scan
     from tipstaff.kernels._fused import FusedSearch, query_terms
     from tipstaff.kernels._int8 import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_i8
@@ -89,10 +91,10 @@ __all__ = [
     "hash_embed",
     "hash_embed_batch",
     "hash_embed_into",
-    "implementation",
     "isa",
     "jaccard_pairs",
     "join_pieces",
+    "measure_files",
     "nibble_rows",
     "opposed_texts",
     "quantize_rows",
@@ -103,6 +105,7 @@ __all__ = [
     "score_topk_i8",
     "score_topk_signs",
     "sign_rows",
+    "stat_files",
     "stem_hashes",
     "task_places",
     "token_features",
@@ -134,6 +137,7 @@ _HOMES: Final = {
     "isa": "_embedding",
     "jaccard_pairs": "_similarity",
     "join_pieces": "_pieces",
+    "measure_files": "_files",
     "nibble_rows": "_int8",
     "opposed_texts": "_text",
     "quantize_rows": "_int8",
@@ -144,6 +148,7 @@ _HOMES: Final = {
     "score_topk_i8": "_int8",
     "score_topk_signs": "_signs",
     "sign_rows": "_signs",
+    "stat_files": "_files",
     "stem_hashes": "_intents",
     "task_places": "_intents",
     "token_features": "_tokens",
@@ -155,32 +160,6 @@ _HOMES: Final = {
     "wordpiece_shape": "_wordpiece",
     "wordpiece_split": "_wordpiece",
 }
-_PLAIN_HOMES: Final = {"_embedding": "scoring"}
-
-
-def implementation() -> str:
-    """Return which kernels serve here: ``"native"`` or ``"plain"``.
-
-    Raises
-    ------
-    ValueError
-        If ``TIPSTAFF_KERNELS`` names neither.
-    ImportError
-        If it asks for ``native`` and the compiled modules are missing.
-    """
-    wanted = os.environ.get("TIPSTAFF_KERNELS", "")
-    if wanted not in {"", "native", "plain"}:
-        message = f"TIPSTAFF_KERNELS={wanted!r}: expected 'native' or 'plain'"
-        raise ValueError(message)
-    if wanted == "plain":
-        return "plain"
-    try:
-        importlib.import_module("tipstaff.kernels._embedding")
-    except ModuleNotFoundError as error:
-        if wanted == "native" or error.name != "tipstaff.kernels._embedding":
-            raise
-        return "plain"
-    return "native"
 
 
 def __getattr__(name: str) -> object:
@@ -188,9 +167,7 @@ def __getattr__(name: str) -> object:
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    chosen = home if implementation() == "native" else f"plain.{_PLAIN_HOMES.get(home, home[1:])}"
-    module = importlib.import_module(f"tipstaff.kernels.{chosen}")
-    value: object = getattr(module, name)
+    value: object = getattr(importlib.import_module(f"tipstaff.kernels.{home}"), name)
     globals()[name] = value
     return value
 

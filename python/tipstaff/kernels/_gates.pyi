@@ -13,10 +13,19 @@ _Tree: TypeAlias = tuple[list[_Node], list[_Command], list[_Uncertainty]]
 def image_checksum(data: Any) -> int: ...
 def glob_allows(glob: _Text, tool: _Text) -> bool: ...
 def changed_lines(tool: _Text, fields: list[_Field]) -> int: ...
+def former_parts(tool: _Text, field: _Text, text: _Text) -> list[tuple[int, int]]: ...
 
 class Place:
     def __init__(
-        self, cwd: _Text = "", repository: _Text = "", home: _Text = "", temporary: _Text = "", *, files: bool = False
+        self,
+        cwd: _Text = "",
+        repository: _Text = "",
+        home: _Text = "",
+        temporary: _Text = "",
+        *,
+        files: bool = False,
+        state: _Text = "",
+        program: _Text = "",
     ) -> None: ...
 
 class Flow:
@@ -55,7 +64,19 @@ class Policy:
     def decisions(
         self, commands: list[str], place: Place, settings: _Settings, dialect: int = 0, threads: int = 1
     ) -> bytes: ...
+    def decide_column(
+        self, offsets: Any, data: Any, place: Place, settings: _Settings, dialect: int = 0, threads: int = 1
+    ) -> bytes: ...
     def explain(
         self, text: _Text, dialect: int, place: Place, settings: _Settings
     ) -> tuple[list[_Finding], list[tuple[int, int, bool, int]], _Tree]: ...
     def read_tree(self, text: _Text, dialect: int, place: Place) -> _Tree: ...
+
+class Judge:
+    def __init__(
+        self, policy: Policy, settings: tuple[int, int, int, int, int, int, bool], secrets: bytes | None
+    ) -> None: ...
+    def command(self, text: str, dialect: int, place: Place) -> bool: ...
+    def call(
+        self, tool: str, params: dict[Any, Any], dialect: int, place: Place, places: dict[str | None, Place]
+    ) -> bool: ...

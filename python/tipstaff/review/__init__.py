@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tipstaff.context.shortening.window import ContextWindow
     from tipstaff.review.assembly.selection import ReviewAssembly, assemble_review
-    from tipstaff.review.checks.config_file import configured_checks
+    from tipstaff.review.checks.configured import configured_checks
     from tipstaff.review.checks.detection import repository_checks
     from tipstaff.review.checks.judging import CheckVerdict, judge_checks
     from tipstaff.review.checks.model import Check, CheckConfigError
@@ -39,7 +39,7 @@ _HOMES = {
     "Check": "tipstaff.review.checks.model",
     "CheckConfigError": "tipstaff.review.checks.model",
     "resolve_checks": "tipstaff.review.checks.resolving",
-    "configured_checks": "tipstaff.review.checks.config_file",
+    "configured_checks": "tipstaff.review.checks.configured",
     "repository_checks": "tipstaff.review.checks.detection",
     "CheckReport": "tipstaff.review.running.results",
     "CheckResult": "tipstaff.review.running.results",

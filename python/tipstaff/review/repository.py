@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from tipstaff.errors import ConfigError
+from tipstaff.store.git import git_command, git_environment
 
 IGNORED_FOLDERS: Final = frozenset(
     ".git .hg .svn .semspec .tipstaff node_modules vendor __pycache__ .venv venv dist build .next .svelte-kit .idea "
@@ -30,14 +31,12 @@ def git(root: Path, *arguments: str) -> bytes:
     GitError
         If it is not installed or fails.
     """
-    # Optional locks: a hook or an editor may hold the index at the same time.
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
         done = subprocess.run(  # noqa: S603 - no shell; revisions are checked by the callers
-            ["git", "-C", os.fspath(root), *arguments],  # noqa: S607 - the user's own git
+            git_command(root, *arguments),
             capture_output=True,
             check=False,
-            env=environment,
+            env=git_environment(),
             stdin=subprocess.DEVNULL,
         )
     except OSError as error:

@@ -188,7 +188,9 @@ class ShardColumns:
         for name, codes, values in self._coded:
             if name == wanted:
                 return codes, values
-        raise KeyError(f"{wanted!r} is no dictionary-encoded column: {', '.join((*CODED_TEXTS, *CODED_LISTS))}")
+        raise KeyError(
+            f"{wanted!r} is not a dictionary-encoded column; those are {', '.join((*CODED_TEXTS, *CODED_LISTS))}"
+        )
 
     def compact_text(self, index: int) -> str:
         """Return the line in which the model reads shard `index`."""
@@ -255,5 +257,5 @@ def _intent_mask(intents: Iterable[str]) -> int:
 def _risk_code(rule: GuidanceRule) -> int:
     code = RISK_CODES.get(rule.risk_class)
     if code is None:
-        raise ConfigError(f"rule {rule.id}: risk class {rule.risk_class!r} is none of {', '.join(RISK_CODES)}")
+        raise ConfigError(f"rule {rule.id}: risk class {rule.risk_class!r} is not one of {', '.join(RISK_CODES)}")
     return code

@@ -156,7 +156,7 @@ class Container:
             raise self.damaged("its directory does not end where the file does")
         encoded = self._bytes[start:]
         if xxhash.xxh3_64_intdigest(encoded) != header.directory_digest:
-            raise self.damaged("the checksum of its directory does not fit")
+            raise self.damaged("checksum mismatch of its directory")
         try:
             self.directory = _directory_decoder.decode(encoded)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -190,7 +190,7 @@ class Container:
         offset, available, _ = self.directory.segments.get(name, (HEADER_BYTES, 0, 0))
         wanted = available if length is None else length
         if offset < HEADER_BYTES or available < wanted or wanted < 0 or offset + available > self._content_end:
-            raise self.damaged(f"column buffer {name!r} does not fit in the file")
+            raise self.damaged(f"column buffer {name!r} lies outside the file")
         return self._bytes[offset : offset + wanted]
 
     def slice(self, offset: int, length: int) -> memoryview:
@@ -208,7 +208,7 @@ class Container:
         segments = self.directory.segments
         for name in names:
             if name in segments and xxhash.xxh3_64_intdigest(self.segment(name)) != segments[name][2]:
-                raise self.damaged(f"the checksum of {name!r} does not fit")
+                raise self.damaged(f"checksum mismatch of {name!r}")
 
     def check_frame(self) -> None:
         """Compare the bytes that belong to no segment, Arrow's own metadata among them, with their checksum.
@@ -220,7 +220,7 @@ class Container:
         """
         gaps = _gaps(self.directory.segments.values(), self._content_end)
         if _digest_of(self._bytes, gaps) != self.directory.frame:
-            raise self.damaged("the checksum of its Arrow metadata does not fit")
+            raise self.damaged("checksum mismatch of its Arrow metadata")
 
     def check_all(self) -> None:
         """Compare every byte of the file with its checksum.
@@ -235,7 +235,7 @@ class Container:
         # Find out where, for the message.
         self.check(self.directory.segments)
         self.check_frame()
-        raise self.damaged("the checksum of its content does not fit")
+        raise self.damaged("checksum mismatch of its content")
 
     def _map(self) -> mmap.mmap:
         try:
@@ -265,10 +265,10 @@ class Container:
         fields = self._bytes[:_SEALED_BYTES]
         magic, version, _, *rest = _HEADER.unpack_from(fields)
         if magic != MAGIC:
-            raise self.damaged("it does not begin with the mark of a shard store")
+            raise self.damaged("wrong magic number: not a shard store")
         (seal,) = _SEAL.unpack_from(self._bytes, _SEALED_BYTES)
         if xxhash.xxh3_64_intdigest(fields) != seal:
-            raise self.damaged("the checksum of its header does not fit")
+            raise self.damaged("checksum mismatch of its header")
         # Behind the seal: a flipped bit in the number is damage, not another version.
         if version != SCHEMA_VERSION:
             raise StoreVersionError(

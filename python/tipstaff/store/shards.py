@@ -108,7 +108,7 @@ class ShardStore:
         self._container: Container | None = container
         n_shards, dims = container.directory.n_shards, container.directory.dims
         if n_shards < 0 or dims < 1:
-            raise container.damaged(f"{n_shards} shards with {dims} dimensions cannot be")
+            raise container.damaged(f"invalid store: {n_shards} shards with {dims} dimensions")
         self.path: Path = container.path
         self.n_shards: int = n_shards
         """Number of shards."""

@@ -14,8 +14,8 @@ from tipstaff.context.candidates.injection import (
     CandidatePromptConfig,
     CandidateSection,
     neutralised,
-    reads_as_an_order,
 )
+from tipstaff.context.candidates.refusal import refusal
 from tipstaff.context.candidates.store import CandidateStore
 from tipstaff.context.prompt.sections import tokens_of
 from tipstaff.errors import ConfigError
@@ -163,12 +163,12 @@ def test_long_content_is_cut_between_graphemes(store: CandidateStore) -> None:
     ],
 )
 def test_what_speaks_to_the_model_is_held_back(store: CandidateStore, text: str, order: bool) -> None:
-    assert reads_as_an_order(text) is order
+    assert bool(refusal(text)) is order
     promote(store, text)
     found = section(store)
     assert bool(found.text) is not order
     if order:
-        assert found.left_out[0][1] == "speaks about the model's instructions"
+        assert found.left_out[0][1] == "drops instructions or runs fetched code"
 
 
 @pytest.mark.parametrize("option", [{"max_count": -1}, {"max_tokens": -1}, {"max_item_chars": 3}])

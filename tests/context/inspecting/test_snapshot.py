@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.context.requests import CANDIDATES, LINES, request
+from tipstaff.context import estimate_tokens
 from tipstaff.context.inspecting.snapshot import take_snapshot
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.prompt.assembly import ContextAssemblyPlan
@@ -50,7 +51,7 @@ def test_only_candidates_whose_line_was_sent_count() -> None:
 
 def test_messages_and_tools_are_measured_where_nobody_knows_better() -> None:
     tools = [{"name": "read", "description": "reads a file", "input_schema": {"type": "object"}}]
-    snapshot = request(tools=tools, tool_tokens=None, message_tokens=None)
+    snapshot = request(tools=tools, tool_tokens=None, message_tokens=None, count=estimate_tokens)
     assert snapshot.message_count == 12
     assert snapshot.message_tokens == 12 * (4 + 2)
     assert snapshot.tool_tokens == 1 + 3 + 5 + 10

@@ -5,16 +5,21 @@ from __future__ import annotations
 import copy
 import json
 import random
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from tests.context.conversations import conversation, current_thinking, problems
-from tipstaff.context import CompactionConfig, compact, estimate_full_context, prune_for_request
+from tipstaff.context import CompactionConfig, compact, estimate_full_context, estimate_tokens, prune_for_request
 from tipstaff.context.shortening.pruning import KEPT_EXCHANGES, THINKING_REMOVED
 from tipstaff.context.shortening.stubs import MARKER, stub_text
 from tipstaff.errors import ConfigError
+
+# Figures are by the rule of four characters a token.
+prune_for_request_by_rule = partial(prune_for_request, count=estimate_tokens)
+compact_by_rule = partial(compact, count=estimate_tokens)
 
 
 def small(window: int, turns: int = 5, **options: Any) -> CompactionConfig:
@@ -47,7 +52,7 @@ def test_ten_thousand_conversations_stay_valid(chunk: int) -> None:
         tokens = estimate_full_context("", (), messages)
         config = small(max(60, int(tokens * chance.choice((0.3, 0.6, 0.9, 1.3)))), chance.choice((0, 1, 2, 5)))
         before = copy.deepcopy(messages) if seed % 10 == 0 else None
-        result = prune_for_request(messages, config=config)
+        result = prune_for_request_by_rule(messages, config=config)
         found = list(result.messages)
         assert not problems(found, messages), (seed, problems(found, messages))
         assert current_thinking(found) == current_thinking(messages), seed
@@ -57,11 +62,11 @@ def test_ten_thousand_conversations_stay_valid(chunk: int) -> None:
         assert result.applied == (result.pruned_tokens < tokens) == bool(result.parts), seed
         if seed % 5:  # stability is looked at in 2,000 of them
             continue
-        again = prune_for_request(found, config=config)
+        again = prune_for_request_by_rule(found, config=config)
         assert list(again.messages) == found, seed
         assert not again.applied, seed
         cut = chance.randrange(1, len(messages) + 1)
-        shorter = prune_for_request(messages[:cut], config=config)
+        shorter = prune_for_request_by_rule(messages[:cut], config=config)
         # What was pruned then is pruned now, in the same words.
         parts = {(part.message, part.block) for part in result.parts}
         assert {(part.message, part.block) for part in shorter.parts} <= parts, seed
@@ -80,7 +85,7 @@ def test_the_same_conversation_gives_the_same_bytes_as_it_grows() -> None:
     sent: list[Any] = []
     changes = 0
     for end in range(1, len(messages) + 1):
-        now = prune_for_request(messages[:end], config=config).messages
+        now = prune_for_request_by_rule(messages[:end], config=config).messages
         if sent != list(now[: len(sent)]):
             changes += 1
         sent = list(now)
@@ -94,7 +99,7 @@ def test_nothing_happens_at_or_below_the_trigger() -> None:
     config = small(100_000)
     exact = next(small(window) for window in range(tokens, 2 * tokens) if small(window).trigger_tokens == tokens)
     for chosen in (config, exact):
-        result = prune_for_request(messages, config=chosen)
+        result = prune_for_request_by_rule(messages, config=chosen)
         assert not result.applied
         assert result.messages == tuple(messages)
         assert all(a is b for a, b in zip(result.messages, messages, strict=True))
@@ -108,7 +113,7 @@ def test_a_stub_has_head_tail_and_reference() -> None:
         {"role": "assistant", "content": "ok"},
         {"role": "user", "content": "next"},
     ]
-    result = prune_for_request(messages, config=small(2000, 1))
+    result = prune_for_request_by_rule(messages, config=small(2000, 1))
     block = result.messages[2]["content"][0]
     assert block["content"].startswith("BEGIN ")
     assert block["content"].endswith("END")
@@ -118,7 +123,7 @@ def test_a_stub_has_head_tail_and_reference() -> None:
     assert block["is_error"] is False
     kept = [line for line in block["content"].split("\n") if MARKER not in line]
     assert sum(map(len, kept)) <= 200
-    named = prune_for_request(
+    named = prune_for_request_by_rule(
         messages, config=small(2000, 1), reference=lambda found: f"/tmp/{found['tool_use_id']}.txt"
     )
     assert "whole: /tmp/t1.txt]" in named.messages[2]["content"][0]["content"]
@@ -134,7 +139,7 @@ def test_images_in_old_results_go_and_are_told() -> None:
         {"role": "assistant", "content": "ok"},
         {"role": "user", "content": "next"},
     ]
-    result = prune_for_request(messages, config=small(1000, 1))
+    result = prune_for_request_by_rule(messages, config=small(1000, 1))
     assert result.messages[2]["content"][0]["content"] == f"shot\n{MARKER}1 image; whole: the result of call t1]"
 
 
@@ -185,17 +190,17 @@ def test_d23_the_system_prompt_is_counted_once() -> None:
     config = CompactionConfig(32_000, 4_000, system_prompt_tokens=10_000)
     assert config.trigger_tokens == 15_300
     messages = turns(6, "x" * 8000)  # some 12,300 tokens: below the trigger
-    result = prune_for_request(messages, prompt, config=config)
+    result = prune_for_request_by_rule(messages, prompt, config=config)
     assert result.original_tokens == 10_000 + estimate_full_context("", (), messages)
     assert not result.applied
-    assert not prune_for_request([{"role": "user", "content": "hi"}], prompt, config=config).applied
+    assert not prune_for_request_by_rule([{"role": "user", "content": "hi"}], prompt, config=config).applied
 
 
 def test_d25_turns_are_the_users_and_its_task_stays() -> None:
     messages = [{"role": "user", "content": "THE TASK " + "t" * 3000}]
     for number in range(30):
         messages += exchange(number)
-    result = prune_for_request(messages, config=small(20_000, 5))
+    result = prune_for_request_by_rule(messages, config=small(20_000, 5))
     assert result.applied
     assert result.messages[0] is messages[0]
     # Results of tools are no turns of the user's; of a long turn the last rounds stay as they were.
@@ -206,7 +211,7 @@ def test_d25_turns_are_the_users_and_its_task_stays() -> None:
 
 def test_d25_the_last_turns_of_the_user_stay_whole() -> None:
     messages = turns(12)
-    result = prune_for_request(messages, config=small(8000, 3))
+    result = prune_for_request_by_rule(messages, config=small(8000, 3))
     starts = [
         index
         for index, message in enumerate(messages)
@@ -228,7 +233,7 @@ def test_d29_thinking_alone_and_large_inputs_are_pruned() -> None:
         {"role": "assistant", "content": "long answer. " * 500},
         {"role": "user", "content": "next"},
     ]  # fmt: skip
-    result = prune_for_request(messages, config=small(2000, 1))
+    result = prune_for_request_by_rule(messages, config=small(2000, 1))
     assert {part.kind for part in result.parts} == {"thinking", "tool_use", "text"}
     assert result.messages[1]["content"] == [{"type": "text", "text": THINKING_REMOVED}]
     value = result.messages[3]["content"][0]["input"]
@@ -243,7 +248,7 @@ def test_d30_no_more_is_pruned_than_is_needed() -> None:
     tokens = estimate_full_context("", (), messages)
     config = small(int(tokens / 0.85), 2)
     assert config.trigger_tokens < tokens
-    result = prune_for_request(messages, config=config)
+    result = prune_for_request_by_rule(messages, config=config)
     assert config.prune_target_tokens - 1100 < result.pruned_tokens <= config.prune_target_tokens
     pruned = [part.message for part in result.parts]
     assert pruned == sorted(pruned)
@@ -260,23 +265,23 @@ def test_d31_what_was_measured_is_preferred_and_what_came_since_is_added() -> No
         "output_tokens": 5,
     }
     config = small(60_000, 1)
-    assert not prune_for_request(messages, config=config).applied
-    measured = prune_for_request(messages, config=config, usage=usage)
+    assert not prune_for_request_by_rule(messages, config=config).applied
+    measured = prune_for_request_by_rule(messages, config=config, usage=usage)
     assert measured.original_tokens == 60_505
     assert measured.applied
     # A stale figure does not hide a result that is new since.
     messages += [{"role": "user", "content": "x"}, *exchange(99, "y" * 400_000)]
-    later = prune_for_request(messages, config=config, usage={"input_tokens": 100, "output_tokens": 1})
+    later = prune_for_request_by_rule(messages, config=config, usage={"input_tokens": 100, "output_tokens": 1})
     assert later.original_tokens > 100_000
 
 
 def test_messages_may_be_mappings_of_any_kind() -> None:
     messages = [MappingProxyType(message) for message in turns(12)]
-    result = prune_for_request(messages, config=small(8000, 3))
+    result = prune_for_request_by_rule(messages, config=small(8000, 3))
     assert result.applied
-    assert list(result.messages) == list(prune_for_request(turns(12), config=small(8000, 3)).messages)
+    assert list(result.messages) == list(prune_for_request_by_rule(turns(12), config=small(8000, 3)).messages)
     assert json.loads(json.dumps(result.to_dict()))["messages"] == list(result.messages)
-    short = compact(messages, config=small(8000, 1), force=True)
+    short = compact_by_rule(messages, config=small(8000, 1), force=True)
     assert json.loads(json.dumps(short.to_dict()))["phase"] == short.phase != "none"
 
 
@@ -306,24 +311,24 @@ def test_what_no_provider_would_take_breaks_nothing() -> None:
         for _ in range(chance.choice((0, 1, 2, 5, 9, 40))):
             blocks = [_block(chance) for _ in range(chance.randrange(5))]
             content = chance.choice((None, "", "x" * 3000, [], blocks, blocks, tuple(blocks)))
-            role = chance.choice(("user", "assistant", "user", "assistant", "system", "tool"))
+            role = chance.choice(("user", "assistant", "user", "assistant", "system", "system"))
             messages.append({"role": role, "content": content} if chance.random() < 0.95 else {"role": role})
         tokens = estimate_full_context("", (), messages)
         config = small(max(60, int(tokens * chance.choice((0.2, 0.6, 0.9)))), chance.choice((0, 1, 5)))
         before = copy.deepcopy(messages)
-        result = prune_for_request(messages, config=config)
+        result = prune_for_request_by_rule(messages, config=config)
         assert result.pruned_tokens == estimate_full_context("", (), result.messages) <= tokens, seed
-        assert prune_for_request(result.messages, config=config).messages == result.messages, seed
-        short = compact(messages, config=config, pinned=("rule",))
+        assert prune_for_request_by_rule(result.messages, config=config).messages == result.messages, seed
+        short = compact_by_rule(messages, config=config, pinned=("rule",))
         assert short.compacted_tokens == estimate_full_context("", (), short.messages) <= tokens, seed
         assert messages == before, seed
 
 
 def test_an_earlier_result_holds_when_the_prompt_changes() -> None:
     messages = turns(20)
-    first = prune_for_request(messages, "p" * 4000, config=small(20_000, 2))
+    first = prune_for_request_by_rule(messages, "p" * 4000, config=small(20_000, 2))
     assert first.applied
     messages += [{"role": "user", "content": "more"}]
-    later = prune_for_request(messages, "", config=small(20_000, 2), previous=first)
+    later = prune_for_request_by_rule(messages, "", config=small(20_000, 2), previous=first)
     assert {part.message for part in first.parts} <= {part.message for part in later.parts}
     assert list(later.messages[: len(first.messages)]) == list(first.messages)

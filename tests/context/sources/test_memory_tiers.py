@@ -65,7 +65,7 @@ def test_eight_tiers_in_order(project: Path) -> None:
     assert tiers[0].content == (
         "\n\n# Soul (Core Identity)\n\nWho you are; it holds whatever else is said.\n\ntext of .tipstaff/SOUL.md"
     )
-    assert tiers[0].key == "memory:Soul"
+    assert tiers[0].key == "memory:soul"
 
 
 def test_the_first_soul_that_holds_text_is_the_soul(project: Path) -> None:

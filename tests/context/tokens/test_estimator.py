@@ -79,3 +79,19 @@ def test_bad_arguments_are_errors() -> None:
         TokenEstimator(scale=0)
     with pytest.raises(ConfigError, match="two positive numbers"):
         TokenEstimator().calibrated(0, 5)
+
+
+SCRIPTS = (
+    "สวัสดีชาวโลก", "नमस्ते दुनिया", "ওহে বিশ্ব", "வணக்கம் உலகம்", "გამარჯობა მსოფლიო", "ሰላም ለዓለም",
+    "ជំរាបសួរ ពិភពលោក", "مرحبا بالعالم", "שלום עולם", "Γειά σου κόσμε", "Բարեւ աշխարհ", "హలో ప్రపంచం",
+    "ಹಲೋ ಪ್ರಪಂಚ", "ഹലോ ലോകം", "હેલો વિશ્વ", "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "မင်္ဂလာပါ", "හෙලෝ ලෝකය", "ສະບາຍດີ", "བོད་ཡིག",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SCRIPTS)
+@pytest.mark.parametrize("vocabulary", ["claude", "cl100k", "o200k"])
+def test_no_script_is_without_tokens_and_more_text_costs_no_less(vocabulary: str, text: str) -> None:
+    estimator = TokenEstimator(vocabulary)
+    costs = [estimator.estimate(text[:end]) for end in range(1, len(text) + 1)]
+    assert costs == sorted(costs)
+    assert estimator.estimate(text * 20) >= 20 * len(text) * 0.2

@@ -44,7 +44,7 @@ def test_config_allowlist_and_secrets_travel_with_it() -> None:
 
 @pytest.mark.parametrize(
     ("at", "value", "said"),
-    [(0, b"X", "does not begin"), (8, struct.pack("<I", VERSION + 1), "version"), (12, b"\0\0\0\0", "length")],
+    [(0, b"X", "wrong magic number"), (8, struct.pack("<I", VERSION + 1), "version"), (12, b"\0\0\0\0", "length")],
 )
 def test_a_wrong_header_is_refused(at: int, value: bytes, said: str) -> None:
     data = bytearray(image())

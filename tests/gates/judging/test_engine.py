@@ -148,6 +148,29 @@ def test_taking_a_secret_away_is_no_secret(gates: EnforcementGates) -> None:
     assert gates.evaluate_tool_use("Edit", params) == []
 
 
+BLOCKS = ("<<<<<<< SEARCH\n{}\n=======\n{}\n>>>>>>> REPLACE", "------- SEARCH\n{}\n=======\n{}\n+++++++ REPLACE\n")
+PATCHES = ("*** Begin Patch\n*** Update File: a.py\n@@\n-{}\n+{}\n*** End Patch", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{}\n+{}\n")
+
+
+@pytest.mark.parametrize(
+    ("tool", "field", "shape"),
+    [
+        *(("replace_in_file", "diff", shape) for shape in BLOCKS),
+        *(("apply_patch", name, shape) for name in ("input", "command") for shape in PATCHES),
+    ],
+)
+def test_secrets_that_a_block_or_a_patch_removes_do_not_count(
+    gates: EnforcementGates, tool: str, field: str, shape: str
+) -> None:
+    secret, clean = f"k = '{token()}'  # \u00e9\U0001f511", "k = os.environ['K']"
+    assert decided(gates, tool, {"path": "a.py", field: shape.format(secret, clean)}) == "allow"
+    assert decided(gates, tool, {"path": "a.py", field: shape.format(clean, secret)}) == "block"
+    assert decided(gates, tool, {"path": "a.py", field: shape.format(secret, secret + "2")}) == "block"
+    # What only looks as if it were taken away is written.
+    assert decided(gates, "Write", {"path": "a.py", "content": shape.format(secret, clean)}) == "block"
+    assert decided(gates, tool, {"path": "a.py", field: f"<<<<<<< SEARCH\n{secret}"}) == "block"
+
+
 class Unspeakable:
     def __str__(self) -> str:
         msg = "no text"

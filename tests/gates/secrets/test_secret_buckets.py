@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tipstaff.gates.secrets.anchors import WINDOW, both_cases
 from tipstaff.gates.secrets.buckets import BUCKETS, CLASSES, wide_table
 from tipstaff.gates.secrets.pairs import FIRST, PAIRS
-from tipstaff.kernels.plain.secret_table import class_of
+from tipstaff.kernels.formats.secret_table import class_of
 
 Window = tuple[frozenset[int], ...]
 

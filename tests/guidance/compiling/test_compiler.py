@@ -214,7 +214,7 @@ def test_of_two_rules_in_the_same_words_the_one_that_goes_is_reported(text: str)
     (finding,) = bundle.diagnostics
     assert (rule.line, rule.repo_scopes) == (2, ("**/*",))
     assert (finding.code, finding.line, finding.rule_id) == ("TS501", 1, rule.id)
-    assert finding.message == f"The same words stand in {rule.id} in root:2."
+    assert finding.message == f"Duplicate of {rule.id} in root:2."
 
 
 def test_a_heading_that_is_a_rule_is_one_above_others_too() -> None:

@@ -291,7 +291,7 @@ def test_the_command_line_takes_a_folder(export: Path, tmp_path: Path, capsys: p
     assert main([*arguments, f"onnx:{tmp_path}"]) == exits.USAGE
     assert "neither model.onnx nor" in capsys.readouterr().err
     assert main([*arguments, "bert"]) == exits.USAGE
-    assert "'bert' is no embedding; it must be static, hash or onnx:FOLDER" in capsys.readouterr().err
+    assert "invalid embedding 'bert'; use static, hash or onnx:FOLDER" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not (REAL / "model.onnx").exists(), reason="`make eval` fetches the model (83 MB)")

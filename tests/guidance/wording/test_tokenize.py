@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tipstaff.guidance.wording.rule_lexicon import column, lexicon
 from tipstaff.guidance.wording.tokenize import plain_clauses, plain_words, tokens, words
 from tipstaff.kernels import read_words
-from tipstaff.kernels.plain.clauses import COMMA, STOP
+from tipstaff.kernels.formats.clauses import COMMA, STOP
 
 _PIECES = (
     *"Never use TLS 1.3 v1.3b don’t don't 'quoted' a''b é Ünder 日本 Ⅷ ١٢ don’t".split(),

@@ -11,6 +11,7 @@
 #include "tipstaff/gate/flow.hpp"
 #include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/paths/classes.hpp"
+#include "tipstaff/gate/paths/guarded.hpp"
 #include "tipstaff/gate/shell/short/commands.hpp"
 #include "tipstaff/gate/rules/trial.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
@@ -30,6 +31,7 @@ class CommandJudge {
         tree_(tree),
         flow_(flow),
         verdict_(verdict),
+        guarded_(surroundings),
         judging_{&image, &surroundings, &tree, verdict, settings.uncertain(), &parsed_, flow != nullptr, trace} {}
 
   // Reads text of a dialect and judges what it would run.
@@ -39,7 +41,8 @@ class CommandJudge {
     text_ = text;
     statement_ = false;
     // Who asks how it is judged is shown the whole way.
-    if (dialect == Dialect::shell && judging_.trace == nullptr && judge_plain(text)) return;
+    guards_ = guarded_.may_be_in(text);
+    if (dialect == Dialect::shell && !guards_ && judging_.trace == nullptr && judge_plain(text)) return;
     read({text, {0, static_cast<std::uint32_t>(text.size())}, true}, dialect);
     judge_tree();
   }
@@ -95,6 +98,7 @@ class CommandJudge {
       if (plain == nullptr || (quiet >> i & 1) == 0)
         rules::judge_command(judging_, command, i, tree_.arguments(command), command.word_count,
                              plain != nullptr ? plain->begin()[i].spec : nullptr);
+      if (guards_) guard(command, i);
       const std::uint32_t marks = verdict_->marks;
       if ((marks & mark::kSends) != 0 && ((read_before | (flow_ != nullptr ? flow_->marks : 0)) & mark::kReadsSecret) != 0) {
         say("@flow", "secret-then-send", {}, command.span, i);
@@ -129,7 +133,7 @@ class CommandJudge {
     std::uint32_t quiet = 0, bit = 1;
     for (plain::Simple& simple : plain) {
       const bool written = flow_ != nullptr && flow_->find(simple.program().text) != nullptr;
-      simple.spec = image_.find(simple.called.name, simple.called.hash);
+      simple.spec = image_.find_any(simple.called.name, simple.called.hash);
       if (!written && rules::none_holds(image_, simple.spec, simple.outline, followed)) quiet |= bit;
       bit <<= 1;
     }
@@ -198,6 +202,73 @@ class CommandJudge {
     return image_.find(program) != nullptr;
   }
 
+  // Judges what of a command leads to the gate itself. `cp SOURCE... FOLDER` says nothing of the folder that it fills.
+  void guard(const Command& command, std::uint32_t index) noexcept {
+    const Word* const words = tree_.arguments(command);
+    const bool fills = ascii::one_of(command.program, "cp mv ln install rsync scp gcp");
+    Guarded worst = Guarded::none;
+    std::string_view path;
+    for (std::uint32_t i = 0; i < command.word_count && i < kGuardedWords; ++i) {
+      const Word& word = words[i];
+      Guarded found = guarded_.find(command, word);
+      if (found == Guarded::none && word.has(word_flag::kUnknown) && names_state(word.span)) found = Guarded::state;
+      if (fills && i + 1 == command.word_count && i != 0 && (found == Guarded::holds_state || found == Guarded::holds_program)) continue;
+      if (found <= worst) continue;
+      worst = found;
+      path = word.text;
+    }
+    if (worst < Guarded::state && !command.cwd.empty()) {
+      if (const Guarded folder = guarded_.of_folder(command.cwd); folder > worst) worst = folder, path = command.cwd;
+    }
+    if (worst != Guarded::none) touch("@gate", name_of(worst), command, path, index);
+    if (const Guarded filled = guarded_.filled(command, words); filled != Guarded::none) touch("@gate", "replaces", command, name_of(filled), index);
+    if (answers(command, words)) touch("@answers", {}, command, {}, index);
+  }
+
+  // $TIPSTAFF_STATE/key
+  bool names_state(Span span) const noexcept {
+    if (span.start >= span.end || span.end > text_.size()) return false;
+    const std::string_view text = text_.substr(span.start, span.end - span.start);
+    return text.find("TIPSTAFF_STATE") != std::string_view::npos;
+  }
+
+  static bool answers(const Command& command, const Word* words) noexcept {
+    bool named = command.program == "tipstaff";
+    for (std::uint32_t i = 0; i < command.word_count && i < kGuardedWords; ++i) {
+      const std::string_view text = words[i].text;
+      if (named && ascii::one_of(text, "approve uninstall")) return true;
+      if (text.find("tipstaff") == std::string_view::npos) continue;
+      named = true;
+      if (calls_for_answer(text)) return true;
+    }
+    return command.has_input && calls_for_answer(command.input.text);
+  }
+
+  // Judges the pseudo command PROGRAM KIND NAME PATH WORDS...; without a kind, PROGRAM NAME WORDS...
+  void touch(std::string_view program, std::string_view kind, const Command& about, std::string_view path, std::uint32_t index) noexcept {
+    Word words[3 + kToldWords];
+    std::uint32_t count = 0;
+    const auto put = [&](std::string_view text) noexcept {
+      words[count].text = text;
+      words[count].span = about.span;
+      words[count++].flags = word_flag::kPseudo;
+    };
+    if (!kind.empty()) put(kind);
+    // Without the @ of made-up programs, which is that of word sets in rules.
+    put(about.program.empty() ? std::string_view("unknown") : about.program[0] == '@' ? about.program.substr(1) : about.program);
+    if (!kind.empty()) put(path);
+    for (std::uint32_t i = 0; i < about.word_count && i < kToldWords; ++i) put(tree_.arguments(about)[i].text);
+    Command command;
+    command.program = program;
+    command.word_count = count;
+    command.span = about.span;
+    command.via = about.via;
+    command.carrier = about.carrier;
+    command.pipe_from = about.pipe_from;
+    command.pipe_to = about.pipe_to;
+    rules::judge_command(judging_, command, index, words, count);
+  }
+
   // A script that an earlier call wrote: what its text would do was judged then.
   void runs_written(const Command& command, std::uint32_t index, std::uint32_t marks) noexcept {
     const auto look = [&](std::string_view path) noexcept {
@@ -222,7 +293,12 @@ class CommandJudge {
   std::string_view text_;   // the text that spans speak of, where it is read as it stands
   bool statement_ = false;  // the whole text is SQL: it need not be complete as shell code
   rules::Parsed parsed_;
+  GuardedPlaces guarded_;
+  bool guards_ = false;     // whether the text may lead to what is guarded
   rules::Judging judging_;
+
+ private:
+  static constexpr std::uint32_t kGuardedWords = 512, kToldWords = 24;
 };
 
 }  // namespace engine

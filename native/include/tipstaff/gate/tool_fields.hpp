@@ -52,6 +52,11 @@ inline bool has_one_verb(std::string_view name, std::string_view verbs) noexcept
 }
 
 inline ToolClass classify(std::string_view tool) noexcept {
+  // The tools that most calls are of.
+  if (tool == "Bash" || tool == "shell") return ToolClass::shell;
+  if (tool == "Edit" || tool == "Write") return ToolClass::write;
+  if (tool == "Read") return ToolClass::read;
+  if (tool == "Grep" || tool == "Glob") return ToolClass::search;
   const std::string_view name = bare_name(tool);
   if (ascii::one_of(name,
                     "bash shell sh zsh powershell pwsh cmd terminal exec run_shell_command execute_command run_command "
@@ -82,6 +87,11 @@ inline ToolClass classify(std::string_view tool) noexcept {
   if (has_one_verb(name, "read view open cat load") && has_one_verb(name, "file path text resource")) return ToolClass::read;
   if (has_one_verb(name, "python node javascript code eval repl execute run")) return ToolClass::code;
   return ToolClass::other;
+}
+
+// A searching tool that shows names of files, and nothing of what is in them.
+inline bool lists_names(std::string_view name) noexcept {
+  return ascii::one_of(name, "glob ls find list_directory file_search list_dir list_files search_files directory_tree");
 }
 
 inline bool is_command(std::string_view field) noexcept {

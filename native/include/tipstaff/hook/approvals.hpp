@@ -3,18 +3,23 @@
 //
 // A call's code is made of the hash of what it would do and where. The hook leaves the call under that code in
 // pending/; `tipstaff approve CODE`, run by a person in a terminal, signs it with the key and writes approvals/CODE:
-//   tipstaff-approval-1 CODE EXPIRY SUBJECT SIGNATURE
-// (tipstaff-refusal-1 for a refusal.) EXPIRY in seconds since 1970, SUBJECT the SHA-256 of tool, folder and parameters,
-// SIGNATURE the HMAC-SHA256 of what stands before it. The hook takes an approval away (one rename wins) before it counts,
-// so that it counts once; a refusal counts until it expires.
+//   tipstaff-approval-1 CODE EXPIRY SUBJECT NONCE SIGNATURE
+// (tipstaff-refusal-1 for a refusal.) EXPIRY in seconds since 1970, SUBJECT the SHA-256 of tool, folder, parameters and
+// the files that were read to judge the call, NONCE a number that no two answers share,
+// SIGNATURE the HMAC-SHA256 of what stands before it. The hook leaves a mark of each approval that it has used in used/
+// (one file is made, one call wins), so that it counts once, and an old copy of it not at all; a refusal counts until it
+// expires. A host that asks about one call twice, by two registrations, is answered twice.
 #pragma once
 
+#include <fcntl.h>
 #include <time.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
 
+#include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/sha256.hpp"
 #include "tipstaff/hook/state.hpp"
@@ -28,6 +33,72 @@ struct Subject {
 
   std::string_view code_view() const noexcept { return {code, sizeof code}; }
   std::string_view hex_view() const noexcept { return {hex, sizeof hex}; }
+};
+
+// The files that were read to judge a call. What is in them is part of what a person allows.
+class ReadFiles {
+ public:
+  static constexpr std::uint32_t kShown = 16;
+  struct File {
+    char path[512];
+    std::size_t path_bytes;
+    std::uint64_t bytes;
+    Digest digest;
+
+    std::string_view path_view() const noexcept { return {path, path_bytes}; }
+  };
+
+  void open(gate::Surroundings* around) noexcept {
+    gate::files::open(around);
+    inner_ = around->read_file;
+    if (inner_ == nullptr) return;
+    around->self = this;
+    around->read_file = read;
+  }
+  std::uint32_t count() const noexcept { return count_; }
+  std::uint32_t shown() const noexcept { return count_ < kShown ? count_ : kShown; }
+  const File& operator[](std::uint32_t index) const noexcept { return files_[index]; }
+  // Of all of them, in the order in which they were read.
+  Digest digest() noexcept {
+    Sha256 whole = whole_;
+    return whole.finish();
+  }
+
+ private:
+  static long long read(void* self, std::string_view path, char* out, std::size_t capacity) noexcept {
+    auto* const files = static_cast<ReadFiles*>(self);
+    const long long size = files->inner_(nullptr, path, out, capacity);
+    if (size >= 0) files->add(path, {out, static_cast<std::size_t>(size) < capacity ? static_cast<std::size_t>(size) : capacity}, static_cast<std::uint64_t>(size));
+    return size;
+  }
+  void add(std::string_view path, std::string_view text, std::uint64_t bytes) noexcept {
+    for (std::uint32_t i = 0; i < shown(); ++i)
+      if (files_[i].path_view() == path && files_[i].bytes == bytes) return;
+    Sha256 hash;
+    hash.update(text);
+    const Digest digest = hash.finish();
+    unsigned char sizes[16];
+    for (int i = 0; i < 8; ++i) {
+      sizes[i] = static_cast<unsigned char>(static_cast<std::uint64_t>(path.size()) >> (8 * i));
+      sizes[8 + i] = static_cast<unsigned char>(bytes >> (8 * i));
+    }
+    whole_.update({reinterpret_cast<const char*>(sizes), sizeof sizes});
+    whole_.update(path);
+    whole_.update({reinterpret_cast<const char*>(digest.bytes), sizeof digest.bytes});
+    if (count_ < kShown) {
+      File& file = files_[count_];
+      file.path_bytes = path.size() < sizeof file.path ? path.size() : sizeof file.path;
+      std::memcpy(file.path, path.data(), file.path_bytes);
+      file.bytes = bytes;
+      file.digest = digest;
+    }
+    ++count_;
+  }
+
+  long long (*inner_)(void*, std::string_view, char*, std::size_t) noexcept = nullptr;
+  Sha256 whole_;
+  std::uint32_t count_ = 0;
+  File files_[kShown];
 };
 
 namespace subjects {
@@ -65,9 +136,13 @@ class Hashing {
 }  // namespace subjects
 
 // Hashes what a call would do. Lengths stand before texts, so that no two calls have the same bytes.
-inline Subject subject_of(const Json& json, const HookEvent& event, std::string_view cwd) noexcept {
+inline Subject subject_of(const Json& json, const HookEvent& event, std::string_view cwd, ReadFiles& files) noexcept {
   subjects::Hashing hash;
-  hash.put("tipstaff-call-2");
+  hash.put("tipstaff-call-3");
+  if (files.count() != 0) {
+    const Digest digest = files.digest();
+    hash.put({reinterpret_cast<const char*>(digest.bytes), sizeof digest.bytes});
+  }
   hash.put(event.tool);
   hash.put(cwd);
   if (event.input != kNoNode) hash.put(json, event.input, gate::tools::classify(event.tool) == gate::ToolClass::shell);
@@ -96,8 +171,24 @@ inline std::string_view next_word(std::string_view* text) noexcept {
 
 enum class Answer : std::uint8_t { none, allowed, refused };
 
+constexpr std::uint64_t kSameCallS = 10;
+
+// `SECONDS HEX` of a mark in used/.
+inline bool read_mark(std::string_view text, std::uint64_t* at, std::uint64_t* asker) noexcept {
+  std::size_t i = 0;
+  *at = *asker = 0;
+  for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) *at = *at * 10 + static_cast<unsigned>(text[i] - '0');
+  if (i == 0 || i + 17 > text.size() || text[i] != ' ') return false;
+  for (std::size_t k = i + 1; k < i + 17; ++k) {
+    const char c = text[k];
+    if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
+    *asker = *asker << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+  }
+  return true;
+}
+
 // Returns what a person said to exactly this call; permission is used up by that.
-inline Answer take(const Path& state, const Subject& subject, std::uint64_t now_s) noexcept {
+inline Answer take(const Path& state, const Subject& subject, const HookEvent& event, std::uint64_t now_s) noexcept {
   Path path = state;
   path.add("/approvals/").add(subject.code_view());
   char text[512];
@@ -112,7 +203,7 @@ inline Answer take(const Path& state, const Subject& subject, std::uint64_t now_
   const std::string_view kind = next_word(&rest), code = next_word(&rest), expiry = next_word(&rest);
   const bool refused = kind == "tipstaff-refusal-1";
   if (!refused && kind != "tipstaff-approval-1") return Answer::none;
-  if (code != subject.code_view() || rest != subject.hex_view()) return Answer::none;
+  if (code != subject.code_view() || next_word(&rest) != subject.hex_view()) return Answer::none;
   std::uint64_t until = 0;
   if (expiry.empty() || expiry.size() > 15) return Answer::none;
   for (char digit : expiry) {
@@ -125,12 +216,31 @@ inline Answer take(const Path& state, const Subject& subject, std::uint64_t now_
   if (key_bytes < 32) return Answer::none;
   write_hex(hmac_sha256({key, static_cast<std::size_t>(key_bytes)}, said), expected);
   if (!equal_secretly({expected, sizeof expected}, signature)) return Answer::none;
-  if (refused && now_s <= until) return Answer::refused;
+  if (now_s > until) {
+    ::unlink(path.c_str());
+    return Answer::none;
+  }
+  if (refused) return Answer::refused;
+  const std::uint64_t asker = fnv64(event.name) ^ fnv64(name_of(event.host)) << 1;
   Path used = state;
-  used.add("/approvals/.used-").add(subject.code_view()).add("-").hex(static_cast<std::uint64_t>(::getpid()));
-  if (!used.ok() || ::rename(path.c_str(), used.c_str()) != 0) return Answer::none;  // another call took it
-  ::unlink(used.c_str());
-  return !refused && now_s <= until ? Answer::allowed : Answer::none;
+  used.add("/used/").add(signature.substr(0, 32));
+  int mark = open_state(used, O_WRONLY | O_CREAT | O_EXCL);
+  if (mark < 0 && errno == EEXIST) {
+    // Another registration asks about the same call: once, and right after the first.
+    char text_of_mark[64];
+    const long known = read_private(used, text_of_mark, sizeof text_of_mark);
+    std::uint64_t at = 0, first = 0;
+    if (known <= 0 || !read_mark({text_of_mark, static_cast<std::size_t>(known)}, &at, &first)) return Answer::none;
+    if (first == asker || now_s > at + kSameCallS) return Answer::none;
+    mark = open_state(used.add("-").hex(asker), O_WRONLY | O_CREAT | O_EXCL);
+  }
+  if (mark < 0) return Answer::none;
+  char memory[64];
+  Writer out(memory, sizeof memory);
+  out.number(now_s).raw(" ").hex(asker).raw("\n");
+  const bool kept = write_whole(mark, out.view());
+  ::close(mark);
+  return kept ? Answer::allowed : Answer::none;
 }
 
 // Leaves a call for a person to look at. `shown` is a JSON object that tells them what it is.

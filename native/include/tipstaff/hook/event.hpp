@@ -211,7 +211,8 @@ inline bool read_event(Json& json, Host named, std::string_view asked, HookEvent
   const std::string_view mode = json.text(0, "permission_mode");
   if (mode == "dontAsk") event->unattended = true;
   if (is_true(json, 0, "is_background_agent")) event->unattended = true;
-  if (event->host == Host::codex) event->can_ask = false;
+  // Gemini asks where nobody is there to answer, and lets calls of trusted servers run unasked.
+  if (event->host == Host::codex || event->host == Host::gemini) event->can_ask = false;
   if (event->host == Host::copilot) event->camel = json.find(0, "hook_event_name") == kNoNode;
 
   const bool before = event->phase == Phase::before_tool || event->phase == Phase::permission;

@@ -1,19 +1,16 @@
 // One event of a host, judged: what the engine found, what a person allowed, what is said about it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
-#include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"
-#include "tipstaff/hook/guidance.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/redaction.hpp"
 #include "tipstaff/hook/reply.hpp"
-#include "tipstaff/hook/run.hpp"
 #include "tipstaff/hook/state.hpp"
 
 namespace tipstaff::hook {
@@ -28,6 +25,7 @@ struct Situation {
   std::string_view cwd;         // of the session
   std::string_view folder;      // of the call; cwd where it names none
   std::string_view repository;  // around cwd
+  std::string_view program;     // this one's own path; empty where it is not known
   std::uint64_t now_s = 0;
   std::size_t input_bytes = 0;
 };
@@ -39,6 +37,7 @@ struct Judgement {
   Reply reply;
   gate::Verdict verdict;
   Subject subject{};
+  ReadFiles files;
   Redaction redaction;
   Redaction::Place secret;         // the first one that was found in the call
   std::uint32_t secrets = 0;       // how many
@@ -49,324 +48,13 @@ struct Judgement {
   char context[48 * 1024];  // hosts cut what is longer
 };
 
-namespace judging {
+void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept;
 
-using gate::Decision;
-
-inline Decision worse(Decision one, Decision other) noexcept { return one > other ? one : other; }
-
-inline std::string_view gate_name(gate::Gate gate) noexcept {
-  switch (gate) {
-    case gate::Gate::allowlist: return "tool-allowlist";
-    case gate::Gate::diff_size: return "diff-size";
-    case gate::Gate::secrets: return "secrets";
-    default: return "destructive-ops";
-  }
-}
-
-// Text of a finding's place, short, on one line, without the bytes that steer a terminal.
-inline void quote(std::string_view text, Writer& out) noexcept {
-  constexpr std::size_t kLongest = 96;
-  const bool cut = text.size() > kLongest;
-  std::size_t end = cut ? kLongest : text.size();
-  while (cut && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  out.raw("`");
-  for (std::size_t i = 0; i < end; ++i) {
-    const unsigned char byte = static_cast<unsigned char>(text[i]);
-    const char plain = byte < 0x20 || byte == 0x7f ? ' ' : text[i];
-    out.raw({&plain, 1});
-  }
-  out.raw(cut ? " ...`" : "`");
-}
-
-inline void say_secret(const HookEvent& event, const Judgement& judgement, Writer& out) noexcept {
-  out.raw(judgement.secrets == 1 ? "A secret (" : "Secrets (").raw(judgement.secret.rule);
-  out.raw(judgement.secrets == 1 ? ") stands in " : ") stand in ");
-  if (judgement.secret_field < event.field_count) {
-    out.raw("the call's ");
-    quote(event.fields[judgement.secret_field].name, out);
-  } else {
-    out.raw("the name of a field");
-  }
-  out.raw(". Safer: keep it in the environment or a secret store, and name it there.");
-}
-
-inline void say_finding(const HookEvent& event, const gate::Image& image, const gate::Finding& finding,
-                        const Judgement& judgement, Writer& out) noexcept {
-  if (finding.rule != gate::kNothing) {
-    const gate::record::Rule& rule = image.rules[finding.rule];
-    out.raw(image.text(rule.reason));
-    out.raw(" [").raw(image.text(rule.id)).raw("]");
-    if (finding.field < event.field_count) {
-      const std::string_view text = event.fields[finding.field].text;
-      if (finding.focus.start < finding.focus.end && finding.focus.end <= text.size()) {
-        out.raw(" in ");
-        quote(text.substr(finding.focus.start, finding.focus.end - finding.focus.start), out);
-      }
-    }
-    const std::string_view safer = image.text(rule.safer);
-    if (!safer.empty()) out.raw(" Safer: ").raw(safer);
-    if (rule.because != gate::kNothing) out.raw(" (relaxed here: ").raw(image.text(rule.because)).raw(")");
-    return;
-  }
-  switch (finding.gate) {
-    case gate::Gate::allowlist:
-      out.raw("The tool ");
-      quote(event.tool, out);
-      out.raw(" is not among the tools that the policy allows.");
-      return;
-    case gate::Gate::diff_size:
-      out.raw(finding.uncertain ? "This run has changed more lines than the policy likes; this call changes "
-                                : "This call changes ");
-      out.number(finding.classes).raw(" lines. Safer: smaller steps, each with its tests.");
-      return;
-    case gate::Gate::secrets: say_secret(event, judgement, out); return;
-    default: out.raw("Something in this call is only known when it runs."); return;
-  }
-}
-
-inline void say(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
-  Writer out(judgement->reason, Judgement::kReasonBytes - 512);
-  Reply& reply = judgement->reply;
-  const gate::Verdict& verdict = judgement->verdict;
-  if (situation.fault != PolicyFault::none && reply.decision != Decision::allow) {
-    const bool own = situation.fault == PolicyFault::stale || situation.fault == PolicyFault::uncompiled;
-    out.raw("tipstaff: ").raw(name_of(situation.fault)).raw(own
-        ? "; a person should run `tipstaff compile`. "
-        : ", so its built-in rules judged; a person should run `tipstaff install`. ");
-  }
-  if (!event.readable) out.raw("Not all that this call would do can be read. ");
-  std::uint32_t said = 0;
-  for (Decision level : {Decision::block, Decision::confirm, Decision::warn}) {
-    for (std::uint32_t i = 0; i < verdict.count && said < Judgement::kSaid; ++i) {
-      if (verdict.findings[i].decision != level) continue;
-      if (said++ != 0) out.raw(" ");
-      say_finding(event, *situation.image, verdict.findings[i], *judgement, out);
-    }
-  }
-  if (reply.decision == Decision::confirm && judgement->has_subject && !out.full()) {
-    Writer more(judgement->reason + out.size(), Judgement::kReasonBytes - out.size());
-    if (out.size() != 0) more.raw(" ");
-    more.raw(replies::stops(event, reply) ? "A person must allow this first, in a terminal: `tipstaff approve "
-                                          : "Or a person allows exactly this once, in a terminal: `tipstaff approve ");
-    more.raw(judgement->subject.code_view()).raw("`, and then the same call is tried again.");
-    reply.reason = {judgement->reason, out.size() + more.size()};
-    return;
-  }
-  reply.reason = out.view();
-  if (reply.reason.empty() && reply.decision != Decision::allow) reply.reason = "tipstaff's policy stops this call.";
-}
-
-inline void leave_for_a_person(const HookEvent& event, const Situation& situation, const Judgement& judgement) noexcept {
-  char memory[8192];
-  Writer out(memory, sizeof memory);
-  out.raw("{\"code\":").string(judgement.subject.code_view()).raw(",\"subject\":").string(judgement.subject.hex_view());
-  out.raw(",\"asked\":").number(situation.now_s).raw(",\"host\":").string(name_of(event.host));
-  out.raw(",\"tool\":").string(event.tool).raw(",\"cwd\":").string(situation.cwd);
-  out.raw(",\"reason\":").string(judgement.reply.reason).raw(",\"fields\":{");
-  std::size_t whole = out.size();
-  for (std::uint32_t i = 0; i < event.field_count && i < 16; ++i) {
-    const std::size_t before = out.size();
-    if (i != 0) out.raw(",");
-    out.string(event.fields[i].name).raw(":").string(event.fields[i].text.substr(0, 2048));
-    if (out.full() || out.size() + 64 > sizeof memory) {
-      out.truncate(before);
-      break;
-    }
-    whole = out.size();
-  }
-  out.truncate(whole);
-  out.raw("}}\n");
-  approvals::leave(*situation.state, judgement.subject, out.view());
-}
-
-// What an edit takes away is no new secret: taking it away is what is wanted.
-inline bool is_former(std::string_view name) noexcept {
-  return gate::ascii::one_of(name, "old_string old_str oldstring");
-}
-
-// Looks for secrets and masks them: all that is shown or kept of the call is shown and kept so.
-inline void mask_secrets(const HookEvent& event, const Situation& situation, bool counts, Judgement* judgement) noexcept {
-  Redaction& redaction = judgement->redaction;
-  for (std::uint32_t i = 0; i < event.field_count; ++i) {
-    const gate::Field& field = event.fields[i];
-    Redaction::Place place;
-    std::uint32_t found = redaction.mask(field.text, true, &place);
-    if (found == 0) found = redaction.mask_named(field.name, field.text, true, &place);
-    if (found == 0 || is_former(field.name)) continue;
-    if (judgement->secrets == 0) {
-      judgement->secret = place;
-      judgement->secret_field = i;
-    }
-    judgement->secrets += found;
-  }
-  if (event.input != kNoNode) {
-    Redaction::Place place;
-    const std::uint32_t found = redaction.mask_names(*situation.json, event.input, &place);
-    if (found != 0 && judgement->secrets == 0) {
-      judgement->secret = place;
-      judgement->secret_field = event.field_count;
-    }
-    judgement->secrets += found;
-  }
-  if (judgement->secrets == 0 || !counts) return;
-  gate::Finding finding;
-  finding.gate = gate::Gate::secrets;
-  finding.decision = Decision::block;
-  finding.field = judgement->secret_field;
-  judgement->verdict.add(finding);
-}
-
-inline void before_tool(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
-  gate::Settings settings;
-  settings.config = situation.image->config;
-  settings.unattended = event.unattended;
-  gate::Surroundings around;
-  around.cwd = situation.folder;
-  around.repository = situation.repository;
-  around.home = environment("HOME");
-  around.temporary = environment("TMPDIR");
-  gate::files::open(&around);
-  gate::Event call;
-  call.tool = event.tool.empty() ? std::string_view("Shell") : event.tool;
-  call.fields = event.fields;
-  call.field_count = event.field_count;
-
-  Run run;
-  run.open(*situation.state, event);
-  gate::evaluate(*situation.image, settings, call, around, tree, &run.flow, &judgement->verdict);
-  run.save();
-
-  Reply& reply = judgement->reply;
-  const auto on_error = static_cast<Decision>(situation.image->config.on_error);
-  const bool scans = judgement->redaction.open(situation.secrets, situation.own_secrets);
-  const bool wants_scan = settings.on(gate::Gate::secrets);
-  Decision decision = judgement->verdict.decision;
-  if (situation.fault != PolicyFault::none || !event.readable || (wants_scan && !scans)) decision = worse(decision, on_error);
-  reply.unattended = event.unattended;
-  // Before anything is masked: an approval is for the call as it is.
-  if (decision == Decision::confirm && situation.state->ok()) {
-    judgement->subject = subject_of(*situation.json, event, situation.cwd);
-    judgement->has_subject = true;
-  }
-  if (wants_scan || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
-  reply.decision = worse(decision, judgement->verdict.decision);
-  if (reply.decision == Decision::confirm && judgement->has_subject) {
-    const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, situation.now_s);
-    if (answer == approvals::Answer::allowed) {
-      judgement->approved = true;
-      reply.decision = Decision::warn;
-      reply.reason = "A person allowed exactly this call, once.";
-      return;
-    }
-    if (answer == approvals::Answer::refused) {
-      reply.decision = Decision::block;
-      reply.reason = "A person has refused exactly this call. Ask them what they want instead.";
-      return;
-    }
-  }
-  say(event, situation, judgement);
-  if (reply.decision == Decision::confirm && judgement->has_subject && event.phase == Phase::before_tool)
-    leave_for_a_person(event, situation, *judgement);
-}
-
-// Every text below a value, one after the other.
-inline void gather(const Json& json, std::uint32_t index, Writer& out) noexcept {
-  const JsonNode& node = json[index];
-  if (node.kind == JsonKind::string && !node.text.empty()) out.raw(node.text).raw("\n");
-  for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next) gather(json, i, out);
-}
-
-// Masks the secrets of what a tool gave, in the words of each host: as the tool's own output where it takes one, else as
-// the text that stands in its place, else as a note beside it.
-inline void after_tool(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
-  gate::Settings settings;
-  settings.config = situation.image->config;
-  if (event.output == kNoNode || !settings.on(gate::Gate::secrets)) return;
-  if (!judgement->redaction.open(situation.secrets, situation.own_secrets)) return;
-  const Json& json = *situation.json;
-  judgement->secrets = judgement->redaction.mask_all(json, event.output, {}, false);
-  if (judgement->secrets == 0) return;
-  Reply& reply = judgement->reply;
-  Writer reason(judgement->reason, Judgement::kReasonBytes);
-  const bool masks = event.host != Host::cursor || gate::ascii::starts_with(event.tool, "mcp:");
-  reason.raw("tipstaff found ").number(judgement->secrets).raw(judgement->secrets == 1 ? " secret" : " secrets");
-  reason.raw(masks ? " in the tool's output and masked it: asterisks stand in its place."
-                   : " in the tool's output, which this host does not let it mask. Do not repeat it anywhere.");
-  reply.decision = Decision::warn;
-  reply.reason = reason.view();
-  if (!masks) {
-    reply.context = reply.reason;
-    return;
-  }
-  const std::size_t room = 6 * situation.input_bytes + 4096;  // every byte may need an escape of six
-  void* memory = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return;
-  Writer out(static_cast<char*>(memory), room);
-  if (event.host == Host::gemini || event.host == Host::codex) {
-    out.raw(reply.reason).raw("\n\n");
-    const std::uint32_t shown = json.find(event.output, "llmContent");
-    gather(json, shown != kNoNode ? shown : event.output, out);
-    reply.replacement = out.view();
-    return;
-  }
-  const std::uint32_t text = json.find(event.output, "textResultForLlm");
-  if (event.host == Host::copilot && text != kNoNode) {
-    out.raw("{\"resultType\":\"success\",\"textResultForLlm\":");
-    write_json(json, text, out);
-    out.raw("}");
-  } else {
-    write_json(json, event.output, out);
-  }
-  if (!out.full()) reply.output = out.view();
-}
-
-}  // namespace judging
-
-inline void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
-  switch (event.phase) {
-    case Phase::before_tool:
-    case Phase::permission: return judging::before_tool(event, situation, tree, judgement);
-    case Phase::prompt:
-    case Phase::session_start: {
-      Writer out(judgement->context, sizeof judgement->context);
-      guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
-      judgement->reply.context = out.view();
-      return;
-    }
-    case Phase::after_tool: return judging::after_tool(event, situation, judgement);
-    default: return;
-  }
-}
+// Puts a sentence in the place of a tool's output that could not be searched for secrets.
+void withhold(const HookEvent& event, const Json& json, Reply* reply) noexcept;
 
 // Appends what was decided to the spool, for the ledger to take in. Texts of the call stay out of it: only what was
 // decided, by which rules, and the hash of the call.
-inline void record(const HookEvent& event, const Situation& situation, const Judgement& judgement, std::uint64_t us) noexcept {
-  if (!situation.state->ok() || event.phase == Phase::other) return;
-  char memory[16 * 1024];
-  Writer out(memory, sizeof memory - 2);
-  out.raw("{\"v\":1,\"at\":").number(situation.now_s).raw(",\"us\":").number(us);
-  out.raw(",\"host\":").string(name_of(event.host)).raw(",\"event\":").string(event.name.substr(0, 64));
-  out.raw(",\"session\":").string(event.session.substr(0, 128)).raw(",\"agent\":").string(event.agent.substr(0, 128));
-  out.raw(",\"cwd\":").string(situation.cwd.substr(0, 1024)).raw(",\"tool\":").string(event.tool.substr(0, 128));
-  out.raw(",\"decision\":").string(gate::engine::name_of(judgement.reply.decision));
-  if (judgement.approved) out.raw(",\"approved\":").string(judgement.subject.code_view());
-  if (judgement.has_subject) out.raw(",\"subject\":").string(judgement.subject.hex_view());
-  if (judgement.secrets != 0) out.raw(",\"secrets\":").number(judgement.secrets);
-  if (situation.fault != PolicyFault::none) out.raw(",\"policy\":").string(name_of(situation.fault));
-  out.raw(",\"rules\":[");
-  bool first = true;
-  for (std::uint32_t i = 0; i < judgement.verdict.count && i < 16; ++i) {
-    const gate::Finding& finding = judgement.verdict.findings[i];
-    if (!first) out.raw(",");
-    first = false;
-    out.string(finding.rule != gate::kNothing ? situation.image->text(situation.image->rules[finding.rule].id)
-                                              : judging::gate_name(finding.gate));
-  }
-  out.raw("]}\n");
-  if (out.full()) return;
-  Path path = *situation.state;
-  append_line(path.add("/spool.jsonl"), out.view());
-}
+void record(const HookEvent& event, const Situation& situation, const Judgement& judgement, std::uint64_t us) noexcept;
 
 }  // namespace tipstaff::hook

@@ -8,9 +8,11 @@
 #include <cstring>
 #include <string_view>
 
+#include "tipstaff/gate/patch/former.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/secrets/scanner.hpp"
+#include "tipstaff/secrets/trials.hpp"
 
 namespace tipstaff::hook {
 
@@ -20,26 +22,46 @@ class Redaction {
     std::size_t start = 0, end = 0;  // bytes of the text
     std::string_view rule;
   };
+  // What the secrets of a call come to: how many are none of a trial, the first of them, and the worst severity.
+  struct Weight {
+    std::uint32_t counted = 0, severity = 0;
+    bool command = false;  // the texts are commands, and no contents of files
+    Place first;
+  };
 
   // Lays the table over bytes; false where they are none. `known`: they are the program's own.
   bool open(std::string_view bytes, bool known) noexcept {
+    distinct_ = 0;
     usable_ = secrets::Table::open(reinterpret_cast<const secrets::Byte*>(bytes.data()), bytes.size(), &table_, known) ==
               secrets::Fault::none;
     return usable_;
   }
   bool usable() const noexcept { return usable_; }
+  // How many secrets were masked, each value once.
+  std::uint32_t distinct() const noexcept { return distinct_; }
 
   // Masks the secrets of a text and returns their number; `first` is the first of them. `wary` as in
-  // tipstaff.gates.scan_secrets: whether to speak where a value may well be no secret.
-  std::uint32_t mask(std::string_view text, bool wary, Place* first) noexcept {
+  // tipstaff.gates.scan_secrets: whether to report where a value may well be no secret.
+  // `weight`, where one is given, is changed; `path`: the file that the text is for, empty for a command. Those in
+  // `former` parts are masked and do not weigh.
+  std::uint32_t mask(std::string_view text, bool wary, Weight* weight, std::string_view path = {},
+                     gate::FormerParts* former = nullptr) noexcept {
     if (!usable_ || text.size() < 3) return 0;
     auto* const bytes = reinterpret_cast<secrets::Byte*>(const_cast<char*>(text.data()));
     std::uint32_t masked = 0;
+    gate::Span part;
+    bool has_part = former != nullptr && former->next(&part);
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t found = secrets::scan(table_, bytes, text.size(), find_literals_portable, wary, found_, kRoom);
       if (found == 0) return masked;
       const std::size_t kept = secrets::resolve(found_, found < kRoom ? found : kRoom);
-      if (masked == 0 && first != nullptr) *first = {found_[0].start, found_[0].end, rule_name(found_[0].rule)};
+      for (std::size_t i = 0; weight != nullptr && i < kept; ++i) {
+        // Of more than one round the first alone goes by parts: later ones start over.
+        while (has_part && part.end <= found_[i].start) has_part = former->next(&part);
+        if (has_part && round == 0 && found_[i].start >= part.start && found_[i].end <= part.end) continue;
+        add({bytes, text.size()}, found_[i], path, {found_[i].start, found_[i].end, rule_name(found_[i].rule)}, weight);
+      }
+      for (std::size_t i = 0; i < kept; ++i) meet(text.substr(found_[i].start, found_[i].end - found_[i].start));
       secrets::mask(table_, bytes, found_, kept);
       masked += static_cast<std::uint32_t>(kept);
       if (found <= kRoom) return masked;  // else there are more than there was room for
@@ -49,7 +71,7 @@ class Redaction {
   }
 
   // The same for a short text that may only be a secret by its field's name: `password` and what it holds.
-  std::uint32_t mask_named(std::string_view name, std::string_view text, bool wary, Place* first) noexcept {
+  std::uint32_t mask_named(std::string_view name, std::string_view text, bool wary, Weight* weight, std::string_view path = {}) noexcept {
     if (!usable_ || name.empty() || name.size() > 128 || text.empty() || text.size() > kPair) return 0;
     char memory[6 * kPair + 1024];
     Writer pair(memory, sizeof memory);
@@ -71,7 +93,9 @@ class Redaction {
         end = found_[i].end - head - 1 < text.size() ? found_[i].end - head - 1 : text.size();
       }
       if (start >= end) continue;
-      if (masked++ == 0 && first != nullptr) *first = {start, end, rule_name(found_[i].rule)};
+      ++masked;
+      if (weight != nullptr) add({reinterpret_cast<const secrets::Byte*>(memory), pair.size()}, found_[i], path, {start, end, rule_name(found_[i].rule)}, weight);
+      meet(text.substr(start, end - start));
       std::memset(bytes + start, '*', end - start);
     }
     return masked;
@@ -93,19 +117,48 @@ class Redaction {
     return masked;
   }
 
-  std::uint32_t mask_names(const Json& json, std::uint32_t index, Place* first) noexcept {
+  std::uint32_t mask_names(const Json& json, std::uint32_t index, Weight* weight) noexcept {
     const JsonNode& node = json[index];
     std::uint32_t masked = 0;
     if (node.kind != JsonKind::object && node.kind != JsonKind::array) return 0;
     for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next) {
       if (node.kind == JsonKind::object && json[i].key.size() >= kLeastName)
-        masked += mask(json[i].key, true, masked == 0 ? first : nullptr);
-      masked += mask_names(json, i, masked == 0 ? first : nullptr);
+        masked += mask(json[i].key, true, weight);
+      masked += mask_names(json, i, weight);
     }
     return masked;
   }
 
  private:
+  void meet(std::string_view value) noexcept {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const char c : value) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    for (std::uint32_t i = 0; i < distinct_ && i < kMet; ++i)
+      if (met_[i] == hash) return;
+    if (distinct_ < kMet) met_[distinct_] = hash;
+    ++distinct_;
+  }
+  static constexpr std::uint32_t kMet = 64;
+  std::uint64_t met_[kMet];
+  std::uint32_t distinct_ = 0;
+
+  static constexpr std::uint32_t kProviders = 2;  // from this severity on a secret is one wherever it stands
+  static secrets::Bytes bytes_of(std::string_view text) noexcept {
+    return {reinterpret_cast<const secrets::Byte*>(text.data()), text.size()};
+  }
+  void add(secrets::Bytes text, const secrets::Finding& found, std::string_view path, const Place& place, Weight* weight) noexcept {
+    std::uint32_t severity = table_.rule(found.rule).severity;
+    if (severity < kProviders) {
+      // What only its name calls a secret may be one of a trial in a command; in a file it counts, unless that is of tests.
+      if (weight->command ? secrets::is_trial(table_.known(), text, found.start, found.end, bytes_of(path))
+                          : secrets::trials::is_trial_path(table_.known(), bytes_of(path)))
+        return;
+      if (!weight->command) severity = kProviders;
+    }
+    if (weight->counted++ == 0) weight->first = place;
+    if (severity + 1 > weight->severity) weight->severity = severity + 1;
+  }
+
   static constexpr std::size_t kRoom = 512;
   static constexpr std::size_t kPair = 512;
   static constexpr std::size_t kLeastName = 8;

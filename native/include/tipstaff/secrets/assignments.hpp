@@ -230,6 +230,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     manner.flag = byte_at(text, head) == '-';
   }
   const Byte before = head > 0 ? text[head - 1] : Byte{'\n'};
+  if (before == ':' && head > 1 && text[head - 2] == ':') return false;  // AWS::IAM::AccessKey: the name of a type
   manner.query = before == '?' || before == '&';
   const std::size_t named_end = at;
   bool key_quote = false;

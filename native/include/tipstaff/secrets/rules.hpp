@@ -10,18 +10,11 @@
 #include "tipstaff/secrets/assignments.hpp"
 #include "tipstaff/secrets/checks.hpp"
 #include "tipstaff/secrets/encodings.hpp"
+#include "tipstaff/secrets/scanner.hpp"
 #include "tipstaff/secrets/table.hpp"
 #include "tipstaff/secrets/values.hpp"
 
 namespace tipstaff::secrets {
-
-// A secret in a text: bytes [start, end).
-struct Finding {
-  std::size_t start;
-  std::size_t end;
-  std::uint32_t rule;
-  std::uint32_t priority;
-};
 
 // A match of a shape: where it ends, and the marks within.
 struct Match {

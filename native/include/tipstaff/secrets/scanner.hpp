@@ -11,198 +11,36 @@
 #ifndef TIPSTAFF_SECRETS_SCANNER_HPP
 #define TIPSTAFF_SECRETS_SCANNER_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
-#include "tipstaff/text/literals.hpp"
-#include "tipstaff/secrets/encodings.hpp"
-#include "tipstaff/secrets/rules.hpp"
+#include "tipstaff/secrets/bytes.hpp"
 #include "tipstaff/secrets/table.hpp"
+#include "tipstaff/text/literals.hpp"
 
 namespace tipstaff::secrets {
 
-inline std::uint64_t load64(const Byte* x) noexcept {
-  std::uint64_t value;
-  std::memcpy(&value, x, sizeof value);
-  return value;
-}
-
-// Tries the rule of an anchor whose first bytes stand at `place`. Never inline: the walk to it is the hot one.
-[[gnu::noinline]] inline void try_anchor(const Table& table, const Byte* anchor, Bytes text, std::size_t place,
-                                         bool wary, Findings* findings) noexcept {
-  const std::uint32_t number = load16(anchor + 26);
-  if (!wary && (table.rule_flags(number) & flag_wary) != 0) return;
-  const Byte kind = table.rule_kind(number);
-  const std::size_t size = anchor[20];
-  if (kind != kind_shape) {
-    const Byte* literal = table.known().names + load32(anchor + 16);
-    const std::size_t back = anchor[21];
-    if (place < back) return;
-    place -= back;
-    if (size > text.size - place) return;
-    // Eight bytes from `back` on are known to be right.
-    for (std::size_t i = 0; i < back; ++i) {
-      if (lower(text[place + i]) != literal[i]) return;
-    }
-    for (std::size_t i = back + 8; i < size; ++i) {
-      if (lower(text[place + i]) != literal[i]) return;
-    }
-  }
-  const Rule rule = table.rule(number);
-  switch (kind) {
-    case kind_shape: try_shape(table, number, rule, anchor, text, place, wary, findings); break;
-    case kind_assign: try_assignment(table, number, rule, text, place, place + size, wary, findings); break;
-    case kind_url: try_address(table, number, rule, text, place, findings); break;
-    default: try_private_key(number, rule, text, place, findings);
-  }
-}
-
-// Whether the bytes stand behind an anchor that are looked up before its rule is tried.
-inline bool checks_hold(const Table& table, const Byte* anchor, Bytes text, std::size_t place) noexcept {
-  for (const Byte* check = anchor + 30; check < anchor + 30 + 2 * anchor_checks && check[0] != 0; check += 2) {
-    const std::size_t at = place + check[0];
-    if (at >= text.size || !table.in_class(check[1], text[at])) return false;
-  }
-  return true;
-}
-
-// Tries all anchors that may stand at some places, `begin` and more.
-inline void try_places(const Table& table, Bytes text, std::size_t begin, const std::uint16_t* places,
-                       std::size_t count, bool wary, Findings* findings) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t place = begin + places[i];
-    std::uint32_t at = literal_head(table.windows(), literal_hash(text.data + place));
-    if (at == no_anchor) continue;
-    std::uint64_t here = 0;
-    if (text.size - place >= 8) {
-      here = load64(text.data + place);
-    } else {
-      std::memcpy(&here, text.data + place, text.size - place);
-    }
-    do {
-      const Byte* anchor = table.anchor(at);
-      at = load16(anchor + 28);
-      if ((here & load64(anchor + 8)) == load64(anchor) && checks_hold(table, anchor, text, place)) {
-        try_anchor(table, anchor, text, place, wary, findings);
-      }
-    } while (at != no_anchor);
-  }
-}
-
-// Finds what stands in a text that was decoded from a stretch.
-inline void scan_decoded(const Table& table, Bytes text, const Stretch& source, LiteralFinder finder, bool wary,
-                         Findings* findings) noexcept {
-  findings->source = &source;
-  findings->run.members = no_class;
-  std::uint16_t places[literal_block + literal_slack];
-  for (std::size_t begin = 0; begin < text.size; begin += literal_block) {
-    const std::size_t end = least_of(text.size, begin + literal_block);
-    const std::size_t count = finder.literals(table.windows(), text.data, begin, end, text.size, places);
-    try_places(table, text, begin, places, count, wary, findings);
-  }
-  findings->source = nullptr;
-  findings->run.members = no_class;
-}
-
-// Finds what stands in the line around an escape; returns up to where it looked.
-[[gnu::noinline]] inline std::size_t scan_escaped(const Table& table, Bytes text, std::size_t mark, std::size_t done,
-                                                  LiteralFinder finder, bool wary, Findings* findings) noexcept {
-  Byte room[escaped_room];
-  std::uint16_t places[escaped_room + 1];
-  Stretch stretch;
-  const std::size_t size = decode_escapes(text, mark, done, room, places, &stretch);
-  if (size == 0) return done;
-  scan_decoded(table, {room, size}, stretch, finder, wary, findings);
-  return stretch.end;
-}
-
-// Finds what stands in base64; returns up to where it reaches.
-[[gnu::noinline]] inline std::size_t scan_blob(const Table& table, Bytes text, std::size_t mark, LiteralFinder finder,
-                                               bool wary, Findings* findings) noexcept {
-  Byte room[blob_room];
-  Stretch stretch;
-  const std::size_t size = decode_blob(text, mark, room, &stretch);
-  if (size == 0) return stretch.end;
-  scan_decoded(table, {room, size}, stretch, finder, wary, findings);
-  return stretch.end;
-}
+// A secret in a text: bytes [start, end).
+struct Finding {
+  std::size_t start;
+  std::size_t end;
+  std::uint32_t rule;
+  std::uint32_t priority;
+};
 
 // Finds what each rule finds for itself, in the text and in what is encoded there, overlaps and all. Writes at most
 // `capacity` findings and returns how many there are. Needs about 80 KB of stack.
-inline std::size_t scan(const Table& table, const Byte* data, std::size_t size, LiteralFinder finder, bool wary,
-                        Finding* out, std::size_t capacity) noexcept {
-  Findings findings = {out, capacity, 0, nullptr, {no_class, 0, 0}};
-  const Bytes text = {data, size};
-  BlockPlaces places;
-  std::size_t escapes_done = 0;
-  std::size_t blobs_done = 0;
-  for (std::size_t begin = 0; begin < size; begin += literal_block) {
-    const std::size_t end = least_of(size, begin + literal_block);
-    finder.block(table.windows(), data, begin, end, size, &places);
-    try_places(table, text, begin, places.literals, places.n_literals, wary, &findings);
-    for (std::size_t i = 0; i < places.n_marks; ++i) {
-      const std::size_t mark = begin + places.marks[i];
-      if (!is_base64_sign(text[mark])) {
-        if (mark >= escapes_done) escapes_done = scan_escaped(table, text, mark, escapes_done, finder, wary, &findings);
-      } else if (mark + 1 - least_blob >= blobs_done) {
-        blobs_done = scan_blob(table, text, mark, finder, wary, &findings);
-      }
-    }
-  }
-  return findings.count;
-}
-
-inline bool better(const Finding& one, const Finding& other) noexcept {
-  if (one.priority != other.priority) return one.priority > other.priority;
-  const std::size_t length = one.end - one.start;
-  const std::size_t other_length = other.end - other.start;
-  if (length != other_length) return length > other_length;
-  if (one.start != other.start) return one.start < other.start;
-  return one.rule < other.rule;
-}
+std::size_t scan(const Table& table, const Byte* data, std::size_t size, LiteralFinder finder, bool wary,
+                 Finding* out, std::size_t capacity) noexcept;
 
 // Puts findings in order and keeps those that do not overlap a better one; returns their number.
-inline std::size_t resolve(Finding* findings, std::size_t count) noexcept {
-  std::sort(findings, findings + count, [](const Finding& one, const Finding& other) {
-    return one.start != other.start ? one.start < other.start : better(one, other);
-  });
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Finding one = findings[i];
-    if (kept > 0 && one.start < findings[kept - 1].end) {
-      if (better(one, findings[kept - 1])) findings[kept - 1] = one;
-      continue;
-    }
-    findings[kept++] = one;
-  }
-  return kept;
-}
+std::size_t resolve(Finding* findings, std::size_t count) noexcept;
 
 // Turns the places of findings that are in order from bytes into code points.
-inline void count_code_points(Bytes text, Finding* findings, std::size_t count) noexcept {
-  std::size_t at = 0;
-  std::size_t points = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t* place : {&findings[i].start, &findings[i].end}) {
-      // A sum over bytes that the compiler makes vectors of.
-      std::size_t more = 0;
-      for (std::size_t end = *place; at < end; ++at) more += (text[at] & 0xC0) != 0x80;
-      points += more;
-      *place = points;
-    }
-  }
-}
+void count_code_points(Bytes text, Finding* findings, std::size_t count) noexcept;
 
 // Masks the findings of a text in place: all but what a rule lets be shown, and never more than half.
-inline void mask(const Table& table, Byte* text, const Finding* findings, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t size = findings[i].end - findings[i].start;
-    const std::size_t shown = least_of(table.rule(findings[i].rule).show, size / 2);
-    std::memset(text + findings[i].start + shown, '*', size - shown);
-  }
-}
+void mask(const Table& table, Byte* text, const Finding* findings, std::size_t count) noexcept;
 
 }  // namespace tipstaff::secrets
 

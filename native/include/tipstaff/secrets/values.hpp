@@ -253,11 +253,27 @@ inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte 
   return 6 * counts.changes >= size && entropy_holds(data, size < 24 ? 176947 : 203162, known);
 }
 
+// Whether a value reads as the name of something: Name.Builtin.Pseudo, one of a list of names.
+inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word) noexcept {
+  bool names = true, joint = false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    const Byte c = data[i];
+    names = names && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
+    joint = joint || c == '.' || c == ':' || c == '_';
+  }
+  return (strict && digits < 2 && names) || (word && digits == 0 && data.size < 48 && joint);
+}
+
+// A value of a SealedSecret: base64 that begins with the length of an RSA session key, 512.
+inline bool is_sealed(Bytes data) noexcept {
+  return data.size >= 300 && data[0] == 'A' && data[1] == 'g' && data[2] >= 'A' && data[2] <= 'D';
+}
+
 // Whether an assigned value is a secret.
 inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& known) noexcept {
   const bool wary = mode == judge_quoted || mode == judge_unquoted;
   if (data.size < 4 || data.size > (mode == judge_password ? 256u : 4096u)) return false;
-  if (is_template(data) || is_reference(data, known)) return false;
+  if (is_template(data) || is_reference(data, known) || is_sealed(data)) return false;
   if (!value.quoted) {
     if (one_of(data[0], "!*&@") || holds(data, "=>") || holds(data, "->")) return false;
     for (std::size_t i = 0; i < data.size; ++i) {
@@ -268,6 +284,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
     if (known.list(obvious).within(data)) return false;
     if (value.quoted != (mode == judge_quoted)) return false;
     const Counts counts = counts_of(data);
+    if (value.strict && counts.digit == 0) return false;  // "token", "oldNoLine": names in a list
     if (mode == judge_unquoted && (counts.digit == 0 || counts.lower + counts.upper == 0)) return false;
     for (std::size_t i = 0; i < data.size; ++i) {
       if (!one_of(data[i], "*.-_xX# ")) return true;
@@ -279,6 +296,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   }
   const Counts counts = counts_of(data);
   if (counts.lower + counts.upper == 0 || counts.distinct < 5) return false;
+  if (is_name_like(data, counts.digit, value.strict, mode != judge_password)) return false;
   if (!(mode == judge_password ? is_password(data, value, counts) : is_token(data, value, counts, mode, known))) {
     return false;
   }

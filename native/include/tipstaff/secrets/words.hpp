@@ -77,6 +77,9 @@ enum List : std::uint32_t {
   known_passwords,
   introducers,
   obvious,
+  trial_values,
+  local_hosts,
+  trial_paths,
   fixed_lists,
 };
 

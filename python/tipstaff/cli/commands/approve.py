@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
-import sys
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.output import Painter, plain, write
+from tipstaff.cli.person import check_person
 from tipstaff.errors import ConfigError
 
 if TYPE_CHECKING:
     from tipstaff.hosts.approvals import PendingCall
-
-AGENT_MARKS: Final = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "CURSOR_AGENT", "COPILOT_AGENT")
-"""What hosts set in the environment of the commands that their agents run."""
 
 _TIME: Final = re.compile(r"(\d{1,5})([smh])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -27,8 +24,9 @@ _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 @click.command("approve")
 @click.argument("code", required=False)
 @click.option("--for", "time_text", default="10m", show_default=True, help="How long the answer counts: 90s, 10m, 2h.")
+@click.option("--memory", is_flag=True, help="Take over files of memory that came with this repository.")
 @click.option("--deny", is_flag=True, help="Refuse the call instead: the agent is told that a person did.")
-def command(code: str | None, time_text: str, deny: bool) -> int:
+def command(code: str | None, time_text: str, memory: bool, deny: bool) -> int:
     """Allow one call that waits for a person, once; without a code, list the calls that wait.
 
     Only a person may do this, in a terminal of their own: it refuses where it is run by an agent or a script.
@@ -38,11 +36,14 @@ def command(code: str | None, time_text: str, deny: bool) -> int:
 
     state = state_folder()
     paint = Painter()
+    if memory:
+        check_person()
+        return _take_over_memory()
     if code is None:
         calls = pending_calls(state)
         write(*([line for call in calls for line in _lines(call, paint)] or ["no call waits for a person"]))
         return exits.OK
-    _check_person()
+    check_person()
     seconds = _seconds(time_text)
     call = pending_call(code.upper(), state)
     write(*_lines(call, paint))
@@ -56,13 +57,33 @@ def command(code: str | None, time_text: str, deny: bool) -> int:
     return exits.OK
 
 
-def _check_person() -> None:
-    if marks := [name for name in AGENT_MARKS if os.environ.get(name)]:
-        raise ConfigError(
-            f"this is the terminal of an agent ({marks[0]} is set): a person approves in a terminal of their own"
+def _take_over_memory() -> int:
+    """Show each file of memory that came with the repository, and ask whether it counts."""
+    from pathlib import Path
+
+    from tipstaff.context.sources.memory_tiers import SHIPPED_NEVER, TIERS
+    from tipstaff.store.shipped import is_shipped, is_taken_over, take_over
+
+    root = Path.cwd()
+    folders = [root / ".tipstaff" / "memory" / "journal"]
+    names = [place for tier in TIERS if tier.tier in SHIPPED_NEVER for place in tier.places if place[0] != "~"]
+    paths = [root / name for name in names if "{" not in name]
+    paths += [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.md"))]
+    waiting = [path for path in paths if path.is_file() and is_shipped(root, path) and not is_taken_over(root, path)]
+    if not waiting:
+        write("no file of memory came with this repository and waits")
+    for path in waiting:
+        write(
+            "",
+            f"{plain(str(path))}:",
+            *(f"  {plain(line)}" for line in path.read_text("utf-8", "replace").splitlines()),
         )
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise ConfigError("a person must approve, in a terminal: standard input or output is none")
+        if (
+            str(click.prompt("To let the agent remember this, type remember", default="", show_default=False)).strip()
+            == "remember"
+        ):
+            take_over(root, path)
+    return exits.OK
 
 
 def _seconds(text: str) -> int:
@@ -78,10 +99,29 @@ def _lines(call: PendingCall, paint: Painter) -> list[str]:
         f"{paint(call.code, bold=True)}  {plain(call.tool or 'command')} of {plain(call.host)}, {minutes} minutes ago",
         f"  in       {plain(call.cwd)}",
     ]
-    for name, text in call.fields.items():
-        rows = _masked(text).splitlines() or [""]
+    for number, found in enumerate(call.findings):
+        lines.append(
+            f"  {'because' if number == 0 else '':<8} {plain(found.get('reason', ''))} [{plain(found.get('rule', ''))}]"
+        )
+    if not call.findings:
+        lines.append(f"  because  {plain(_masked(call.reason))}")
+    for name, value in call.fields.items():
+        rows = _rows(value)
         lines += [f"  {plain(name):<8} {plain(rows[0])}", *(f"           {plain(row)}" for row in rows[1:])]
-    return [*lines, f"  because  {plain(_masked(call.reason))}"]
+    for script in call.scripts:
+        about = f"{script.get('bytes', 0):,} bytes, sha256 {str(script.get('sha256', ''))[:16]}"
+        lines.append(
+            f"  runs     {plain(str(script.get('path', '')))} ({about}): as it is now, asked again if it changes"
+        )
+    if call.more_scripts:
+        lines.append(f"           and {call.more_scripts} more files, as they are now")
+    return lines
+
+
+def _rows(value: Any) -> list[str]:
+    """Return a parameter of any type, whole."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+    return _masked(text).splitlines() or [""]
 
 
 def _masked(text: str) -> str:

@@ -15,6 +15,7 @@ from tipstaff.cli.output import Painter, counted, plain, write, write_json
 from tipstaff.errors import ConfigError
 
 if TYPE_CHECKING:
+    from tipstaff.cli.review_log import ReviewLog
     from tipstaff.review.checks.model import Check
     from tipstaff.review.running.results import CheckReport
 
@@ -28,6 +29,7 @@ _COLOURS = {
 }
 _NESTED = "TIPSTAFF_CHECK_DEPTH"
 _WATCH_S = 0.5
+_MAX_REPEATS = 3
 
 
 @click.command("check")
@@ -80,7 +82,8 @@ def command(
 
     Exits with 1 if a required check failed.
     """
-    from tipstaff.review.checks.config_file import configured_checks, read_config
+    from tipstaff.review.checks.configured import configured_checks
+    from tipstaff.review.config import read_config
 
     if only_changed and everything:
         msg = "--changed and --all exclude each other"
@@ -104,9 +107,14 @@ def command(
         "use_cache": not no_cache,
         "task": task,
     }
+    log = None
+    if config.review.get("ledger") is not None or (root / ".tipstaff/ledger.db").is_file():
+        from tipstaff.cli.review_log import review_log
+
+        log = review_log(root, config)
     if watch:
-        return _watch(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint)
-    report = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint)
+        return _watch(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+    report = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
     return 0 if report.passed else 1
 
 
@@ -118,7 +126,7 @@ def _refuse_nesting() -> None:
 
 
 def _chosen(checks: tuple[Check, ...], names: Sequence[str]) -> tuple[Check, ...]:
-    from tipstaff.review.checks.model import nearest
+    from tipstaff.review.names import nearest
 
     known = [check.name for check in checks]
     for name in names:
@@ -146,6 +154,7 @@ def _run(
     base: str | None,
     form: str,
     paint: Painter,
+    log: ReviewLog | None,
 ) -> CheckReport:
     from tipstaff.review.repository import changed_files
     from tipstaff.review.running.run import CheckOptions, run_checks
@@ -158,7 +167,7 @@ def _run(
             from tipstaff.cli.live_view import LiveView
 
             watcher = LiveView(paint)
-        report = run_checks(root, checks, CheckOptions(changed=changed, **options), watcher=watcher)
+        report = run_checks(root, checks, CheckOptions(changed=changed, **options), watcher=watcher, log=log)
     finally:
         del os.environ[_NESTED]
     _show(report, form, paint)
@@ -255,19 +264,28 @@ def _watch(
     base: str | None,
     form: str,
     paint: Painter,
+    log: ReviewLog | None,
 ) -> int:
     """Run the checks again after each change until interrupted; the code is that of the last run."""
     from tipstaff.review.running.watching import fingerprint
 
     report = None
-    seen = b""
+    last = b""
+    repeats = 0
     try:
         while True:
             now = fingerprint(root)
-            if now != seen:
-                report = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint)
-                # What the commands wrote themselves is not a change.
-                seen = fingerprint(root)
+            if now == last:
+                repeats = 0
+            else:
+                report = _run(
+                    root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log
+                )
+                sys.stdout.flush()
+                after = fingerprint(root)
+                # What changed during a run is looked at in another; checks that change files each time come to rest.
+                repeats = 0 if after == now else repeats + 1
+                last = now if repeats <= _MAX_REPEATS else after
             time.sleep(_WATCH_S)
     except KeyboardInterrupt:
         return 0 if report is None or report.passed else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from tipstaff.cli.embedding_option import embedding_named, embedding_option
 from tipstaff.cli.output import COLOURS, Painter, counted, plain, report_unread, write, write_json
 from tipstaff.errors import StoreWriteError
 from tipstaff.model import PolicyBundle, Severity
+
+if TYPE_CHECKING:
+    from tipstaff.gates.image.repository_policy import RepositoryPolicy
 
 
 @click.command("compile")
@@ -26,9 +30,15 @@ from tipstaff.model import PolicyBundle, Severity
 def command(directory: Path, as_json: bool, store: Path | None, check: bool, embedding: str) -> int:
     """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing.
 
+    Where the repository has gate packs or settings of its own, its policy is compiled as well. What would make the
+    gates weaker is listed, and counts once a person has allowed it, in a terminal.
+
     Exits with 3 if a rule file could not be read; what could be read is compiled all the same.
     """
+    from tipstaff.cli.policy_review import policy_document, policy_lines
+    from tipstaff.gates.image.policy_file import policy_path
     from tipstaff.guidance.project import open_project
+    from tipstaff.store.state import state_folder
 
     if check:
         return _check(directory, store, embedding, as_json=as_json)
@@ -37,7 +47,7 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
         bundle, path, rebuilt = project.bundle, project.store_path, project.rebuilt
     if not stored:
         raise StoreWriteError(problem or reason)
-    policy = _compile_policy(directory)
+    policy = _compile_policy(directory, ask=not as_json)
     hook = _compile_for_hook(directory, bundle)
     if as_json:
         write_json(
@@ -46,7 +56,8 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
                 "store": str(path),
                 "rebuilt": rebuilt,
                 "reason": reason,
-                "policy": None if policy is None else str(policy),
+                "policy": None if policy is None else str(policy_path(Path(policy.repository or ""), state_folder())),
+                "policy_in_force": None if policy is None else policy_document(policy),
                 "hook": None if hook is None else str(hook),
                 "constitution": bundle.constitution.to_dict(),
                 "manifest": bundle.manifest.to_dict(),
@@ -55,21 +66,22 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
         )
     else:
         write(*_lines(bundle, str(path), reason if rebuilt else "", Painter()))
-        write(*([] if policy is None else [f"policy: {plain(str(policy))}"]))
+        write(*([] if policy is None else policy_lines(policy)))
         write(*([] if hook is None else [f"rules for the hook: {plain(str(hook))}"]))
     return exits.UNREADABLE if report_unread(bundle.diagnostics, "error") else exits.OK
 
 
-def _compile_policy(directory: Path) -> Path | None:
+def _compile_policy(directory: Path, *, ask: bool) -> RepositoryPolicy | None:
     """Compile the gates' policy where the repository has its own, or where one was compiled before."""
-    from tipstaff.hosts.policies import compile_policy, has_own_policy
+    from tipstaff.cli.policy_review import compile_reviewed
+    from tipstaff.gates.image.repository_policy import has_own_policy
     from tipstaff.store.state import repository_of, state_folder
 
     repository = repository_of(directory.absolute())
     state = state_folder()
     if repository is None or not has_own_policy(repository, state):
         return None
-    return compile_policy(repository, state)
+    return compile_reviewed(repository, state, ask=ask)
 
 
 def _compile_for_hook(directory: Path, bundle: PolicyBundle) -> Path | None:

@@ -24,9 +24,12 @@ def command(host: str, as_json: bool) -> int:
 
     Exits with 1 if something is wrong, and if the hook is registered nowhere.
     """
+    from tipstaff.cli.policy_review import policy_document, policy_lines
+    from tipstaff.errors import ConfigError
+    from tipstaff.gates.image.repository_policy import has_own_policy, policy_of
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.doctor import examine
-    from tipstaff.hosts.policies import check_policy, check_state, has_own_policy
+    from tipstaff.hosts.policies import PolicyFinding, check_policy, check_state
     from tipstaff.store.state import repository_of, state_folder
 
     root, home, state = project_root(), Path.home(), state_folder()
@@ -35,6 +38,12 @@ def command(host: str, as_json: bool) -> int:
         repository = repository_of(root)
         own = [repository] if repository is not None and has_own_policy(repository, state) else []
         findings += [found for one in (None, *own) if (found := check_policy(one, state)) is not None]
+    policy = None
+    if (repository := repository_of(root)) is not None and has_own_policy(repository, state):
+        try:
+            policy = policy_of(repository, state=state)
+        except ConfigError as error:
+            findings.append(PolicyFinding(str(repository), str(error), "a person mends it"))
     reports = [examine(one, root, home, state) for one in hosts_named(host)]
     registered = [report for report in reports if report.registrations]
     well = bool(registered) and not findings and not any(report.problems for report in reports)
@@ -43,12 +52,13 @@ def command(host: str, as_json: bool) -> int:
             {
                 "well": well,
                 "state": str(state),
+                "policy": None if policy is None else policy_document(policy),
                 "findings": [found.to_dict() for found in findings],
                 "hosts": [report.to_dict() for report in reports],
             }
         )
     else:
-        write(*_lines(str(state), findings, reports, Painter()))
+        write(*_lines(str(state), findings, reports, Painter()), *([] if policy is None else policy_lines(policy)))
     return exits.OK if well else exits.FINDINGS
 
 

@@ -135,7 +135,7 @@ def _when(rule: GuidanceRule, loaded: str) -> str:
     if loaded == "never":
         return "never: it is not in force today"
     where = "" if rule.repo_scopes == (EVERYWHERE,) else f" in {', '.join(rule.repo_scopes)}"
-    full = "; the constitution has no room for it" if rule.is_constitution else ""
+    full = "; it does not fit into the constitution" if rule.is_constitution else ""
     return f"when a task{where} calls for it{full}"
 
 

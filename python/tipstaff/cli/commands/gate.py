@@ -17,37 +17,57 @@ COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "m
 
 
 @click.command("gate")
-@click.argument("text", metavar="COMMAND")
+@click.argument("text", metavar="COMMAND", required=False)
 @click.option("--tool", help="Judge a call of this tool; COMMAND is its parameters as JSON, or its command.")
 @click.option("--cwd", help="The directory that it would run in; without it relative paths are not known.")
 @click.option("--shell", default="bash", show_default=True, help="bash, powershell, cmd, sql, python, node ...")
-@click.option("--dir", "directory", type=click.Path(path_type=Path), help="A repository whose own packs apply.")
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path),
+    help="The repository whose policy applies; that around --cwd or here if not given.",
+)
 @click.option("--unattended", is_flag=True, help="Nobody is there to confirm: what cannot be known is blocked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--stats", is_flag=True, help="List what the gates asked about most, and what would quiet it; no COMMAND.")
 @click.option("--explain", "explained", is_flag=True, help="Show how it was read, and which rules were tried.")
 def command(
-    text: str,
+    text: str | None,
     tool: str | None,
     cwd: str | None,
     shell: str,
     directory: Path | None,
     unattended: bool,
     as_json: bool,
+    stats: bool,
     explained: bool,
 ) -> int:
     """Say what the gates decide of a command or a tool call; ``-`` reads it from standard input. Nothing is run.
 
     Exits with 1 where the decision is require-confirmation or block.
     """
-    from tipstaff.gates.config import GateConfig
+    from tipstaff.cli.policy_review import policy_document, policy_lines
+    from tipstaff.gates.image.repository_policy import has_own_policy, policy_of
     from tipstaff.gates.judging.engine import EnforcementGates
     from tipstaff.gates.results import aggregate_decision
+    from tipstaff.hosts.policies import check_policy
+    from tipstaff.store.state import repository_of, state_folder
 
+    if stats:
+        if text is not None:
+            raise ConfigError("--stats counts what was asked before; leave COMMAND out")
+        return _stats(as_json=as_json)
+    if text is None:
+        raise ConfigError("COMMAND is missing; `-` reads it from standard input")
     given = sys.stdin.read() if text == "-" else text
     if cwd is not None and not cwd.startswith("/") and ":" not in cwd:  # `C:\proj` is one of another system
         cwd = str(Path(cwd).absolute())
-    config = GateConfig(unattended=unattended)
-    gates = EnforcementGates(config) if directory is None else EnforcementGates.for_repository(directory, config)
+    state = state_folder()
+    repository = repository_of((directory or Path(cwd or ".")).absolute()) or directory
+    policy = policy_of(
+        repository if repository is not None and has_own_policy(repository, state) else None, state=state
+    )
+    gates = EnforcementGates.of_policy(policy, policy.config.replace(unattended=unattended))
     if explained and tool is not None:
         raise ConfigError("--explain shows how a command is read; leave --tool out")
     if tool is None:
@@ -57,7 +77,11 @@ def command(
     decision = aggregate_decision(results)
     explanation = gates.explain(given, cwd=cwd, shell=shell) if explained else None
     if as_json:
-        document: dict[str, Any] = {"decision": decision, "results": [result.to_dict() for result in results]}
+        document: dict[str, Any] = {
+            "decision": decision,
+            "results": [result.to_dict() for result in results],
+            "policy": policy_document(policy),
+        }
         if explanation is not None:
             document["explanation"] = explanation.to_dict()
         write_json(document)
@@ -70,8 +94,24 @@ def command(
             lines.extend(result_lines(result, paint, COLOURS))
         if explanation is not None:
             lines.extend(explanation_lines(explanation, paint))
+        if policy.repository is not None:
+            lines += ["", *policy_lines(policy)]
+            if (found := check_policy(Path(policy.repository), state)) is not None:
+                lines.append(f"  the hook does not judge by it yet: {plain(found.problem)}; {plain(found.fix)}")
         write(*lines)
     return exits.FINDINGS if decision in {"require-confirmation", "block"} else exits.OK
+
+
+def _stats(*, as_json: bool) -> int:
+    from tipstaff.cli.gate_stats import rule_counts, spool_records, stats_lines
+    from tipstaff.store.state import state_folder
+
+    counts = rule_counts(spool_records(Path(state_folder())))
+    if as_json:
+        write_json({"rules": counts})
+    else:
+        write(*(plain(line) for line in stats_lines(counts)))
+    return exits.OK
 
 
 def _parameters(given: str) -> Any:

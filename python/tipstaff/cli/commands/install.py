@@ -21,6 +21,8 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
 
     Whatever else stands in the settings stays; a copy of the file is kept beside it. Installing again changes nothing.
     """
+    from tipstaff.cli.policy_review import compile_reviewed
+    from tipstaff.gates.image.policy_file import policy_path
     from tipstaff.guidance.hook.image import write_hook_image
     from tipstaff.guidance.project import open_project
     from tipstaff.hosts import hosts_named
@@ -37,7 +39,10 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
     rules: Path | None = None
     if not dry_run:
         repository = repository_of(root)
-        policies = [compile_policy(one, state) for one in dict.fromkeys((None, repository))]
+        compile_policy(None, state)
+        if repository is not None:
+            compile_reviewed(repository, state, ask=not as_json)
+        policies = [policy_path(one, state) for one in dict.fromkeys((None, repository))]
         if repository is not None:
             # By way of the store, if there is one: the rules have the ids there that they are known by.
             with open_project(repository, write=False) as project:

@@ -117,5 +117,5 @@ def _why(why: Why) -> list[str]:
     if why.beat:
         lines.append(f"beat {', '.join(f'{rule_id} ({score:.2f})' for rule_id, score in why.beat)}")
     if why.instead_of:
-        lines.append(f"stands instead of {', '.join(why.instead_of)}")
+        lines.append(f"returned instead of {', '.join(why.instead_of)}")
     return lines

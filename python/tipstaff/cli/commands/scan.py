@@ -57,7 +57,7 @@ class Found(NamedTuple):
 @click.option("--baseline", type=click.Path(path_type=Path), help="Do not report what this file knows.")
 @click.option("--write-baseline", type=click.Path(path_type=Path), help="Write what is found to a file.")
 @click.option("--redact", "redacting", is_flag=True, help="With --stdin: print it with its secrets masked.")
-@click.option("--wary", is_flag=True, help="Report also what may well be no secret.")
+@click.option("--wary", is_flag=True, help="Also report low-confidence matches.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def command(
@@ -78,7 +78,7 @@ def command(
 
     PATHS are files and folders, the present folder by default; in a git repository a folder's tracked and new files are
     read, not what git ignores. A line that holds ``tipstaff:allow`` is left out. Rules of your own are read from
-    ``.tipstaff/packs``.
+    ``.tipstaff/secrets``.
 
     Exits with 1 if anything is found.
     """
@@ -150,10 +150,13 @@ def _redacted(scanner: Scanner, *, wary: bool) -> int:
 
 
 def _git(*arguments: str, where: Path | None = None) -> bytes:
+    from tipstaff.store.git import git_command, git_environment
+
     try:
         done = subprocess.run(  # noqa: S603 - git with arguments of our own
-            ["git", *arguments],  # noqa: S607 - the one on the path is the user's
-            cwd=where,
+            git_command(where or Path(), *arguments),
+            env=git_environment(),
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )
@@ -170,7 +173,7 @@ def _git(*arguments: str, where: Path | None = None) -> bytes:
 def _staged() -> Iterator[_Text]:
     """Yield the added lines of each staged file, with the numbers that they have in it."""
     shown = ("--no-color", "--no-ext-diff", "--unified=0", "--src-prefix=a/", "--dst-prefix=b/")
-    diff = _git("-c", "core.quotepath=off", "diff", "--cached", "--diff-filter=ACMR", *shown)
+    diff = _git("diff", "--cached", "--diff-filter=ACMR", *shown)
     path = ""
     added: list[str] = []
     numbers: dict[int, int] = {}
@@ -275,10 +278,10 @@ def _unknown(found: list[Found], file: Path) -> list[Found]:
         data = json.loads(file.read_text(encoding="utf-8"))
         known = {entry["fingerprint"] for entry in data["findings"]}
     except FileNotFoundError:
-        msg = f"{file}: no such file; --write-baseline makes one"
+        msg = f"{file}: no such file; create it with --write-baseline"
         raise SourceNotFoundError(msg) from None
     except (ValueError, KeyError, TypeError):
-        msg = f"{file}: this is no baseline; --write-baseline makes one"
+        msg = f"{file}: not a valid baseline; create one with --write-baseline"
         raise SourceError(msg) from None
     return [one for one in found if one.fingerprint not in known]
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
 from tipstaff.context.candidates.records import Candidate
+from tipstaff.context.candidates.refusal import refusal
+from tipstaff.context.candidates.rows import Row
 from tipstaff.context.candidates.similarity import words
 from tipstaff.context.candidates.store import CandidateStore
-from tipstaff.context.prompt.graphemes import floor_boundary
+from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.prompt.sections import tokens_of
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
@@ -24,16 +26,17 @@ HEADER: Final = (
 _PATH_WEIGHT: Final = 0.6
 _TOOL_WEIGHT: Final = 1.5
 _SHORTEST_WORD: Final = 3
+_JUDGED: Final = 256
+"""So many candidates are judged each by itself; of more, only as many as it takes to fill the section."""
+
+_CONSIDERED: Final = 400
+_ENOUGH: Final = 60
+"""Relevant candidates; the others need no order among themselves, as a section shows ten by default."""
+
+_MOST_MISFITS: Final = 100
 # What would read as structure of the prompt, not as text in it.
 _TAGS: Final = re.compile(r"<(?=[/!?|A-Za-z])")
 _ROLES: Final = re.compile(r"\b(system|assistant|user|human|developer)[ \t]{0,8}:", re.IGNORECASE)
-# Notes that speak to the model about its instructions are not notes about the work.
-_ORDERS: Final = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,60}?"
-    r"\b(?:instructions?|prompts?|rules?|guidelines?|policy|policies|constraints?)\b"
-    r"|\byou are now\b|\bsystem prompt\b|\bjailbreak\b|\bnew instructions?\b|\bact as (?:if|though|an?)\b",
-    re.IGNORECASE,
-)
 
 
 def neutralised(text: str, longest: int) -> str:
@@ -56,11 +59,6 @@ def neutralised(text: str, longest: int) -> str:
     if len(line) <= longest:
         return line
     return line[: floor_boundary(line, longest - 1)].rstrip() + "\u2026"
-
-
-def reads_as_an_order(text: str) -> bool:
-    """Return whether a text speaks about the model's own instructions, as attempts at injection do."""
-    return _ORDERS.search(" ".join(text.split())) is not None
 
 
 class CandidatePromptConfig(Record, frozen=True, kw_only=True):
@@ -132,6 +130,7 @@ class CandidatePromptAssembler:
     def __init__(self, store: CandidateStore, *, config: CandidatePromptConfig | None = None) -> None:
         self._store = store
         self._config = config or CandidatePromptConfig()
+        self._index = _WordIndex()
 
     def assemble(self, query: str = "", *, paths: Iterable[str] = (), symbols: Iterable[str] = ()) -> CandidateSection:
         """Return the section for a request; `CandidateStore.mark_used` is to be told if it is shown.
@@ -146,32 +145,42 @@ class CandidatePromptAssembler:
         config = self._config
         if not config.enabled:
             return CandidateSection(text="", candidate_ids=(), left_out=(), tokens=0)
-        left_out: list[tuple[str, str]] = []
-        fit: list[Candidate] = []
-        for candidate, unfit in self._store.injectable():
-            obstacle = unfit or self._obstacle(candidate)
-            if obstacle:
-                left_out.append((candidate.id, obstacle))
-            else:
-                fit.append(candidate)
+        rows, judge = self._store.promoted()
         asked = _words_of(" ".join((query, *symbols)))
-        ranked = _ranked(fit, asked, _words_of(" ".join(paths)) - asked)
+        near = _words_of(" ".join(paths)) - asked
+        relevance = self._index.relevance(rows, asked, near)
+        order = _ordered(rows, relevance)
+        left_out: list[tuple[str, str]] = []
         shown: list[tuple[str, str]] = []
         lines: dict[str, list[str]] = {}
-        for relevance, candidate in ranked:
-            if relevance < config.min_relevance:
-                left_out.append((candidate.id, f"relevance {relevance:.2f} is below {config.min_relevance:g}"))
+        misfits = place = 0
+        judged = len(rows) if len(rows) <= _JUDGED else 0
+        for place, row in enumerate(order):
+            if place >= judged and (len(shown) == config.max_count or misfits >= _MOST_MISFITS):
+                break
+            candidate, unfit = judge(row)
+            obstacle = unfit or self._obstacle(candidate)
+            points = relevance.get(row.id, 0.0)
+            if obstacle:
+                left_out.append((row.id, obstacle))
+            elif points < config.min_relevance:
+                left_out.append((row.id, f"relevance {points:.2f} is below {config.min_relevance:g}"))
             elif len(shown) == config.max_count:
-                left_out.append((candidate.id, f"{config.max_count} are shown already"))
+                left_out.append((row.id, f"{config.max_count} are shown already"))
             else:
                 tool, line = neutralised(candidate.tool_tag, 40), self._line(candidate)
                 grown = {**lines, tool: [*lines.get(tool, ()), line]}
                 if tokens_of(_rendered(grown)) > config.max_tokens:
-                    left_out.append((candidate.id, f"does not fit into {config.max_tokens} tokens"))
+                    left_out.append((row.id, f"does not fit into {config.max_tokens} tokens"))
+                    misfits += 1
                     continue  # a shorter one may still fit
                 lines = grown
-                shown.append((candidate.id, line))
+                shown.append((row.id, line))
+        else:
+            place = len(rows)
         text = _rendered(lines) if shown else ""
+        reason = f"{config.max_count} are shown already" if len(shown) == config.max_count else "others came first"
+        left_out += [(row.id, reason) for row in order[place:]]
         return CandidateSection(
             text=text,
             candidate_ids=tuple(candidate_id for candidate_id, _ in shown),
@@ -183,7 +192,7 @@ class CandidatePromptAssembler:
     def _obstacle(self, candidate: Candidate) -> str:
         if self._config.categories and candidate.category not in self._config.categories:
             return f"category {candidate.category} is not shown"
-        return "speaks about the model's instructions" if reads_as_an_order(candidate.content) else ""
+        return refusal(candidate.content)
 
     def _line(self, candidate: Candidate) -> str:
         content = neutralised(candidate.content, self._config.max_item_chars)
@@ -202,24 +211,62 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(word for word in words(text) if len(word) >= _SHORTEST_WORD or not word.isascii())
 
 
-def _ranked(candidates: list[Candidate], asked: frozenset[str], near: frozenset[str]) -> list[tuple[float, Candidate]]:
+class _WordIndex:
+    """Which candidates hold a word; each candidate's words are read once."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._holders: dict[str, list[str]] = {}
+        self._of_tool: dict[str, list[str]] = {}
+
+    def relevance(self, rows: list[Row], asked: frozenset[str], near: frozenset[str]) -> dict[str, float]:
+        """Return how relevant each candidate is that is relevant at all.
+
+        A shared word counts the more, the fewer candidates hold it; 0.6 of that where it comes from a path; the name of
+        the candidate's tool counts 1.5.
+        """
+        live = {row.id for row in rows}
+        if not live <= self._known:
+            for row in rows:
+                if row.id not in self._known:
+                    self._add(row)
+        found: dict[str, float] = {}
+        for word in (*asked, *near):
+            holders = [one for one in self._holders.get(word, ()) if one in live]
+            if holders:
+                weight = 1.0 if len(live) == 1 else math.log((1 + len(live)) / len(holders))
+                weight *= 1.0 if word in asked else _PATH_WEIGHT
+                for one in holders:
+                    found[one] = found.get(one, 0.0) + weight
+        of_tool = {one for word in asked for one in self._of_tool.get(word, ()) if one in live}
+        for one in of_tool:
+            found[one] = found.get(one, 0.0) + _TOOL_WEIGHT
+        return found
+
+    def _add(self, row: Row) -> None:
+        self._known.add(row.id)
+        for word in words(f"{row.content} {' '.join(row.tags)}"):
+            self._holders.setdefault(word, []).append(row.id)
+        for word in words(row.tool_tag):
+            self._of_tool.setdefault(word, []).append(row.id)
+
+
+def _ordered(rows: list[Row], relevance: dict[str, float]) -> list[Row]:
     """Return candidates by falling relevance, then score, evidence and recency.
 
-    A shared word counts the more, the fewer candidates hold it; 0.6 of that where it comes from a path; the name of the
-    candidate's tool counts 1.5.
+    Scores are taken before their decay here: it is the same function of age for all, and the last key.
     """
-    texts = [words(f"{candidate.content} {' '.join(candidate.tags)}") for candidate in candidates]
-    spread = Counter(word for text in texts for word in text if word in asked or word in near)
 
-    def weight(word: str) -> float:
-        return 1.0 if len(texts) == 1 else math.log((1 + len(texts)) / spread[word])
+    def key(row: Row) -> tuple[float, float, int, int]:
+        return -relevance.get(row.id, 0.0), -row.score, -row.evidence_count, -row.last_us
 
-    def relevance(candidate: Candidate, text: frozenset[str]) -> float:
-        found = sum(weight(word) for word in text & asked) + _PATH_WEIGHT * sum(weight(word) for word in text & near)
-        return found + (_TOOL_WEIGHT if words(candidate.tool_tag) & asked else 0.0)
-
-    scored = [(relevance(candidate, text), candidate) for candidate, text in zip(candidates, texts, strict=True)]
-    return sorted(
-        scored,
-        key=lambda pair: (-pair[0], -pair[1].score, -pair[1].evidence_count, -pair[1].last_seen_at.timestamp()),
-    )
+    if len(rows) <= _JUDGED:
+        return sorted(rows, key=key)
+    first = sorted((row for row in rows if row.id in relevance), key=key)[:_CONSIDERED]
+    taken = {row.id for row in first}
+    others = [row for row in rows if row.id not in taken]
+    if len(first) >= _ENOUGH:
+        return [*first, *others]
+    best = heapq.nsmallest(_CONSIDERED, others, key=lambda row: (-row.score, -row.evidence_count, -row.last_us))
+    taken |= {row.id for row in best}
+    return [*first, *best, *(row for row in others if row.id not in taken)]

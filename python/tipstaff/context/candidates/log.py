@@ -33,6 +33,7 @@ from tipstaff.context.candidates.signing import (
 )
 from tipstaff.errors import StoreDamagedError
 from tipstaff.store.replacing import replaced_file, write_error
+from tipstaff.store.state import fnv64, make_private, repository_of, state_folder
 
 _NO_INCIDENT: Final = Incident(kind="", detail="")
 
@@ -85,6 +86,16 @@ class CandidateLog:
         self._heads: HeadFile | None = None
         self._damage: list[tuple[bytes, Incident]] = []  # found and not yet copied out
         self._damage_is_safe = True
+
+    def _key_file(self) -> Path:
+        """Return where the key lies: beside the log, but never in a repository, whose key anybody may have shipped."""
+        if repository_of(Path(os.path.realpath(self.path.parent))) is None:
+            return self.beside(".key")
+        if self.beside(".key").exists():
+            self._report("shipped key", f"{self.beside('.key')}: a key in a repository is not believed; it is ignored")
+        folder = state_folder() / "keys"
+        make_private(folder)
+        return folder / f"{fnv64(os.fsencode(os.path.realpath(self.path))):016x}.key"
 
     def beside(self, ending: str) -> Path:
         """Return the path of one of the files beside the log."""
@@ -166,9 +177,10 @@ class CandidateLog:
         size = self.path.stat().st_size if self.path.exists() else 0
         head_exists = self.beside(".head").exists()
         if self._given_key is None:
-            self._key = load_key(self.beside(".key"), may_create=size == 0 and not head_exists)
-            if stat.S_IMODE(self.beside(".key").stat().st_mode) & 0o077:
-                self._report("exposed", f"{self.beside('.key')}: others than its owner may read the key")
+            key_file = self._key_file()
+            self._key = load_key(key_file, may_create=size == 0 and not head_exists)
+            if stat.S_IMODE(key_file.stat().st_mode) & 0o077:
+                self._report("exposed", f"{key_file}: others than its owner may read the key")
         else:
             self._key = self._given_key
         self._heads = HeadFile(self.beside(".head"), self._key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final, Self
 
 import msgspec
@@ -12,11 +13,19 @@ from tipstaff.context.candidates.config import CandidateConfig
 from tipstaff.context.candidates.entries import AnyEntry, Appeared, Kept, Moved, Removed, Supported
 from tipstaff.context.candidates.gates import Periods, decayed
 from tipstaff.context.candidates.records import Candidate, CandidateState, Evidence, time_of
+from tipstaff.context.candidates.refusal import is_against
 from tipstaff.context.candidates.similarity import has_words, spaced_words
 from tipstaff.kernels import WordSets
 
 NEVER_US: Final = -(1 << 62)
-Group = tuple[str, str, str]
+Group = tuple[str, str, str, bool]
+
+_against = lru_cache(maxsize=65_536)(is_against)
+
+
+def group_of(kind: str, category: str, tool_tag: str, content: str) -> Group:
+    """Return the group of a candidate: what says to do something and what says not to are of two groups."""
+    return kind, category, tool_tag, _against(content)
 
 
 class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
@@ -89,7 +98,7 @@ class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
     @property
     def group(self) -> Group:
         """Candidates of different groups are never mixed."""
-        return self.kind, self.category, self.tool_tag
+        return group_of(self.kind, self.category, self.tool_tag, self.content)
 
     def support(self, event: Evidence, score: float, cooldown_us: int | None, config: CandidateConfig) -> None:
         """Take in an event."""

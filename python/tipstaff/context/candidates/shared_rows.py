@@ -18,7 +18,7 @@ from tipstaff.context.candidates.evaluation import Evaluation
 from tipstaff.context.candidates.gates import periods
 from tipstaff.context.candidates.log import CandidateLog
 from tipstaff.context.candidates.records import CandidateObservation, CandidateTransition, Evidence, microseconds
-from tipstaff.context.candidates.rows import Row, Rows
+from tipstaff.context.candidates.rows import Row, Rows, group_of
 from tipstaff.errors import ConfigError
 
 _GARBAGE_FACTOR: Final = 8
@@ -111,7 +111,7 @@ class SharedRows:
             found.correction_conflict,
             found.note,
         )
-        group = (found.kind, found.category, found.tool_tag)
+        group = group_of(found.kind, found.category, found.tool_tag, found.content)
         row, _, place = self.rows.alike(group, found.content, at_us, self.spans.merge)
         entry: Appeared | Supported
         if row is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -21,11 +21,15 @@ from tipstaff.context.candidates.records import (
     Incident,
     microseconds,
 )
+from tipstaff.context.candidates.rows import Row
 from tipstaff.context.candidates.shared_rows import Clock, SharedRows
 from tipstaff.errors import ConfigError
 
 FILE_NAME: Final = "candidates.jsonl"
 Observed = CandidateObservation | Mapping[str, Any]
+
+
+_SHOWABLE: Final = frozenset({CandidateState.PROMOTED, CandidateState.IN_USE})
 
 
 class CandidateStore:
@@ -153,6 +157,16 @@ class CandidateStore:
                 if row.state in {CandidateState.PROMOTED, CandidateState.IN_USE}
             )
 
+    def promoted(self) -> tuple[list[Row], Callable[[Row], tuple[Candidate, str]]]:
+        """Return what is PROMOTED or IN_USE as rows, and what judges one at this moment, as `injectable` does all."""
+        with self._shared.turn() as now_us:
+            rows = [row for row in self._shared.rows if row.state in _SHOWABLE]
+
+        def judge(row: Row) -> tuple[Candidate, str]:
+            return row.record(now_us, self._spans), unfit(row, now_us, self.config, self._spans)
+
+        return rows, judge
+
     def verify(self) -> tuple[Incident, ...]:
         """Read the whole log again and return what is not as the store left it; empty where all is well."""
         self._shared.read_anew()
@@ -198,7 +212,10 @@ class CandidateStore:
             # The times are read before anything changes: they may turn out not to be usable.
             times = [
                 (
-                    now_us if found.occurred_at is None else microseconds(found.occurred_at, "occurred_at"),
+                    # Nothing was observed in the future; a clock that is ahead would keep its evidence fresh for ever.
+                    now_us
+                    if found.occurred_at is None
+                    else min(now_us, microseconds(found.occurred_at, "occurred_at")),
                     None if found.cooldown_until is None else microseconds(found.cooldown_until, "cooldown_until"),
                 )
                 for found in checked

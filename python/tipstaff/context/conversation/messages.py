@@ -26,6 +26,16 @@ EXTENSION: Final = "x_tipstaff"
 _TEXTS: Final = msgspec.json.Encoder()
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 
+CONTEXT_OPEN: Final = "<tipstaff-context>"
+CONTEXT_CLOSE: Final = "</tipstaff-context>"
+"""Around what a host added to a message of the user's; it is nothing that the user said."""
+
+_CHAT_PARTS: Final = frozenset({"image_url", "input_audio"})
+_RESPONSES_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file", "summary_text"})
+_RESPONSES_ITEMS: Final = frozenset(
+    {"function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "reasoning"}
+)
+
 THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
@@ -58,6 +68,50 @@ def check_message(message: object, where: str = "message") -> Message:
             msg = f"{where}: content[{index}]: expected a dictionary with a type, got {type(block).__name__}"
             raise MessageError(msg)
     return found
+
+
+def refuse_foreign(message: Message, where: str = "message") -> None:
+    """Refuse a message of another API's shape, by the name of what converts it.
+
+    Raises
+    ------
+    MessageError
+        If it is one of Chat Completions or an item of Responses.
+    """
+    role: object = message.get("role")
+    converter = ""
+    if role in {"tool", "function"} or message.get("tool_calls"):
+        converter = "a Chat Completions message: convert the conversation with from_openai_chat"
+    elif role is None and message.get("type") in _RESPONSES_ITEMS:
+        converter = "an item of the Responses API: convert the conversation with from_openai_responses"
+    if converter:
+        msg = f"{where}: {converter}"
+        raise MessageError(msg)
+
+
+def refuse_foreign_part(kind: object) -> None:
+    """Refuse a part of another API's message.
+
+    Raises
+    ------
+    MessageError
+        If blocks of this type belong to Chat Completions or to Responses.
+    """
+    for kinds, name in ((_CHAT_PARTS, "from_openai_chat"), (_RESPONSES_PARTS, "from_openai_responses")):
+        if kind in kinds:
+            msg = f"content: {kind!r} is a part of another API's message: convert the conversation with {name}"
+            raise MessageError(msg)
+
+
+def is_added_context(block: Block) -> bool:
+    """Whether a block is context that a host added, not something that was said."""
+    text: object = block.get("text")
+    return (
+        block.get("type") == "text"
+        and isinstance(text, str)
+        and text.startswith(CONTEXT_OPEN)
+        and text.endswith(CONTEXT_CLOSE)
+    )
 
 
 def blocks_of(message: Message) -> Sequence[Block]:

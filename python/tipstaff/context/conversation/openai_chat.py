@@ -13,13 +13,17 @@ from tipstaff.context.conversation.shapes import Item, read_items, write_items
 _SYSTEM: Final = frozenset({"system", "developer"})
 
 
-class _Chat:
+class ChatShape:
+    """The shape, as `tipstaff.context.conversation.shapes` takes it."""
+
     name = "openai_chat"
 
     def continues(self, group: Sequence[Item], item: Item) -> bool:
+        """Return whether an item belongs to the message of the group before it."""
         return group[-1].get("role") == "tool" == item.get("role")
 
     def to_message(self, group: Sequence[Item]) -> dict[str, Any]:
+        """Return the message that a group is."""
         role = group[0].get("role")
         if role == "tool":
             return {"role": "user", "content": [_result(item) for item in group]}
@@ -34,6 +38,7 @@ class _Chat:
         return {"role": name, "content": content if isinstance(content, str) else _blocks(content)}
 
     def to_items(self, message: Message) -> list[dict[str, Any]]:
+        """Return the items that a message is."""
         content: object = message.get("content")
         role = str(message.get("role"))
         if isinstance(content, str):
@@ -56,7 +61,7 @@ class _Chat:
         return items
 
 
-_SHAPE: Final = _Chat()
+_SHAPE: Final = ChatShape()
 
 
 def from_openai_chat(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -123,7 +128,7 @@ def _call(call: object) -> dict[str, Any]:
 
 
 def arguments_of(text: object) -> dict[str, Any]:
-    """Return the arguments of a call; those that are no JSON object, as one argument of that name."""
+    """Return the arguments of a call; those that are not a JSON object, as one argument of that name."""
     try:
         value: object = json.loads(text) if isinstance(text, str) else text
     except ValueError:

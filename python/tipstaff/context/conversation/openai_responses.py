@@ -11,14 +11,18 @@ from tipstaff.context.conversation.openai_parts import block_of_part, part_of_bl
 from tipstaff.context.conversation.shapes import Item, read_items, write_items
 
 
-class _Responses:
+class ResponsesShape:
+    """The shape, as `tipstaff.context.conversation.shapes` takes it."""
+
     name = "openai_responses"
 
     def continues(self, group: Sequence[Item], item: Item) -> bool:
+        """Return whether an item belongs to the message of the group before it."""
         before, now = _side(group[-1]), _side(item)
         return before == now and now in {"assistant", "result"}
 
     def to_message(self, group: Sequence[Item]) -> dict[str, Any]:
+        """Return the message that a group is."""
         side = _side(group[0])
         if side == "result":
             return {"role": "user", "content": [_result(item) for item in group]}
@@ -30,6 +34,7 @@ class _Responses:
         return {"role": "assistant", "content": [block for item in group for block in _assistant_blocks(item)]}
 
     def to_items(self, message: Message) -> list[dict[str, Any]]:
+        """Return the items that a message is."""
         content: object = message.get("content")
         role = str(message.get("role"))
         if isinstance(content, str):
@@ -53,7 +58,7 @@ class _Responses:
         return items
 
 
-_SHAPE: Final = _Responses()
+_SHAPE: Final = ResponsesShape()
 
 
 def from_openai_responses(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -64,7 +64,7 @@ def read_items(shape: Shape, items: Sequence[Item]) -> list[dict[str, Any]]:
 
 def write_items(shape: Shape, messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return a conversation in another shape."""
-    groups = [_written(shape, message) for message in messages]
+    groups = [written(shape, message) for message in messages]
     items = [dict(item) for group in groups for item in group]
     if _same(read_items(shape, items), messages):
         return items
@@ -80,7 +80,8 @@ def _same(found: Sequence[Message], messages: Sequence[Message]) -> bool:
     return len(found) == len(messages) and all(a == b for a, b in zip(found, messages, strict=True))
 
 
-def _written(shape: Shape, message: Message) -> Sequence[Item]:
+def written(shape: Shape, message: Message) -> Sequence[Item]:
+    """Return the items of one message: those that it came from, unless it was changed since."""
     kept: object = message.get(EXTENSION)
     group: object = cast("Mapping[str, Any]", kept).get(shape.name) if isinstance(kept, Mapping) else None
     bare = {key: value for key, value in message.items() if key != EXTENSION}

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from tipstaff.context.inspecting.monitor import MonitorState
 from tipstaff.context.prompt.assembly import AssembledPrompt
 from tipstaff.context.prompt.sections import SectionReport
-from tipstaff.context.tokens.counting import estimate_tools, messages_total
+from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_tools, messages_total
 from tipstaff.model import Record
 
 CANDIDATES: Final = "candidates"
@@ -179,6 +179,7 @@ def take_snapshot(
     live: MonitorState | None = None,
     taken_at: datetime | None = None,
     keep_content: bool = True,
+    count: TextCounter | None = None,
 ) -> ContextSnapshot:
     """Return the snapshot of a request that is about to be sent.
 
@@ -202,9 +203,12 @@ def take_snapshot(
         Aware; now if None.
     keep_content
         Whether the sections' texts are kept. Without them `context detail` shows figures alone.
+    count
+        Counter of texts, for all figures alike; by default the fitted estimator.
     """
+    counter = count or default_counter()
     seen: dict[str, int] = {}
-    sections = tuple(_section(report, seen, keep_content=keep_content) for report in prompt.sections)
+    sections = tuple(_section(report, seen, counter, keep_content=keep_content) for report in prompt.sections)
     sent = "".join(report.content for report in prompt.sections if report.key == CANDIDATES and report.included)
     injected: tuple[str, ...] = ()
     if candidates is not None:
@@ -215,13 +219,13 @@ def take_snapshot(
         taken_at=(taken_at or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds"),
         sections=sections,
         total_chars=prompt.total_chars,
-        estimated_tokens=prompt.estimated_tokens,
+        estimated_tokens=sum(section.estimated_tokens for section in sections),
         max_per_tier_chars=prompt.budget.max_per_tier_chars,
         max_total_chars=prompt.budget.max_total_chars,
         context_window_tokens=context_window,
         max_output_tokens=max_output,
-        tool_tokens=estimate_tools(tools) if tool_tokens is None else tool_tokens,
-        message_tokens=messages_total(messages) if message_tokens is None else message_tokens,
+        tool_tokens=estimate_tools(tools, count=counter) if tool_tokens is None else tool_tokens,
+        message_tokens=messages_total(messages, count=counter) if message_tokens is None else message_tokens,
         message_count=len(messages),
         focus=SnapshotFocus()
         if focus is None
@@ -236,9 +240,13 @@ def take_snapshot(
     )
 
 
-def _section(report: SectionReport, seen: dict[str, int], *, keep_content: bool) -> SnapshotSection:
+def _section(
+    report: SectionReport, seen: dict[str, int], counter: TextCounter, *, keep_content: bool
+) -> SnapshotSection:
     count = seen[report.key] = seen.get(report.key, 0) + 1
     cut = report.cut
+    content = report.content
+    tokens = counter(content)
     return SnapshotSection(
         ref=writable(report.key if count == 1 else f"{report.key}#{count}"),
         key=writable(report.key),
@@ -257,8 +265,8 @@ def _section(report: SectionReport, seen: dict[str, int], *, keep_content: bool)
         protected=report.protected,
         original_chars=report.original_chars,
         final_chars=report.final_chars,
-        original_tokens=report.original_tokens,
-        estimated_tokens=report.estimated_tokens,
+        original_tokens=tokens if cut is None else _original_tokens(report, tokens),
+        estimated_tokens=tokens,
         included=report.included,
         truncated=report.truncated,
         cut=None
@@ -270,8 +278,15 @@ def _section(report: SectionReport, seen: dict[str, int], *, keep_content: bool)
             start=cut.start,
             end=cut.end,
         ),
-        content=writable(report.content) if keep_content else "",
+        content=writable(content) if keep_content else "",
     )
+
+
+def _original_tokens(report: SectionReport, tokens: int) -> int:
+    """Return what a cut section would have taken, at the density of what is left of it."""
+    if report.final_chars:
+        return max(tokens, round(tokens * report.original_chars / report.final_chars))
+    return report.original_tokens
 
 
 def writable(text: str) -> str:

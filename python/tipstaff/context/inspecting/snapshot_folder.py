@@ -60,7 +60,8 @@ class SnapshotFolder:
         with _alone(folder):
             numbers = self.numbers(snapshot.session_id)
             numbered = snapshot.replace(request_number=(numbers[-1] if numbers else 0) + 1)
-            with replaced_file(folder / f"{numbered.request_number:08d}.json") as file:
+            # A snapshot is made for each request, and worth less than the request's time.
+            with replaced_file(folder / f"{numbered.request_number:08d}.json", durable=False) as file:
                 file.write(msgspec.json.encode(numbered))
             for number in numbers[: -(self._kept - 1)]:
                 with contextlib.suppress(OSError):

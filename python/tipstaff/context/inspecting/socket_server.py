@@ -218,6 +218,10 @@ class SocketServer:
                     return True
                 continue
             if not data:
+                # The last line of a client that has said all need not end with a newline.
+                if pending.strip() and (answer := self._dispatcher.answer(bytes(pending))) is not None:
+                    peer.settimeout(10.0)
+                    peer.sendall(answer + b"\n")
                 return False
             connection.heard_at = time.monotonic()
             searched = len(pending)

@@ -13,6 +13,7 @@ from tipstaff.context.inspecting.snapshot import ContextSnapshot, SnapshotSectio
 
 WIDTH: Final = 1_200
 HEIGHT: Final = 720
+_LEFT_OUT_CHARS: Final = 70
 _MARGIN: Final = 16
 _WINDOW_TOP: Final = 56
 _WINDOW_BOTTOM: Final = 286
@@ -153,6 +154,7 @@ def treemap_svg(snapshot: ContextSnapshot) -> str:
         _words(_MARGIN, 27, title, 20, bold=True),
         _words(_MARGIN, 46, subtitle, 12),
         _words(_MARGIN, _PROMPT_TOP - 11, f"System prompt: {snapshot.estimated_tokens:,} tokens", 15, bold=True),
+        *_left_out(snapshot),
     ]
     drawn = 0
     shown: set[str] = set()
@@ -179,6 +181,29 @@ def treemap_svg(snapshot: ContextSnapshot) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
+def _left_out(snapshot: ContextSnapshot) -> list[str]:
+    """Return a line that names the sections of which nothing was sent, beside the prompt's heading."""
+    gone = [section for section in snapshot.sections if not section.included and section.original_chars]
+    if not gone:
+        return []
+    names: list[str] = []
+    for section in gone:
+        if len(", ".join((*names, section.ref))) > _LEFT_OUT_CHARS:
+            break
+        names.append(section.ref)
+    more = f" and {len(gone) - len(names)} more" if len(gone) > len(names) else ""
+    tokens = sum(section.original_tokens for section in gone)
+    return [_words(_MARGIN + 260, _PROMPT_TOP - 11, f"left out, {tokens:,} tokens: {', '.join(names)}{more}", 12)]
+
+
+def shortened_label(label: str, room: int) -> str:
+    """Return a name in so many characters: its beginning and its end, which tell names of one kind apart."""
+    if len(label) <= room:
+        return label
+    tail = max(0, (room - 1) // 3)
+    return f"{label[: room - 1 - tail]}…{label[len(label) - tail :]}"
+
+
 def _words(x: float, y: float, text: str, size: int, *, bold: bool = False) -> str:
     weight, colour = ("600", "#1d2430") if bold else ("400", "#4a5361")
     where = f'x="{x:.0f}" y="{y:.0f}" font-size="{size}" font-weight="{weight}" fill="{colour}"'
@@ -200,7 +225,7 @@ def _drawn(place: Placed, number: int, whole: int) -> list[str]:
     # A bold letter is about 0.66 of its height wide; names that do not fit are in the hint alone.
     room = int((width - 12) / (0.66 * size))
     if height >= size + 8 and room >= min(4, len(tile.label)):
-        label = tile.label if len(tile.label) <= room else f"{tile.label[: room - 1]}…"
+        label = shortened_label(tile.label, room)
         lines.append(
             f'<clipPath id="c{number}"><rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
             f'</clipPath><g clip-path="url(#c{number})" fill="{text}">'

@@ -153,19 +153,14 @@ def _share_out(
     excess = sum([allowed[index] for index in group]) - total
     if excess <= 0:
         return
-    order = sorted(group, key=lambda number: sections[number].priority)
-    # What is relevant somewhere goes only after what is not, wherever that stands.
-    rounds = (True, False) if floors and any(floors.get(index) for index in group) else (False,)
-    for spare in rounds:
-        for index in order:
-            if excess <= 0:
-                return
-            if sections[index].protected or not allowed[index]:
-                continue
-            floor = min(floors.get(index, 0), allowed[index]) if spare else 0
-            left = max(floor, allowed[index] - excess)
-            if left == allowed[index]:
-                continue
-            excess -= allowed[index] - left
-            allowed[index] = left
-            reasons[index] = "total" if left else "no-room"
+    # Among equals, what has least to do with the request; else what was added first.
+    order = sorted(group, key=lambda number: (sections[number].priority, floors.get(number, 0)))
+    for index in order:
+        if excess <= 0:
+            return
+        if sections[index].protected or not allowed[index]:
+            continue
+        left = max(0, allowed[index] - excess)
+        excess -= allowed[index] - left
+        allowed[index] = left
+        reasons[index] = "total" if left else "no-room"

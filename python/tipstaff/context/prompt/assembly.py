@@ -127,8 +127,7 @@ class ContextAssemblyPlan:
             For the report; the defaults are told from `key`.
         focus
             What the request is about. Where the section is too long, paragraphs that have nothing to do with it go
-            first; what is relevant in one section stays longer than what is not in another. Without it, or where no
-            paragraph is relevant, its middle goes.
+            first. Without it, or where no paragraph is relevant, its middle goes.
 
         Raises
         ------
@@ -196,8 +195,9 @@ class ContextAssemblyPlan:
         -----
         First, every unprotected section longer than ``max_per_tier_chars`` is allowed that much. Then, as long as all
         together are too long, the lowest in priority yields, down to nothing where need be. Each is cut once, from
-        its original. One of which too little would be left to mean anything is left out whole. Sections with a focus
-        first yield only what has nothing to do with the request, each in its turn.
+        its original. One of which too little would be left to mean anything is left out whole. None is touched as long
+        as anything is left of one of lower priority; among equals, the one with least that has to do with the request
+        yields first.
         """
         if budget is None:
             budget = SystemPromptBudget()

@@ -4,9 +4,9 @@
 sections                    condition                                            points
 ==========================  ===================================================  ======
 memory, except protected    one of the request's symbols stands in the text      16
-memory:Auto-Memory          always                                               8
-memory:Markdown Memory      an active file is named in the text                  10
-memory:Daily Journal        the request continues earlier work                   12
+memory:auto-memory          always                                               8
+memory:markdown-memory      an active file is named in the text                  10
+memory:daily-journal        the request continues earlier work                   12
 rules                       an active file matches one of the rules' globs       4
 candidates                  one of the request's symbols stands in the text      6
 git                         the request continues earlier work                   6
@@ -86,7 +86,7 @@ def boost_priority(
     Parameters
     ----------
     key
-        Such as ``memory:Daily Journal``, ``rules`` or ``rules:tests``.
+        Such as ``memory:daily-journal``, ``rules`` or ``rules:tests``.
     base_priority
         Its priority when nothing is known of the request.
     content
@@ -123,16 +123,17 @@ def _reasons(
 ) -> Iterable[tuple[str, int, str]]:
     continues = CONTINUATION in focus.plan_signals
     if key.startswith("memory:"):
+        key = "-".join(key.lower().split())
         symbol = find_word(focus.active_symbols, content)
         if symbol is not None:
             yield "symbol", _SYMBOL_POINTS, symbol
-        if key == "memory:Auto-Memory":
+        if key == "memory:auto-memory":
             yield "learned", _LEARNED_POINTS, "always"
-        elif key == "memory:Markdown Memory":
-            file = find_word(focus.active_file_paths, content)
+        elif key == "memory:markdown-memory":
+            file = find_file(focus.active_file_paths, content)
             if file is not None:
                 yield "file", _FILE_POINTS, file
-        elif key == "memory:Daily Journal" and continues:
+        elif key == "memory:daily-journal" and continues:
             yield "continuation", _JOURNAL_POINTS, CONTINUATION
     elif key == "rules" or key.startswith("rules:"):
         files = focus.active_file_paths if matching_files is None else tuple(matching_files)
@@ -156,6 +157,25 @@ def find_word(names: tuple[str, ...], text: str) -> str | None:
         if name in text and _whole_word(name).search(text) is not None:
             return name
     return None
+
+
+def find_file(paths: tuple[str, ...], text: str) -> str | None:
+    """Return the first of some paths that a text names: as a whole, or by its last part, as ``main.py``."""
+    found = find_word(paths, text)
+    if found is not None:
+        return found
+    for path in paths:
+        name = path.replace("\\", "/").rpartition("/")[2]
+        # A bare name says something only if it is one of a file.
+        if name != path and "." in name.strip(".") and _bare_name(name).search(text) is not None:
+            return path
+    return None
+
+
+@lru_cache(maxsize=1_024)
+def _bare_name(name: str) -> re.Pattern[str]:
+    # In another folder it is another file.
+    return re.compile(rf"(?<![\w/\\.-]){re.escape(name)}(?![\w-])")
 
 
 @lru_cache(maxsize=1_024)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, cast
 
-from tipstaff.context.prompt.graphemes import floor_boundary
+from tipstaff.context.conversation.calls import changed_files, input_of, path_of
+from tipstaff.context.conversation.messages import CALLS, is_added_context
+from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.kernels import focus_scan
 from tipstaff.model import Record
 
@@ -36,8 +38,8 @@ class RequestFocus(Record, frozen=True):
     query_summary
         The query on one line, at most 160 characters.
     active_file_paths
-        At most 6 paths, as written but without line numbers and a leading ``./``: those of the query, then those of
-        the newest messages.
+        At most 6 paths, as written but without line numbers and a leading ``./``: those of the query, then those that
+        the agent's newest tool calls change or read, then those that the newest messages name.
     active_symbols
         At most 8 identifiers of the query without brackets: those between backticks, then the others.
     plan_signals
@@ -78,8 +80,15 @@ class RequestFocus(Record, frozen=True):
         sentences without a space after the full stop are no files. Paths that hold spaces are found between quotes
         or backticks. Words count whole: ``latest`` asks for no test. Linear in the length of the texts.
         """
-        texts = _texts(history) if history else ()
-        summary, longer, paths, symbols, signals = focus_scan(query, texts)
+        newest = list(history)[-HISTORY_MESSAGES:] if history else []
+        called = _called(newest)
+        texts = tuple(map(_text, newest))
+        summary, longer, paths, symbols, signals = focus_scan(query, () if called else texts)
+        if called:
+            paths = tuple(dict.fromkeys((*paths, *called)))
+            if len(paths) < MAX_FILES:
+                paths = tuple(dict.fromkeys((*paths, *focus_scan("", texts)[2])))
+            paths = paths[:MAX_FILES]
         if longer:
             summary = _shortened(summary)
         if project_root is not None and paths:
@@ -94,8 +103,22 @@ def _shortened(summary: str) -> str:
     return summary[:end].rstrip() + _ELLIPSIS
 
 
-def _texts(history: Iterable[str | Mapping[str, Any]]) -> tuple[str, ...]:
-    return tuple(_text(message) for message in list(history)[-HISTORY_MESSAGES:])
+def _called(messages: list[str | Mapping[str, Any]]) -> list[str]:
+    """Return the files of tool calls, the newest first: those that are changed before those that are read."""
+    changed: dict[str, None] = {}
+    read: dict[str, None] = {}
+    for message in reversed(messages):
+        content: object = None if isinstance(message, str) else message.get("content")
+        if not isinstance(content, list | tuple):
+            continue
+        for block in reversed(cast("Sequence[object]", content)):
+            if isinstance(block, Mapping) and cast("Mapping[str, Any]", block).get("type") in CALLS:
+                call = cast("Mapping[str, Any]", block)
+                files = changed_files(call)
+                changed.update(dict.fromkeys(files))
+                if not files and (path := path_of(input_of(call))):
+                    read[path] = None
+    return [path.replace("\\", "/").removeprefix("./") for path in {**changed, **read}]
 
 
 def _text(message: str | Mapping[str, Any]) -> str:
@@ -107,7 +130,11 @@ def _text(message: str | Mapping[str, Any]) -> str:
     if not isinstance(content, list | tuple):
         return ""
     blocks: Iterable[object] = content
-    texts = (block.get("text") for block in blocks if isinstance(block, Mapping) and block.get("type") == "text")
+    texts = (
+        block.get("text")
+        for block in blocks
+        if isinstance(block, Mapping) and block.get("type") == "text" and not is_added_context(block)
+    )
     return "\n".join(text for text in texts if isinstance(text, str))
 
 

@@ -26,6 +26,26 @@ _KNOWN: Final = {
 }
 
 
+_TIER_NAMES: Final = (
+    "Soul",
+    "Managed Policy",
+    "Workspace Memory",
+    "User Memory",
+    "Local Memory",
+    "Auto-Memory",
+    "Markdown Memory",
+    "Daily Journal",
+)
+
+
+def memory_key(tier: str) -> str:
+    """Return the key of a tier's section: its name in small letters, words joined by a dash."""
+    return MEMORY_PREFIX + "-".join(tier.lower().split())
+
+
+_TIER_OF: Final = {memory_key(name): name for name in _TIER_NAMES}
+
+
 class SectionKind(NamedTuple):
     """Defaults of a section's report, from its key."""
 
@@ -125,7 +145,8 @@ class SectionReport(Record, frozen=True):
 def kind_of(key: str) -> SectionKind:
     """Return what a key says about its section."""
     if key.startswith(MEMORY_PREFIX):
-        tier = key.removeprefix(MEMORY_PREFIX)
+        key = memory_key(key.removeprefix(MEMORY_PREFIX))
+        tier = _TIER_OF.get(key, key.removeprefix(MEMORY_PREFIX))
         if tier == "Auto-Memory":
             return SectionKind("learned-signals", "task-local", "8-tier memory hierarchy", tier)
         return SectionKind("memory", "always-on", "8-tier memory hierarchy", tier)

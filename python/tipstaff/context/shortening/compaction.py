@@ -3,13 +3,14 @@
 Phase 0 collects what was done, phase 1 prunes as for a request, phase 2 puts a summary in the place of what is old.
 What follows a compaction begins with
 
-- a message of the user's that says so, with the pinned texts (the constitution, the rules that were retrieved) and the
-  user's task, word for word;
+- a message of the user's that says so, with the pinned texts (the constitution, the rules that were retrieved) and what
+  the user said so far, word for word;
 - one of the assistant's that begins with ``[COMPACTED]``: earlier summaries as they are, the new one, and the facts;
 - the last turns as they were.
 
-A later compaction finds those two messages and carries them: summaries are not summarised again. The result is never
-larger than what was given, and nothing is changed that fits.
+The room up to the target is given to the user's words first, then to the facts, then to the summary, whatever the size
+of the window. A later compaction finds those two messages and carries them: summaries are not summarised again, facts
+flow through. The result is never larger than what was given, and nothing is changed that fits.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Final, cast
 
 from tipstaff.budgets import SUMMARY_MAX_TOKENS
 from tipstaff.context.conversation.messages import Message, blocks_of, plain_data, starts_turn, text_of, turn_starts
-from tipstaff.context.conversation.transcript import entries_of
+from tipstaff.context.conversation.transcript import Entry, entries_of
 from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.facts import Facts, extract_facts
 from tipstaff.context.shortening.preamble import (
@@ -29,24 +30,43 @@ from tipstaff.context.shortening.preamble import (
     cut_to,
     go_on,
     joined,
+    latest_summaries,
     opening,
     pinned_block,
     read_preamble,
+    said_in,
+    said_within,
 )
-from tipstaff.context.shortening.pruning import PrunedPart, Pruner, Reference
+from tipstaff.context.shortening.pruning import (
+    PrunedPart,
+    Pruner,
+    PruneResult,
+    Reference,
+    capped_results,
+    measured_request,
+)
 from tipstaff.context.shortening.summarizers import ExtractiveSummarizer, Summarizer, SummaryRequest, summary_in
 from tipstaff.context.tokens.counting import (
     SystemPrompt,
     TextCounter,
-    estimate_full_context,
+    default_counter,
     estimate_message,
-    estimate_system_prompt,
-    estimate_tokens,
-    message_costs,
 )
 from tipstaff.model import Record
 
-_FACTS_KEPT: Final = (60, 25, 10, 3, 0)
+_ROOM_SHARE: Final = 0.6
+"""Of the target, what the user's words, facts and summary are given before fewer of the last turns are kept."""
+
+_RESULT_SHARE: Final = 0.3
+"""Of the target, what one result of a tool may take after a compaction."""
+
+_LEAST_CAP: Final = 500
+_SAID_SHARE: Final = 0.75
+_CARRIED_SHARE: Final = 0.5
+_MODEL_PART: Final = 8
+"""A model is asked for a summary of at most one part in so many of the room, and never less than it always was."""
+
+_MARKS: Final = ((COMPACTED, "[compacted]"), ("<facts>", "(facts)"), ("</facts>", "(/facts)"))
 
 
 class CompactionResult(Record, frozen=True):
@@ -70,6 +90,8 @@ class CompactionResult(Record, frozen=True):
         Whether the result is at or below the trigger. Where not, what is kept is too large by itself.
     warnings
         What did not go as asked, such as a model that gave no summary.
+    kept
+        After a summary, how many of the last messages follow it as they were.
     """
 
     messages: tuple[Any, ...]
@@ -81,6 +103,7 @@ class CompactionResult(Record, frozen=True):
     parts: tuple[PrunedPart, ...] = ()
     fits: bool = True
     warnings: tuple[str, ...] = ()
+    kept: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data; mappings of any kind become dictionaries."""
@@ -100,9 +123,11 @@ def compact(
     summarizer: Summarizer | None = None,
     tools: Sequence[Mapping[str, Any]] = (),
     pinned: Sequence[str] = (),
-    count: TextCounter = estimate_tokens,
-    usage: Mapping[str, Any] | None = None,
+    count: TextCounter | None = None,
+    usage: object = None,
+    previous: PruneResult | None = None,
     reference: Reference | None = None,
+    facts: Facts | None = None,
     force: bool = False,
 ) -> CompactionResult:
     """Make a conversation shorter, if it needs it.
@@ -121,11 +146,13 @@ def compact(
     pinned
         Texts that have to be in what follows, word for word.
     count
-        Counter of texts.
-    usage
-        What the provider reported of the last request: see `estimate_full_context`.
+        Counter of texts; by default the fitted estimator.
+    usage, previous
+        What the provider reported of the last request, and how that was pruned: see `prune_for_request`.
     reference
         Says where the whole of a pruned block is kept.
+    facts
+        What is known of the conversation beside what its messages say, such as of parts that were pruned out of them.
     force
         Compact even below the trigger, as when a user asks for it.
 
@@ -135,48 +162,49 @@ def compact(
         If a message is not of the Messages API's shape.
     """
     found = tuple(messages)
-    work = _Work(found, system_prompt, tools, config, count, usage)
-    facts = extract_facts(found)
+    work = _Work(messages, found, system_prompt, tools, config, count or default_counter(), usage, previous)
     preamble = read_preamble(found)
-    facts = preamble.facts.merged(facts)
+    facts = preamble.facts.merged(facts or Facts()).merged(extract_facts(found[preamble.size :]))
     if work.original - work.apart <= config.trigger_tokens and not force:
         return CompactionResult(found, work.original, work.original, "none", facts)
-    pruner = Pruner(found, config, count=count, reference=reference, costs=work.costs)
+    pruner = Pruner(found, config, count=work.count, reference=reference, costs=work.costs)
     pruner.walk(work.fixed, finish=True)
     parts = tuple(sorted(pruner.parts, key=lambda part: (part.message, part.block)))
-    pruned = _with_pinned(pruner.messages(), pinned)
-    best = _finished(work, "pruned" if parts else "none", pruned, facts, parts)
-    if best.compacted_tokens - work.apart <= config.prune_target_tokens and parts:
+    # One result as large as the window would leave no room for what the user said.
+    most = max(_LEAST_CAP, int(config.prune_target_tokens * _RESULT_SHARE))
+    shorter = capped_results(pruner.messages(), most, count=work.count, reference=reference)
+    pruned = _with_pinned(shorter, pinned)
+    changed = bool(parts) or shorter != found
+    best = _finished(work, "pruned" if changed else "none", pruned, facts, parts)
+    if best.compacted_tokens - work.apart <= config.prune_target_tokens and changed:
         return best
-    return _summarized(work, pruner.messages(), preamble, facts, parts, summarizer, pinned) or best
+    return _summarized(work, shorter, preamble, facts, parts, summarizer, pinned) or best
 
 
 class _Work:
-    """The figures of one compaction."""
+    """The figures of one compaction, in the provider's tokens where it reported any."""
 
     def __init__(
         self,
+        given: Sequence[Message],
         messages: tuple[Message, ...],
         system_prompt: SystemPrompt,
         tools: Sequence[Mapping[str, Any]],
         config: CompactionConfig,
         count: TextCounter,
-        usage: Mapping[str, Any] | None,
+        usage: Any,
+        previous: PruneResult | None,
     ) -> None:
+        # The caller's own list: what its messages cost is remembered.
+        measure = measured_request(given, system_prompt, tools, config, count=count, usage=usage, previous=previous)
         self.messages = messages
         self.config = config
-        self.count = count
-        self.apart = min(config.system_prompt_tokens, estimate_system_prompt(system_prompt, count=count))
-        self.costs = message_costs(messages, count=count)
+        self.count = measure.count
+        self.apart = min(config.system_prompt_tokens, measure.prompt)
+        self.costs = measure.costs
         self._known = dict(zip(map(id, messages), self.costs, strict=True))
-        beside = estimate_full_context(system_prompt, tools, (), count=count)
-        estimated = beside + sum(self.costs)
-        self.original = (
-            estimated
-            if usage is None
-            else estimate_full_context(system_prompt, tools, messages, count=count, usage=usage)
-        )
-        self.beside = beside + self.original - estimated
+        self.beside = measure.beside
+        self.original = self.beside + sum(self.costs)
         self.fixed = self.beside - self.apart
 
     def tokens(self, messages: Sequence[Message]) -> int:
@@ -197,6 +225,7 @@ def _finished(
     parts: tuple[PrunedPart, ...],
     summary: str = "",
     warnings: tuple[str, ...] = (),
+    kept: int = 0,
 ) -> CompactionResult:
     """Return the result, or the conversation as it was where that is not larger."""
     after = work.tokens(messages)
@@ -206,7 +235,7 @@ def _finished(
             work.messages, work.original, work.original, "none", facts, fits=work.original <= trigger, warnings=warnings
         )
     return CompactionResult(
-        messages, work.original, after, phase, facts, summary, parts, fits=after <= trigger, warnings=warnings
+        messages, work.original, after, phase, facts, summary, parts, after <= trigger, warnings, kept
     )
 
 
@@ -219,44 +248,59 @@ def _summarized(
     summarizer: Summarizer | None,
     pinned: Sequence[str],
 ) -> CompactionResult | None:
+    count = work.count
     texts = tuple(pinned) or preamble.pinned
-    task = preamble.task or _task_of(work.messages[preamble.size :])
-    target = work.config.prune_target_tokens + work.apart
+    target = min(work.config.prune_target_tokens + work.apart, work.original - 1)
     last_cut = _last_cut(pruned, preamble)
     left = [0] * (len(pruned) + 1)  # tokens from each message on
     for index in range(len(pruned) - 1, -1, -1):
         left[index] = left[index + 1] + work.cost(pruned[index])
-    front = work.tokens(opening(texts, task, preamble, "", Facts(), work.config, work.count))
-    turning = estimate_message(go_on(), count=work.count)
-    asking = _Asking(summarizer, work.count)
+    front = work.tokens(opening(texts, "", (), "", Facts()))
+    turning = estimate_message(go_on(), count=count)
+    asking = _Asking(summarizer, count)
     for cut in _cuts(work, pruned, preamble):
         kept = pruned[cut:]
-        gone = pruned[preamble.size : cut]
-        if not gone:
+        if cut <= preamble.size:
             continue
-        shortest = front + left[cut] + (0 if kept[0].get("role") == "user" else turning)
-        room = target - shortest
-        if room < LEAST_SUMMARY and cut != last_cut:
+        user_first = kept[0].get("role") == "user"
+        room = target - front - left[cut] - (0 if user_first else turning)
+        before = said_in(work.messages[preamble.size : cut])
+        task, said = (
+            (preamble.task, (*preamble.said, *before)) if preamble.task else (before[0] if before else "", before[1:])
+        )
+        wanted = (
+            count(task)
+            + sum(map(count, said))
+            + 8 * len(said)
+            + count(facts.without("\n".join((task, *said))).render())
+        )
+        if cut != last_cut and room < min(wanted + LEAST_SUMMARY, int(_ROOM_SHARE * target)):
             continue
-        limit = work.original - 1 - shortest
-        allowed = min(SUMMARY_MAX_TOKENS, max(room, LEAST_SUMMARY), limit)
-        if allowed <= 0:
+        # Even where nothing fits: the task, and a few words on what was done.
+        room = max(room, min(3 * LEAST_SUMMARY, work.original - 1 - (target - room)))
+        if room <= LEAST_SUMMARY:
             continue
-        shown = _facts_within(facts, allowed // 3, work.count)
-        allowed -= work.count(shown.render())
-        summary = asking.summary(gone, allowed)
+        task, said, whole = said_within(task, said, int(room * _SAID_SHARE), count)
+        spoken = "\n".join((task, *said))
+        room -= count(task) + sum(map(count, said)) + 8 * (len(said) + 1)
+        shown = facts.without(spoken).within(max(0, room - LEAST_SUMMARY), count)
+        room -= count(shown.render())
+        carried = latest_summaries(preamble.summaries, int(room * _CARRIED_SHARE), count)
+        room -= count(carried)
+        summary = asking.summary(work.messages[preamble.size : cut], max(LEAST_SUMMARY, room - 12), whole=whole)
         result = _finished(
             work,
             "summarized",
             (
-                *opening(texts, task, preamble, summary, shown, work.config, work.count),
-                *(() if kept[0].get("role") == "user" else (go_on(),)),
+                *opening(texts, task, said, joined(carried, summary), shown),
+                *(() if user_first else (go_on(),)),
                 *kept,
             ),
             facts,
             tuple(part for part in parts if part.message >= cut),
-            joined(preamble.summaries, summary),
+            joined(carried, summary),
             asking.warnings,
+            len(kept),
         )
         if result.phase == "summarized":
             return result
@@ -271,35 +315,38 @@ class _Asking:
         self._count = count
         self.warnings: tuple[str, ...] = ()
 
-    def summary(self, gone: Sequence[Message], allowed: int) -> str:
-        """Return a summary of at most so many tokens."""
-        request = SummaryRequest(entries_of(gone), max(LEAST_SUMMARY, allowed))
+    def summary(self, gone: Sequence[Message], allowed: int, *, whole: bool) -> str:
+        """Return a summary of at most so many tokens; `whole` if all that the user said is kept beside it."""
+        entries = entries_of(gone)
         summary = ""
         if self._summarizer is not None and not self.warnings:
+            most = max(SUMMARY_MAX_TOKENS, allowed // _MODEL_PART)
             try:
-                reply = cast("object", self._summarizer.summarize(request))
+                reply = cast("object", self._summarizer.summarize(SummaryRequest(entries, min(allowed, most))))
                 summary = summary_in(reply) if isinstance(reply, str) else ""
-                reason = "it gave none"
+                reason = "the answer has no text"
             except Exception as error:  # noqa: BLE001 - other people's code: whatever it raises, the session goes on
                 reason = str(error) or type(error).__name__
             if not summary:
                 name = type(self._summarizer).__name__
-                self.warnings = (f"no summary by {name}: {reason}; the extractive summarizer served",)
+                self.warnings = (f"no summary by {name}: {reason}; the extractive summarizer was used",)
         if not summary:
-            summary = ExtractiveSummarizer().summarize(request)
-        # A summary that speaks in our marks would be read as ours later.
-        summary = (
-            summary.replace(COMPACTED, "[compacted]").replace("<facts>", "(facts)").replace("</facts>", "(/facts)")
-        )
+            summary = self._extract(entries, allowed, whole)
+        # A summary that holds our marks would be read as ours later.
+        for mark, other in _MARKS:
+            summary = summary.replace(mark, other)
         return cut_to(summary, allowed, self._count)
 
-
-def _facts_within(facts: Facts, tokens: int, count: TextCounter) -> Facts:
-    for n in _FACTS_KEPT:
-        shown = facts.latest(n)
-        if count(shown.render()) <= tokens:
-            return shown
-    return Facts()
+    def _extract(self, entries: tuple[Entry, ...], allowed: int, whole: bool) -> str:
+        summary, asked = "", allowed
+        # Its rule of characters a token is not this counter's: ask again for what the room really holds.
+        for _ in range(3):
+            summary = ExtractiveSummarizer().summarize(SummaryRequest(entries, max(LEAST_SUMMARY, asked), whole))
+            cost = self._count(summary)
+            if cost <= allowed:
+                break
+            asked = int(asked * allowed / cost * 0.97)
+        return summary
 
 
 def _cuts(work: _Work, messages: Sequence[Message], preamble: Preamble) -> list[int]:
@@ -330,14 +377,6 @@ def _last_cut(messages: Sequence[Message], preamble: Preamble) -> int:
 def _is_whole_from(messages: Sequence[Message], index: int) -> bool:
     """Whether a conversation may begin at a message: it answers no call that stands before it."""
     return not any(str(block.get("type", "")).endswith("tool_result") for block in blocks_of(messages[index]))
-
-
-def _task_of(messages: Sequence[Message]) -> str:
-    """Return what the user asked for first."""
-    for message in messages:
-        if starts_turn(message) and (text := text_of(message.get("content")).strip()):
-            return text
-    return ""
 
 
 def _with_pinned(messages: tuple[Message, ...], pinned: Sequence[str]) -> tuple[Message, ...]:

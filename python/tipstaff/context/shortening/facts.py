@@ -1,46 +1,73 @@
-"""What a conversation did, taken from its calls and results before they are summarised: no model, nothing invented.
+"""What a conversation did, taken from its own words before they are summarised: no model, nothing invented.
 
-Files that were changed, commands that were run, errors that came back; each once, in the order in which it came last.
+Files that were changed, commands that were run, those that failed and why, errors that came back, what was decided,
+what the user demands, which tasks are open; each once, in the order in which it came last.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from tipstaff.context.conversation.messages import CALLS, Message, blocks_of, call_input_json, text_of
-from tipstaff.context.prompt.graphemes import floor_boundary
+from tipstaff.context.conversation.calls import changed_files, command_of, open_tasks, runs_commands
+from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, text_of
+from tipstaff.context.conversation.graphemes import floor_boundary
+from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.model import Record
 
 MAX_COMMAND_CHARS: Final = 100
 MAX_ERROR_CHARS: Final = 200
-MIN_COMMAND_CHARS: Final = 10
-"""Commands of no more characters than this say little: they are left out."""
-
+MAX_SENTENCE_CHARS: Final = 400
 _OPEN: Final = "<facts>"
 _CLOSE: Final = "</facts>"
-_LABELS: Final = {"files": "changed file", "commands": "ran", "errors": "error"}
+_LABELS: Final = {
+    "constraints": "the user demands",
+    "tasks": "open task",
+    "failures": "failed",
+    "files": "changed file",
+    "decisions": "decided",
+    "errors": "error",
+    "commands": "ran",
+}
+"""In the order in which they are kept where not all fit."""
 
-# Names are compared without case, dashes and underscores, and without the server's name that MCP puts before them.
-_WRITERS: Final = frozenset(
-    "write writefile edit editfile multiedit notebookedit createfile replace replaceinfile strreplaceeditor "
-    "strreplacebasededittool applydiff writetofile insertcontent searchandreplace deletefile movefile".split()
-)
-_PATCHERS: Final = frozenset({"applypatch", "patch"})
-_SHELLS: Final = frozenset(
-    "bash shell sh zsh powershell terminal runcommand executecommand execcommand exec runshellcommand localshell "
-    "runterminalcmd runinterminal shellcommand".split()
-)
-_PATH_KEYS: Final = ("file_path", "path", "notebook_path", "filename", "target_file", "filePath", "file")
-_COMMAND_KEYS: Final = ("command", "cmd", "script")
-_READING: Final = frozenset({"view", "read", "open"})
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\+\+\+ (?:b/)?(?!/dev/null)([^\t\n]+)", re.MULTILINE)
-_SEPARATORS = re.compile(r"&&|\|\||[;|&\n]")
-_TRIVIAL: Final = frozenset({"cd", "ls", "pwd"})
 _SPACE = re.compile(r"\s+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+# How a result of a tool begins, or ends, that failed, where its message does not say so.
+_FAILED: Final = re.compile(
+    r"\A\W{0,4}(?:(?:\w+ )?error\b|\w*(?:Error|Exception)\b:?|traceback \(most recent|fatal:|failed\b|"
+    r"failure\b|exit(?:ed with)?"
+    r"(?: code| status)?:? ?[1-9]|command (?:failed|not found)|permission denied|no such file|panic:|usage error|"
+    r"\[exit (?:code|status) [1-9]|<tool_use_error>|process exited with code [1-9])"
+    r"|(?:exit(?:ed with)?|return(?:ed)?) (?:code|status):? ?[1-9]\d{0,2}\W{0,3}\Z"
+    r"|command not found\W{0,3}\Z|^Traceback \(most recent call last\):",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FAILED_JSON: Final = re.compile(
+    r'"(?:is_?error|failed)"\s{0,3}:\s{0,3}true|"(?:success|ok)"\s{0,3}:\s{0,3}false|"exit_?code"\s{0,3}:\s{0,3}[1-9]',
+    re.IGNORECASE,
+)
+_DECISION: Final = re.compile(
+    r"\b(?:(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|settled|agreed|opted)|decision:|decided (?:to|"
+    r"that|on|against)|"
+    r"instead of|rather than|we will use|we'll use|going with|the cause (?:is|was)|root cause|turns out|therefore we)\b"
+    r"|entschieden|beschlossen|hemos decidido|decidimos|nous avons décidé|решили|решено|决定|決定|決め|결정",
+    re.IGNORECASE,
+)
+_DEMAND: Final = re.compile(
+    r"\b(?:must(?:n't)?|never|always|do not|don't|dont|only|should(?:n't)?|shall|keep|avoid|ensure|"
+    r"make sure|at most|at least|"
+    r"no more than|no less than|without|prefer|remember|note that|required?|requires|forbidden|"
+    r"not allowed|may not|cannot|"
+    r"can't|stays?|below|under no|instead|important|use|leave|ask)\b"
+    r"|\b(?:nie|niemals|immer|muss|müssen|darf|nicht|nur|ohne|nunca|siempre|debe|no|solo|sin|jamais|toujours|doit|pas|"
+    r"sans|sempre|deve|não|mai|sem)\b|никогда|всегда|нельзя|должн|не\b|только|без"
+    r"|不要|不得|不能|禁止|必须|必須|务必|總是|总是|只能|永远|しない|ないで|ください|必ず|だけ|禁じ|하지\s?마|반드시|항상|절대"
+    r"|कभी|हमेशा|मत|ไม่|ต้อง|ห้าม|لا\s|يجب|دائم|ممنوع|אסור|תמיד|חייב",
+    re.IGNORECASE,
+)
 
 
 class Facts(Record, frozen=True):
@@ -55,18 +82,37 @@ class Facts(Record, frozen=True):
         only change or list a directory.
     errors
         What failing tools said, on one line, at most 200 characters.
+    failures
+        Shell commands that failed, and why: ``make test: FAILED tests/test_a.py``.
+    decisions
+        Sentences of the assistant's that say what was decided, or found to be the cause.
+    constraints
+        Sentences of the user's that demand or forbid something.
+    tasks
+        What is still open in the agent's own list of tasks.
+    tasks_listed
+        Whether there was such a list; then `tasks` replaces what was known before.
     """
 
     files: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    tasks_listed: bool = False
 
     def items(self) -> tuple[str, ...]:
         """Return each fact as a sentence."""
         return (
             *(f"Modified file: {one}" for one in self.files),
             *(f"Executed: {one}" for one in self.commands),
+            *(f"Failed: {one}" for one in self.failures),
             *(f"Error encountered: {one}" for one in self.errors),
+            *(f"Decided: {one}" for one in self.decisions),
+            *(f"The user demands: {one}" for one in self.constraints),
+            *(f"Open task: {one}" for one in self.tasks),
         )
 
     def merged(self, later: Facts) -> Facts:
@@ -75,26 +121,56 @@ class Facts(Record, frozen=True):
             _each_last((*self.files, *later.files)),
             _each_last((*self.commands, *later.commands)),
             _each_last((*self.errors, *later.errors)),
+            _each_last((*self.failures, *later.failures)),
+            _each_last((*self.decisions, *later.decisions)),
+            _each_last((*self.constraints, *later.constraints)),
+            later.tasks if later.tasks_listed else self.tasks,
+            self.tasks_listed or later.tasks_listed,
         )
 
     def latest(self, n: int) -> Facts:
         """Return the last `n` of each kind."""
-        return Facts(*(values[-n:] if n > 0 else () for values in (self.files, self.commands, self.errors)))
+        return self.replace(**{name: getattr(self, name)[-n:] if n > 0 else () for name in _LABELS})
+
+    def without(self, text: str) -> Facts:
+        """Return the facts without those that a text says anyway: demands in it, errors that a failure explains."""
+        failed = "\n".join(self.failures)
+        return self.replace(
+            constraints=tuple(one for one in self.constraints if one not in text),
+            errors=tuple(one for one in self.errors if one not in failed),
+        )
+
+    def within(self, tokens: int, count: TextCounter) -> Facts:
+        """Return as many facts as so many tokens allow: demands and open tasks first, commands last, newest first."""
+        whole = self.render()
+        if not whole or count(whole) <= tokens:
+            return self
+        room = tokens - count(f"{_OPEN}\n{_CLOSE}") - 2
+        kept: dict[str, Any] = {}
+        for name in _LABELS:
+            values: tuple[str, ...] = getattr(self, name)
+            found: list[str] = []
+            for value in reversed(values):
+                cost = count(_line(name, value)) + 1
+                if cost > room:
+                    break
+                room -= cost
+                found.append(value)
+            kept[name] = tuple(reversed(found))
+        return self.replace(**kept)
 
     def render(self) -> str:
         """Return the facts as a block of text that `read_facts` reads back; empty without any."""
-        if not (self.files or self.commands or self.errors):
-            return ""
-        lines = [
-            f"- {label}: {_quoted(value)}"
-            for name, label in _LABELS.items()
-            for value in cast("tuple[str, ...]", getattr(self, name))
-        ]
-        return "\n".join((_OPEN, *lines, _CLOSE))
+        lines = [_line(name, value) for name in _LABELS for value in cast("tuple[str, ...]", getattr(self, name))]
+        return "\n".join((_OPEN, *lines, _CLOSE)) if lines else ""
+
+
+def _line(name: str, value: str) -> str:
+    return f"- {_LABELS[name]}: {_quoted(value)}"
 
 
 def read_facts(text: str) -> Facts:
-    """Return the facts that `Facts.render` wrote into a text; lines that are none are passed over."""
+    """Return the facts that `Facts.render` wrote into a text; lines of another kind are passed over."""
     _, found, rest = text.partition(f"{_OPEN}\n")
     body, closed, _ = rest.partition(f"\n{_CLOSE}")
     kinds: dict[str, list[str]] = {name: [] for name in _LABELS}
@@ -109,77 +185,85 @@ def read_facts(text: str) -> Facts:
                         continue
                     if isinstance(value, str):
                         kinds[name].append(value)
-    return Facts(tuple(kinds["files"]), tuple(kinds["commands"]), tuple(kinds["errors"]))
+    return Facts().replace(**{name: tuple(values) for name, values in kinds.items()})
 
 
 def extract_facts(messages: Sequence[Message]) -> Facts:
-    """Return what a conversation did. A file whose change failed was not changed; its error is told."""
-    failed: set[str] = set()
+    """Return what a conversation did. A file whose change failed was not changed; its error is reported."""
+    failed: dict[str, str] = {}
     errors: list[str] = []
+    demands: list[str] = []
+    decisions: list[str] = []
     for message in messages:
+        user = message.get("role") == "user"
         for block in blocks_of(message):
-            if str(block.get("type", "")).endswith("tool_result") and block.get("is_error") is True:
-                failed.add(str(block.get("tool_use_id")))
+            kind = str(block.get("type", ""))
+            if kind.endswith("tool_result"):
                 said = text_of(block.get("content")).strip()
-                if said and said != "null":
-                    errors.append(_cut(said, MAX_ERROR_CHARS))
+                if has_failed(block, said):
+                    failed[str(block.get("tool_use_id"))] = said
+                    if said and said != "null":
+                        errors.append(_cut(said, MAX_ERROR_CHARS))
+            elif kind == "text" and EXTENSION not in block:
+                found = demands if user else decisions
+                found += sentences(str(block.get("text") or ""), _DEMAND if user else _DECISION)
     files: list[str] = []
     commands: list[str] = []
+    failures: list[str] = []
+    tasks: tuple[str, ...] | None = None
     for message in messages:
         for block in blocks_of(message):
             if block.get("type") not in CALLS:
                 continue
-            values = _input(block)
-            name = _plain_name(str(block.get("name") or ""))
-            if name in _SHELLS:
-                commands += _command(values)
-            elif str(block.get("id")) not in failed:
-                files += _changed(name, values)
-    return Facts(_each_last(files), _each_last(commands), _each_last(errors))
+            reason = failed.get(str(block.get("id")))
+            if runs_commands(block):
+                ran = _cut(command_of(block), MAX_COMMAND_CHARS)
+                commands += [ran] if ran else []
+                if ran and reason is not None:
+                    failures.append(f"{ran}: {_reason(reason)}")
+            elif (listed := open_tasks(block)) is not None:
+                tasks = tuple(_cut(one, MAX_SENTENCE_CHARS) for one in listed)
+            elif reason is None:
+                files += changed_files(block)
+    return Facts(
+        _each_last(files),
+        _each_last(commands),
+        _each_last(errors),
+        _each_last(failures),
+        _each_last(decisions),
+        _each_last(demands),
+        tasks or (),
+        tasks is not None,
+    )
 
 
-def _input(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    value: object = block.get("input")
-    if not isinstance(value, Mapping):
-        try:
-            value = json.loads(call_input_json(block) or "{}")
-        except ValueError:
-            return {}
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+def has_failed(block: Mapping[str, Any], said: str) -> bool:
+    """Return whether a tool's result is one of a failure: as it says itself, else as its words do."""
+    marked: object = block.get("is_error")
+    if isinstance(marked, bool):
+        return marked
+    if len(said) > 4_000:
+        said = said[:2_000] + "\n" + said[-2_000:]
+    if said.startswith(("{", "[")):
+        return _FAILED_JSON.search(said) is not None
+    return _FAILED.search(said) is not None
 
 
-def _plain_name(name: str) -> str:
-    return name.rpartition("__")[2].lower().replace("_", "").replace("-", "")
+def sentences(text: str, pattern: re.Pattern[str]) -> list[str]:
+    """Return the sentences of a text that a pattern is found in, on one line each."""
+    found: dict[str, None] = {}
+    for sentence in _SENTENCE.split(text):
+        plain = _SPACE.sub(" ", sentence).strip(" -*#>\t")
+        if 6 <= len(plain) <= MAX_SENTENCE_CHARS and pattern.search(plain):
+            found[plain] = None
+    return list(found)
 
 
-def _command(values: Mapping[str, Any]) -> list[str]:
-    for key in _COMMAND_KEYS:
-        value: object = values.get(key)
-        if isinstance(value, list | tuple):
-            value = shlex.join(str(part) for part in cast("Sequence[object]", value))
-        if isinstance(value, str):
-            text = value.strip()
-            return [] if len(text) <= MIN_COMMAND_CHARS or _is_trivial(text) else [_cut(text, MAX_COMMAND_CHARS)]
-    return []
-
-
-def _is_trivial(command: str) -> bool:
-    """Whether a command does nothing but change or list directories: ``lsof`` is no ``ls``, ``cd x && make`` runs."""
-    words = [part.split(None, 1)[0] for part in _SEPARATORS.split(command) if part.strip()]
-    return all(word in _TRIVIAL for word in words)
-
-
-def _changed(name: str, values: Mapping[str, Any]) -> list[str]:
-    if name in _PATCHERS:
-        text = "\n".join(str(value) for value in values.values() if isinstance(value, str))
-        return [(first or second).strip() for first, second in _PATCHED.findall(text)]
-    if name not in _WRITERS or values.get("command") in _READING:
-        return []
-    for key in _PATH_KEYS:
-        value: object = values.get(key)
-        if isinstance(value, str) and value:
-            return [value]
-    return []
+def _reason(said: str) -> str:
+    """Return the line that says why a command failed: the last one that names a failure, else the last."""
+    lines = [line for line in said.splitlines() if line.strip()]
+    telling = [line for line in lines if re.search(r"error|fail|fatal|denied|not found|assert", line, re.IGNORECASE)]
+    return _cut((telling or lines or ["no reason given"])[-1], MAX_ERROR_CHARS)
 
 
 def _cut(text: str, most: int) -> str:

@@ -7,36 +7,57 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tipstaff.context.conversation.messages import Message, blocks_of, text_of
+from tipstaff.context.conversation.messages import (
+    EXTENSION,
+    Message,
+    blocks_of,
+    is_added_context,
+    starts_turn,
+    text_of,
+)
 from tipstaff.context.conversation.transcript import shortened
-from tipstaff.context.prompt.graphemes import floor_boundary
-from tipstaff.context.shortening.compaction_config import CompactionConfig
+from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.shortening.facts import Facts, read_facts
 from tipstaff.context.tokens.counting import TextCounter
 
 COMPACTED: Final = "[COMPACTED]"
 CONTINUATION: Final = (
-    "This session is continued from a previous conversation that ran out of context. Its summary follows. Continue "
-    "with the task from where it stopped; do not start over and do not ask again what has been answered."
+    "This session is continued from a previous conversation that ran out of context. What the user said in it follows, "
+    "word for word, then a summary of what was done. Continue with the task from where it stopped; do "
+    "not start over and "
+    "do not ask again what has been answered."
 )
 GO_ON: Final = "Go on from here."
 _SUMMARY_MARK: Final = "\n\n--- later ---\n\n"
 LEAST_SUMMARY: Final = 60
 """Tokens that a summary is given at least."""
 
-_CARRIED_SHARE: Final = 0.5
-_TASK_SHARE: Final = 0.25
+_FRAME_TOKENS: Final = 8
 _PINNED: Final = re.compile(r"\A<pinned>\n(.*)\n</pinned>\Z", re.DOTALL)
 _TASK: Final = re.compile(r"\A<task>\n(.*)\n</task>\Z", re.DOTALL)
+_SAID: Final = re.compile(r"\A<user-message>\n(.*)\n</user-message>\Z", re.DOTALL)
+_CAPS: Final = (4_000, 1_200, 500)
+_LEFT_OUT: Final = re.compile(r"\A\[\d+ earlier messages of the user's left out\]\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Preamble:
-    """What an earlier compaction left at the start of a conversation."""
+    """What an earlier compaction left at the start of a conversation.
+
+    Attributes
+    ----------
+    size
+        How many messages it takes.
+    pinned, task, said
+        Pinned texts; the first thing that the user asked for; what the user said after that.
+    summaries, facts
+        Of what was before.
+    """
 
     size: int = 0
     pinned: tuple[str, ...] = ()
     task: str = ""
+    said: tuple[str, ...] = ()
     summaries: str = ""
     facts: Facts = field(default_factory=Facts)
 
@@ -47,24 +68,15 @@ def pinned_block(text: str) -> dict[str, Any]:
 
 
 def opening(
-    pinned: Sequence[str],
-    task: str,
-    preamble: Preamble,
-    summary: str,
-    facts: Facts,
-    config: CompactionConfig,
-    count: TextCounter,
+    pinned: Sequence[str], task: str, said: Sequence[str], summaries: str, facts: Facts
 ) -> tuple[Message, Message]:
     """Return the two messages that a conversation begins with after a compaction."""
-    most = int(config.prune_target_tokens * _TASK_SHARE) * 4
     first: list[dict[str, Any]] = [{"type": "text", "text": CONTINUATION}]
     first += [pinned_block(text) for text in pinned]
     if task:
-        first.append({"type": "text", "text": f"<task>\n{shortened(task, max(400, most))}\n</task>"})
-    carried = latest_summaries(
-        preamble.summaries, max(LEAST_SUMMARY, int(config.prune_target_tokens * _CARRIED_SHARE)), count
-    )
-    body = [COMPACTED, joined(carried, summary), facts.render()]
+        first.append({"type": "text", "text": f"<task>\n{task}\n</task>"})
+    first += [{"type": "text", "text": f"<user-message>\n{text}\n</user-message>"} for text in said]
+    body = [COMPACTED, summaries, facts.render()]
     return (
         {"role": "user", "content": first},
         {"role": "assistant", "content": [{"type": "text", "text": "\n\n".join(part for part in body if part)}]},
@@ -72,8 +84,65 @@ def opening(
 
 
 def go_on() -> Message:
-    """Return what stands before an answer that the kept part begins with: roles take turns."""
+    """Return what is put before an answer that the kept part begins with: roles take turns."""
     return {"role": "user", "content": [{"type": "text", "text": GO_ON}]}
+
+
+def said_in(messages: Sequence[Message]) -> tuple[str, ...]:
+    """Return what the user said, message by message: not results of tools, nor context that a host added."""
+    found: list[str] = []
+    for message in messages:
+        if message.get("role") != "user":
+            continue
+        texts = [
+            str(block.get("text") or "").strip()
+            for block in blocks_of(message)
+            if block.get("type") == "text" and EXTENSION not in block and not is_added_context(block)
+        ]
+        text = "\n".join(text for text in texts if text)
+        if text and text != GO_ON and (starts_turn(message) or len(text) < 20_000):
+            found.append(text)
+    return tuple(found)
+
+
+def said_within(task: str, said: Sequence[str], tokens: int, count: TextCounter) -> tuple[str, tuple[str, ...], bool]:
+    """Return as much of what the user said as so many tokens allow.
+
+    Returns
+    -------
+    task, said, whole
+        All of it word for word where that fits. Else long ones are cut in their middle, ever shorter; then the oldest
+        but for the task go.
+    """
+
+    def cost(text: str) -> int:
+        return count(text) + _FRAME_TOKENS if text else 0
+
+    costs = [cost(text) for text in said]
+    if cost(task) + sum(costs) <= tokens:
+        return task, tuple(said), True
+    shorter, cut = task, list(said)
+    for cap in _CAPS:
+        shorter = shortened(task, max(cap, 2_000))
+        cut = [
+            shortened(text, cap) if size * 2 > cap // 2 and len(text) > cap else text
+            for text, size in zip(said, costs, strict=True)
+        ]
+        sizes = [size if new is old else cost(new) for new, old, size in zip(cut, said, costs, strict=True)]
+        if cost(shorter) + sum(sizes) <= tokens:
+            return shorter, tuple(cut), False
+    if cost(shorter) > tokens // 2:
+        shorter = shortened(task, max(400, tokens))
+    room = tokens - cost(shorter) - 12
+    kept: list[str] = []
+    for text in reversed(cut):
+        room -= cost(text)
+        if room < 0:
+            break
+        kept.append(text)
+    gone = len(cut) - len(kept)
+    note = [f"[{gone} earlier messages of the user's left out]"] if gone else []
+    return shorter, (*note, *reversed(kept)), False
 
 
 def joined(earlier: str, later: str) -> str:
@@ -83,6 +152,8 @@ def joined(earlier: str, later: str) -> str:
 
 def latest_summaries(summaries: str, tokens: int, count: TextCounter) -> str:
     """Return as many whole summaries as so many tokens allow, the newest; of the newest at least a part."""
+    if not summaries or tokens <= 0:
+        return ""
     parts = summaries.split(_SUMMARY_MARK)
     for first in range(len(parts)):
         kept = _SUMMARY_MARK.join(parts[first:])
@@ -102,13 +173,14 @@ def cut_to(text: str, tokens: int, count: TextCounter) -> str:
 
 
 def read_preamble(messages: Sequence[Message]) -> Preamble:
-    """Return what an earlier compaction left, nothing where there was none."""
+    """Return what an earlier compaction left; nothing where there was none."""
     if len(messages) < 2 or messages[0].get("role") != "user" or messages[1].get("role") != "assistant":
         return Preamble()
-    opening, said = text_of(messages[0].get("content")), text_of(messages[1].get("content"))
-    if "continued from a previous conversation" not in opening or not said.startswith(COMPACTED):
+    opened, said = text_of(messages[0].get("content")), text_of(messages[1].get("content"))
+    if "continued from a previous conversation" not in opened or not said.startswith(COMPACTED):
         return Preamble()
     pinned: list[str] = []
+    spoken: list[str] = []
     task = ""
     for block in blocks_of(messages[0]):
         text = str(block.get("text") or "")
@@ -116,6 +188,8 @@ def read_preamble(messages: Sequence[Message]) -> Preamble:
             pinned.append(match.group(1))
         elif (match := _TASK.match(text)) is not None:
             task = match.group(1)
+        elif (match := _SAID.match(text)) is not None and not _LEFT_OUT.match(match.group(1)):
+            spoken.append(match.group(1))
     facts = read_facts(said)
     body = said[len(COMPACTED) :]
     if "<facts>\n" in body and body.rstrip().endswith("</facts>"):
@@ -123,4 +197,4 @@ def read_preamble(messages: Sequence[Message]) -> Preamble:
     size = 2
     if len(messages) > 2 and messages[2].get("role") == "user" and text_of(messages[2].get("content")) == GO_ON:
         size = 3
-    return Preamble(size, tuple(pinned), task, body.strip(), facts)
+    return Preamble(size, tuple(pinned), task, tuple(spoken), body.strip(), facts)

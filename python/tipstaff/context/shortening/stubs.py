@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from tipstaff.budgets import STUB_CHARS
 from tipstaff.context.conversation.messages import Block, text_of
-from tipstaff.context.prompt.graphemes import ceil_boundary, floor_boundary
+from tipstaff.context.conversation.graphemes import ceil_boundary, floor_boundary
 from tipstaff.kernels import utf16_units
 
 MARKER: Final = "[content pruned: "
@@ -59,6 +59,23 @@ def _shorter_values(value: Any, where: str, depth: int = 0) -> Any:
 def _is_short(text: str) -> bool:
     """Whether a text is left as it is: it is short, or a stub already."""
     return len(text) <= STUB_CHARS * _LONG_FACTOR or (len(text) <= _LONGEST_STUB and MARKER in text)
+
+
+def shortened_result(block: Block, share: float, reference: Callable[[Block], str | None] | None = None) -> Block:
+    """Return a tool's result cut to about a share of its text, with a line that says what is gone."""
+    content: object = block.get("content")
+    text, others = text_of(content), _other_parts(content)
+    where = (reference(block) if reference is not None else None) or ""
+    room = max(STUB_CHARS, int(len(text) * share) - 160)
+    if room >= len(text) and not others:
+        return block
+    tail = int(room * _TAIL_SHARE)
+    head = text[: floor_boundary(text, room - tail)]
+    end = text[ceil_boundary(text, max(len(head), len(text) - tail)) :]
+    gone = len(text) - len(head) - len(end)
+    said = [part for part in (f"{gone:,} of {len(text):,} characters left out" if gone else "", others) if part]
+    line = f"{MARKER}{', '.join(said)}; the whole did not fit into the window{f'; whole: {where}' if where else ''}]"
+    return {**block, "content": "\n".join(part for part in (head, line, end) if part)}
 
 
 def stub_text(text: str, where: str = "", *, errors: bool = False, others: str = "") -> str:

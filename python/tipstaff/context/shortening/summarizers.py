@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Protocol, cast
 
 from tipstaff.context.conversation.transcript import Entry, render, shortened
-from tipstaff.context.prompt.graphemes import floor_boundary
+from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.shortening.model_calls import SummarizerError, api_key, checked_base_url, post_json
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
@@ -42,6 +42,10 @@ _KEY_WORDS: Final = {
 }
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _MAX_SENTENCE: Final = 300
+_TRANSCRIPT: Final = "\n\nTranscript:\n\n"
+_LEAST_TRANSCRIPT: Final = 400
+_USER_CHARS: Final = 80
+"""What of the user's words is repeated in a transcript, to say when they were said."""
 
 
 class SummaryRequest(Record, frozen=True):
@@ -53,10 +57,13 @@ class SummaryRequest(Record, frozen=True):
         The parts of the conversation that will be gone, in order.
     max_tokens
         What the summary may take.
+    user_is_kept
+        Whether all that the user said is kept beside the summary, word for word.
     """
 
     entries: tuple[Entry, ...]
     max_tokens: int
+    user_is_kept: bool = False
 
     def prompt(self, max_chars: int) -> str:
         """Return instructions and transcript, in at most `max_chars` characters."""
@@ -94,7 +101,10 @@ class ExtractiveSummarizer:
     max_input_chars: int = 10_000_000
 
     def summarize(self, request: SummaryRequest) -> str:
-        """Return the sentences in six parts, within ``max_tokens`` at three characters a token."""
+        """Return the sentences in six parts, within ``max_tokens`` at three characters a token.
+
+        Where there is room for more, the transcript follows, its parts as long as the room allows.
+        """
         room = max(200, request.max_tokens * 3)
         asked = [entry.text for entry in request.entries if entry.kind == "user"]
         said = [entry.text for entry in request.entries if entry.kind == "assistant"]
@@ -115,12 +125,24 @@ class ExtractiveSummarizer:
                 0.1,
             ),
         ]
+        if request.user_is_kept:
+            parts[0] = ("Task overview", [], 0.0)
+            parts[-1] = (parts[-1][0], parts[-1][1][-6:] if calls else [], 0.1)
         lines: list[str] = []
         for title, items, share in parts:
             kept = _within(items, int(room * share))
             if kept:
                 lines += [f"{title}:", *(f"- {item}" for item in kept)]
         text = "\n".join(lines)
+        left = room - len(text) - len(_TRANSCRIPT)
+        if left > _LEAST_TRANSCRIPT:
+            entries = request.entries
+            if request.user_is_kept:
+                entries = tuple(
+                    Entry("user", shortened(entry.text, _USER_CHARS)) if entry.kind == "user" else entry
+                    for entry in entries
+                )
+            text += _TRANSCRIPT + render(entries, left)
         return text[: floor_boundary(text, room)]
 
 

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Final
 
+from tipstaff.store.git import git_command, git_environment
+
 _STATUS: Final = ("status", "--short", "--branch", "--untracked-files=normal")
 _LOG: Final = ("log", "-5", "--format=%h %s")
 _MAX_LINES: Final = 40
@@ -35,8 +37,8 @@ class GitState:
 
     Notes
     -----
-    Neither hooks nor a file system monitor of the repository are run, and no lock is taken. Names and subjects are
-    other people's words: they are put on one line each, without control characters, and cut.
+    Nothing that the repository's configuration names is run (`tipstaff.store.git`), and no lock is taken. Names and
+    subjects are other people's words: they are put on one line each, without control characters, and cut.
     """
 
     def __init__(
@@ -83,8 +85,7 @@ class GitState:
         return "\n\n" + "\n\n".join(parts)
 
     def _command(self, words: tuple[str, ...]) -> list[str]:
-        safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"]
-        return [self._git, "--no-optional-locks", "--no-pager", *safe, *words]
+        return git_command(self._root, *words, git=self._git)
 
 
 def _answers(commands: list[list[str]], root: Path, timeout: float) -> list[str | None]:
@@ -95,7 +96,12 @@ def _answers(commands: list[list[str]], root: Path, timeout: float) -> list[str 
         process = None
         with contextlib.suppress(OSError):
             process = subprocess.Popen(  # noqa: S603 - the words are ours, and no shell reads them
-                command, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                command,
+                cwd=root,
+                env=git_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
             )
         running.append(process)
     found: list[str | None] = []

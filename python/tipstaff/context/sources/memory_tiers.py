@@ -3,7 +3,7 @@
 ====================  ========  =========  ==================================================================
 tier                  priority  protected  read from, by default
 ====================  ========  =========  ==================================================================
-Soul                  100       yes        ``.tipstaff/SOUL.md``, else ``SOUL.md`` in the home
+Soul                  100       yes        ``SOUL.md`` in the home, else ``.tipstaff/SOUL.md``
 Managed Policy        90        yes        ``managed-policy.md`` in the home
 Workspace Memory      80                   ``TIPSTAFF.md``, ``.tipstaff/TIPSTAFF.md``, ``AGENTS.md``, ``CLAUDE.md``
 User Memory           70                   ``TIPSTAFF.md`` in the home, ``~/.claude/CLAUDE.md``
@@ -24,9 +24,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tipstaff.context.prompt.sections import memory_key
 from tipstaff.context.sources.watched import WatchedFiles
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
+from tipstaff.store.shipped import is_shipped, is_taken_over
 
 MAX_TIER_BYTES: Final = 1 << 20
 MAX_MEMORY_LINES: Final = 200
@@ -37,6 +39,10 @@ JOURNAL: Final = "{date}"
 """Stands for a day, ``2026-01-31``, in the place of a journal."""
 
 JOURNAL_DAYS: Final = 2
+
+
+SHIPPED_NEVER: Final = frozenset({"Soul", "Auto-Memory", "Markdown Memory", "Daily Journal"})
+"""Tiers that say what the agent is and remembers: a repository that brings such a file along writes its memory."""
 
 
 class TierSource(Record, frozen=True, kw_only=True):
@@ -82,8 +88,8 @@ TIERS: Final = (
         100,
         "Soul (Core Identity)",
         "Who you are; it holds whatever else is said.",
-        ".tipstaff/SOUL.md",
         "~home/SOUL.md",
+        ".tipstaff/SOUL.md",
     ).replace(protected=True, first_only=True),
     _kept(
         "Managed Policy",
@@ -156,8 +162,8 @@ class MemoryTier(Record, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """The key of its section, such as ``memory:Soul``."""
-        return f"memory:{self.tier}"
+        """The key of its section, such as ``memory:soul`` or ``memory:auto-memory``."""
+        return memory_key(self.tier)
 
 
 class TierProblem(Record, frozen=True):
@@ -236,6 +242,9 @@ class MemoryTiers:
             names: list[str] = []
             texts: list[str] = []
             for path in self._paths(source, day):
+                if why := self._distrusted(source, path):
+                    problems.append(TierProblem(source.tier, str(path), why))
+                    continue
                 read = self._files.read(path, str)
                 if read.error is not None:
                     problems.append(TierProblem(source.tier, str(path), read.error))
@@ -250,6 +259,18 @@ class MemoryTiers:
                 found.append(self._tier(source, tuple(names), tuple(texts)))
         self._problems = tuple(problems)
         return tuple(found)
+
+    def _distrusted(self, source: TierSource, path: Path) -> str:
+        """Return why a file is not read although it is there, empty where it may be."""
+        if not path.is_relative_to(self._root) or path.is_relative_to(self._home):
+            return ""
+        if not path.exists():
+            return ""
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self._root)):
+            return "a link leads it out of the project; it is not read"
+        if source.tier in SHIPPED_NEVER and is_shipped(self._root, path) and not is_taken_over(self._root, path):
+            return "it came with the repository, and nobody has taken it over: `tipstaff approve --memory` shows it"
+        return ""
 
     def _paths(self, source: TierSource, day: dt.date) -> list[Path]:
         paths: list[Path] = []

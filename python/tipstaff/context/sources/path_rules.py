@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,8 @@ RULE_FOLDERS: Final = (".tipstaff/rules", ".claude/rules")
 """Where rules lie, relative to the project; every ``.md`` file below counts."""
 
 MAX_RULE_FILES: Final = 1_000
+_PLAIN_NAME: Final = re.compile(r"[^*?\[\]{}!/]+\.[^*?\[\]{}!/]+")
+_PLAIN_PATH: Final = re.compile(r"[^*?\[\]{}!]+")
 _HEADING: Final = "\n\n# Path-Based Rules\n\nThese rules apply to the files of this request.\n"
 
 
@@ -116,11 +119,28 @@ class PathRules:
         active = tuple(dict.fromkeys(_below(self._root, path) for path in paths if path.strip()))
         found: list[RuleMatch] = []
         for rule in self.load() if active else ():
-            scopes = tuple(from_host(pattern, "claude") for pattern in rule.patterns if is_valid(pattern) is None)
-            files = tuple(path for path in active if scopes and matches_any(scopes, path))
+            valid = tuple(pattern for pattern in rule.patterns if is_valid(pattern) is None)
+            # A plain name is that of a file in any folder; with a wildcard it covers the root folder alone.
+            valid += tuple(f"**/{pattern}" for pattern in valid if _PLAIN_NAME.fullmatch(pattern))
+            scopes = tuple(from_host(pattern, "claude") for pattern in valid)
+            files = tuple(path for path in active if scopes and _covers(valid, scopes, path))
             if files:
                 found.append(RuleMatch(rule, files))
         return tuple(found)
+
+
+def _covers(patterns: tuple[str, ...], scopes: tuple[str, ...], path: str) -> bool:
+    if matches_any(scopes, path):
+        return True
+    # Somebody who says "main.py" means the file that a rule names in full.
+    return "/" not in path and any(
+        pattern.endswith(f"/{path}") and _PLAIN_PATH.fullmatch(pattern) is not None for pattern in patterns
+    )
+
+
+def format_rule(rule: PathRule) -> str:
+    """Return the section of one rule."""
+    return f"\n\n# Rules for {', '.join(rule.patterns)} ({rule.name})\n\n{rule.content.strip()}\n"
 
 
 def format_rules(matches: Iterable[RuleMatch]) -> str:

@@ -37,7 +37,10 @@ from tipstaff.context.conversation.messages import (
     call_input_json,
     check_message,
     compact_json,
+    refuse_foreign,
+    refuse_foreign_part,
 )
+from tipstaff.context.tokens.estimator import TokenEstimator
 from tipstaff.context.tokens.media import document_tokens, image_tokens
 from tipstaff.kernels import MessageGuard, utf16_units
 from tipstaff.model import Record
@@ -46,7 +49,8 @@ TextCounter: TypeAlias = Callable[[str], int]
 SystemPrompt: TypeAlias = str | Sequence[Block] | None
 
 _PLAIN: Final = frozenset({list, tuple})
-_REMEMBERED: Final = 4
+_ROLES: Final = frozenset({"user", "assistant"})
+_REMEMBERED: Final = 8
 _FEW: Final = 32
 
 
@@ -87,6 +91,8 @@ def estimate_message(message: Message, *, count: TextCounter = estimate_tokens) 
         If it is not of the Messages API's shape.
     """
     content: object = message.get("content") if type(message) is dict else check_message(message).get("content")
+    if "tool_calls" in message or message.get("role") not in _ROLES:
+        refuse_foreign(message)
     if content is None or content == "":
         return MESSAGE_OVERHEAD_TOKENS
     if isinstance(content, str):
@@ -118,11 +124,15 @@ def estimate_block(block: Block, *, count: TextCounter = estimate_tokens) -> int
         return image_tokens(block)
     if kind == "document":
         return document_tokens(block, count)
+    refuse_foreign_part(kind)
     return count(compact_json({key: value for key, value in block.items() if key != EXTENSION}))
 
 
 def estimate_tools(tools: Sequence[Mapping[str, Any]] | None, *, count: TextCounter = estimate_tokens) -> int:
-    """Return the tokens of tool definitions: name, description and compact JSON of the schema, and 10 for each."""
+    """Return the tokens of tool definitions: name, description and compact JSON of the schema, and 10 for each.
+
+    The definitions may be in the shape of the Messages API, of Chat Completions or of Responses.
+    """
     return sum(_tool_tokens(tool, count) for tool in tools or ())
 
 
@@ -141,7 +151,7 @@ def estimate_full_context(
     messages: Sequence[Message] | None,
     *,
     count: TextCounter = estimate_tokens,
-    usage: Mapping[str, Any] | None = None,
+    usage: object = None,
     measured_messages: int | None = None,
 ) -> int:
     """Return the tokens of a whole request.
@@ -153,9 +163,8 @@ def estimate_full_context(
     count
         Counter of texts.
     usage
-        What the provider reported with its last answer (``input_tokens``, ``cache_creation_input_tokens``,
-        ``cache_read_input_tokens``, ``output_tokens``). It stands for the system prompt, the tools and the messages
-        that it covers; only later messages are estimated.
+        What the provider reported with its last answer, as `usage_tokens` takes it. It stands for the system prompt,
+        the tools and the messages that it covers; only later messages are estimated.
     measured_messages
         How many messages `usage` covers, the answer included. Left out: all up to the last of the assistant's.
 
@@ -184,7 +193,7 @@ def check_budget(
     context_window: int,
     max_output: int,
     count: TextCounter = estimate_tokens,
-    usage: Mapping[str, Any] | None = None,
+    usage: object = None,
     measured_messages: int | None = None,
 ) -> BudgetCheck:
     """Return whether a request fits into a window of `context_window` tokens that keeps `max_output` for the answer."""
@@ -209,10 +218,29 @@ def check_budget(
     )
 
 
-def usage_tokens(usage: Mapping[str, Any], *, with_output: bool = False) -> int:
-    """Return what a provider says a request took of the window: fresh, cache-writing and cache-read input together."""
-    keys = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
-    return sum(int(usage.get(key) or 0) for key in (*keys, *(["output_tokens"] if with_output else [])))
+def usage_tokens(usage: object, *, with_output: bool = False) -> int:
+    """Return what a provider says a request took of the window, whatever it read from its cache.
+
+    Parameters
+    ----------
+    usage
+        As the Messages API (``input_tokens`` and, beside them, ``cache_creation_input_tokens`` and
+        ``cache_read_input_tokens``), Responses (``input_tokens``, cached ones among them) or Chat Completions
+        (``prompt_tokens``, cached ones among them) report it: a mapping or the SDK's object.
+    with_output
+        Whether the answer counts too.
+    """
+
+    def figure(name: str) -> int:
+        value: object = (
+            cast("Mapping[str, Any]", usage).get(name) if isinstance(usage, Mapping) else getattr(usage, name, None)
+        )
+        return value if isinstance(value, int) else 0
+
+    total = figure("prompt_tokens") or sum(
+        figure(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    )
+    return total + (figure("completion_tokens") or figure("output_tokens") if with_output else 0)
 
 
 class ConversationMeter:
@@ -241,6 +269,7 @@ class ConversationMeter:
         self._guard = MessageGuard()
         self._costs: list[int] = []
         self._total = 0
+        self._first: object = None
 
     def total(self, messages: Sequence[Mapping[str, Any]]) -> int:
         """Return the tokens of the messages, a list or a tuple.
@@ -250,6 +279,7 @@ class ConversationMeter:
         MessageError
             If one of them is not of the Messages API's shape; what was known before it stays known.
         """
+        self._first = messages[0] if messages else None
         same = self._guard.unchanged(messages)
         if same == len(messages) == len(self._costs):
             return self._total
@@ -263,6 +293,10 @@ class ConversationMeter:
         self._guard.record(messages, same)
         return self._total
 
+    def begins(self, messages: Sequence[Mapping[str, Any]]) -> bool:
+        """Return whether a conversation begins with the object that this one did."""
+        return bool(messages) and messages[0] is self._first
+
     def costs(self, messages: Sequence[Mapping[str, Any]]) -> list[int]:
         """Return the tokens of each message."""
         self.total(messages)
@@ -270,24 +304,36 @@ class ConversationMeter:
 
 
 _LOCK = threading.RLock()
-_METERS: OrderedDict[int, ConversationMeter] = OrderedDict()
-_TOOL_METERS: OrderedDict[int, ConversationMeter] = OrderedDict()
+_METERS: OrderedDict[tuple[int, int], ConversationMeter] = OrderedDict()
+_TOOL_METERS: OrderedDict[tuple[int, int], ConversationMeter] = OrderedDict()
+
+
+def default_counter() -> TokenEstimator:
+    """Return the counter that budgets rest on: the fitted estimator, the same object each time."""
+    return _FITTED
+
+
+_FITTED: Final = TokenEstimator()
+
+
+def _is_remembered(count: TextCounter, items: Sequence[Mapping[str, Any]], least: int) -> bool:
+    return (count is estimate_tokens or count is _FITTED) and len(items) >= least and type(items) in _PLAIN
 
 
 def messages_total(messages: Sequence[Message], *, count: TextCounter = estimate_tokens) -> int:
     """Return the tokens of a conversation, remembering what it counted where that pays."""
-    if count is not estimate_tokens or len(messages) < _FEW or type(messages) not in _PLAIN:
+    if not _is_remembered(count, messages, _FEW):
         return sum(estimate_message(message, count=count) for message in messages)
     with _LOCK:
-        return _meter(_METERS, messages, None).total(messages)
+        return _meter(_METERS, messages, count, None).total(messages)
 
 
 def message_costs(messages: Sequence[Message], *, count: TextCounter = estimate_tokens) -> list[int]:
     """Return the tokens of each message, remembering what it counted where that pays."""
-    if count is not estimate_tokens or len(messages) < _FEW or type(messages) not in _PLAIN:
+    if not _is_remembered(count, messages, _FEW):
         return [estimate_message(message, count=count) for message in messages]
     with _LOCK:
-        return _meter(_METERS, messages, None).costs(messages)
+        return _meter(_METERS, messages, count, None).costs(messages)
 
 
 def forget_conversations() -> None:
@@ -298,22 +344,25 @@ def forget_conversations() -> None:
 
 
 def _tools_total(tools: Sequence[Mapping[str, Any]], count: TextCounter) -> int:
-    if count is not estimate_tokens or type(tools) not in _PLAIN:
+    if not _is_remembered(count, tools, 0):
         return estimate_tools(tools, count=count)
     with _LOCK:
-        return _meter(_TOOL_METERS, tools, _tool_tokens).total(tools)
+        return _meter(_TOOL_METERS, tools, count, _tool_tokens).total(tools)
 
 
 def _meter(
-    meters: OrderedDict[int, ConversationMeter],
+    meters: OrderedDict[tuple[int, int], ConversationMeter],
     items: Sequence[Mapping[str, Any]],
+    count: TextCounter,
     cost: Callable[[Mapping[str, Any], TextCounter], int] | None,
 ) -> ConversationMeter:
     # Another list at the address of one that is gone is no harm: the guard compares what is in it.
-    key = id(items)
+    key = id(items), id(count)
     meter = meters.get(key)
     if meter is None:
-        meter = meters[key] = ConversationMeter(cost=cost)
+        # A caller that makes a new list for each request: the conversation in it is one that is known.
+        other = next((one for one in reversed(meters) if one[1] == key[1] and meters[one].begins(items)), None)
+        meter = meters[key] = ConversationMeter(count, cost=cost) if other is None else meters.pop(other)
         while len(meters) > _REMEMBERED:
             meters.popitem(last=False)
     else:
@@ -322,7 +371,12 @@ def _meter(
 
 
 def _tool_tokens(tool: Mapping[str, Any], count: TextCounter) -> int:
-    schema: object = tool.get("input_schema")
+    function: object = tool.get("function")
+    if isinstance(function, Mapping):
+        tool = cast("Mapping[str, Any]", function)
+    schema: object = tool.get("input_schema", tool.get("parameters"))
+    if schema is None and "name" not in tool:
+        return count(compact_json(tool)) + TOOL_DEFINITION_OVERHEAD_TOKENS  # a tool that a provider runs itself
     total = _counted(tool.get("name"), count) + _counted(tool.get("description"), count)
     return total + (0 if schema is None else count(compact_json(schema))) + TOOL_DEFINITION_OVERHEAD_TOKENS
 

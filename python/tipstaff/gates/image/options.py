@@ -7,16 +7,18 @@ from typing import Final
 
 from tipstaff.gates.image.layout import NOTHING, ImageSections, hashed
 from tipstaff.gates.image.triggers import byte_class
-from tipstaff.gates.packs.model import PackError
+from tipstaff.gates.packs.model import BUNDLING, PackError
 
 OPTION_BITS: Final = 128
+_ATTACHED: Final = 128  # kAttached of rules/image.hpp
 
 
 class OptionNames:
     """The options of one program, each with its bit."""
 
-    def __init__(self, style: str, where: str) -> None:
+    def __init__(self, style: str, where: str, attached: Iterable[str] = ()) -> None:
         self.style = style
+        self._attached = frozenset(attached)
         self._where = where
         self._bits: dict[str, int] = {}
 
@@ -28,7 +30,7 @@ class OptionNames:
             return option.lstrip("-/").lower()
         if option.startswith("/"):
             return None
-        if self.style == "gnu":
+        if self.style in BUNDLING:
             return option.lower() if option.startswith("--") else option if len(option) == 2 else None
         if self.style == "single":
             return option.lower() if len(option) > 2 else option
@@ -50,7 +52,7 @@ class OptionNames:
 
     def letter(self, name: str) -> str:
         """Return the letter of a one-letter option, or nothing."""
-        if self.style in {"gnu", "single"}:
+        if self.style in BUNDLING or self.style == "single":
             return name[1] if len(name) == 2 and name != "--" else ""
         return name if len(name) == 1 and self.style in {"go", "slash"} else ""
 
@@ -104,12 +106,12 @@ class OptionNames:
         """Return a one-letter option's letter; of another the classes of its first two letters, after any dashes."""
         letter = self.letter(name)
         if letter:
-            return ord(letter)
+            return ord(letter) + (_ATTACHED if name in self._attached else 0)
         one, other = _two_classes(self._unsigned(name))
         return one << 5 | other
 
     def _unsigned(self, name: str) -> str:
-        return name[2:] if self.style == "gnu" else name
+        return name[2:] if self.style in BUNDLING else name
 
 
 def _two_classes(name: str) -> tuple[int, int]:

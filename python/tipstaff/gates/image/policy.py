@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tipstaff.gates.packs.model import DECISIONS, SEVERITIES
 from tipstaff.gates.results import DECISIONS as FOUR
@@ -13,10 +13,6 @@ from tipstaff.gates.results import DECISIONS as FOUR
 if TYPE_CHECKING:
     from tipstaff.gates.config import GateConfig
     from tipstaff.kernels._gates import Policy as NativePolicy
-
-USER_PACKS: Final = Path(".tipstaff") / "packs"
-"""Where a repository keeps its own packs."""
-
 
 class RuleText(NamedTuple):
     """What a rule says of itself."""
@@ -100,13 +96,6 @@ def build_image(
 def policy_with(packs: Sequence[Path]) -> LoadedPolicy:
     """Return the policy with further packs; without any, the one that comes with this package."""
     return open_policy(build_image(packs)) if packs else default_policy()
-
-
-def repository_packs(repository: str | Path) -> list[Path]:
-    """Return a repository's own packs, sorted."""
-    from tipstaff.gates.packs.reader import pack_files
-
-    return pack_files(Path(repository) / USER_PACKS)
 
 
 assert DECISIONS[:4] == FOUR, "findings are numbered as results are"  # noqa: S101

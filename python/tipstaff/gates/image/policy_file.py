@@ -20,6 +20,7 @@ VERSION: Final = 1
 HEAD: Final = struct.Struct("<8sII Q IIIIII Q")
 _ALIGNMENT: Final = 64
 PACKS_FOLDER: Final = ".tipstaff/packs"
+SECRETS_FOLDER: Final = ".tipstaff/secrets"
 SETTINGS_FILE: Final = ".tipstaff/gates.toml"
 
 
@@ -33,9 +34,9 @@ def policy_sources(repository: Path | None) -> list[Path]:
     """Return the files and folders of a repository that its policy is compiled from, there or not."""
     if repository is None:
         return []
-    packs = repository / PACKS_FOLDER
-    found = sorted(packs.glob("*.toml")) if packs.is_dir() else []
-    return [repository / SETTINGS_FILE, packs, *found]
+    folders = [repository / PACKS_FOLDER, repository / SECRETS_FOLDER]
+    found = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.toml"))]
+    return [repository / SETTINGS_FILE, *folders, *found]
 
 
 def pack_policy(image: bytes, repository: Path | None, sources: list[Path]) -> bytes:

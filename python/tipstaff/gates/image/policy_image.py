@@ -117,7 +117,8 @@ class _Compiler:
                 self._image.extend("shared", [(self._instance(rule, numbers[rule.id], options),)])
 
     def _spec(self, program: Program, rules: Sequence[PackRule], numbers: dict[str, int]) -> int:
-        options = OptionNames(program.style, f"program {program.name}")
+        options = OptionNames(program.style, f"program {program.name}", program.attached)
+        options.add(sorted(program.attached))
         values = self._image.optional_mask(options.add(sorted(program.values | _implied_values(program, rules))))
         before = self._image.optional_mask(options.add(sorted(program.values_before)))
         harmless = self._image.optional_mask(options.add(sorted(program.harmless)))

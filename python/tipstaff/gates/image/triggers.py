@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -259,7 +260,9 @@ def _best(triggers: Iterable[Trigger | None]) -> Trigger | None:
     return min((trigger for trigger in triggers if trigger is not None), key=lambda one: one.risk, default=None)
 
 
-def _of_globs(globs: Sequence[str]) -> Trigger | None:
+# A rule is compiled once for each program and subcommand, and its globs are the same each time.
+@lru_cache(maxsize=4_096)
+def _of_globs(globs: tuple[str, ...]) -> Trigger | None:
     whole = Trigger()
     for glob in globs:
         sign = glob_signs(glob)
@@ -280,7 +283,7 @@ def _of_subcommand(condition: Condition, word: str | None) -> Trigger | None:
         first, *rest = sequence
         if is_plain(first) and first.lower() != word:
             continue
-        told = _best([_of_globs([glob]) for glob in (rest if is_plain(first) else sequence)])
+        told = _best([_of_globs((glob,)) for glob in (rest if is_plain(first) else sequence)])
         if told is None:
             return None
         whole |= told

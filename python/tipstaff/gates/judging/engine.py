@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,14 +15,16 @@ from tipstaff.gates.judging.events import dialect_of, directory_of, prepared
 from tipstaff.gates.judging.findings import NativeFinding, findings_of
 from tipstaff.gates.results import DECISIONS, GATE_NAMES, GateResult
 from tipstaff.model import GuidanceRule
+from tipstaff.store.state import state_folder
 
 if TYPE_CHECKING:
     from tipstaff.gates.image.policy import LoadedPolicy
+    from tipstaff.gates.image.repository_policy import RepositoryPolicy
     from tipstaff.gates.judging.explanation import Explanation
-    from tipstaff.kernels._gates import Flow
+    from tipstaff.gates.secrets.scanner import Scanner
+    from tipstaff.kernels._gates import Flow, Place
 
-_FORMER_FIELDS: Final = frozenset({"old_string", "old_str", "oldstring"})
-"""What an edit takes away is no new secret: taking it away is what is wanted."""
+_MOST_PLACES: Final = 1024
 
 
 class EnforcementGates:
@@ -65,22 +68,67 @@ class EnforcementGates:
     ) -> None:
         from tipstaff.gates.image.policy import policy_with
 
-        self._config = config or GateConfig()
-        self._policy: LoadedPolicy = policy_with(list(_pack_paths(packs)))
+        self._start(config or GateConfig(), policy_with(list(_pack_paths(packs))), None, active_rules)
+
+    def _start(
+        self,
+        config: GateConfig,
+        policy: LoadedPolicy,
+        scanner: Scanner | None,
+        active_rules: Iterable[GuidanceRule] = (),
+    ) -> None:
+        from tipstaff.gates.secrets.scanner import default_scanner
+        from tipstaff.kernels._gates import Judge
+
+        self._config = config
+        self._policy = policy
+        self._scanner = scanner
         numbers = self._config.numbers()
         # The allowlist and the secrets are judged here, over texts that the native engine is not handed.
         self._settings = (numbers[0] & 0b0101, *numbers[1:])
         self._home = os.path.expanduser("~")  # noqa: PTH111 - must be text, also where there is no home
         self._temporary = tempfile.gettempdir()
+        self._state = os.fspath(state_folder())
         self._rules: tuple[tuple[GuidanceRule, frozenset[str]], ...] = ()
         self.set_active_rules(active_rules)
+        # Most calls are told harmless in one native call, and nothing of them is looked at here.
+        table = (scanner or default_scanner()).data if config.secrets else None
+        self._judge = Judge(policy.native, self._settings, table)
+        self._places: dict[str | None, Place] = {}
 
     @classmethod
     def for_repository(cls, repository: str | Path, config: GateConfig | None = None) -> Self:
-        """Return gates with the packs that a repository keeps in ``.tipstaff/packs``."""
-        from tipstaff.gates.image.policy import repository_packs
+        """Return the gates of a repository: with its packs, secret rules and settings, as the hook judges there.
 
-        return cls(config, packs=repository_packs(repository))
+        What would make them weaker counts where a person has allowed it.
+
+        Parameters
+        ----------
+        repository
+            Its root.
+        config
+            Settings in the place of the repository's own.
+
+        Raises
+        ------
+        PackError, ConfigError
+            A file of the repository's policy cannot be used.
+        """
+        from tipstaff.gates.image.repository_policy import policy_of
+
+        return cls.of_policy(policy_of(Path(repository), state=state_folder()), config)
+
+    @classmethod
+    def of_policy(cls, policy: RepositoryPolicy, config: GateConfig | None = None) -> Self:
+        """Return gates that judge by a policy, with its settings or others."""
+        from tipstaff.gates.image.policy import default_policy, open_policy
+        from tipstaff.gates.secrets.scanner import Scanner
+
+        gates = cls.__new__(cls)
+        loaded = default_policy() if policy.repository is None else open_policy(policy.image)
+        scanner = Scanner(policy.secrets) if policy.secrets else None
+        gates._start(config or policy.config, loaded, scanner)  # noqa: SLF001 - an object of this class
+        return gates
 
     @property
     def config(self) -> GateConfig:
@@ -132,6 +180,10 @@ class EnforcementGates:
         ConfigError
             If `shell` is not known.
         """
+        if flow is None and type(command) is str:
+            place = self._places.get(cwd) or self._kept_place(cwd)
+            if self._judge.command(command, 0 if shell == "bash" else dialect_of(shell), place):
+                return []
         text = as_text(command)
         dialect = dialect_of(shell)
         found = self._policy.native.command(encodable(text), dialect, self._place(cwd), self._settings, flow)
@@ -157,6 +209,11 @@ class EnforcementGates:
         list of GateResult
             One for each gate that found something.
         """
+        if flow is None and type(params) is dict and type(tool_name) is str and not self._config.tool_allowlist:
+            place = self._places.get(cwd) or self._kept_place(cwd)
+            dialect = 0 if shell == "bash" else dialect_of(shell)
+            if self._judge.call(tool_name, params, dialect, place, self._places):
+                return []
         tool = as_text(tool_name)
         fields = fields_of(params)
         where = directory_of(params) or cwd
@@ -164,7 +221,7 @@ class EnforcementGates:
             encodable(tool) or " ",
             [field.native() for field in fields],
             dialect_of(shell),
-            self._place(where),
+            self._kept_place(where),
             self._settings,
             flow,
         )
@@ -194,7 +251,7 @@ class EnforcementGates:
             "Write", [field.native() for field in fields], 0, self._place(None), self._settings
         )
         size = self._told_size(name, diff_lines) if self._config.diff_size else []
-        return [*self._destructive(native, fields), *size, *self._secrets([("content", text)])]
+        return [*self._destructive(native, fields), *size, *self._secrets([("content", text)], pairs=fields)]
 
     # -- many events ---------------------------------------------------------------------------------------------------
 
@@ -246,6 +303,34 @@ class EnforcementGates:
         codes = self._policy.native.decisions(encoded, self._place(cwd), self._settings, dialect_of(shell), threads)
         return [DECISIONS[code] for code in codes]
 
+    def decide_column(
+        self, offsets: Any, data: Any, *, cwd: str | None = None, shell: str = "bash", threads: int = 1
+    ) -> bytes:
+        """Return the destructive gate's decision alone for a column of commands as Arrow holds it.
+
+        Parameters
+        ----------
+        offsets, data
+            Buffers of a ``large_string`` array: int64 offsets, one more than there are commands, and UTF-8.
+        cwd, shell, threads
+            As of :meth:`decisions`.
+
+        Returns
+        -------
+        bytes
+            One for each command: an index of `tipstaff.gates.results.DECISIONS`.
+        """
+        return self._policy.native.decide_column(
+            offsets, data, self._place(cwd), self._settings, dialect_of(shell), threads
+        )
+
+    def offline(self, *, home: str, temporary: str) -> Self:
+        """Return gates that look at no file of this machine and take these for the user's and the temporary folder."""
+        other = copy.copy(self)
+        other._config = self._config.replace(read_files=False)
+        other._home, other._temporary = home, temporary
+        return other
+
     def explain(self, command: str, *, cwd: str | None = None, shell: str = "bash") -> Explanation:
         """Say how a command was read and judged: its tree, its commands, the rules tried and why each held or not."""
         from tipstaff.gates.judging.explanation import explain
@@ -261,18 +346,19 @@ class EnforcementGates:
         self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[NativeFinding]
     ) -> list[GateResult]:
         texts: list[tuple[str, str]] = []
+        kept: list[Field] = []
         if self._config.secrets:
-            for field in fields:
-                if field.name.lower() in _FORMER_FIELDS:
-                    continue
-                texts.append((field.path, field.text))
+            from tipstaff.gates.judging.secret_gate import without_former
+
+            kept = [without_former(tool, field) for field in fields]
+            texts.extend((field.path, field.text) for field in kept)
             texts.extend(("", name) for name in keys_of(params) if len(name) >= 8)
         size = [finding for finding in native if finding[2] == 2]
         return [
             *self._allowlist(tool),
             *self._destructive([finding for finding in native if finding[2] == 0], fields),
             *(self._counted_size(tool, finding) for finding in size),
-            *self._secrets(texts, pairs=[field for field in fields if field.name.lower() not in _FORMER_FIELDS]),
+            *self._secrets(texts, pairs=kept),
         ]
 
     def _destructive(self, found: Sequence[NativeFinding], fields: Sequence[Field]) -> list[GateResult]:
@@ -355,13 +441,14 @@ class EnforcementGates:
             return []
         from tipstaff.gates.judging.secret_gate import find_secrets
 
-        found = find_secrets(texts, pairs)
+        found = find_secrets(texts, pairs, scanner=self._scanner)
         if not found:
             return []
         count = len(found)
+        worst = max((item["decision"] for item in found), key=DECISIONS.index)
         return [
             GateResult(
-                "block",
+                worst,
                 GATE_NAMES[3],
                 f"{count} secret{'s' if count > 1 else ''} in what would be run or written: "
                 f"{', '.join(sorted({item['rule_id'] for item in found}))}.",
@@ -378,10 +465,19 @@ class EnforcementGates:
 
         return speaking_rules(gate, found, self._rules)
 
+    def _kept_place(self, cwd: str | None) -> Place:
+        if len(self._places) >= _MOST_PLACES:
+            self._places.clear()
+        place: Place = self._place(cwd)
+        self._places[cwd] = place
+        return place
+
     def _place(self, cwd: str | None) -> Any:
         from tipstaff.gates.judging.surroundings import place_of
 
-        return place_of(os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files)
+        return place_of(
+            os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files, state=self._state
+        )
 
 
 def _pack_paths(packs: Iterable[str | Path]) -> Iterable[Path]:

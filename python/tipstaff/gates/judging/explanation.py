@@ -20,6 +20,7 @@ NODE_KINDS: Final = (
 )  # fmt: skip
 OPEN_QUESTIONS: Final = (
     "program", "code", "remote-code", "script", "script-size", "depth", "limit", "syntax", "encoding",
+    "unreadable",
 )  # fmt: skip
 
 

@@ -6,13 +6,21 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tipstaff.gates.fields import Field
-from tipstaff.gates.secrets.scanner import scan_secrets
+from tipstaff.gates.fields import Field, encodable
+from tipstaff.gates.secrets.scanner import Scanner, SecretFinding, default_scanner, scan_secrets
+from tipstaff.kernels import _gates
 
 _PAIR_CHARS: Final = 512
+_DECISIONS: Final = {"low": "warn", "medium": "require-confirmation"}
+_COMMAND_FIELDS: Final = frozenset(
+    {"command", "cmd", "commands", "shell_command", "bash", "shell", "command_line", "script", "chars", "argv"}
+)
+_PATH_FIELDS: Final = frozenset({"file_path", "path", "filename", "file", "target_file", "notebook_path", "filepath"})
 
 
-def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) -> list[dict[str, Any]]:
+def find_secrets(
+    texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = (), *, scanner: Scanner | None = None
+) -> list[dict[str, Any]]:
     """Return the secrets of texts, masked, each value once.
 
     Parameters
@@ -20,38 +28,85 @@ def find_secrets(texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) 
     texts
         Field and text.
     pairs
-        Fields whose name may say that their short value is a secret: ``password`` and what it holds.
+        Fields whose name may say that their short value is a secret: ``password`` and what it holds; and the path of
+        the file that is written.
+    scanner
+        One over a repository's rules; that of the package if None.
+
+    Returns
+    -------
+    list of dict
+        ``rule_id, decision, start, end, redacted, severity, field`` of each. A provider's token is a ``block``, and so
+        is what only its name calls a secret where it would be written into a file, unless that is one of tests. In a
+        command that is a ``require-confirmation``, a weak sign of one a ``warn``, and neither is in the list where it
+        belongs to a trial: a value that everybody knows, a service on this machine, a file of tests.
     """
     found: list[dict[str, Any]] = []
     seen: set[str] = set()
+    used = default_scanner() if scanner is None else scanner
+    path = next((pair.text for pair in pairs if pair.name.lower() in _PATH_FIELDS), "")
     for field, text in texts:
-        for item in scan_secrets(text, wary=True):
+        for item in scan_secrets(text, wary=True, scanner=used):
             value = text[item.start : item.end]
             if value in seen:
                 continue
             seen.add(value)
-            found.append(
-                {
-                    "rule_id": item.rule_id,
-                    "start": item.start,
-                    "end": item.end,
-                    "redacted": item.redacted,
-                    "severity": item.severity,
-                    "field": field,
-                }
-            )
+            decision = _decision(item, text, path, used, command=_is_command(field))
+            if decision is not None:
+                found.append(_entry(item, decision, item.start, item.end, item.redacted, field))
     for pair in pairs:
         if pair.name and 0 < len(pair.text) <= _PAIR_CHARS and pair.text not in seen:
-            found.extend(_of_pair(pair, seen))
+            found.extend(_of_pair(pair, seen, path, used))
     return found
 
 
-def _of_pair(field: Field, seen: set[str]) -> list[dict[str, Any]]:
+def without_former(tool: str, field: Field) -> Field:
+    """Return a field with blanks for what the call takes away: taking a secret away is what is wanted.
+
+    That is the former text of an edit, the first half of a SEARCH/REPLACE block, and the lines that a patch removes.
+    """
+    kept: list[str] = []
+    at = 0
+    for start, end in _gates.former_parts(encodable(tool), *field.native()[:2]):
+        kept += field.text[at:start], " " * (end - start)
+        at = end
+    return field._replace(text="".join([*kept, field.text[at:]])) if kept else field
+
+
+def _is_command(field: str) -> bool:
+    return field.rpartition(".")[2].partition("[")[0].lower() in _COMMAND_FIELDS
+
+
+def _decision(item: SecretFinding, text: str, path: str, scanner: Scanner, *, command: bool) -> str | None:
+    decision = _DECISIONS.get(item.severity)
+    if decision is None:
+        return "block"
+    if not command:
+        return None if scanner.table.trial(b"#", 0, 1, path.encode("utf-8", "surrogatepass")) else "block"
+    start = len(text[: item.start].encode("utf-8", "surrogatepass"))
+    end = start + len(text[item.start : item.end].encode("utf-8", "surrogatepass"))
+    whole, file = text.encode("utf-8", "surrogatepass"), path.encode("utf-8", "surrogatepass")
+    return None if scanner.table.trial(whole, start, end, file) else decision
+
+
+def _entry(item: SecretFinding, decision: str, start: int, end: int, redacted: str, field: str) -> dict[str, Any]:
+    return {
+        "rule_id": item.rule_id,
+        "decision": decision,
+        "start": start,
+        "end": end,
+        "redacted": redacted,
+        "severity": item.severity,
+        "field": field,
+    }
+
+
+def _of_pair(field: Field, seen: set[str], path: str, scanner: Scanner) -> list[dict[str, Any]]:
     head = f"{json.dumps(field.name, ensure_ascii=False)}: "
     body = json.dumps(field.text, ensure_ascii=False)
     plain = len(body) == len(field.text) + 2
     found: list[dict[str, Any]] = []
-    for item in scan_secrets(head + body, wary=True):
+    for item in scan_secrets(head + body, wary=True, scanner=scanner):
         start, end = item.start - len(head) - 1, item.end - len(head) - 1
         if start < 0 or not plain:
             start, end = 0, len(field.text)
@@ -59,14 +114,8 @@ def _of_pair(field: Field, seen: set[str]) -> list[dict[str, Any]]:
         if any(value in other or other in value for other in seen):
             continue
         seen.add(value)
-        found.append(
-            {
-                "rule_id": item.rule_id,
-                "start": start,
-                "end": end,
-                "redacted": item.redacted if plain else "*" * (end - start),
-                "severity": item.severity,
-                "field": field.path,
-            }
-        )
+        decision = _decision(item, head + body, path, scanner, command=False)
+        if decision is not None:
+            redacted = item.redacted if plain else "*" * (end - start)
+            found.append(_entry(item, decision, start, end, redacted, field.path))
     return found

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tipstaff.kernels._gates import Place
 
+_PROGRAM = os.path.join(sys.prefix, "bin", "tipstaff-hook")  # noqa: PTH118 - as below
 
 @lru_cache(maxsize=1024)
-def place_of(cwd: str, home: str, temporary: str, *, files: bool) -> Place:
-    """Return the place as the native engine takes it; an empty `cwd` is not known."""
+def place_of(cwd: str, home: str, temporary: str, *, files: bool, state: str = "") -> Place:
+    """Return the place as the native engine takes it; an empty `cwd` is not known.
+
+    `state` is the gate's own state folder, which no call may reach.
+    """
     from tipstaff.kernels import _gates
 
     if cwd:
         cwd = os.path.normpath(cwd)
-    return _gates.Place(cwd, repository_of(cwd), home, temporary, files=files)
+    return _gates.Place(cwd, repository_of(cwd), home, temporary, files=files, state=state, program=_PROGRAM)
 
 
 @lru_cache(maxsize=1024)

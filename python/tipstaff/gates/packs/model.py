@@ -11,7 +11,10 @@ DECISIONS: Final = ("allow", "warn", "require-confirmation", "block", "uncertain
 """Decisions by the number that they have in an image; a finding only ever has the first four."""
 
 SEVERITIES: Final = ("low", "medium", "high", "critical")
-STYLES: Final = ("gnu", "go", "single", "operands", "powershell", "slash")
+STYLES: Final = ("gnu", "go", "single", "operands", "powershell", "slash", "whole", "guessed")
+BUNDLING: Final = frozenset({"gnu", "whole", "guessed"})
+"""Styles in which one dash may stand before several letters."""
+
 MARKS: Final = {"reads-secret": 1, "sends": 2, "runs-file": 4}
 DIALECTS: Final = (
     "shell", "powershell", "cmd", "python", "node", "perl", "ruby", "php", "awk", "sql", "redis", "mongo", "patch",
@@ -21,7 +24,7 @@ VIA: Final = {
     name: 1 << bit
     for bit, name in enumerate(
         "sudo remote container arguments interpreter script scheduled substitution function definition conditional "
-        "background decoded evaluated".split()
+        "background decoded evaluated fresh".split()
     )
 }
 PATH_CLASSES: Final = {
@@ -149,8 +152,9 @@ class Program:
     """How a program's words are read."""
 
     name: str
-    style: str = "gnu"
+    style: str = "whole"
     values: set[str] = field(default_factory=set[str])
+    attached: set[str] = field(default_factory=set[str])
     values_before: set[str] = field(default_factory=set[str])
     harmless: set[str] = field(default_factory=set[str])
     subcommands: dict[str, Subcommand] = field(default_factory=dict[str, Subcommand])
@@ -164,6 +168,7 @@ class Program:
         return (
             self.style,
             tuple(sorted(self.values)),
+            tuple(sorted(self.attached)),
             tuple(sorted(self.values_before)),
             tuple(sorted(self.harmless)),
             subcommands,

@@ -28,6 +28,7 @@ from tipstaff.gates.packs.model import (
     Selector,
     Subcommand,
 )
+from tipstaff.gates.packs.weakenings import WeakeningReview
 
 PACKS_DIRECTORY: Final = Path(__file__).parent
 SAMPLE_CWD: Final = "/home/dev/proj"
@@ -37,6 +38,9 @@ _SHELLS: Final = ("bash", "sh", "zsh", "powershell", "cmd", "sql", "python", "no
 _ORDER: Final = {"allow": 0, "mark": 0, "warn": 1, "require-confirmation": 2, "uncertain": 3, "block": 4}
 _GLOB_KEYS: Final = ("first", "second", "last", "args_any", "args_all", "args_none", "words_any", "input")
 _PROGRAM_KEYS: Final = ("reads_from", "writes_to", "inside")
+WIRING: Final = "wiring."
+"""What the ids of the rules begin with that keep the gate itself in place."""
+
 _CONDITION_KEYS: Final = frozenset(
     {
         *_GLOB_KEYS, *_PROGRAM_KEYS, "subcommand", "flags_any", "flags_all", "flags_none", "values", "args_min",
@@ -54,7 +58,9 @@ def pack_files(directory: Path) -> list[Path]:
     return sorted(path for path in directory.glob("*.toml") if path.is_file()) if directory.is_dir() else []
 
 
-def load_policy(files: Iterable[Path] | None = None, *, extra: Iterable[Path] = ()) -> Policy:
+def load_policy(
+    files: Iterable[Path] | None = None, *, extra: Iterable[Path] = (), review: WeakeningReview | None = None
+) -> Policy:
     """Read packs and lay a repository's own packs over them.
 
     Parameters
@@ -63,6 +69,8 @@ def load_policy(files: Iterable[Path] | None = None, *, extra: Iterable[Path] = 
         The packs to start from; those of this package if None.
     extra
         Packs that add rules, or replace rules by their id.
+    review
+        Who says which of the weakenings in `extra` count, for packs that nobody has vouched for; without it, all do.
 
     Raises
     ------
@@ -73,11 +81,28 @@ def load_policy(files: Iterable[Path] | None = None, *, extra: Iterable[Path] = 
     base = [(path, False) for path in (pack_files(PACKS_DIRECTORY) if files is None else files)]
     texts = [(path, over, _parse(path)) for path, over in [*base, *((path, True) for path in extra)]]
     tables: dict[str, tuple[Row, ...]] = {}
-    for path, _, data in texts:
-        _Reader(path, policy, tables).shared(data)
     for path, over, data in texts:
-        _Reader(path, policy, tables).rules(data, over=over)
+        if not over:
+            _Reader(path, policy, tables).shared(data)
+    if review is not None:
+        review.learn([data for _, over, data in texts if not over])
+    for path, over, data in texts:
+        if over:
+            _Reader(path, policy, tables, review).shared(data)
+    for path, over, data in texts:
+        _Reader(path, policy, tables, review if over else None).rules(data, over=over)
     return policy
+
+
+def _is_stricter(rule: PackRule, former: PackRule) -> bool:
+    """Return whether a rule holds wherever the former one does, and decides no less there."""
+    same = (rule.programs, rule.base, rule.any_of, rule.unless) == (
+        former.programs,
+        former.base,
+        former.any_of,
+        former.unless,
+    )
+    return same and rule.rows is None and former.rows is None and _ORDER[rule.decision] >= _ORDER[former.decision]
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -92,8 +117,15 @@ def _parse(path: Path) -> dict[str, Any]:
 class _Reader:
     """Reads one file; every error names it and the rule."""
 
-    def __init__(self, path: Path, policy: Policy, tables: dict[str, tuple[Row, ...]]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        policy: Policy,
+        tables: dict[str, tuple[Row, ...]],
+        review: WeakeningReview | None = None,
+    ) -> None:
         self._path = path
+        self._review = review
         self._policy = policy
         self._tables = tables
         self._where = path.name
@@ -102,18 +134,37 @@ class _Reader:
     def shared(self, data: Mapping[str, Any]) -> None:
         """Take word sets, tables and programs, which every pack may use."""
         self._known(data, {"pack", "words", "tables", "program", "rule"})
+        because = self._table(data.get("pack", {}), "pack").get("because", "")
         for name, globs in self._table(data.get("words", {}), "words").items():
+            if not self._admits("words", name, globs, because):
+                continue
             self._policy.words[name] = (*self._policy.words.get(name, ()), *self._strings(globs, f"words.{name}"))
         for name, table in self._table(data.get("tables", {}), "tables").items():
             self._known(self._table(table, name), {"rows"})
+            if not self._admits("table", name, table, because):
+                continue
             self._tables[name] = self._rows(table.get("rows"))
         for entry in self._list(data.get("program", []), "program"):
-            self._program(self._table(entry, "program"))
+            table = self._table(entry, "program")
+            names = self._strings(table.get("names"), "names")
+            admitted = [name for name in names if self._admits("program", name, table, because)]
+            self._program({**table, "names": admitted})
+
+    def _admits(self, what: str, name: str, content: object, because: object) -> bool:
+        """Return whether a repository's change of something shared counts."""
+        if self._review is None:
+            return True
+        if self._review.wires(what, name):
+            raise self._error(f"{what} {name!r}: the rules wiring.* depend on it, and a repository cannot change those")
+        if not self._review.loosens(what, name):
+            return True
+        now = "changed" if what == "table" else "extended"
+        return self._review.admits(what, name, "as it is shipped", now, content, because, self._path)
 
     def rules(self, data: Mapping[str, Any], *, over: bool) -> None:
         """Take the rules."""
         pack = self._table(data.get("pack", {}), "pack")
-        self._known(pack, {"id", "title", "cwd"})
+        self._known(pack, {"id", "title", "cwd", "because"})
         pack_id = pack.get("id")
         if not isinstance(pack_id, str) or not _ID.fullmatch(pack_id):
             raise self._error("[pack] needs an id of lower-case letters, digits and dashes")
@@ -141,21 +192,38 @@ class _Reader:
         if not enabled:
             if former is None:
                 raise self._error("it switches off a rule that does not exist")
-            if because is None:
+            if because is None and self._review is None:
                 raise self._error('switching a rule off needs because = "..."')
-            self._policy.relaxed[rule_id] = (former.strictest, because)
+            if not self._counts(former, "off", data):
+                return
+            self._policy.relaxed[rule_id] = (former.strictest, because or "")
             # It goes on matching, so that every verdict that it would have changed can say so.
             self._policy.rules[rule_id] = replace(
                 former, decision="allow", rows=None, because=because, former=former.strictest
             )
             return
         rule = self._rule(rule_id, pack_id, data)
-        if over and former is not None and _ORDER[rule.strictest] < _ORDER[former.strictest]:
+        if self._review is not None and former is None and rule_id.startswith(WIRING):
+            raise self._error(f"the rules {WIRING}* are this package's own")
+        if self._review is not None and former is not None and not _is_stricter(rule, former):
+            if not self._counts(former, rule.strictest, data):
+                return
+            self._policy.relaxed[rule_id] = (former.strictest, because or "")
+            rule = replace(rule, because=because, former=former.strictest)
+        elif over and former is not None and _ORDER[rule.strictest] < _ORDER[former.strictest]:
             if because is None:
                 raise self._error(f'{rule.strictest} is weaker than {former.strictest}, which needs because = "..."')
             self._policy.relaxed[rule_id] = (former.strictest, because)
             rule = replace(rule, because=because, former=former.strictest)
         self._policy.rules[rule_id] = rule
+
+    def _counts(self, former: PackRule, now: str, data: Mapping[str, Any]) -> bool:
+        """Return whether a weaker form of a rule counts; a repository's does where a person has allowed it."""
+        if self._review is None:
+            return True
+        if former.id.startswith(WIRING):
+            raise self._error(f"a repository cannot weaken {WIRING}*: they keep this gate in place")
+        return self._review.admits("rule", former.id, former.strictest, now, data, data.get("because"), self._path)
 
     def _rule(self, rule_id: str, pack_id: str, data: Mapping[str, Any]) -> PackRule:
         self._known(data, _RULE_KEYS)
@@ -327,8 +395,8 @@ class _Reader:
         return tuple(samples)
 
     def _program(self, data: Mapping[str, Any]) -> None:
-        self._known(data, {"names", "style", "values", "values_before", "harmless", "subcommands"})
-        style = data.get("style", "gnu")
+        self._known(data, {"names", "style", "values", "values_before", "attached", "harmless", "subcommands"})
+        style = data.get("style", "whole")
         if style not in STYLES:
             raise self._error(f"`style` must be one of {', '.join(STYLES)}")
         for name in self._strings(data.get("names"), "names"):
@@ -337,6 +405,7 @@ class _Reader:
                 program.style = style
             for key, kept in (
                 ("values", program.values),
+                ("attached", program.attached),
                 ("values_before", program.values_before),
                 ("harmless", program.harmless),
             ):

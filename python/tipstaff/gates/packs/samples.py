@@ -19,6 +19,8 @@ SHELLS: Final = {
 """Shells and languages by the dialect that reads them."""
 
 SAMPLE_HOME: Final = "/home/dev"
+SAMPLE_STATE: Final = "/home/dev/.local/state/tipstaff"
+SAMPLE_PROGRAM: Final = "/opt/tipstaff/bin/tipstaff-hook"
 _SETTINGS: Final = (1, 0xFFFFFFFF, 0, 2, 3, 2, False)
 
 
@@ -78,7 +80,7 @@ def _of_rule(native: NativePolicy, names: list[str], rule: PackRule) -> list[Pac
 def _decided(native: NativePolicy, names: list[str], rule_id: str, sample: Sample) -> str | None:
     from tipstaff.kernels import _gates
 
-    place = _gates.Place(sample.cwd, sample.cwd, SAMPLE_HOME, "")
+    place = _gates.Place(sample.cwd, sample.cwd, SAMPLE_HOME, "", state=SAMPLE_STATE, program=SAMPLE_PROGRAM)
     dialect = dialect_number(sample.shell)
     assert dialect is not None, "packs.py knows the shells"  # noqa: S101
     worst = -1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tipstaff.gates.secrets.anchors import WINDOW
 from tipstaff.gates.secrets.pairs import FIRST, PAIRS
-from tipstaff.kernels.plain.secret_table import class_of
+from tipstaff.kernels.formats.secret_table import class_of
 
 if TYPE_CHECKING:
     import numpy as np

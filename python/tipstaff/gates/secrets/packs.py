@@ -14,7 +14,6 @@ import tomllib
 import zlib
 from collections.abc import Iterable
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -97,6 +96,8 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Whether it speaks only where the scan is asked to be wary.
     positives, negatives
         Samples: in each positive the rule finds something, in no negative.
+    because
+        Of a repository's rule that replaces one of the package: why.
     """
 
     id: str
@@ -121,6 +122,7 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     wary: bool = False
     positives: tuple[str, ...] = ()
     negatives: tuple[str, ...] = ()
+    because: str = ""
 
 
 class SecretPackError(ConfigError):
@@ -282,13 +284,3 @@ def joined_rules(rules: Iterable[SecretRule], more: Iterable[SecretRule]) -> tup
     by_id = {rule.id: rule for rule in rules}
     by_id.update({rule.id: rule for rule in more})
     return tuple(by_id.values())
-
-
-def user_rules(folder: Path) -> tuple[SecretRule, ...]:
-    """Return the rules of the ``*.toml`` files in a folder, none where there is no such folder."""
-    found: list[SecretRule] = []
-    for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
-        text = path.read_text(encoding="utf-8")
-        if "[[rule]]" in text and re.search(r"^kind\s*=\s*['\"](shape|assign)|^shape\s*=", text, re.MULTILINE):
-            found += parse_pack(text, str(path))
-    return tuple(found)

@@ -1,7 +1,7 @@
 """How often one class of bytes follows another in source text.
 
 Measured over 9 MB of Python, C, JavaScript, Markdown, JSON, YAML and shell files. A class is that of
-`tipstaff.kernels.plain.secret_table.class_of`.
+`tipstaff.kernels.formats.secret_table.class_of`.
 """
 
 from __future__ import annotations

@@ -6,12 +6,16 @@ the package. Files, commands, and what tools print are all text here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tipstaff.kernels import SecretTable
 from tipstaff.model import Record
+
+if TYPE_CHECKING:
+    from tipstaff.gates.secrets.packs import SecretRule
 
 MASK: Final = "*"
 SEVERITIES: Final = ("low", "medium", "high", "critical")
@@ -54,9 +58,10 @@ class Scanner:
         If they are no table.
     """
 
-    __slots__ = ("rules", "table")
+    __slots__ = ("data", "rules", "table")
 
     def __init__(self, data: bytes) -> None:
+        self.data = data
         self.table = SecretTable(data)
         self.rules = tuple((name, show, SEVERITIES[severity]) for name, show, severity in self.table.rules())
 
@@ -122,7 +127,7 @@ def redact(text: str, *, wary: bool = False, scanner: Scanner | None = None) -> 
 
 
 def scanner_for(root: Path) -> Scanner:
-    """Return the scanner of a repository: the package's rules with those of its ``.tipstaff/packs``.
+    """Return the scanner of a repository: the package's rules with those of its ``.tipstaff/secrets``.
 
     Parameters
     ----------
@@ -134,16 +139,36 @@ def scanner_for(root: Path) -> Scanner:
     SecretPackError
         If a pack there cannot be used; it names the file, the rule and the sample.
     """
-    folder = root / ".tipstaff" / "packs"
-    if not folder.is_dir():
-        return default_scanner()
+    folder = root / ".tipstaff" / "secrets"
+    packs = sorted(folder.glob("*.toml")) if folder.is_dir() else []
+    return Scanner(compiled_rules(packs)) if packs else default_scanner()
+
+
+def compiled_rules(packs: Iterable[Path], *, may_replace: Callable[[SecretRule, Path], bool] | None = None) -> bytes:
+    """Return the table of the package's rules with those of further packs.
+
+    Parameters
+    ----------
+    packs
+        TOML files of secret rules.
+    may_replace
+        Says which of them may replace a rule of the package; without it, all.
+
+    Raises
+    ------
+    SecretPackError
+        If one cannot be used; it names the file, the rule and the sample.
+    """
     from tipstaff.gates.secrets import packs as secret_packs
     from tipstaff.gates.secrets import table as secret_table
 
-    more = secret_packs.user_rules(folder)
-    if not more:
-        return default_scanner()
     words = secret_packs.default_words()
-    for rule in more:
-        secret_table.check_samples(rule, words)
-    return Scanner(secret_table.compile_table(secret_packs.joined_rules(secret_packs.default_rules(), more), words))
+    own = secret_packs.default_rules()
+    known = {rule.id for rule in own}
+    more: list[SecretRule] = []
+    for path in packs:
+        for rule in secret_packs.parse_pack(path.read_text(encoding="utf-8"), str(path)):
+            secret_table.check_samples(rule, words)
+            if rule.id not in known or may_replace is None or may_replace(rule, path):
+                more.append(rule)
+    return secret_table.compile_table(secret_packs.joined_rules(own, more), words)

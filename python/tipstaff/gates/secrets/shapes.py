@@ -12,7 +12,7 @@ r"""The language of shapes: a small, bounded part of regular expressions that is
 
 Since nothing that was taken is given back, a shape is matched in one walk over the text, and means the same as a
 regular expression with possessive repeats and atomic groups. A shape is compiled to a few bytes that the native matcher
-walks over; `tipstaff.kernels.plain.shapes` translates those bytes for :mod:`re`.
+walks over; `tipstaff.kernels.plain.secrets.shapes` translates those bytes for :mod:`re`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from tipstaff.errors import ConfigError
-from tipstaff.kernels.plain.shapes import CHOICE, CLASS, CLOSE, FOLDED, LITERAL, OPEN, OPTION
+from tipstaff.kernels.formats.shape_codes import CHOICE, CLASS, CLOSE, FOLDED, LITERAL, OPEN, OPTION
 
 MAX_REPEAT: Final = 65535
 MAX_DEPTH: Final = 4

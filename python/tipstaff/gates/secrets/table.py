@@ -1,7 +1,7 @@
 """Compiling packs to the flat table that the scanner runs on.
 
 The table is little-endian, holds offsets alone, and can lie anywhere: in a file, in a section of a policy image. Its
-layout is stated by `tipstaff.kernels.plain.secret_table`, which reads it in Python, and by ``secrets/table.hpp``.
+layout is in `tipstaff.kernels.formats.secret_table`; ``secrets/table.hpp`` reads it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tipstaff.gates.secrets.buckets import wide_table
 from tipstaff.gates.secrets.packs import SecretPackError, SecretRule
 from tipstaff.gates.secrets.shapes import Mark, Node, Repeat, encode_shape, parse_shape
 from tipstaff.kernels import SecretTable
-from tipstaff.kernels.plain import secret_table as layout
+from tipstaff.kernels.formats import secret_table as layout
 
 _WORD_LISTS: Final = (
     "placeholder",
@@ -44,6 +44,9 @@ _WORD_LISTS: Final = (
     "known_passwords",
     "introducers",
     "obvious",
+    "trial_values",
+    "local_hosts",
+    "trial_paths",
 )
 _PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
 

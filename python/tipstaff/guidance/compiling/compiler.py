@@ -328,7 +328,7 @@ class _Compilation(Merging):
                 else:
                     self.say("TS503", second, f"{second.text!r} contradicts {there}: {first.text!r}.")
             elif relation.kind == "duplicate":
-                self.say("TS501", second, f"The same words stand in {there}.", span=whole_span(second))
+                self.say("TS501", second, f"Duplicate of {there}.", span=whole_span(second))
             else:
                 self.say("TS502", second, f"Nearly the same as {there}: {first.text!r}.")
         for rule in rules:
@@ -403,7 +403,9 @@ class _Compilation(Merging):
         for rule_id in constitution.overflow:
             rule = by_id[rule_id]
             self.say(
-                "TS401", rule, f"{rule_id} finds no room in the constitution's {cap} lines; it is retrieved as a shard."
+                "TS401",
+                rule,
+                f"{rule_id} does not fit into the constitution's {cap} lines; it is retrieved as a shard.",
             )
         if len(chosen) == len(laws):
             return constitution

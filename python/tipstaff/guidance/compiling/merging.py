@@ -57,7 +57,7 @@ class Merging:
             self.add(rule.replace(id=content_id(rule.text, salt="\0".join(rule.repo_scopes))))
             return
         if (rule.path, rule.line) != (known.path, known.line):
-            self.say("TS501", rule, f"The same words stand in {known.path}:{known.line}.", span=whole_span(rule))
+            self.say("TS501", rule, f"Duplicate of {known.path}:{known.line}.", span=whole_span(rule))
         self.rules[key] = stricter(known, rule)
 
     @staticmethod

@@ -19,7 +19,7 @@ def places_in(task: str) -> tuple[str, ...]:
     """
     places = task_places(task)
     if places is None:
-        from tipstaff.kernels.plain.places import places_in_text
+        from tipstaff.kernels.formats.task_text import places_in_text
 
         return places_in_text(task)
     return places

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from tipstaff.guidance.intents.words import STEMS
-from tipstaff.kernels.plain.intents import plain_words
+from tipstaff.kernels.formats.task_text import plain_words
 
 _WORDS: Final = re.compile(r"[^\W_]+|[,:]").findall
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")

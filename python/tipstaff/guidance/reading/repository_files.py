@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from tipstaff import globs
+from tipstaff.store.git import git_command, git_environment
 
 MAX_FILES: Final = 500_000
 """Where a repository has more, scopes are judged by the first so many that are found."""
@@ -87,12 +88,12 @@ def list_files(root: Path) -> FileList:
 
 
 def _from_git(root: Path) -> list[str]:
-    command = ["git", "-c", "core.fsmonitor=false", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    command = git_command(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
     try:
         done = subprocess.run(  # noqa: S603 - a fixed command, no shell
             command,
             cwd=root,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+            env=git_environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_GIT_SECONDS,

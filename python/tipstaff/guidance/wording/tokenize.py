@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tipstaff.kernels.plain.clauses import COMMA, STOP
+from tipstaff.kernels.formats.clauses import COMMA, STOP
 
 _WORD: Final = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)*")
 _TOKEN: Final = re.compile(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from tipstaff.kernels.plain.text import regular_stem, without_silent_ending
+from tipstaff.kernels.formats.stems import regular_stem, without_silent_ending
 
 VOWELS: Final = frozenset("aeiouy")
 

@@ -165,7 +165,7 @@ def read_intent_table(data: bytes) -> IntentTable:
     ValueError
         If these bytes are no lexicon.
     """
-    msg = "lexicon: this is none; tipstaff.kernels.formats.intent_table makes them"
+    msg = "lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.intent_table"
     if len(data) < _HEAD.size or data[:8] != MAGIC:
         raise ValueError(msg)
     _, n_slots, n_words, n_phrases, n_weights, n_letters, _ = _HEAD.unpack_from(data)

@@ -47,7 +47,7 @@ def make_lexicon(values: Mapping[str, int], stems: Mapping[str, str]) -> bytes:
         If a word is empty or has more than `MAX_WORD_BYTES`, or a word of `values` has no stem.
     """
     if missing := values.keys() - stems.keys():
-        msg = f"these words have no stem: {', '.join(sorted(missing))}"
+        msg = f"words without a stem: {', '.join(sorted(missing))}"
         raise ValueError(msg)
     n_slots = 16
     while n_slots < 2 * len(stems):
@@ -85,7 +85,7 @@ def read_lexicon(lexicon: bytes) -> dict[bytes, tuple[int, int]]:
         slots = _HEADER.unpack_from(lexicon)[1]
     sound = 0 < slots <= _MAX_SLOTS and not slots & (slots - 1)
     if not sound or len(lexicon) != _HEADER.size + slots * _SLOT.size:
-        msg = "lexicon: this is none; tipstaff.kernels.formats.lexicon makes them"
+        msg = "lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.lexicon"
         raise ValueError(msg)
     entries = _SLOT.iter_unpack(memoryview(lexicon)[_HEADER.size :])
     return {key.rstrip(b"\0"): (value, stem) for key, value, stem in entries if key[:8] != bytes(8)}

@@ -1,7 +1,7 @@
 """What a word does to its clause: the bits of a word's value that the clause kernels read.
 
-The same numbers stand in ``native/include/tipstaff/similarity/clauses.hpp``. A lexicon's other bits are its maker's own, from
-`FREE` on.
+``native/include/tipstaff/similarity/clauses.hpp`` has the same numbers. From `FREE` on, a lexicon's bits are its
+maker's own.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from tipstaff.kernels.formats.intent_table import (
     Said,
     read_intent_table,
 )
+from tipstaff.kernels.formats.task_text import plain_words
 from tipstaff.kernels.plain.places import task_places
 from tipstaff.kernels.plain.topics import TopicWords, stem_hashes
 
@@ -30,7 +31,6 @@ __all__ = [
     "TaskReader",
     "TopicWords",
     "ascii_words",
-    "plain_words",
     "stem_hashes",
     "task_places",
 ]
@@ -40,13 +40,6 @@ GENERAL: Final = 10
 
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _HAS_HUMP: Final = re.compile(r"[a-z][A-Z]").search
-
-_MARKS: Final = ",;!?\n\r"
-# Byte -> byte: capitals to small letters, marks that end a clause to a comma, all else but ":" to a blank.
-_PLAIN_BYTES: Final = bytes(
-    ord(letter.lower() if letter.isalnum() else "," if letter in _MARKS else ":" if letter == ":" else " ")
-    for letter in map(chr, range(128))
-).ljust(256)
 
 _ASIDE: Final = 0.5
 """Weight of what follows a preposition."""
@@ -86,12 +79,6 @@ def ascii_words(text: str) -> list[str]:
     if _HAS_HUMP(text):
         text = _HUMP.sub(" ", text)
     return plain_words(text.replace(". ", ", "))
-
-
-def plain_words(text: str) -> list[str]:
-    """Return the words of an ASCII text whose humps and full stops were seen to."""
-    text = text.encode().translate(_PLAIN_BYTES).decode()
-    return text.replace(",", " , ").replace(":", " : ").split()
 
 
 class TaskReader:

@@ -8,7 +8,7 @@ def join_pieces(pieces: list[tuple[str, int, int]]) -> str:
     parts: list[str] = []
     for text, start, end in pieces:
         if not 0 <= start <= end <= len(text):
-            msg = f"a piece from {start} to {end} does not lie within a text of {len(text)} characters"
+            msg = f"a piece from {start} to {end} is outside a text of {len(text)} characters"
             raise ValueError(msg)
         parts.append(text[start:end])
     return "".join(parts)

@@ -158,7 +158,7 @@ def hash_embed_batch(
     for row in range(n_rows):
         start, end = places[row], places[row + 1]
         if not 0 <= start <= end <= len(text):
-            message = f"offsets: those of row {row} do not lie in order within the data"
+            message = f"offsets: those of row {row} are out of order or outside the data"
             raise ValueError(message)
         vector = _hash_vector(str(text[start:end], "utf-8"), dimensions)
         vectors[row * dimensions : (row + 1) * dimensions] = memoryview(vector)
@@ -344,7 +344,7 @@ def jaccard_pairs(
     sets: list[memoryview[int]] = []
     for number, (start, end) in enumerate(pairwise(places)):
         if not 0 <= start <= end <= len(flat):
-            message = f"offsets: those of set {number} do not lie in order within the tokens"
+            message = f"offsets: those of set {number} are out of order or outside the tokens"
             raise ValueError(message)
         members = flat[start:end]
         if any(a >= b for a, b in pairwise(members)):

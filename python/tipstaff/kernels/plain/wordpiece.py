@@ -101,13 +101,13 @@ def wordpiece_shape(table: Buffer) -> tuple[int, int]:
 def _header(table: Buffer) -> tuple[Bytes, int, int, int, int, float, tuple[int, ...], int]:
     file = memoryview(table).cast("B")
     if len(file) < HEADER_BYTES:
-        raise ValueError(_fault("it ends within the header"))
+        raise ValueError(_fault("truncated header"))
     magic, version, dimensions, pieces, slots, longest, gram_scale, size, *rest = struct.unpack_from(
         "<8sIIIIIfQ5QQ", file
     )
     offsets, names_size = tuple(rest[:5]), rest[5]
     if magic != MAGIC:
-        raise ValueError(_fault("it does not begin as one"))
+        raise ValueError(_fault("wrong magic number"))
     if version != VERSION:
         raise ValueError(_fault("its version is not 1"))
     if dimensions == 0 or dimensions % 16 or dimensions > MAX_DIMENSIONS:
@@ -119,7 +119,7 @@ def _header(table: Buffer) -> tuple[Bytes, int, int, int, int, float, tuple[int,
     if not 0 < longest <= MAX_PIECE_LENGTH:
         raise ValueError(_fault("its longest piece is not of 1 to 32 characters"))
     if size != len(file):
-        raise ValueError(_fault("its size is not the one in its header"))
+        raise ValueError(_fault("its size differs from the one in its header"))
     for offset, length in zip(
         offsets, (pieces * dimensions, pieces * 4, slots * 4, (pieces + 1) * 4, names_size), strict=True
     ):
@@ -129,7 +129,7 @@ def _header(table: Buffer) -> tuple[Bytes, int, int, int, int, float, tuple[int,
 
 
 def _fault(what: str) -> str:
-    return f"table: this is no word-piece table: {what}"
+    return f"table: not a valid word-piece table: {what}"
 
 
 _last: list[tuple[bytes, _Table]] = []
@@ -380,7 +380,7 @@ def wordpiece_embed_batch(
     for row in range(n_rows):
         start, end = places[row], places[row + 1]
         if not 0 <= start <= end <= len(text):
-            message = f"offsets: those of row {row} do not lie in order within the data"
+            message = f"offsets: those of row {row} are out of order or outside the data"
             raise ValueError(message)
         # Bytes that are no UTF-8 end words, as U+FFFD does.
         vector = _vector(opened, str(text[start:end], "utf-8", "replace"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Final
 
 import msgspec
@@ -95,11 +94,3 @@ class CheckConfigError(ConfigError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
-    """Return ``; did you mean 'x'?`` for the known name that is most like a wrong one, else the list of them."""
-    close = get_close_matches(name, known, n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; expected one of {', '.join(sorted(known))}" if known else ""

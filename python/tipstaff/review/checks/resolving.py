@@ -8,9 +8,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from tipstaff.review.checks.model import CATEGORIES, Check, CheckConfigError, nearest
+from tipstaff.review.checks.model import CATEGORIES, Check, CheckConfigError
 from tipstaff.review.checks.presets import load_preset, preset_checks, preset_names
 from tipstaff.review.globs import invalid_reason
+from tipstaff.review.names import nearest
 
 KEYS: Final = ("preset", "overrides", "additional", "jobs", "max_attempts", "prefer_targets")
 FIELDS: Final = tuple(field.name for field in msgspec.structs.fields(Check))

@@ -84,7 +84,7 @@ def parse_pytest(text: str) -> list[Finding]:
     def close() -> None:
         if wrong and place is not None:
             found.append(Finding(path=place[0], line=place[1], message=one_line(f"{name}: {wrong}" if name else wrong)))
-            reported.add(place[0])
+            reported.update((place[0], name.rpartition(".")[2]))
 
     for line in _lines(text):
         head = _PYTEST_HEAD.match(line)
@@ -100,7 +100,8 @@ def parse_pytest(text: str) -> list[Finding]:
             place = where[1], int(where[2])
             continue
         summary = _PYTEST_SUMMARY.match(line)
-        if summary is not None and summary[2] not in reported:
+        test = summary[3].rpartition("::")[2] if summary is not None and summary[3] else ""
+        if summary is not None and summary[2] not in reported and (not test or test not in reported):
             message = ": ".join(filter(None, (summary[3], summary[4] or "failed")))
             found.append(Finding(path=summary[2], message=one_line(message)))
     close()

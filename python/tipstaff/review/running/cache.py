@@ -24,8 +24,9 @@ from tipstaff.review.running.inventory import CACHE_FOLDER, Inventory, write_cac
 from tipstaff.review.running.results import CheckResult
 
 RESULTS_NAME: Final = "checks.msgpack"
-VERSION: Final = 1
+VERSION: Final = 2
 MAX_RESULTS: Final = 400
+MAX_STATES: Final = 3
 
 _ENVIRONMENT: Final = ("PATH", "VIRTUAL_ENV", "GOFLAGS", "RUSTFLAGS", "NODE_OPTIONS", "JAVA_HOME", "PYTHONPATH")
 
@@ -35,6 +36,21 @@ class Kept(msgspec.Struct, frozen=True):
 
     result: CheckResult
     at: float
+
+
+class Content(msgspec.Struct, frozen=True):
+    """What a cache file holds.
+
+    Attributes
+    ----------
+    results
+        By key.
+    digests
+        For the latest settled states of the repository, the digests of sets of inputs.
+    """
+
+    results: dict[str, Kept]
+    digests: dict[str, dict[str, bytes]]
 
 
 class ResultCache:
@@ -49,9 +65,10 @@ class ResultCache:
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
         self._path = inventory.root / CACHE_FOLDER / RESULTS_NAME
-        self._kept = _read(self._path)
+        content = _read(self._path)
+        self._kept = content.results
+        self._digests = content.digests
         self._changed = False
-        self._inputs: dict[tuple[str, ...], bytes] = {}
 
     def key(self, check: Check) -> str:
         """Return what a check's result depends on, as hexadecimal digits."""
@@ -76,22 +93,23 @@ class ResultCache:
         """Write what is kept, the latest results only; does nothing where that is not possible."""
         if not self._changed:
             return
-        latest = sorted(self._kept.items(), key=lambda item: item[1].at)[-MAX_RESULTS:]
         # Another run may have kept results meanwhile: they stay unless ours are newer.
-        merged = {**_read(self._path), **dict(latest)}
+        merged = {**_read(self._path).results, **self._kept}
+        latest = sorted(merged.items(), key=lambda item: item[1].at)[-MAX_RESULTS:]
+        content = Content(dict(latest), dict(list(self._digests.items())[-MAX_STATES:]))
         with contextlib.suppress(OSError):
-            write_cache(self._inventory.root, RESULTS_NAME, msgspec.msgpack.encode(merged))
-
-    def forget_inputs(self) -> None:
-        """Look at the files again: commands have run since."""
-        self._inputs.clear()
+            write_cache(self._inventory.root, RESULTS_NAME, msgspec.msgpack.encode(content))
 
     def _digest(self, check: Check) -> bytes:
-        globs = tuple(dict.fromkeys((*(check.triggers or ("**",)), *check.inputs)))
-        at = check.working_dir, *globs, "", *check.outputs
-        found = self._inputs.get(at)
-        if found is None:
-            found = self._inputs[at] = self._inventory.digest(inputs_of(check, self._inventory.files))
+        about = check.working_dir, check.triggers, check.inputs, check.outputs
+        at = xxhash.xxh3_64_hexdigest(msgspec.msgpack.encode(about))
+        known = self._digests.get(self._inventory.state)
+        if known is not None and at in known:
+            return known[at]
+        found = self._inventory.digest(inputs_of(check, self._inventory.files))
+        if self._inventory.settled:
+            self._digests.setdefault(self._inventory.state, {})[at] = found
+            self._changed = True
         return found
 
 
@@ -142,8 +160,8 @@ def _identity(words: list[str], folder: Path) -> tuple[str, int, int]:
     return "", 0, 0
 
 
-def _read(path: Path) -> dict[str, Kept]:
+def _read(path: Path) -> Content:
     try:
-        return msgspec.msgpack.decode(path.read_bytes(), type=dict[str, Kept])
+        return msgspec.msgpack.decode(path.read_bytes(), type=Content)
     except (OSError, msgspec.MsgspecError, ValueError):
-        return {}
+        return Content({}, {})

@@ -19,6 +19,7 @@ import msgspec
 import xxhash
 
 from tipstaff.errors import StoreWriteError
+from tipstaff.kernels import stat_files
 from tipstaff.review.repository import list_files
 from tipstaff.store.replacing import replaced_file
 
@@ -41,6 +42,11 @@ class Stamp(msgspec.Struct, frozen=True, array_like=True, gc=False):
     digest: bytes
     settled: bool
 
+    @property
+    def about(self) -> tuple[int, int, int, int]:
+        """What a file is known by: size, mtime and ctime in ns, inode."""
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
+
 
 class Inventory:
     """Files of a repository and their digests.
@@ -49,20 +55,40 @@ class Inventory:
     ----------
     root
         The repository's folder.
+
+    Attributes
+    ----------
+    state
+        A digest of the names, sizes, times and inodes of all files.
+    settled
+        Whether no file was changed so late that another change could leave `state` as it is.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.files: list[str] = list_files(root)
-        self._known = _read(root / CACHE_FOLDER / FILES_NAME)
+        self._known: dict[str, Stamp] | None = None
         self._stamps: dict[str, Stamp] = {}
         self._changed = False
+        self._look()
+
+    def _look(self) -> None:
+        self.files = list_files(self.root)
+        now = time.time_ns()
+        stats = stat_files(self.root, self.files)
+        self._index = {path: index for index, path in enumerate(self.files)}
+        self._stats = stats
+        total = xxhash.xxh3_128("\0".join(self.files).encode("utf-8", "surrogateescape"))
+        total.update(stats)
+        self.state = total.hexdigest()
+        times = stats.tolist()
+        latest = max(max(times[1::4], default=0), max(times[2::4], default=0))
+        self.settled = latest < now - RACY_NS
 
     def refresh(self) -> None:
         """List the files again and forget what was read: commands have run since."""
-        self.files = list_files(self.root)
-        self._known |= self._stamps
+        self._known = self._remembered() | self._stamps
         self._stamps = {}
+        self._look()
 
     def digest(self, paths: Iterable[str]) -> bytes:
         """Return a digest of the paths and contents of files; an unreadable one counts as missing."""
@@ -75,47 +101,45 @@ class Inventory:
 
     def save(self) -> None:
         """Remember what was read; does nothing where that is not possible."""
-        known = {path: stamp for path, stamp in (self._known | self._stamps).items() if path in set(self.files)}
-        if not self._changed and len(known) == len(self._known):
+        if not self._changed:
             return
+        known = {path: stamp for path, stamp in (self._remembered() | self._stamps).items() if path in self._index}
         with contextlib.suppress(StoreWriteError, OSError):
             write_cache(self.root, FILES_NAME, msgspec.msgpack.encode(known))
 
     def _stamp(self, path: str) -> Stamp:
-        full = f"{self.root}/{path}"
-        known = self._known.get(path)
-        try:
-            about = os.lstat(full)
-        except OSError:
+        known = self._remembered().get(path)
+        start = 4 * self._index[path]
+        size, mtime_ns, ctime_ns, inode = self._stats[start : start + 4].tolist()
+        if size < 0:
             stamp = Stamp(0, 0, 0, 0, _MISSING, settled=False)
+        elif known is not None and known.settled and (size, mtime_ns, ctime_ns, inode) == known.about:
+            stamp = known
         else:
-            if (
-                known is not None
-                and known.settled
-                and known.mtime_ns == about.st_mtime_ns
-                and known.size == about.st_size
-                and known.ctime_ns == about.st_ctime_ns
-                and known.inode == about.st_ino
-            ):
-                stamp = known
-            else:
-                stamp = self._read(full, about)
-                self._changed = True
+            stamp = self._read(f"{self.root}/{path}")
+            self._changed = True
         self._stamps[path] = stamp
         return stamp
 
+    def _remembered(self) -> dict[str, Stamp]:
+        if self._known is None:
+            self._known = _read(self.root / CACHE_FOLDER / FILES_NAME)
+        return self._known
+
     @staticmethod
-    def _read(full: str, about: os.stat_result) -> Stamp:
-        now = time.time_ns()
+    def _read(full: str) -> Stamp:
         digest = _MISSING
-        with contextlib.suppress(OSError):
+        now = time.time_ns()
+        try:
+            about = os.lstat(full)
             if stat.S_ISLNK(about.st_mode):
                 digest = xxhash.xxh3_128_digest(b"link\0" + os.fsencode(os.readlink(full)))  # noqa: PTH115
             elif stat.S_ISREG(about.st_mode):
                 with open(full, "rb") as file:  # noqa: PTH123 - thousands of them
                     content = file.read()
-                mode = b"x" if about.st_mode & 0o100 else b"-"
-                digest = xxhash.xxh3_128_digest(mode + content)
+                digest = xxhash.xxh3_128_digest((b"x" if about.st_mode & 0o100 else b"-") + content)
+        except OSError:
+            return Stamp(0, 0, 0, 0, _MISSING, settled=False)
         settled = digest != _MISSING and max(about.st_mtime_ns, about.st_ctime_ns) < now - RACY_NS
         return Stamp(about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino, digest, settled)
 

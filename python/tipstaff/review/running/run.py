@@ -178,6 +178,8 @@ class _Run:
                 todo.append(check)
             else:
                 self.results[check.name] = found.replace(required=check.required)
+        if not todo:
+            self.cache.save()
         self.inventory.save()
         return todo
 
@@ -186,7 +188,6 @@ class _Run:
         if self.cache is None or self.inventory is None:
             return
         self.inventory.refresh()
-        self.cache.forget_inputs()
         for check in todo:
             key, result = self.keys.get(check.name), self.results[check.name]
             if key is not None and result.outcome is Outcome.PASSED and self.cache.key(check) == key:

@@ -119,25 +119,27 @@ def file_tokens(path: str, size: FileSize) -> int:
         Its name decides whether it is generated.
     size
         Bytes; None for a file that does not exist yet, which costs nothing; or a mapping with ``bytes`` and optionally
-        ``binary`` or ``generated``, which make it cost `FIXED_FILE_TOKENS`, or ``missing``.
+        ``binary`` or ``generated``, which make it cost `FIXED_FILE_TOKENS`, or ``missing``; ``generated`` false
+        means that its name misleads.
 
     Raises
     ------
     ConfigError
         If the size is not one of these, or negative.
     """
-    flat = False
+    flat = stated = False
     if isinstance(size, Mapping):
         if size.get("missing"):
             return 0
         flat = bool(size.get("binary") or size.get("generated"))
+        stated = size.get("generated") is False
         size = size.get("bytes")
     if size is None:
         return FIXED_FILE_TOKENS if flat else 0
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
         msg = f"{path}: expected a size in bytes, got {size!r}"
         raise ConfigError(msg)
-    if flat or is_generated_name(path):
+    if flat or (not stated and is_generated_name(path)):
         return FIXED_FILE_TOKENS
     return -(-size // BYTES_PER_TOKEN)
 

@@ -6,7 +6,7 @@ breaks the chain at that entry. The head (number and code of the last entry, and
 removed) is sealed with the same key; cutting entries off the end contradicts it. What a key holder or a restored
 backup can still do, an anchor finds: the head's text, kept outside the database.
 
-Source: ADR-G005 as the references describe it, with the links over whole bodies.
+Source: ADR-G005; the links go over whole bodies.
 """
 
 from __future__ import annotations

@@ -109,16 +109,14 @@ inline std::uint32_t classify_place(const PathParts& path) noexcept {
   if (path.base == PathBase::home) {
     if (path.climbs > 0) return kHomeRoot | kSystem | (path.climbs > 1 ? kRoot : 0);
     if (n == 0) return kHomeRoot | kHome;
-    if (path.names(0, ".cache")) return kHome | kBuild;
+    if (is_home_cache(path, 0)) return kHome | kBuild;
     return kHome;
   }
   if (n == 0) return kRoot;
 
   const auto below = [&](std::uint32_t depth) noexcept -> std::uint32_t {  // a home directory's parts begin at `depth`
     if (n == depth) return kHomeRoot | kHome;
-    if (path.names(depth, ".cache")) return kHome | kBuild;
-    if (path.names(depth, ".npm") && path.names(depth + 1, "_cacache")) return kHome | kBuild;
-    if (path.names(depth, "library") && path.names(depth + 1, "caches")) return kHome | kBuild;
+    if (is_home_cache(path, depth)) return kHome | kBuild;
     if (path.names(depth, "appdata") && path.names(depth + 1, "local") && path.names(depth + 2, "temp")) {
       return kTemporary | (n == depth + 3 ? kOutside : 0u);
     }
@@ -156,8 +154,11 @@ inline std::uint32_t classify_place(const PathParts& path) noexcept {
     if (path.names_one_of(1, "tcp udp")) return bits | kOutside | kRemote;
     return bits | kSystem | (PathParts::is_unknown(path.part[1]) ? kDevice | kUnknown : 0u);
   }
-  if (path.names(0, "proc") && n >= 3 && path.names_one_of(1, "self thread-self") && path.names(2, "fd")) return bits | kNullDevice;
+  if (path.names(0, "proc") && n >= 3 && path.names(2, "fd")) return bits | kNullDevice;
   if (path.names(0, "proc") && path.names(1, "sysrq-trigger")) return bits | kSystem | kDevice;
+  if (is_own_program(path)) return bits | kOutside;
+  if (is_package_cache(path)) return bits | kSystem | kBuild;
+  if (is_drop_in(path)) return bits | kSystem | kOutside;
   if (path.names_one_of(0, kSystemNames)) return bits | kSystem;
   if (ascii::starts_with(path.part[0], "program files") || ascii::equals(path.part[0], "system volume information")) {
     return bits | kSystem;
@@ -228,7 +229,11 @@ inline std::uint32_t classify_known(const Places& places, PathParts path) noexce
       }
     }
   }
-  if (places.has_temporary) {
+  // Of two that lie within each other the inner one counts: a home below /tmp is a home.
+  const Relation home_to_temporary =
+      places.has_temporary && places.has_home ? relate(places.home, places.temporary) : Relation::other;
+  const bool home_is_inner = home_to_temporary == Relation::inside || home_to_temporary == Relation::same;
+  if (places.has_temporary && !(home_is_inner && to_home != Relation::other)) {
     const Relation relation = relate(path, places.temporary);
     if (relation == Relation::inside) return bits | kTemporary;
     if (relation == Relation::same) return bits | kTemporary | kOutside;
@@ -236,11 +241,9 @@ inline std::uint32_t classify_known(const Places& places, PathParts path) noexce
   if (to_home == Relation::same) return bits | kHome | kHomeRoot;
   if (to_home == Relation::inside) {
     const std::uint32_t depth = places.home.count;
-    if (path.names(depth, ".cache") || (path.names(depth, "library") && path.names(depth + 1, "caches")) ||
-        (path.names(depth, ".npm") && path.names(depth + 1, "_cacache"))) {
-      bits |= kBuild;
-    }
-    const std::uint32_t place = classify_place(path);
+    if (is_home_cache(path, depth)) bits |= kBuild;
+    std::uint32_t place = classify_place(path);
+    if ((classify_place(places.home) & kTemporary) != 0) place &= ~kTemporary;
     return bits | kHome | (place & (kTemporary | kSystem | kHomeRoot));
   }
   if (to_home == Relation::holds) bits |= kHomeRoot;
@@ -327,6 +330,12 @@ inline std::uint32_t classify_text(const Surroundings& surroundings, const Comma
     places.has_temporary = true;
   }
   std::uint32_t bits = named | classify_known(places, path);
+  // The history of something that was copied into the repository is none of the repository's own.
+  if ((bits & kVcs) != 0 && (bits & kRepository) != 0 && (bits & (kGlob | kUnknown)) != (kGlob | kUnknown)) {
+    const std::uint32_t depth = places.repository.count;
+    const bool below = path.count > depth + 1 && !path.has_glob(path.part[depth]) && !path.names(depth, ".git");
+    if (below && !PathParts::is_unknown(path.part[depth])) bits &= ~kVcs;
+  }
   if (surroundings.real_path == nullptr) return bits;
 
   // What these do to a symbolic link is done to the link.

@@ -236,6 +236,62 @@ inline bool is_secret(const PathParts& path) noexcept {
   return false;
 }
 
+// What package managers and compilers keep below a home directory and fetch again: its parts begin at `from`.
+struct CacheFolder {
+  std::string_view first, second, third;  // empty: any, or none
+};
+inline constexpr CacheFolder kHomeCaches[] = {
+    {".cache", "", ""}, {".npm", "_cacache", ""}, {".npm", "_npx", ""}, {".npm", "_logs", ""}, {"library", "caches", ""}, {".pnpm-store", "", ""},
+    {".local", "share", "pnpm"}, {".local", "share", "virtualenvs"}, {".local", "share", "nox"}, {"library", "pnpm", "store"}, {".yarn", "cache", ""}, {".yarn", "berry", "cache"},
+    {".cargo", "registry", ""}, {".cargo", "git", ""}, {".gradle", "caches", ""}, {".gradle", "daemon", ""}, {".gradle", "wrapper", "dists"}, {".m2", "repository", ""},
+    {"go", "pkg", "mod"}, {"go", "pkg", "sumdb"}, {".nuget", "packages", ""}, {".ivy2", "cache", ""}, {".sbt", "boot", ""}, {".coursier", "cache", ""}, {".conda", "pkgs", ""}, {"miniconda3", "pkgs", ""},
+    {"anaconda3", "pkgs", ""}, {".composer", "cache", ""}, {".pub-cache", "", ""}, {".cocoapods", "repos", ""}, {".android", "cache", ""}, {".android", "build-cache", ""}, {".node-gyp", "", ""},
+    {".bun", "install", "cache"}, {".deno", "gen", ""}, {"library", "developer", "xcode"}, {"library", "developer", "coresimulator"}, {".terraform.d", "plugin-cache", ""}, {".jest", "", ""},
+    {".bundle", "cache", ""}, {".gem", "cache", ""}, {".hex", "packages", ""}, {".mix", "archives", ""}, {".stack", "pack", ""}, {".cabal", "packages", ""}, {".ccache", "", ""}, {".sccache", "", ""},
+    {".electron", "", ""}, {".electron-gyp", "", ""}, {".platformio", ".cache", ""}, {".vscode", "cache", ""}, {".nv", "computecache", ""}, {".keras", "datasets", ""}, {".eslintcache", "", ""}, {".parcel-cache", "", ""},
+    {"appdata", "local", "npm-cache"}, {"appdata", "local", "pip"}, {"appdata", "local", "yarn"}, {".dartserver", "", ""}, {".expo", "", ""}, {".kube", "cache", ""}, {".kube", "http-cache", ""}, {".cpan", "build", ""},
+};
+inline bool is_home_cache(const PathParts& path, std::uint32_t from) noexcept {
+  if (path.count <= from) return false;
+  for (const CacheFolder& cache : kHomeCaches) {
+    if (!path.names(from, cache.first) || path.has_glob(path.part[from])) continue;
+    if (cache.second.empty()) return true;
+    if (path.count <= from + 1 || path.has_glob(path.part[from + 1]) || !path.names(from + 1, cache.second)) continue;
+    if (cache.third.empty()) return true;
+    if (path.count > from + 2 && !path.has_glob(path.part[from + 2]) && path.names(from + 2, cache.third)) return true;
+  }
+  return false;
+}
+
+// One program or folder that somebody installed below /usr/local or /opt, by name; not the folders that all share.
+inline bool is_own_program(const PathParts& path) noexcept {
+  if (path.count < 3 || !path.names(0, "usr") || !path.names(1, "local")) return false;
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    const std::string_view name = path.part[i];
+    if (PathParts::is_unknown(name)) return false;
+    // npm* is one program's; of other patterns nobody knows.
+    if (path.has_glob(name) && (i + 1 != path.count || i < 3 || name.find_first_of("*?[") < 3)) return false;
+  }
+  return path.count > 3 || !path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man games src var opt");
+}
+
+// One file that somebody put into a folder of the system's for such: /etc/apt/sources.list.d/x.list, /etc/cron.d/x.
+inline bool is_drop_in(const PathParts& path) noexcept {
+  if (path.count < 3 || !path.names(0, "etc") || path.names_one_of(1, "sudoers.d pam.d")) return false;
+  for (std::uint32_t i = 0; i < path.count; ++i)
+    if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
+  for (std::uint32_t i = 1; i + 1 < path.count; ++i)
+    if (ascii::ends_with(path.part[i], ".d") || path.names_one_of(i, "sites-enabled sites-available conf-enabled keyrings")) return true;
+  return path.count == 4 && path.names(1, "systemd") && path.names(2, "system");
+}
+
+// Lists and archives of a system's package manager.
+inline bool is_package_cache(const PathParts& path) noexcept {
+  if (!path.names(0, "var") || path.count < 3) return false;
+  if (path.names(1, "cache") && path.names_one_of(2, "apt apk yum dnf pacman debconf zypp apt-show-versions fontconfig ldconfig man libdnf5 xbps distfiles")) return true;
+  return path.names(1, "lib") && path.count > 3 && path.names(2, "apt") && path.names_one_of(3, "lists");
+}
+
 inline constexpr std::string_view kBuildNames =
     "node_modules dist build out target coverage .cache cache caches __pycache__ .pytest_cache "
     ".mypy_cache .ruff_cache .pyre .pytype .tox .nox .next .nuxt .output .svelte-kit .turbo .parcel-cache "
@@ -246,7 +302,17 @@ inline constexpr std::string_view kBuildNames =
     ".zig-cache _site .jekyll-cache .eslintcache .stylelintcache .ds_store .rpt2_cache .fusebox "
     ".dynamodb .cargo-target cmakefiles cmakecache.txt test-results playwright-report .benchmarks "
     "wheelhouse .wrangler .vercel .netlify .swc .rollup.cache .jest-cache package-lock.json yarn.lock "
-    "pnpm-lock.yaml bun.lockb bun.lock npm-shrinkwrap.json .bundle .yarn-cache .pnp.cjs";
+    "pnpm-lock.yaml bun.lockb bun.lock npm-shrinkwrap.json .bundle .yarn-cache .pnp.cjs "
+    ".astro .vinxi .tanstack .contentlayer .velite .react-router .remix .solid .qwik .umi .quasar .stencil .nitro .vuepress .vitepress .eleventy "
+    "esm cjs umd typings .egg libcjs libesm lib-types lib-esm lib-cjs lib-es es6 types-dist typings-dist .tsbuild .tsup .unbuild .wireit .nx-cache .moon .rush "
+    "storybook-build allure-results allure-report mochawesome-report blob-report cypress-cache .cypress-cache .stryker-tmp .lighthouseci .playwright "
+    "testresults test-output test-reports junit-reports surefire-reports .phpunit.cache .phpunit.result.cache .php-cs-fixer.cache .phpstan .psalm "
+    ".build .swiftpm xcuserdata .cxx .externalnativebuild .kotlin .bloop .metals .scala-build .cpcache .shadow-cljs .clj-kondo .lsp .rebar3 .elixir_ls "
+    "nimcache .nimcache .crystal .shards .pub .flutter-plugins .flutter-plugins-dependencies .fvm-cache .ccls-cache .clangd .cargo-ok .zig "
+    ".scannerwork .sonar .sonarqube .dmypy.json .pdm-build .hatch .pixi .pybuilder __pypackages__ .ropeproject .pytest-cache pip-wheel-metadata wheels-cache "
+    ".ipython_cache .jupyter_cache .quarto _book _minted-cache .hugo_build.lock .docz .fatherrc.cache .umi-production .temp .sst .amplify-hosting .chalice-build .localstack-cache "
+    "cdktf.out .terragrunt-cache .packer_cache packer_cache .vagrant-cache .molecule .kitchen-cache .import .mono obj-x64 cmake_build .bazel-cache buck-out .pants.d .gradle-cache .mvn-cache "
+    "lcov-report .c8_output .coverage-report coverage-report html-report .reports";
 inline constexpr NameSigns kBuildSigns(kBuildNames);
 inline constexpr NameSigns kBuildEndings("egg-info dist-info pyc pyo tsbuildinfo o obj class gcda gcno");
 
@@ -254,7 +320,8 @@ inline constexpr NameSigns kBuildEndings("egg-info dist-info pyc pyo tsbuildinfo
 inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
-    if (path.has_glob(name)) {  // *.pyc is, build* may be anything
+    if (path.has_glob(name)) {  // *.pyc is, build-* as well, build* may be anything
+      if (name == "build-*" || name == "dist-*") return true;
       if (name.size() > 1 && name[0] != '*') continue;
     } else if (kBuildSigns.may_have(name) && ascii::one_of(name, kBuildNames)) {
       return true;
@@ -266,7 +333,15 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
       }
     }
     if (path.names(i, "vendor") && path.names(i + 1, "bundle")) return true;
+    if (path.names(i, "cypress") && path.names_one_of(i + 1, "videos screenshots downloads")) return true;
+    if (path.names(i, ".yarn") && path.names_one_of(i + 1, "cache unplugged install-state.gz build-state.yml")) return true;
+    if (path.names(i, ".nx") && path.names_one_of(i + 1, "cache workspace-data")) return true;
     if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
+    // dist-esm, build-debug, .eslint-cache, coverage-unit
+    if (!path.has_glob(name) && (ascii::starts_with(name, "tmp_") || ascii::starts_with(name, "tmp-") || ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") ||
+                                 (name[0] == '.' && (ascii::ends_with(name, "-cache") || ascii::ends_with(name, "_cache") || ascii::ends_with(name, ".cache"))))) {
+      return true;
+    }
   }
   return false;
 }

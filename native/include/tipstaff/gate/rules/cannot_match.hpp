@@ -41,7 +41,7 @@ class GuardedOptions {
 
   // Whether a word of two bytes and more that begins with a dash is an option that a rule asks for.
   bool may_be_asked_for(std::string_view word) const noexcept {
-    if (style_ != OptionStyle::gnu) {
+    if (!has_bundles(style_)) {
       const std::string_view name = word.substr(style_ == OptionStyle::single ? 0 : word[1] == '-' ? 2 : 1);
       return name.size() < 2 ? is_letter(name[0]) : may_begin(name[0], name[1]);
     }

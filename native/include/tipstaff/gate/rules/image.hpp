@@ -25,7 +25,13 @@ constexpr std::uint32_t kEndSigns = 8192, kSigns = 9216;
 
 enum class Decision : std::uint32_t { allow, warn, confirm, block, uncertain, mark };
 enum class Gate : std::uint32_t { destructive, allowlist, diff_size, secrets };
-enum class OptionStyle : std::uint32_t { gnu, go, single, operands, powershell, slash };
+// whole: as gnu, and long options are never abbreviated; guessed: as whole, of a program that nothing is known of.
+enum class OptionStyle : std::uint32_t { gnu, go, single, operands, powershell, slash, whole, guessed };
+constexpr bool has_bundles(OptionStyle style) noexcept {
+  return style == OptionStyle::gnu || style == OptionStyle::whole || style == OptionStyle::guessed;
+}
+// Added to the letter of an option whose value, where it has one, is in the same word: -Iseconds.
+constexpr std::uint32_t kAttached = 128;
 enum class GlobKind : std::uint32_t { literal, prefix, suffix, contains, general, anything };
 
 enum class ConditionKind : std::uint32_t {
@@ -178,6 +184,7 @@ class Image {
   List<record::Guard> guards;
   List<record::Letters> letters;
   record::Config config{};
+  const record::Spec* other = nullptr;  // of programs that no rule names: those of the program "@other"
   std::string_view secrets;  // the secret scanner's own table
 
   std::string_view text(std::uint32_t index) const noexcept {
@@ -194,6 +201,11 @@ class Image {
       if (slot.name == kNothing) return nullptr;
       if (slot.hash == hash && ascii::same_bytes(text(slot.name), program)) return &specs[slot.spec];
     }
+  }
+  // The same, and for a program that no rule names what looks at those; never for pseudo programs.
+  const record::Spec* find_any(std::string_view program, std::uint32_t hash) const noexcept {
+    const record::Spec* const found = find(program, hash);
+    return found != nullptr || program.empty() || program[0] == '@' ? found : other;
   }
 
   // What the first operand of a program's command enters, or null.
@@ -287,7 +299,7 @@ class Image {
     if (!free_slot) return false;  // a search must end
     for (std::uint32_t i = 0; i < specs.count; ++i) {
       const record::Spec& s = specs[i];
-      if (s.style > static_cast<std::uint32_t>(OptionStyle::slash)) return false;
+      if (s.style > static_cast<std::uint32_t>(OptionStyle::guessed)) return false;
       if (!within(s.flags, s.flag_count, flags.count) || s.short_count > s.flag_count) return false;
       if (!within(s.buckets, s.bucket_count, buckets.count) || !power_of_two(s.bucket_count)) return false;
       bool free_bucket = s.bucket_count == 0;
@@ -415,6 +427,7 @@ inline ImageFault open_image(const unsigned char* data, std::size_t bytes, Image
   const record::Section& secrets = table[static_cast<std::uint32_t>(SectionKind::secrets)];
   opened.secrets = {reinterpret_cast<const char*>(data + secrets.offset), secrets.bytes};
   if (!known && !opened.holds()) return ImageFault::content;
+  opened.other = opened.find("@other");
   *image = opened;
   return ImageFault::none;
 }

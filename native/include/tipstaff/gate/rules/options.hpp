@@ -117,11 +117,21 @@ class Options {
         reading.kind = WordKind::option;
         waiting = option(text, &reading.bit, &reading.value_at);
         if (reading.bit != kNoBit) parsed->valued.set(reading.bit);
+        if (style_ == OptionStyle::guessed && waiting == kNoBit && positionals == 0 && may_take_value(text, i + 1 < count ? words[i + 1].text : std::string_view())) {
+          // What stands behind an option that is not known may be its value, and is then no subcommand.
+          Reading& next = i + 1 < kWords ? parsed->readings[i + 1] : beyond;
+          next = Reading{WordKind::value, kNoBit, 0, kUnclassified};
+          ++i;
+        }
       }
     }
   }
 
  private:
+  bool may_take_value(std::string_view option, std::string_view next) const noexcept {
+    if (next.empty() || next[0] == '-' || option.find('=') != std::string_view::npos) return false;
+    return !ascii::one_of(option, "-y --yes -f --force -q --quiet -v --verbose --debug -d -n --no-color --batch --json");
+  }
   bool is_option(std::string_view text) const noexcept {
     if (text.size() < 2) return false;
     if (text[0] == '-') return true;
@@ -147,7 +157,7 @@ class Options {
     const auto byte = static_cast<unsigned char>(name);
     if ((spec_.letters[byte >> 5 & 3] >> (byte & 31) & 1) == 0) return nullptr;
     for (std::uint32_t i = 0; i < spec_.short_count; ++i)
-      if (flag(i).letter == byte) return &flag(i);
+      if ((flag(i).letter & (kAttached - 1)) == byte) return &flag(i);
     return nullptr;
   }
   const record::Flag* exact(std::string_view name) const noexcept {
@@ -163,7 +173,7 @@ class Options {
   void candidates(std::string_view name, std::uint32_t* first, std::uint32_t* end) const noexcept {
     *first = spec_.short_count;
     *end = spec_.flag_count;
-    const std::size_t dashes = style_ == OptionStyle::gnu ? 2 : 0;
+    const std::size_t dashes = has_bundles(style_) ? 2 : 0;
     if (name.size() < dashes + 2) return;
     const std::uint32_t start = letter_class(name[dashes]) << 5 | letter_class(name[dashes + 1]);
     std::uint32_t low = *first, high = *end;
@@ -177,7 +187,7 @@ class Options {
   }
   // Whether the first two letters tell that it is no option's name, nor the beginning of one.
   bool begins_unknown(std::string_view name, char sign) const noexcept {
-    const std::size_t dashes = style_ == OptionStyle::gnu ? 2 : 0;
+    const std::size_t dashes = has_bundles(style_) ? 2 : 0;
     if (name.size() < dashes + 2) return false;
     const char first = name[dashes], second = name[dashes + 1];
     if (first == sign || second == sign) return false;
@@ -200,7 +210,9 @@ class Options {
   std::uint32_t option(std::string_view text, std::uint8_t* bit, std::uint16_t* value_at) noexcept {
     switch (style_) {
       case OptionStyle::gnu:
-        return text.size() > 2 && text[1] == '-' ? named(text, 0, '=', true, bit, value_at) : bundle(text, bit, value_at);
+      case OptionStyle::whole:
+      case OptionStyle::guessed:
+        return text.size() > 2 && text[1] == '-' ? named(text, 0, '=', style_ == OptionStyle::gnu, bit, value_at) : bundle(text, bit, value_at);
       case OptionStyle::go: return named(text, text[1] == '-' ? 2 : 1, '=', false, bit, value_at);
       case OptionStyle::single: return named(text, 0, '=', false, bit, value_at);
       case OptionStyle::powershell: return named(text, text[0] == '-' ? 1 : 3, ':', true, bit, value_at);
@@ -214,6 +226,7 @@ class Options {
       const record::Flag* found = letter(text[i]);
       if (found == nullptr) continue;
       set(found->bit, true);
+      if ((found->letter & kAttached) != 0) return kNoBit;
       if (!takes_value(found->bit)) continue;
       if (i + 1 == text.size()) return found->bit;
       *bit = static_cast<std::uint8_t>(found->bit);
@@ -231,7 +244,7 @@ class Options {
     const bool off = carries && is_off(text.substr(at + 1));
     const record::Flag* found = exact(name);
     // A one-letter option of a program that knows no bundles.
-    if (found == nullptr && style_ != OptionStyle::gnu && style_ != OptionStyle::powershell) {
+    if (found == nullptr && !has_bundles(style_) && style_ != OptionStyle::powershell) {
       const std::size_t dashes = style_ == OptionStyle::single ? 1 : 0;
       if (name.size() == dashes + 1) found = letter(name[dashes]);
     }
@@ -239,7 +252,7 @@ class Options {
     if (found != nullptr) {
       last = found->bit;
       if (!off) set(last, true);
-    } else if (abbreviated && name.size() >= (style_ == OptionStyle::gnu ? 4u : 1u)) {
+    } else if (abbreviated && name.size() >= (has_bundles(style_) ? 4u : 1u)) {
       std::uint32_t meanings = 0, i = 0, end = 0;
       for (candidates(name, &i, &end); i < end; ++i) {
         const std::string_view full = image_.text(flag(i).name);

@@ -94,12 +94,16 @@ class Trial {
   Matcher matcher_;
 };
 
+inline const record::Spec* spec_of(const Image& image, std::string_view program) noexcept {
+  return program.empty() ? image.find("@unknown") : image.find_any(program, hash_name(program));
+}
+
 // Runs the rules of one program over one command of the tree (or one that a caller made up, with its words).
 // `known`: what tells about the program, where it is known already that some rule may hold.
 inline void judge_command(const Judging& judging, const Command& command, std::uint32_t index, const Word* words,
                           std::uint32_t word_count, const record::Spec* known = nullptr) noexcept {
   const Image& image = *judging.image;
-  const record::Spec* const spec = known != nullptr ? known : image.find(command.program.empty() ? std::string_view("@unknown") : command.program);
+  const record::Spec* const spec = known != nullptr ? known : spec_of(image, command.program);
   if (spec == nullptr && image.shared.count == 0) return;
   std::uint16_t flags = 0;
   for (std::uint32_t i = 0; i < word_count; ++i) flags |= words[i].flags;

@@ -326,6 +326,7 @@ class Actions : protected Texts {
   Value remove(const Arguments& arguments, Span span, string_view flag, string_view second) noexcept;
   void emit_write(const Value& path, const Arguments& arguments, Span span) noexcept;
   Value open(const Arguments& arguments, Span span) noexcept;
+  bool writes_nothing() const noexcept;
   Value open_perl(const Arguments& arguments, Span span) noexcept;
   bool posts(string_view name, const Arguments& arguments) const noexcept;
   Value send(const Arguments& arguments, Span span) noexcept;

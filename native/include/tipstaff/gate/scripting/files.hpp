@@ -29,8 +29,17 @@ inline Value Actions::remove(const Arguments& arguments, Span span, string_view 
   return Value{};
 }
 
+// Whether nothing in the whole code writes to what is open: it is opened to be emptied.
+inline bool Actions::writes_nothing() const noexcept {
+  for (const string_view writes : {"write", "dump", "print", "puts", "put", "save", "copy", "<<", "to_", "fprintf", "extract", "truncate", "json", "csv", "yaml", "encode"})
+    if (code_.text.find(writes) != string_view::npos) return false;
+  return true;
+}
+
 inline void Actions::emit_write(const Value& path, const Arguments& arguments, Span span) noexcept {
-  emit_one("@write", span, path);
+  const Value& content = arguments.at(1);
+  const bool empty = arguments.written > 1 && content.kind == Value::text && content.known.text.empty();
+  emit_one("@write", span, path, empty ? string_view("--empty") : string_view());
   if (arguments.remote) fetched_ = true;
 }
 
@@ -53,7 +62,7 @@ inline Value Actions::open(const Arguments& arguments, Span span) noexcept {
   content.known = known_or_blank(path, span);
   if (!path.is_text() && path.kind != Value::any) return content;
   if (how.find_first_of("wxc+") != string_view::npos) {
-    emit_one("@write", span, path);
+    emit_one("@write", span, path, how[0] == 'w' && writes_nothing() ? string_view("--empty") : string_view());
   } else if (how.find('a') != string_view::npos) {
     emit_one("@write", span, path, "--append");
   } else {

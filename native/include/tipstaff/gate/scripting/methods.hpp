@@ -149,7 +149,8 @@ inline const Value* Program::path_method(const Value& self, std::string_view nam
   } else if (ascii::equals(name, "rmdir")) {
     emit_one("rmdir", at, self);
   } else if (ascii::one_of(name, "write_text write_bytes")) {
-    emit_one("@write", at, self);
+    const bool empty = arguments.written != 0 && arguments.at(0).kind == Value::text && arguments.at(0).known.text.empty();
+    emit_one("@write", at, self, empty ? std::string_view("--empty") : std::string_view());
   } else if (ascii::one_of(name, "read_text read_bytes")) {
     emit_read(at, self);
     result_ = Value{};

@@ -8,6 +8,9 @@ namespace tipstaff::gate {
 // One for each dialect; defined in the header that is named after it. Each adds what its code would run to the
 // tree below `frame.node`, with `frame.carrier` as carrier and `frame.via` among its bits. Linear in the text.
 void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept;            // shell.hpp
+// What a file that is written would run later, unasked: start-up files of shells, git's configuration, units.
+bool is_started_file(std::string_view path) noexcept;
+void read_started_file(Reader& reader, std::string_view path, const Code& content, const Frame& frame) noexcept;
 void read_powershell(Reader& reader, const Code& code, const Frame& frame) noexcept;       // powershell.hpp
 void read_cmd(Reader& reader, const Code& code, const Frame& frame) noexcept;              // powershell.hpp
 void read_interpreter(Reader& reader, Dialect dialect, const Code& code,

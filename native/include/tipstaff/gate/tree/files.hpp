@@ -33,17 +33,22 @@ inline long long read(void*, std::string_view path, char* out, std::size_t capac
   char name[4097];
   if (!terminated(path, name, sizeof name)) return -1;
   const int file = ::open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (file < 0) return -1;
+  if (file < 0) return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG ? -1 : -2;
   struct stat about;
   if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+    const bool folder = S_ISDIR(about.st_mode);
     ::close(file);
-    return -1;
+    return folder ? -1 : -2;
   }
   std::size_t used = 0;
   while (used < capacity) {
     const ssize_t got = ::read(file, out + used, capacity - used);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
+    if (got < 0) {
+      ::close(file);
+      return -2;
+    }
+    if (got == 0) break;
     used += static_cast<std::size_t>(got);
   }
   ::close(file);

@@ -99,6 +99,7 @@ constexpr std::uint32_t kConditional = 1024;  // behind &&, ||, if, while, case:
 constexpr std::uint32_t kBackground = 2048;
 constexpr std::uint32_t kDecoded = 4096;   // from text that was decoded: base64, printf escapes
 constexpr std::uint32_t kEvaluated = 8192;  // eval, sh -c, source /dev/stdin: text that became code
+constexpr std::uint32_t kFresh = 16384;     // in a container that is made for it and has no volume: docker run
 }  // namespace via
 
 struct Command {
@@ -161,6 +162,7 @@ enum class Unresolved : std::uint8_t {
   limit,          // more words, commands or expansions than what is followed
   syntax,         // the text is not complete code of its dialect: an open quote, an open group
   encoding,       // bytes that are no text
+  unreadable,     // a script that is there and cannot be read
 };
 
 // As rules and explanations call it.
@@ -175,6 +177,7 @@ inline std::string_view name_of(Unresolved reason) noexcept {
     case Unresolved::limit: return "limit";
     case Unresolved::syntax: return "syntax";
     case Unresolved::encoding: return "encoding";
+    case Unresolved::unreadable: return "unreadable";
   }
   return "limit";
 }
@@ -212,7 +215,11 @@ struct Surroundings {
   std::string_view repository;  // the working repository's root; empty where there is none
   std::string_view home;        // empty where it is not known
   std::string_view temporary;   // a further temporary directory ($TMPDIR), empty for none
-  // Reads a file for its text: at most `capacity` bytes into `out`; returns the file's size, or -1.
+  std::string_view state;       // the gate's own state folder; empty where it is not guarded
+  std::string_view program;     // the gate's own program, likewise
+  bool follows_links = false;   // each word is followed through links, not those alone that a rule asks about
+  // Reads a file for its text: at most `capacity` bytes into `out`; returns the file's size, -1 where there is none, -2
+  // where there is something that cannot be read.
   long long (*read_file)(void* self, std::string_view path, char* out, std::size_t capacity) noexcept = nullptr;
   // Resolves symbolic links of an existing path into `out`; returns its length, 0 where nothing is to be resolved.
   std::size_t (*real_path)(void* self, std::string_view path, char* out, std::size_t capacity) noexcept = nullptr;

@@ -88,7 +88,8 @@ inline void ShellReader::run(Invocation& in) noexcept {
     if (session_.aliases.size() != 0 && call_alias(in)) return;
   }
   if (run_under_other_name(in, command.program)) return;
-  const Program& program = find_program(command.program);
+  const bool plus = one_of(command.program, "g++ c++ clang++");
+  const Program& program = find_program(plus ? string_view("gcc") : command.program);
   if (program.handler != Handler::none) {
     dispatch(in, program);
   } else if (in.want_output) {
@@ -133,6 +134,7 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::tee: return run_tee(in);
     case Handler::download: return run_download(in);
     case Handler::copy: return run_copy(in);
+    case Handler::patch: return run_patch(in, 1);
     case Handler::python: return run_interpreter(in, Dialect::python);
     case Handler::node: return run_interpreter(in, Dialect::node);
     case Handler::perl: return run_interpreter(in, Dialect::perl);
@@ -147,6 +149,10 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::cmd: return run_cmd(in);
     case Handler::tool: return run_tool(in, program);
     case Handler::cloud: return run_cloud(in);
+    case Handler::elsewhere: return run_elsewhere(in, program);
+    case Handler::playbook: return run_playbook(in);
+    case Handler::compiler: return run_compiler(in);
+    case Handler::alias: return run_stored_alias(in);
   }
 }
 

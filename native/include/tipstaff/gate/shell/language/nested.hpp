@@ -1,6 +1,7 @@
 // Text that a command carries as code: of words, of streams, of other dialects.
 #pragma once
 
+#include "tipstaff/gate/paths/guarded.hpp"
 #include "tipstaff/gate/shell/language/commands.hpp"
 
 namespace tipstaff::gate::shell {
@@ -69,6 +70,12 @@ inline void ShellReader::other_dialect(Invocation& in, Dialect dialect, string_v
     return;
   }
   reader_.nested_bytes -= text.size();
+  if (dialect != Dialect::patch && calls_for_answer(text)) {
+    Word word;
+    word.text = "script";
+    word.span = span;
+    emit_file("@answers", word, false, in.command, in.via, in.cwd);
+  }
   if (dialect != Dialect::sql && dialect != Dialect::redis && dialect != Dialect::mongo) via |= via::kInterpreter;
   read_code(reader_, dialect, code_for(text, span), inner_frame(in, via));
 }
@@ -81,7 +88,8 @@ inline void ShellReader::nested_stream(Invocation& in, const Stream& stream, Nes
     source = load(stream, in.cwd);
     if (source.kind == Stream::known) options.via |= via::kScript;
     if (source.kind == Stream::unknown) {
-      uncertain(starts_with(stream.text, "/dev/fd/") ? Unresolved::code : Unresolved::script, stream.span, in.command);
+      uncertain(source.refused ? Unresolved::unreadable : starts_with(stream.text, "/dev/fd/") ? Unresolved::code : Unresolved::script,
+                stream.span, in.command);
       return;
     }
   }

@@ -98,6 +98,13 @@ class ShellReader {
         pos_(code.text.data()), end_(code.text.data() + code.text.size()) {}
 
   void read() noexcept;
+  // Reads no code, but what a file that was written would run later.
+  void read_started(string_view path, const Code& content) noexcept {
+    Stream stream;
+    stream.kind = Stream::known;
+    stream.text = content.text;
+    run_at_startup(path, stream, content.origin);
+  }
 
  private:
   enum class Until : std::uint8_t { word, quote, operand, brace_item, end };
@@ -260,6 +267,7 @@ class ShellReader {
   void run_tee(Invocation& in) noexcept;
   void run_download(Invocation& in) noexcept;
   void run_copy(Invocation& in) noexcept;
+  void run_patch(Invocation& in, std::uint32_t from) noexcept;
   void run_powershell(Invocation& in) noexcept;
   void run_cmd(Invocation& in) noexcept;
   void run_tool(Invocation& in, const Program& program) noexcept;
@@ -269,9 +277,20 @@ class ShellReader {
 
   // shell/programs/inline.hpp
   void run_inline(Invocation& in) noexcept;
+  void read_texts_of(Invocation& in, string_view text, Span span, std::uint16_t flags) noexcept;
+
+  // Commands for elsewhere, code for applications, stored code: programs/elsewhere.hpp.
+  std::uint32_t after_verb(const Invocation& in, string_view verb, string_view short_values, string_view long_values) noexcept;
+  void run_elsewhere(Invocation& in, const Program& program) noexcept;
+  void run_playbook(Invocation& in) noexcept;
+  void run_compiler(Invocation& in) noexcept;
+  void run_at_startup(string_view path, const Stream& content, Span span) noexcept;
+  void set_package_scripts(Invocation& in, std::uint32_t from) noexcept;
+  void run_stored_alias(Invocation& in) noexcept;
 
   // shell/programs/clients.hpp
   void run_interpreter(Invocation& in, Dialect dialect) noexcept;
+  void run_module(Invocation& in, std::uint32_t at) noexcept;
   void run_awk(Invocation& in) noexcept;
   void run_sql(Invocation& in, const Program& program) noexcept;
   void run_redis(Invocation& in) noexcept;

@@ -340,7 +340,10 @@ inline void ShellReader::emit_redirections(const Redirections& redirections, std
     const bool append = item.kind == Redirection::append;
     const bool empty = item.kind == Redirection::write && item.output && empties(output);
     emit_file(item.kind == Redirection::read ? "@read" : "@write", item.target, append, carrier, via, session_.cwd, empty);
-    if (item.kind != Redirection::read && item.output) remember_file(session_.cwd, target, output, append);
+    if (item.kind != Redirection::read && item.output) {
+      remember_file(session_.cwd, target, output, append);
+      run_at_startup(target, output, item.target.span);
+    }
   }
 }
 

@@ -31,6 +31,7 @@ struct Stream {
   std::uint16_t flags = 0;
   string_view text;
   Span span;
+  bool refused = false;  // unknown, of a file that is there and cannot be read
 };
 
 // Room for records that are written before they are read.
@@ -217,6 +218,16 @@ class Session {
   const WrittenFile* find_file(string_view path) noexcept {
     for (std::uint32_t i = files.size(); i-- > 0;) {
       if (files[i].path == path) return &files[i];
+    }
+    return nullptr;
+  }
+
+  // The newest file or folder that is above `path` and stands for another one.
+  const WrittenFile* find_folder(string_view path) noexcept {
+    for (std::uint32_t i = files.size(); i-- > 0;) {
+      const string_view folder = files[i].path;
+      if (files[i].content.kind != Stream::file || path.size() <= folder.size() + 1) continue;
+      if (path[folder.size()] == '/' && starts_with(path, folder)) return &files[i];
     }
     return nullptr;
   }

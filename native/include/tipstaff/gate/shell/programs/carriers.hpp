@@ -9,6 +9,7 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
   const string_view program = tree_.command(in.command).program;
   std::uint32_t at = after_options(in, 1, "Hclfp", "--host --context --config --log-level --file --project-name "
                                    "--profile --env-file --project-directory -H");
+  const bool compose = program == "docker-compose" || program == "podman-compose" || (at < in.count && text_of(in, at) == "compose");
   if (at < in.count && (text_of(in, at) == "compose" || text_of(in, at) == "container" || text_of(in, at) == "stack")) {
     at = after_options(in, at + 1, "fp", "--file --project-name --profile --env-file --project-directory");
   }
@@ -33,6 +34,7 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
   const Session::Mark mark = session_.enter();
   Word entrypoint;
   string_view directory;
+  bool keeps = exec;  // what is changed there stays: a container that runs already, a volume
   for (std::uint32_t i = at + 1; i < operand && i < in.count; ++i) {
     const string_view text = text_of(in, i);
     string_view value;
@@ -81,9 +83,13 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
         rest = comma == string_view::npos ? string_view() : rest.substr(comma + 1);
       }
     }
+    if (take("--volumes-from") || take("--volume-driver")) keeps = true;
     if (host.empty() || inside.empty() || inside[0] != '/') continue;
     // A name without a slash is a volume, not a directory.
-    if (host[0] != '/' && host[0] != '.' && host[0] != '~') continue;
+    if (host[0] != '/' && host[0] != '.' && host[0] != '~') {
+      keeps = true;
+      continue;
+    }
     const string_view place = resolve(in.cwd, host);
     while (inside.size() > 1 && inside.back() == '/') inside.remove_suffix(1);
     if (!place.empty()) session_.mounts.add(Mount{place, inside});
@@ -96,16 +102,18 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
       in.cwd = resolve(held.host, tree_.join(tree_.copy("."), directory.substr(held.inside.size())));
     }
   }
+  if (compose) keeps = true;  // its file may name volumes
+  const std::uint32_t way = via::kContainer | (keeps ? 0u : via::kFresh);
   if (!entrypoint.text.empty()) {
     const std::uint32_t first = tree_.word_count();
     if (tree_.add_word(entrypoint) != kNone) {
       for (std::uint32_t i = operand + 1; i < in.count; ++i) {
         if (tree_.add_word(argument(in, i)) == kNone) break;
       }
-      run_copied(in, first, tree_.word_count() - first, via::kContainer, nullptr);
+      run_copied(in, first, tree_.word_count() - first, way, nullptr);
     }
   } else {
-    run_inner(in, operand + 1, via::kContainer);
+    run_inner(in, operand + 1, way);
   }
   in.cwd = cwd;
   session_.leave(mark);

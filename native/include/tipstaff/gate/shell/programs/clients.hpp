@@ -27,6 +27,27 @@ inline const InterpreterOptions& options_of(Dialect dialect) noexcept {
   }
 }
 
+// python -m timeit CODE, python -m cProfile SCRIPT: modules that run what follows; the others have their own arguments.
+inline void ShellReader::run_module(Invocation& in, std::uint32_t at) noexcept {
+  const bool apart = text_of(in, at).size() == 2;
+  const string_view module = apart ? at + 1 < in.count ? text_of(in, at + 1) : string_view() : text_of(in, at).substr(2);
+  const std::uint32_t from = at + (apart ? 2 : 1);
+  Nested options;
+  if (module == "timeit") {
+    Word setup;
+    if (find_option(in, 's', "--setup", &setup) != kNone) code_word(in, setup, options, Dialect::python);
+    for (std::uint32_t i = after_options(in, from, "nrsu", "--number --repeat --setup --unit"); i < in.count; ++i) {
+      code_word(in, argument(in, i), options, Dialect::python);
+    }
+  } else if (one_of(module, "cProfile profile trace pdb coverage viztracer pyinstrument memory_profiler line_profiler kernprof scalene runpy debugpy")) {
+    for (std::uint32_t i = from; i < in.count; ++i) {
+      if (!ends_with(text_of(in, i), ".py")) continue;
+      run_script(in, i, Dialect::python, 0);
+      return;
+    }
+  }
+}
+
 inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexcept {
   const InterpreterOptions& options = options_of(dialect);
   Nested nested_options;
@@ -41,6 +62,7 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
         if (i < in.count) code_word(in, argument(in, i), nested_options, dialect);
         return;
       }
+      if (program == "bun" && one_of(verb, "run install i add")) run_package_script(in);
       if (verb == "run" || verb == "test") {
         ++i;
       } else if (program == "bun" && one_of(verb, "x exec")) {
@@ -75,7 +97,7 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
       if (text == "--version" || text == "--help") return;
       continue;
     }
-    if (dialect == Dialect::python && text[1] == 'm') return;  // a module, with its own arguments
+    if (dialect == Dialect::python && text[1] == 'm') return run_module(in, i);
     for (std::size_t k = 1; k < text.size(); ++k) {
       const char letter = text[k];
       if (holds(options.code_letters, letter)) {
@@ -106,6 +128,8 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
   }
   if (code_seen) return;
   if (i < in.count && text_of(in, i) != "-" && text_of(in, i) != "/dev/stdin") {
+    // Scripts that are tools of their own: php artisan, python manage.py.
+    if (one_of(base_name(text_of(in, i)), "artisan manage.py wp drush django-admin")) run_inner(in, i, 0);
     run_script(in, i, dialect, 0);
     return;
   }

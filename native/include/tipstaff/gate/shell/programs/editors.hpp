@@ -85,6 +85,7 @@ inline void ShellReader::run_tar(Invocation& in) noexcept {
 }
 
 inline void ShellReader::run_rsync(Invocation& in) noexcept {
+  run_copy(in);
   Word code;
   Nested options;
   options.via = via::kEvaluated;
@@ -208,6 +209,7 @@ inline void ShellReader::run_tee(Invocation& in) noexcept {
     if (word.has(word_flag::kPseudo)) continue;
     emit_file("@write", word, append_to, in.command, in.via, in.cwd);
     remember_file(in.cwd, word.text, in.input, append_to);
+    run_at_startup(word.text, in.input, word.span);
   }
   if (in.want_output) in.output = in.input;
 }
@@ -245,31 +247,55 @@ inline void ShellReader::run_download(Invocation& in) noexcept {
   if (in.want_output && named) in.output = Stream{};
 }
 
-// cp, mv, ln, install: a file whose content is known is known under its other name too.
+// cp, mv, ln, install, rsync, dd: what is run under the other name is the same file, or below the same folder.
 inline void ShellReader::run_copy(Invocation& in) noexcept {
   if (in.count < 3) return;
-  const string_view to = text_of(in, in.count - 1), from = text_of(in, in.count - 2);
-  if (from.empty() || from[0] == '-' || to.empty()) return;
-  const string_view resolved = resolve(in.cwd, from);
-  bool program = false;
-  for (const string_view place : {"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"}) {
-    program = program || starts_with(resolved, place);
+  Stream content;
+  content.kind = Stream::file;
+  content.span = in.span;
+  const auto trimmed = [](string_view path) noexcept {
+    while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+    if (path.size() > 2 && ends_with(path, "/.")) path.remove_suffix(2);
+    return path;
+  };
+  const auto remember = [&](const Word& source, string_view to) noexcept {
+    if (source.has(word_flag::kUnknown) || source.has(word_flag::kGlob)) return;
+    const string_view from = trimmed(source.text), resolved = resolve(in.cwd, from);
+    content.text = resolved.empty() ? from : resolved;
+    const bool inside = to.back() == '/' || to == "." || to == "..";
+    to = trimmed(to);
+    if (!inside) return remember_file(in.cwd, to, content, false);
+    remember_file(in.cwd, tree_.join(tree_.join(tree_.copy(to), "/"), base_name(from)), content, false);
+    // rsync FOLDER/ OTHER/ copies what is in it.
+    if (tree_.command(in.command).program == "rsync" && source.text.back() == '/') remember_file(in.cwd, to, content, false);
+  };
+  if (tree_.command(in.command).program == "dd") {
+    Word from, to;
+    for (std::uint32_t i = 1; i < in.count; ++i) {
+      const string_view text = text_of(in, i);
+      if (starts_with(text, "if=")) from = argument(in, i), from.text.remove_prefix(3);
+      if (starts_with(text, "of=")) to = argument(in, i), to.text.remove_prefix(3);
+    }
+    if (!from.text.empty() && !to.text.empty()) remember(from, to.text);
+    return;
   }
-  if (program) {
-    Stream content;
-    content.kind = Stream::file;
-    content.text = resolved;
-    content.span = in.span;
-    return remember_file(in.cwd, to, content, false);
+  Word folder;
+  const bool named = find_option(in, 't', "--target-directory", &folder) != kNone && !folder.text.empty();
+  std::uint32_t last = kNone;
+  for (std::uint32_t i = in.count; !named && i-- > 1;) {
+    if (!text_of(in, i).empty() && text_of(in, i)[0] != '-') {
+      last = i;
+      break;
+    }
   }
-  if (session_.files.size() == 0) return;
-  const WrittenFile* file = session_.find_file(resolved.empty() ? from : resolved);
-  if (file == nullptr) return;
-  const Stream content = file->content;
-  remember_file(in.cwd, to, content, false);
-  if (to.back() == '/' || to == ".") {
-    const string_view inside = tree_.join(tree_.join(tree_.copy(to), "/"), base_name(from));
-    remember_file(in.cwd, inside, content, false);
+  if (!named && last == kNone) return;
+  const string_view to = named ? tree_.join(tree_.copy(folder.text), "/") : text_of(in, last);
+  std::uint32_t sources = 0;
+  for (std::uint32_t i = 1; i < in.count && i < last && sources < 16; ++i) {
+    const Word source = argument(in, i);
+    if (source.text.empty() || source.text[0] == '-' || (named && source.text == folder.text)) continue;
+    ++sources;
+    remember(source, to);
   }
 }
 

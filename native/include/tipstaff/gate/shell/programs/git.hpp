@@ -5,6 +5,56 @@
 
 namespace tipstaff::gate::shell {
 
+// git apply FILE, patch -i FILE, patch ORIGINAL FILE, and what they read from a pipe: files that are written and deleted.
+inline void ShellReader::run_patch(Invocation& in, std::uint32_t from) noexcept {
+  const bool git = tree_.command(in.command).program == "git";
+  std::uint32_t operands = 0;
+  const auto read = [&](string_view path, Span span) noexcept {
+    Stream file;
+    file.kind = Stream::file;
+    file.text = path;
+    file.span = span;
+    const Stream content = load(file, in.cwd);
+    if (content.kind == Stream::known) other_dialect(in, Dialect::patch, content.text, span, 0);
+    else if (content.refused) uncertain(Unresolved::unreadable, span, in.command);
+  };
+  for (std::uint32_t i = from; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    string_view text = word.text;
+    if (!git && (text == "-i" || text == "--input") && i + 1 < in.count) {
+      read(text_of(in, ++i), word.span);
+      ++operands;
+      continue;
+    }
+    if (!git && (starts_with(text, "--input=") || (starts_with(text, "-i") && text.size() > 2))) {
+      text.remove_prefix(text[1] == 'i' ? 2 : 8);
+      read(text, word.span);
+      ++operands;
+      continue;
+    }
+    if (!git && one_of(text, "-d --directory -o --output -r --reject-file -B -D -F -V -Y -z -g -p --strip --fuzz") && i + 1 < in.count) {
+      ++i;
+      continue;
+    }
+    if (git && one_of(text, "--directory --exclude --include -p -C --whitespace --patch-format") && i + 1 < in.count) {
+      ++i;
+      continue;
+    }
+    if (text.empty() || (text[0] == '-' && text.size() > 1) || text == "-") continue;
+    ++operands;
+    // patch ORIGINAL FILE writes its first operand, whatever the patch names.
+    if (!git && operands == 1) {
+      emit_file("@write", word, false, in.command, in.via, in.cwd);
+      continue;
+    }
+    read(text, word.span);
+  }
+  if (operands != 0 && (git || operands > 1)) return;
+  Stream input = in.input;
+  if (input.kind == Stream::file) input = load(input, in.cwd);
+  if (input.kind == Stream::known) other_dialect(in, Dialect::patch, input.text, in.span, 0);
+}
+
 inline void ShellReader::run_git(Invocation& in) noexcept {
   Nested options;
   options.via = via::kEvaluated;
@@ -67,9 +117,9 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
       } else {
         continue;
       }
-      // What it would run is read now, as something that nothing runs yet, and again where it is called.
+      // What it would run is read now, since a later call of another run may use it, and again where it is called.
       Nested stored = options;
-      stored.via |= via::kDefinition;
+      stored.via |= via::kScheduled;
       Word code = value;
       if (starts_with(code.text, "!")) {
         code.text.remove_prefix(1);
@@ -81,6 +131,7 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
     }
     return;
   }
+  if (verb == "apply" || verb == "am") return run_patch(in, rest);
   if (verb == "bisect" && rest < in.count && text_of(in, rest) == "run") return run_inner(in, rest + 1, 0);
   if (verb == "submodule" && rest < in.count) {
     for (std::uint32_t k = rest; k < in.count; ++k) {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/sockets.hpp"
+#include "tipstaff/gate/scripting/library_calls.hpp"
+#include "tipstaff/gate/tool_fields.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -88,106 +90,117 @@ inline std::size_t concatenated(Tree& tree, string_view code, std::size_t at, co
   return at;
 }
 
+// Where inline code stands: in options, or in the input.
 inline void ShellReader::run_inline(Invocation& in) noexcept {
   constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex";
+  if (in.input.kind == Stream::known && (in.count == 1 || text_of(in, in.count - 1) == "-")) {
+    return read_texts_of(in, in.input.text, in.input.span, in.input.flags);
+  }
+  bool seen = false;
+  for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+    if (!one_of(text_of(in, i), kOptions)) continue;
+    const Word code = argument(in, ++i);
+    read_texts_of(in, code.text, code.span, code.flags);
+    seen = true;
+  }
+  if (!seen) run_compiler(in);
+}
+
+inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span span, std::uint16_t flags) noexcept {
   constexpr string_view kRuns =
       "system execute popen exec cmd run shell script call_process call-process shell-command callCommand readProcess spawnCommand "
-      "run-program run_program async-shell-command Process system2 spawn start_process Command shell-command-to-string sh";
+      "run-program run_program async-shell-command Process system2 spawn start_process Command shell-command-to-string sh execl execlp execv execvp execve "
+      "posix_spawn CommandContext new ProcessBuilder";
   constexpr string_view kDeletes =
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
-      "deleteRecursively rmtree remove_all";
+      "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
   const string_view program = tree_.command(in.command).program;
-  const bool from_input = in.input.kind == Stream::known && (in.count == 1 || text_of(in, in.count - 1) == "-");
-  for (std::uint32_t i = from_input ? 0 : 1; from_input ? i == 0 : i + 1 < in.count; ++i) {
-    if (!from_input && !one_of(text_of(in, i), kOptions)) continue;
-    Word code;
-    if (from_input) {
-      code.text = in.input.text;
-      code.span = in.input.span;
-      code.flags = in.input.flags;
-    } else {
-      code = argument(in, i + 1);
+  Word code;
+  code.text = text;
+  code.span = span;
+  code.flags = flags;
+  if (program == "tclsh" || program == "wish" || program == "expect") {
+    // Tcl: exec and what follows on the line.
+    for (std::size_t at = text.find("exec "); at != string_view::npos; at = text.find("exec ", at)) {
+      // What is only printed does not run.
+      const std::size_t brace = text.find_last_not_of(" \t", at == 0 ? string_view::npos : at - 1);
+      const bool held = at > 0 && brace != string_view::npos && brace >= 5 && holds("{\"", text[brace]);
+      at += 5;
+      if (held && text.substr(brace - 5, 5) == "puts ") continue;
+      Word started = code;
+      started.text = unbraced(tree_, text.substr(at, text.find_first_of(";\n]", at) - at));
+      Nested options;
+      options.via = via::kInterpreter | via::kEvaluated;
+      code_word(in, started, options, Dialect::shell);
     }
-    const string_view text = code.text;
-    if (program == "tclsh" || program == "wish" || program == "expect") {
-      // Tcl: exec and what follows on the line.
-      for (std::size_t at = text.find("exec "); at != string_view::npos; at = text.find("exec ", at)) {
-        // What is only printed does not run.
-        const std::size_t brace = text.find_last_not_of(" \t", at == 0 ? string_view::npos : at - 1);
-        const bool held = at > 0 && brace != string_view::npos && brace >= 5 && holds("{\"", text[brace]);
-        at += 5;
-        if (held && text.substr(brace - 5, 5) == "puts ") continue;
-        Word started = code;
-        started.text = unbraced(tree_, text.substr(at, text.find_first_of(";\n]", at) - at));
-        Nested options;
-        options.via = via::kInterpreter | via::kEvaluated;
-        code_word(in, started, options, Dialect::shell);
-      }
-      for (std::size_t at = text.find("file delete "); at != string_view::npos; at = text.find("file delete ", at + 1)) {
-        string_view line = text.substr(at + 12, text.find_first_of(";\n]", at) - at - 12);
-        if (starts_with(line, "-force ")) line.remove_prefix(7);
-        Word made = code;
-        made.text = tree_.join(tree_.copy("rm -r -f "), line);
-        code_word(in, made, Nested{}, Dialect::shell);
-      }
+    for (std::size_t at = text.find("file delete "); at != string_view::npos; at = text.find("file delete ", at + 1)) {
+      string_view line = text.substr(at + 12, text.find_first_of(";\n]", at) - at - 12);
+      if (starts_with(line, "-force ")) line.remove_prefix(7);
+      Word made = code;
+      made.text = tree_.join(tree_.copy("rm -r -f "), line);
+      code_word(in, made, Nested{}, Dialect::shell);
+    }
+    return;
+  }
+  program::read_library_calls(reader_, code_for(text, span), inner_frame(in, via::kInterpreter), program::Language::node, Dialect::node);
+  Nested options;
+  options.via = via::kInterpreter | via::kEvaluated;
+  NamedTexts names;
+  bool pipes = false;  // a shell was started that reads what is written to it
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char quote = text[at];
+    if (quote != '"' && quote != '\'' && quote != '`') continue;
+    std::size_t stop = at + 1;
+    while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
+    if (stop >= text.size()) break;
+    const string_view name = name_before(text, at);
+    Word literal = code;
+    literal.text = text.substr(at + 1, stop - at - 1);
+    const std::size_t begin = at;
+    stop = concatenated(tree_, text, stop + 1, names, &literal.text) - 1;
+    if (holds(literal.text, kUnknownPart)) literal.flags |= word_flag::kUnknown;
+    const string_view tail = text.substr(stop + 1);
+    std::size_t sign = begin;
+    while (sign > 0 && is_blank(text[sign - 1])) --sign;
+    if (sign > 0 && text[sign - 1] == '=' && !name.empty()) {
+      const std::uint32_t slot = names.count < NamedTexts::kMost ? names.count++ : NamedTexts::kMost - 1;
+      names.name[slot] = name;
+      names.text[slot] = literal.text;
+    }
+    if (pipes && one_of(name, "write puts print")) {  // p:write("rm x"), where p is a shell
+      code_word(in, literal, options, Dialect::shell);
+      at = stop;
       continue;
     }
-    Nested options;
-    options.via = via::kInterpreter | via::kEvaluated;
-    NamedTexts names;
-    bool pipes = false;  // a shell was started that reads what is written to it
-    for (std::size_t at = 0; at < text.size(); ++at) {
-      const char quote = text[at];
-      if (quote != '"' && quote != '\'' && quote != '`') continue;
-      std::size_t stop = at + 1;
-      while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
-      if (stop >= text.size()) break;
-      const string_view name = name_before(text, at);
-      Word literal = code;
-      literal.text = text.substr(at + 1, stop - at - 1);
-      const std::size_t begin = at;
-      stop = concatenated(tree_, text, stop + 1, names, &literal.text) - 1;
-      if (holds(literal.text, kUnknownPart)) literal.flags |= word_flag::kUnknown;
-      const string_view tail = text.substr(stop + 1);
-      std::size_t sign = begin;
-      while (sign > 0 && is_blank(text[sign - 1])) --sign;
-      if (sign > 0 && text[sign - 1] == '=' && !name.empty()) {
-        const std::uint32_t slot = names.count < NamedTexts::kMost ? names.count++ : NamedTexts::kMost - 1;
-        names.name[slot] = name;
-        names.text[slot] = literal.text;
+    pipes = pipes || (one_of(name, "popen open open_pipe pipe") && one_of(base_name(trim(literal.text)), "sh bash zsh dash ksh"));
+    const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
+    const bool recursive = one_of(name, kDeletes) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
+    if (!name.empty() && runs) {
+      // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
+      std::size_t next = stop + 1;
+      string_view line = literal.text;
+      while (next < text.size() && (holds(", \t\n[(", text[next]) || starts_with(text.substr(next), ").arg"))) {
+        // Command::new("rm").arg("-rf").args(["/"])
+        if (text[next] == ')') next = text.find('(', next) == string_view::npos ? text.size() : text.find('(', next) + 1;
+        while (next < text.size() && (holds(", \t\n[(", text[next]) || text[next] == 'c')) ++next;
+        if (next >= text.size() || (text[next] != '"' && text[next] != '\'')) break;
+        const std::size_t end = text.find(text[next], next + 1);
+        if (end == string_view::npos) break;
+        line = tree_.join(tree_.join(line, " "), text.substr(next + 1, end - next - 1));
+        next = stop = end + 1;
       }
-      if (pipes && one_of(name, "write puts print")) {  // p:write("rm x"), where p is a shell
-        code_word(in, literal, options, Dialect::shell);
-        at = stop;
-        continue;
-      }
-      pipes = pipes || (one_of(name, "popen open open_pipe pipe") && one_of(base_name(trim(literal.text)), "sh bash zsh dash ksh"));
-      const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
-      const bool recursive = one_of(name, kDeletes) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
-      if (!name.empty() && runs) {
-        // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
-        std::size_t next = stop + 1;
-        string_view line = literal.text;
-        while (next < text.size() && holds(", \t\n[(", text[next])) {
-          while (next < text.size() && (holds(", \t\n[(", text[next]) || text[next] == 'c')) ++next;
-          if (next >= text.size() || (text[next] != '"' && text[next] != '\'')) break;
-          const std::size_t end = text.find(text[next], next + 1);
-          if (end == string_view::npos) break;
-          line = tree_.join(tree_.join(line, " "), text.substr(next + 1, end - next - 1));
-          next = stop = end + 1;
-        }
-        literal.text = line;
-        code_word(in, literal, options, Dialect::shell);
-      } else if (runs) {
-        code_word(in, literal, options, Dialect::shell);
-      } else if (recursive || one_of(name, kDeletesOne)) {
-        literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");
-        code_word(in, literal, options, Dialect::shell);
-      }
-      at = stop > at ? stop : at;
+      literal.text = line;
+      code_word(in, literal, options, Dialect::shell);
+    } else if (runs) {
+      code_word(in, literal, options, Dialect::shell);
+    } else if (!name.empty() && tools::starts_like_sql(trim(literal.text)) && holds(trim(literal.text), ' ')) {
+      other_dialect(in, Dialect::sql, literal.text, literal.span, via::kInterpreter);
+    } else if (recursive || one_of(name, kDeletesOne)) {
+      literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");
+      code_word(in, literal, options, Dialect::shell);
     }
-    ++i;
+    at = stop > at ? stop : at;
   }
 }
 

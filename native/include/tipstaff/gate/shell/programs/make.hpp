@@ -1,7 +1,7 @@
 // Makefiles: the recipes of the targets that are asked for, with plain variables put in.
 #pragma once
 
-#include "tipstaff/gate/shell/programs/scripts.hpp"
+#include "tipstaff/gate/shell/programs/elsewhere.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -15,8 +15,10 @@ class MakeReader {
   MakeReader(Reader& reader, const Code& code, const Frame& frame) noexcept
       : reader_(reader), tree_(*reader.tree), code_(code), frame_(frame) {}
 
+  // Of several targets each rule is read once, as make runs it once.
   void read(string_view target) noexcept {
-    gather();
+    if (!gathered_) gather();
+    gathered_ = true;
     if (target.empty()) target = default_;
     read_target(target, 0);
   }
@@ -209,6 +211,7 @@ class MakeReader {
   Pool<Rule, 512> rules_;
   string_view default_;
   std::uint32_t read_ = 0;
+  bool gathered_ = false;
 };
 
 inline void ShellReader::run_make(Invocation& in) noexcept {
@@ -276,29 +279,24 @@ inline void ShellReader::run_make(Invocation& in) noexcept {
   node.parent = frame.node;
   frame.node = tree_.add_node(node);
   session_.level += 2;
-  bool targets = false;
-  for (std::uint32_t round = 0; round < 2 && !targets; ++round) {
-    for (std::uint32_t i = 1; i < in.count || round == 1; ++i) {
-      string_view target;
-      if (round == 0) {
-        target = text_of(in, i);
-        if (one_of(target, "-C -f --directory --file --makefile -j -l -o -W -I --eval -E")) {
-          if (target != "-j" || (i + 1 < in.count && to_number(text_of(in, i + 1)) >= 0)) ++i;
-          continue;
-        }
-        if (target.empty() || target[0] == '-' || is_assignment(target)) continue;
-      }
-      targets = true;
-      MakeReader make(reader_, code_for(content.text, content.span), frame);
-      for (std::uint32_t k = 1; k < in.count; ++k) {
-        const string_view text = text_of(in, k);
-        const std::size_t equals = text.find('=');
-        if (is_assignment(text)) make.set(text.substr(0, equals), text.substr(equals + 1));
-      }
-      make.read(target);
-      if (round == 1) break;
-    }
+  MakeReader make(reader_, code_for(content.text, content.span), frame);
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    const std::size_t equals = text.find('=');
+    if (is_assignment(text)) make.set(text.substr(0, equals), text.substr(equals + 1));
   }
+  bool targets = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view target = text_of(in, i);
+    if (one_of(target, "-C -f --directory --file --makefile -j -l -o -W -I --eval -E")) {
+      if (target != "-j" || (i + 1 < in.count && to_number(text_of(in, i + 1)) >= 0)) ++i;
+      continue;
+    }
+    if (target.empty() || target[0] == '-' || is_assignment(target)) continue;
+    targets = true;
+    make.read(target);
+  }
+  if (!targets) make.read({});
   session_.level -= 2;
 }
 

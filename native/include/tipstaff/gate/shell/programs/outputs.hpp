@@ -15,7 +15,8 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   while (end < in.count) {
     const string_view text = text_of(in, end);
     if (text.empty() || text[0] == '-' || text == "(" || text == "!") break;
-    if (text[0] == '/' || text[0] == '~' || starts_with(text, "..") || argument(in, end).has(word_flag::kUnknown)) return {};
+    const bool temporary = text == "/tmp" || text == "/var/tmp" || starts_with(text, "/tmp/") || starts_with(text, "/var/tmp/");
+    if ((text[0] == '/' && !temporary) || text[0] == '~' || starts_with(text, "..") || argument(in, end).has(word_flag::kUnknown)) return {};
     ++end;
   }
   for (std::uint32_t i = end; i < in.count; ++i) {

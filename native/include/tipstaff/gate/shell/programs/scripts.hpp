@@ -23,6 +23,19 @@ inline Stream ShellReader::load(const Stream& file, string_view cwd) noexcept {
     }
     return written->content;
   }
+  // Below a folder that this text copied, moved or made a link to; a folder that was there before holds the copy.
+  if (const WrittenFile* const folder = path.empty() ? nullptr : session_.find_folder(path); folder != nullptr && session_.level < kLevels) {
+    string_view below = path.substr(folder->path.size());
+    const string_view source = folder->content.text, name = base_name(source);
+    Stream next = folder->content;
+    if (name.size() + 1 == below.size() && ends_with(below, name)) below = {};
+    else if (name.size() + 2 < below.size() && below.substr(1, name.size()) == name && below[name.size() + 1] == '/') below = below.substr(name.size() + 1);
+    next.text = below.empty() ? source : tree_.join(tree_.copy(source), below);
+    ++session_.level;
+    const Stream found = next.text == path ? Stream{} : load(next, cwd);
+    --session_.level;
+    if (found.kind == Stream::known || found.refused) return found;
+  }
   const Surroundings& place = *reader_.surroundings;
   if (path.empty() || place.read_file == nullptr || starts_with(path, "/dev/") || starts_with(path, "/proc/")) {
     return content;
@@ -32,7 +45,10 @@ inline Stream ShellReader::load(const Stream& file, string_view cwd) noexcept {
   const std::size_t most = room < limits::kScriptBytes ? room : limits::kScriptBytes;
   if (reader_.nested_bytes < most) return content;
   const long long size = place.read_file(place.self, path, out, most);
-  if (size < 0) return content;
+  if (size < 0) {
+    content.refused = size == -2;
+    return content;
+  }
   std::size_t got = static_cast<std::size_t>(size) < most ? static_cast<std::size_t>(size) : most;
   if (static_cast<unsigned long long>(size) > most) uncertain(Unresolved::script_size, file.span, frame_.carrier);
   reader_.nested_bytes -= got;
@@ -69,9 +85,16 @@ inline Dialect dialect_of_script(string_view text, string_view path, Dialect oth
   return otherwise;
 }
 
+// By what the formats of programs begin with. Bytes that no text has make no program of a script: shells run it.
 inline bool looks_binary(string_view text) noexcept {
-  const std::size_t n = text.size() < 512 ? text.size() : 512;
-  return text.substr(0, n).find('\0') != string_view::npos;
+  for (const string_view magic : {string_view("\x7f""ELF"), string_view("MZ"), string_view("\xfe\xed\xfa\xce", 4),
+                                  string_view("\xfe\xed\xfa\xcf", 4), string_view("\xce\xfa\xed\xfe", 4),
+                                  string_view("\xcf\xfa\xed\xfe", 4), string_view("\xca\xfe\xba\xbe", 4), string_view("\0asm", 4),
+                                  string_view("PK\x03\x04", 4), string_view("!<arch>\n"), string_view("\x1f\x8b", 2),
+                                  string_view("\xfd""7zXZ", 5), string_view("BZh"), string_view("\x28\xb5\x2f\xfd", 4),
+                                  string_view("\x89PNG", 4), string_view("%PDF-"), string_view("\r\r\n", 3), string_view("\r\n\0", 3)})
+    if (starts_with(text, magic)) return true;
+  return false;
 }
 
 // The script whose path is the word at `index`; what follows are its arguments.
@@ -91,7 +114,7 @@ inline bool ShellReader::run_script(Invocation& in, std::uint32_t index, Dialect
   options.has_positional = true;
   options.positional = Positional{in.first + index + 1, in.count - index - 1, true, word.text};
   if (content.kind == Stream::unknown || (content.kind == Stream::known && looks_binary(content.text))) {
-    uncertain(Unresolved::script, word.span, in.command);
+    uncertain(content.refused ? Unresolved::unreadable : Unresolved::script, word.span, in.command);
     return false;
   }
   options.input = &in.input;
@@ -124,6 +147,7 @@ inline void ShellReader::run_path(Invocation& in) noexcept {
   file.text = name.text;
   file.span = name.span;
   const Stream content = load(file, in.cwd);
+  if (content.refused) uncertain(Unresolved::unreadable, name.span, in.command);
   if (content.kind == Stream::unknown || content.kind == Stream::none) return;
   if (content.kind == Stream::known && looks_binary(content.text)) return;
   Nested options;
@@ -161,7 +185,7 @@ inline string_view package_script(Tree& tree, string_view json, string_view name
   return {};
 }
 
-// npm run NAME, yarn NAME, pnpm NAME; npm exec, pnpm dlx.
+// npm run NAME, yarn NAME, pnpm NAME; npm exec, pnpm dlx; npm install, which runs what package.json names for it.
 inline void ShellReader::run_package_script(Invocation& in) noexcept {
   std::uint32_t at = after_options(in, 1, "CF", "--prefix --workspace --filter --cwd --dir");
   for (std::uint32_t i = 1; i < at; ++i) {
@@ -170,14 +194,32 @@ inline void ShellReader::run_package_script(Invocation& in) noexcept {
       tree_.command(in.command).cwd = in.cwd;
     }
   }
-  if (at >= in.count) return;
   const string_view program = tree_.command(in.command).program;
-  string_view name = text_of(in, at);
+  string_view name = at < in.count ? text_of(in, at) : program == "yarn" ? string_view("install") : string_view();
+  if (name.empty()) return;
+  bool installs = one_of(name, "install i ci add") && program != "pip";
+  for (std::uint32_t i = 1; i < in.count; ++i) installs = installs && text_of(in, i) != "--ignore-scripts" && text_of(in, i) != "--global" && text_of(in, i) != "-g";
+  if (installs) {
+    if (name == "add" || (at < in.count && after_options(in, at + 1, "CFw", "--prefix --workspace --filter --cwd --dir") < in.count)) return;
+    Stream file;
+    file.kind = Stream::file;
+    file.text = "package.json";
+    file.span = in.span;
+    const Stream content = load(file, in.cwd);
+    if (content.kind != Stream::known) return;
+    Nested options;
+    options.via = via::kScript;
+    for (const string_view key : {string_view("preinstall"), string_view("install"), string_view("postinstall"), string_view("preprepare"),
+                                  string_view("prepare"), string_view("postprepare")})
+      if (const string_view text = package_script(tree_, content.text, key); !text.empty()) nested(in, text, in.span, options);
+    return;
+  }
   if (name == "workspace" && program == "yarn" && at + 2 < in.count) {
     at += 2;
     name = text_of(in, at);
   }
   const std::uint32_t direct = at;
+  if (name == "pkg" && at + 2 < in.count && text_of(in, at + 1) == "set") return set_package_scripts(in, at + 2);
   if (one_of(name, "exec dlx x")) {
     std::uint32_t i = after_options(in, at + 1, "pc", "--package");
     Word code;

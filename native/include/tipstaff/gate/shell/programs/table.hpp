@@ -45,6 +45,7 @@ enum class Handler : std::uint8_t {
   tee,
   download,
   copy,
+  patch,
   python,
   node,
   perl,
@@ -58,7 +59,11 @@ enum class Handler : std::uint8_t {
   powershell,
   cmd,
   tool,
-  cloud,  // shell code among the options of a tool for many machines
+  cloud,      // shell code among the options of a tool for many machines
+  elsewhere,  // a command for another machine, or code for an application's own shell, behind some verb
+  playbook,
+  compiler,   // of sources that this very text wrote
+  alias,      // gh alias set
 };
 
 enum class Output : std::uint8_t {
@@ -189,7 +194,7 @@ inline constexpr Program kPrograms[] = {
     {"doppler", Handler::tool}, {"aws-vault", Handler::tool}, {"chamber", Handler::tool}, {"direnv", Handler::tool, Output::trusted},
     {"perf", Handler::tool}, {"nix", Handler::tool}, {"wsl", Handler::tool}, {"distrobox", Handler::tool},
     {"toolbox", Handler::tool}, {"flatpak-spawn", Handler::prefix}, {"ip", Handler::tool},
-    {"infisical", Handler::tool}, {"foreman", Handler::tool}, {"heroku", Handler::tool}, {"nvm", Handler::tool},
+    {"infisical", Handler::tool}, {"foreman", Handler::tool}, {"heroku", Handler::elsewhere}, {"nvm", Handler::tool},
     {"volta", Handler::tool}, {"tsh", Handler::tool}, {"zellij", Handler::tool}, {"devbox", Handler::tool},
     {"teller", Handler::tool}, {"envchain", Handler::prefix, Output::unknown, "", "", 1, 0},
     // Shell code as an option's value, or as operands.
@@ -268,13 +273,49 @@ inline constexpr Program kPrograms[] = {
     {"brew", Handler::none, Output::trusted}, {"starship", Handler::none, Output::trusted},
     {"zoxide", Handler::none, Output::trusted}, {"fnm", Handler::none, Output::trusted},
     {"opam", Handler::none, Output::trusted}, {"dircolors", Handler::none, Output::trusted},
-    {"lesspipe", Handler::none, Output::trusted}, {"minikube", Handler::none, Output::trusted},
-    {"docker-machine", Handler::none, Output::trusted}, {"keychain", Handler::none, Output::trusted},
+    {"lesspipe", Handler::none, Output::trusted}, {"minikube", Handler::elsewhere, Output::trusted},
+    {"docker-machine", Handler::elsewhere, Output::trusted}, {"keychain", Handler::none, Output::trusted},
     {"gpg-agent", Handler::none, Output::trusted}, {"thefuck", Handler::none, Output::trusted},
     {"register-python-argcomplete", Handler::none, Output::trusted}, {"luarocks", Handler::none, Output::trusted},
     {"atuin", Handler::none, Output::trusted}, {"fzf", Handler::none, Output::trusted},
-    {"gh", Handler::none, Output::unknown}, {"resize", Handler::none, Output::trusted},
+    {"gh", Handler::alias}, {"resize", Handler::none, Output::trusted},
     {"tset", Handler::none, Output::trusted}, {"jenv", Handler::none, Output::trusted},
+    // Commands for another machine, code for an application: elsewhere.hpp.
+    {"fly", Handler::elsewhere}, {"flyctl", Handler::elsewhere}, {"adb", Handler::elsewhere},
+    {"hdc", Handler::elsewhere}, {"railway", Handler::elsewhere}, {"scalingo", Handler::elsewhere},
+    {"clever", Handler::elsewhere}, {"cf", Handler::elsewhere}, {"eb", Handler::elsewhere},
+    {"dokku", Handler::elsewhere}, {"convox", Handler::elsewhere}, {"porter", Handler::elsewhere},
+    {"kamal", Handler::elsewhere}, {"lando", Handler::elsewhere}, {"ddev", Handler::elsewhere},
+    {"multipass", Handler::elsewhere}, {"limactl", Handler::elsewhere}, {"lima", Handler::elsewhere},
+    {"colima", Handler::elsewhere}, {"orb", Handler::elsewhere}, {"incus", Handler::elsewhere},
+    {"coder", Handler::elsewhere}, {"devpod", Handler::elsewhere},
+    {"nomad", Handler::elsewhere}, {"pct", Handler::elsewhere}, {"qm", Handler::elsewhere},
+    {"crictl", Handler::elsewhere}, {"ctr", Handler::elsewhere}, {"jexec", Handler::elsewhere},
+    {"machinectl", Handler::elsewhere}, {"systemd-nspawn", Handler::elsewhere}, {"schroot", Handler::elsewhere},
+    {"devcontainer", Handler::elsewhere}, {"bolt", Handler::elsewhere}, {"knife", Handler::elsewhere},
+    {"pyinfra", Handler::elsewhere}, {"ibmcloud", Handler::elsewhere}, {"teleport", Handler::elsewhere},
+    {"waypoint", Handler::elsewhere}, {"platform", Handler::elsewhere}, {"upsun", Handler::elsewhere},
+    {"terminus", Handler::elsewhere}, {"acli", Handler::elsewhere}, {"symfony", Handler::elsewhere},
+    {"sail", Handler::elsewhere}, {"virt-customize", Handler::elsewhere}, {"rails", Handler::elsewhere},
+    {"spring", Handler::elsewhere}, {"irb", Handler::elsewhere}, {"pry", Handler::elsewhere},
+    {"artisan", Handler::elsewhere}, {"manage.py", Handler::elsewhere}, {"django-admin", Handler::elsewhere},
+    {"flask", Handler::elsewhere}, {"wp", Handler::elsewhere}, {"drush", Handler::elsewhere},
+    {"psysh", Handler::elsewhere}, {"prisma", Handler::elsewhere}, {"wrangler", Handler::elsewhere},
+    {"turso", Handler::elsewhere}, {"supabase", Handler::elsewhere}, {"n98-magerun2", Handler::elsewhere},
+    {"snow", Handler::elsewhere}, {"databricks", Handler::elsewhere}, {"dolt", Handler::elsewhere},
+    {"edgedb", Handler::elsewhere}, {"gel", Handler::elsewhere},
+    {"ansible-playbook", Handler::playbook},
+    // Sources that are compiled and run on the spot.
+    {"gcc", Handler::compiler}, {"cc", Handler::compiler},
+    {"clang", Handler::compiler}, {"tcc", Handler::compiler},
+    {"rustc", Handler::compiler}, {"go", Handler::compiler}, {"javac", Handler::compiler}, {"java", Handler::compiler},
+    {"kotlinc", Handler::compiler}, {"zig", Handler::compiler}, {"dart", Handler::compiler},
+    {"dotnet", Handler::compiler}, {"csc", Handler::compiler}, {"mcs", Handler::compiler},
+    {"gfortran", Handler::compiler}, {"fpc", Handler::compiler}, {"ldc2", Handler::compiler},
+    {"dmd", Handler::compiler}, {"v", Handler::compiler}, {"rust-script", Handler::compiler},
+    {"cargo", Handler::compiler}, {"odin", Handler::compiler}, {"hare", Handler::compiler},
+    {"swiftc", Handler::compiler},
+    {"mix", Handler::inline_code}, {"iex", Handler::inline_code},
     // More commands from input or operands.
     {"xargs", Handler::xargs}, {"gxargs", Handler::xargs}, {"parallel", Handler::parallel},
     {"find", Handler::find, Output::find}, {"gfind", Handler::find, Output::find},
@@ -304,7 +345,7 @@ inline constexpr Program kPrograms[] = {
     {"netcat", Handler::socket, Output::remote}, {"telnet", Handler::socket, Output::remote},
     {"socat", Handler::socket, Output::remote}, {"dig", Handler::none, Output::remote},
     {"cp", Handler::copy, Output::empty}, {"mv", Handler::copy, Output::empty}, {"ln", Handler::copy, Output::empty},
-    {"install", Handler::copy, Output::empty},
+    {"install", Handler::copy, Output::empty}, {"dd", Handler::copy}, {"patch", Handler::patch},
     // Code of other dialects.
     {"python", Handler::python}, {"python2", Handler::python}, {"python3", Handler::python}, {"pypy", Handler::python},
     {"pypy3", Handler::python}, {"ipython", Handler::python}, {"node", Handler::node}, {"nodejs", Handler::node},

@@ -162,7 +162,17 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
   if (name == "zip") letter = '\0', long_name = "--unzip-command";
   if (name == "expect") {
     // Tcl, of which only what it starts matters.
-    if (find_option(in, 'c', "", &code) == kNone) return;
+    if (find_option(in, 'c', "", &code) == kNone) {
+      const std::uint32_t at = after_options(in, 1, "cdfbi", "");
+      if (at >= in.count) return;
+      Stream file;
+      file.kind = Stream::file;
+      file.text = text_of(in, at);
+      const Stream script = load(file, in.cwd);
+      if (script.kind != Stream::known) return;
+      code = argument(in, at);
+      code.text = script.text;
+    }
     for (std::size_t at = code.text.find("spawn "); at != string_view::npos; at = code.text.find("spawn ", at)) {
       at += 6;
       Word started = code;
@@ -206,7 +216,12 @@ inline void ShellReader::run_joined(Invocation& in, const Program& program) noex
   Nested options;
   options.via = via::kEvaluated | program.via;
   if (program.name == "hyperfine" || program.name == "concurrently") {
-    for (std::uint32_t i = at; i < in.count; ++i) code_word(in, argument(in, i), options, Dialect::shell);
+    for (std::uint32_t i = at; i < in.count; ++i) {
+      const string_view text = text_of(in, i);
+      const std::size_t colon = text.find(':');  // npm:build:*: scripts of the project
+      if (colon != string_view::npos && one_of(text.substr(0, colon), "npm yarn pnpm bun node deno")) continue;
+      code_word(in, argument(in, i), options, Dialect::shell);
+    }
     Word code;
     if (find_option(in, 'p', "--prepare", &code) != kNone) code_word(in, code, options, Dialect::shell);
     if (find_option(in, 'c', "--cleanup", &code) != kNone) code_word(in, code, options, Dialect::shell);

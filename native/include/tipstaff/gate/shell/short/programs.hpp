@@ -58,7 +58,7 @@ inline constexpr Names kReserved(kReservedList);
 
 // What git does with its own words alone; the others may run code, or read what they are told by another word.
 inline constexpr string_view kGitVerbList[] = {
-    "add",     "am",        "apply",    "blame",     "branch",     "cat-file", "checkout", "cherry-pick", "clean",
+    "add",     "blame",     "branch",     "cat-file", "checkout", "cherry-pick", "clean",
     "clone",   "commit",    "describe", "diff",      "fetch",      "gc",       "init",     "log",         "ls-files",
     "ls-tree", "merge",     "merge-base", "mv",      "pull",       "push",     "reflog",   "remote",      "reset",
     "restore", "rev-list",  "rev-parse", "revert",   "rm",         "shortlog", "show",     "stash",       "status",
@@ -86,6 +86,7 @@ struct Call {
   std::uint32_t count;
   std::uint32_t first_hash;  // of the first word
   const Surroundings& around;
+  bool is_last;  // nothing follows it in its text
 
   template <typename Test>
   bool none(Test test) const noexcept {
@@ -113,6 +114,8 @@ inline bool is_plain_git(const Call& call) noexcept {
 }
 
 inline bool is_plain_package(const Call& call) noexcept {
+  // Installing runs what package.json names.
+  if (call.around.read_file != nullptr && (call.count == 0 || !call.none([](string_view text) noexcept { return is(text, "install") || is(text, "i") || is(text, "ci"); }))) return false;
   if (call.count == 0) return true;
   if (!call.begins_with_operand()) return false;
   const string_view verb = call.first();
@@ -121,6 +124,7 @@ inline bool is_plain_package(const Call& call) noexcept {
     // The words that run a script name it next; a script's own name may be a program's to others than npm.
     return is(call.name, "npm") || is(verb, "run") || call.count == 1;
   }
+  if (is(verb, "pkg")) return false;
   if (is(call.name, "npm")) return !is(verb, "exec") && !is(verb, "dlx") && !is(verb, "x");
   return call.around.read_file == nullptr && (is(verb, "install") || is(verb, "add") || is(verb, "remove"));
 }
@@ -128,7 +132,8 @@ inline bool is_plain_package(const Call& call) noexcept {
 inline bool is_plain_copy(const Call& call) noexcept {
   if (call.count < 2) return true;
   const string_view from = call.words[call.count - 2].text;
-  // A copy of a program is known under its other name.
+  // A copy of a program is known under its other name, and a copy of a script where scripts are read.
+  if (call.around.read_file != nullptr && !call.is_last) return false;
   const auto may_be_program = [](string_view path) noexcept { return path.find("bin") != string_view::npos; };
   if (from.empty() || from[0] == '/' || from[0] == '~') return false;
   return from.find("..") == string_view::npos && !may_be_program(from) && !may_be_program(call.around.cwd);
@@ -148,6 +153,16 @@ inline bool is_plain_sed(const Call& call) noexcept {
          call.words[1].text.find_first_not_of("0123456789,$p") == string_view::npos;
 }
 
+// Modules of Python that run what follows them.
+inline constexpr string_view kRunningModuleList[] = {
+    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy",
+};
+inline constexpr Names kRunningModules(kRunningModuleList);
+inline bool runs_code(const Call& call) noexcept {
+  const string_view first = call.first();
+  return kRunningModules.has(first.size() > 2 ? first.substr(2) : call.count > 1 ? call.words[1].text : string_view());
+}
+
 // Whether its handler does nothing.
 inline bool does_nothing(const Call& call) noexcept {
   using shell::Handler;
@@ -158,13 +173,15 @@ inline bool does_nothing(const Call& call) noexcept {
     case Handler::kubectl: return call.none([](string_view text) noexcept { return is(text, "--"); });
     case Handler::container:
       return call.none([](string_view text) noexcept { return is(text, "exec") || is(text, "run") || is(text, "create"); });
-    case Handler::python: return call.count != 0 && (begins(call.first(), "-m") || is(call.first(), "--version"));
+    case Handler::python: return call.count != 0 && ((begins(call.first(), "-m") && !runs_code(call)) || is(call.first(), "--version"));
     case Handler::copy: return is_plain_copy(call);
     case Handler::tar:
       return call.none([](string_view text) noexcept { return begins(text, "--") || begins(text, "-I"); });
     case Handler::cloud: return is_plain_cloud(call);
     case Handler::tool: return !is(call.name, "wsl") && kToolVerbs.has(call.first(), call.first_hash);
     case Handler::sed: return is_plain_sed(call);
+    case Handler::compiler: return call.none([](string_view text) noexcept { return is(text, "-") || is(text, "/dev/stdin"); });
+    case Handler::alias: return !is(call.first(), "alias");
     default: return false;
   }
 }

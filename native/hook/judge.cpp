@@ -1,0 +1,450 @@
+// One event of a host, judged: what the engine found, what a person allowed, what is said about it.
+#include "tipstaff/hook/judge.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/patch/former.hpp"
+#include "tipstaff/gate/tree/files.hpp"
+#include "tipstaff/hook/approvals.hpp"
+#include "tipstaff/hook/event.hpp"
+#include "tipstaff/hook/guidance.hpp"
+#include "tipstaff/hook/json.hpp"
+#include "tipstaff/hook/redaction.hpp"
+#include "tipstaff/hook/reply.hpp"
+#include "tipstaff/hook/run.hpp"
+#include "tipstaff/hook/state.hpp"
+
+namespace tipstaff::hook {
+
+namespace judging {
+namespace {
+
+using gate::Decision;
+
+constexpr std::size_t kLongestShown = 1 << 20;  // of a call that a person may be asked to read
+
+Decision worse(Decision one, Decision other) noexcept { return one > other ? one : other; }
+
+std::string_view gate_name(gate::Gate gate) noexcept {
+  switch (gate) {
+    case gate::Gate::allowlist: return "tool-allowlist";
+    case gate::Gate::diff_size: return "diff-size";
+    case gate::Gate::secrets: return "secrets";
+    default: return "destructive-ops";
+  }
+}
+
+// Text of a finding's place, short, on one line, without the bytes that steer a terminal.
+void quote(std::string_view text, Writer& out) noexcept {
+  constexpr std::size_t kLongest = 96;
+  const bool cut = text.size() > kLongest;
+  std::size_t end = cut ? kLongest : text.size();
+  while (cut && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  out.raw("`");
+  for (std::size_t i = 0; i < end; ++i) {
+    const unsigned char byte = static_cast<unsigned char>(text[i]);
+    const char plain = byte < 0x20 || byte == 0x7f ? ' ' : text[i];
+    out.raw({&plain, 1});
+  }
+  out.raw(cut ? " ...`" : "`");
+}
+
+void say_secret(const HookEvent& event, const Judgement& judgement, Writer& out) noexcept {
+  out.raw(judgement.secrets == 1 ? "A secret (" : "Secrets (").raw(judgement.secret.rule);
+  out.raw(judgement.secrets == 1 ? ") stands in " : ") stand in ");
+  if (judgement.secret_field < event.field_count) {
+    out.raw("the call's ");
+    quote(event.fields[judgement.secret_field].name, out);
+  } else {
+    out.raw("the name of a field");
+  }
+  out.raw(". Safer: keep it in the environment or a secret store, and name it there.");
+}
+
+void say_finding(const HookEvent& event, const gate::Image& image, const gate::Finding& finding,
+                        const Judgement& judgement, Writer& out) noexcept {
+  if (finding.rule != gate::kNothing) {
+    const gate::record::Rule& rule = image.rules[finding.rule];
+    out.raw(image.text(rule.reason));
+    out.raw(" [").raw(image.text(rule.id)).raw("]");
+    if (finding.field < event.field_count) {
+      const std::string_view text = event.fields[finding.field].text;
+      if (finding.focus.start < finding.focus.end && finding.focus.end <= text.size()) {
+        out.raw(" in ");
+        quote(text.substr(finding.focus.start, finding.focus.end - finding.focus.start), out);
+      }
+    }
+    const std::string_view safer = image.text(rule.safer);
+    if (!safer.empty()) out.raw(" Safer: ").raw(safer);
+    if (rule.because != gate::kNothing) out.raw(" (relaxed here: ").raw(image.text(rule.because)).raw(")");
+    return;
+  }
+  switch (finding.gate) {
+    case gate::Gate::allowlist:
+      out.raw("The tool ");
+      quote(event.tool, out);
+      out.raw(" is not among the tools that the policy allows.");
+      return;
+    case gate::Gate::diff_size:
+      out.raw(finding.uncertain ? "This run has changed more lines than the policy likes; this call changes "
+                                : "This call changes ");
+      out.number(finding.classes).raw(" lines. Safer: smaller steps, each with its tests.");
+      return;
+    case gate::Gate::secrets: say_secret(event, judgement, out); return;
+    default: out.raw("Something in this call is only known when it runs."); return;
+  }
+}
+
+// The findings by how bad they are: decision, then severity.
+std::uint32_t worst_first(const Situation& situation, const gate::Verdict& verdict, std::uint32_t* order) noexcept {
+  const auto rank = [&](const gate::Finding& finding) noexcept {
+    const std::uint32_t severity = finding.rule != gate::kNothing ? situation.image->rules[finding.rule].severity : 2;
+    return static_cast<std::uint32_t>(finding.decision) * 8 + severity;
+  };
+  for (std::uint32_t i = 0; i < verdict.count; ++i) {
+    std::uint32_t at = i;
+    for (; at > 0 && rank(verdict.findings[order[at - 1]]) < rank(verdict.findings[i]); --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return verdict.count;
+}
+
+void say(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
+  Writer out(judgement->reason, Judgement::kReasonBytes - 512);
+  Reply& reply = judgement->reply;
+  const gate::Verdict& verdict = judgement->verdict;
+  if (situation.fault != PolicyFault::none && reply.decision != Decision::allow) {
+    const bool own = situation.fault == PolicyFault::stale || situation.fault == PolicyFault::uncompiled;
+    out.raw("tipstaff: ").raw(name_of(situation.fault)).raw(own
+        ? "; a person should run `tipstaff compile`. "
+        : ", so its built-in rules judged; a person should run `tipstaff install`. ");
+  }
+  if (!event.readable) out.raw("Not all that this call would do can be read. ");
+  std::uint32_t said = 0;
+  std::uint32_t order[gate::Verdict::kFindings];
+  const std::uint32_t count = worst_first(situation, verdict, order);
+  for (std::uint32_t i = 0; i < count && said < Judgement::kSaid; ++i) {
+    const gate::Finding& finding = verdict.findings[order[i]];
+    if (finding.decision == Decision::allow) continue;
+    if (said++ != 0) out.raw(" ");
+    say_finding(event, *situation.image, finding, *judgement, out);
+  }
+  if (reply.decision == Decision::confirm && judgement->has_subject && !out.full()) {
+    Writer more(judgement->reason + out.size(), Judgement::kReasonBytes - out.size());
+    if (out.size() != 0 && out.view().back() != ' ') more.raw(" ");
+    more.raw(replies::stops(event, reply) ? "A person must allow this first, in a terminal: `tipstaff approve "
+                                          : "Or a person allows exactly this once, in a terminal: `tipstaff approve ");
+    more.raw(judgement->subject.code_view()).raw("`, and then the same call is tried again.");
+    reply.reason = {judgement->reason, out.size() + more.size()};
+    return;
+  }
+  reply.reason = out.view();
+  if (reply.reason.empty() && reply.decision != Decision::allow) reply.reason = "tipstaff's policy stops this call.";
+}
+
+// Writes what a person looks at: all of the call, or false.
+bool show_call(const HookEvent& event, const Situation& situation, const Judgement& judgement, Writer& out) noexcept {
+  out.raw("{\"code\":").string(judgement.subject.code_view()).raw(",\"subject\":").string(judgement.subject.hex_view());
+  out.raw(",\"asked\":").number(situation.now_s).raw(",\"host\":").string(name_of(event.host));
+  out.raw(",\"tool\":").string(event.tool).raw(",\"cwd\":").string(situation.cwd);
+  out.raw(",\"reason\":").string(judgement.reply.reason).raw(",\"findings\":[");
+  std::uint32_t order[gate::Verdict::kFindings];
+  const std::uint32_t count = worst_first(situation, judgement.verdict, order);
+  bool first = true;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const gate::Finding& finding = judgement.verdict.findings[order[i]];
+    if (finding.decision == gate::Decision::allow || finding.rule == gate::kNothing) continue;
+    const gate::record::Rule& rule = situation.image->rules[finding.rule];
+    out.raw(first ? "{\"rule\":" : ",{\"rule\":").string(situation.image->text(rule.id));
+    out.raw(",\"reason\":").string(situation.image->text(rule.reason)).raw("}");
+    first = false;
+  }
+  out.raw("],\"fields\":");
+  if (event.input != kNoNode) {
+    write_json(*situation.json, event.input, out);
+  } else {
+    out.raw("{");
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      if (i != 0) out.raw(",");
+      out.string(event.fields[i].name).raw(":").string(event.fields[i].text);
+    }
+    out.raw("}");
+  }
+  out.raw(",\"scripts\":[");
+  for (std::uint32_t i = 0; i < judgement.files.shown(); ++i) {
+    const ReadFiles::File& file = judgement.files[i];
+    char hex[64];
+    write_hex(file.digest, hex);
+    out.raw(i == 0 ? "{\"path\":" : ",{\"path\":").string(file.path_view());
+    out.raw(",\"bytes\":").number(file.bytes).raw(",\"sha256\":").string({hex, sizeof hex}).raw("}");
+  }
+  out.raw("],\"more_scripts\":").number(judgement.files.count() - judgement.files.shown()).raw("}\n");
+  return !out.full();
+}
+
+// Returns whether a person can be shown all that they would allow.
+bool leave_for_a_person(const HookEvent& event, const Situation& situation, const Judgement& judgement) noexcept {
+  const std::size_t wanted = 6 * situation.input_bytes + 64 * 1024;  // every byte may need an escape of six
+  if (situation.input_bytes > kLongestShown) return false;
+  void* memory = ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  Writer out(static_cast<char*>(memory), wanted);
+  const bool whole = show_call(event, situation, judgement, out);
+  if (whole) approvals::leave(*situation.state, judgement.subject, out.view());
+  ::munmap(memory, wanted);
+  return whole;
+}
+
+// Looks for secrets and masks them: all that is shown or kept of the call is shown and kept so.
+void mask_secrets(const HookEvent& event, const Situation& situation, bool counts, Judgement* judgement) noexcept {
+  Redaction& redaction = judgement->redaction;
+  std::string_view path;
+  for (std::uint32_t i = 0; i < event.field_count && path.empty(); ++i)
+    if (gate::ascii::one_of(event.fields[i].name, "file_path path filename file target_file notebook_path filepath")) path = event.fields[i].text;
+  std::uint32_t severity = 0;
+  // A secret that only its name tells is one of a trial in many a call: it is masked there, and does not count.
+  const auto take = [&](const Redaction::Weight& weight, std::uint32_t field) noexcept {
+    if (weight.counted == 0) return;
+    if (judgement->secrets == 0) {
+      judgement->secret = weight.first;
+      judgement->secret_field = field;
+    }
+    judgement->secrets += weight.counted;
+    if (weight.severity > severity) severity = weight.severity;
+  };
+  for (std::uint32_t i = 0; i < event.field_count; ++i) {
+    const gate::Field& field = event.fields[i];
+    // What an edit takes away is no new secret: taking it away is what is wanted.
+    gate::FormerParts former(event.tool, field.name, field.text);
+    gate::Span part;
+    const bool all_former = gate::FormerParts(event.tool, field.name, field.text).next(&part) &&
+                            part.end - part.start == field.text.size();
+    Redaction::Weight weight;
+    weight.command = gate::ascii::one_of(field.name, "command cmd commands shell_command bash shell command_line script chars argv");
+    if (redaction.mask(field.text, true, &weight, path, &former) == 0)
+      redaction.mask_named(field.name, field.text, true, &weight, path);
+    if (!all_former) take(weight, i);
+  }
+  if (event.input != kNoNode) {
+    Redaction::Weight weight;
+    redaction.mask_names(*situation.json, event.input, &weight);
+    take(weight, event.field_count);
+  }
+  if (judgement->secrets == 0 || !counts) return;
+  gate::Finding finding;
+  finding.gate = gate::Gate::secrets;
+  finding.decision = severity >= 3 ? Decision::block : severity == 2 ? Decision::confirm : Decision::warn;
+  finding.field = judgement->secret_field;
+  judgement->verdict.add(finding);
+}
+
+// $TMPDIR where it is below a known temporary place and holds neither the home nor the repository; else empty. Whoever
+// sets it elsewhere would make a home or a repository a place where anything may be deleted.
+std::string_view temporary_folder(std::string_view home, std::string_view repository) noexcept {
+  std::string_view folder = environment("TMPDIR");
+  while (folder.size() > 1 && folder.back() == '/') folder.remove_suffix(1);
+  bool known = false;
+  for (const std::string_view place : {"/tmp", "/var/tmp", "/var/folders", "/private/tmp", "/private/var/folders", "/dev/shm", "/run/user"})
+    known = known || (folder.substr(0, place.size()) == place && (folder.size() == place.size() || folder[place.size()] == '/'));
+  if (!known || folder.find("/..") != std::string_view::npos) return {};
+  for (const std::string_view kept : {home, repository})
+    if (!kept.empty() && kept.substr(0, folder.size()) == folder && (kept.size() == folder.size() || kept[folder.size()] == '/')) return {};
+  return folder;
+}
+
+void before_tool(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
+  gate::Settings settings;
+  settings.config = situation.image->config;
+  settings.unattended = event.unattended;
+  gate::Surroundings around;
+  around.cwd = situation.folder;
+  around.repository = situation.repository;
+  around.home = environment("HOME");
+  around.temporary = temporary_folder(around.home, situation.repository);
+  around.state = situation.state->view();
+  around.program = situation.program;
+  around.follows_links = true;
+  judgement->files.open(&around);
+  gate::Event call;
+  call.tool = event.tool.empty() ? std::string_view("Shell") : event.tool;
+  call.fields = event.fields;
+  call.field_count = event.field_count;
+
+  Run run;
+  run.open(*situation.state, event);
+  gate::evaluate(*situation.image, settings, call, around, tree, &run.flow, &judgement->verdict);
+  run.save();
+
+  Reply& reply = judgement->reply;
+  const auto on_error = static_cast<Decision>(situation.image->config.on_error);
+  const bool scans = judgement->redaction.open(situation.secrets, situation.own_secrets);
+  const bool wants_scan = settings.on(gate::Gate::secrets);
+  Decision decision = judgement->verdict.decision;
+  if (situation.fault != PolicyFault::none || !event.readable || (wants_scan && !scans)) decision = worse(decision, on_error);
+  reply.unattended = event.unattended;
+  // Before anything is masked: an approval is for the call as it is.
+  // It may be for what only the secrets come to.
+  if ((decision == Decision::confirm || (wants_scan && decision != Decision::block)) && situation.state->ok()) {
+    judgement->subject = subject_of(*situation.json, event, situation.cwd, judgement->files);
+    judgement->has_subject = true;
+  }
+  if (wants_scan || decision != Decision::allow) mask_secrets(event, situation, wants_scan, judgement);
+  reply.decision = worse(decision, judgement->verdict.decision);
+  if (reply.decision != Decision::confirm) judgement->has_subject = false;
+  if (reply.decision == Decision::confirm && judgement->has_subject) {
+    const approvals::Answer answer = approvals::take(*situation.state, judgement->subject, event, situation.now_s);
+    if (answer == approvals::Answer::allowed) {
+      judgement->approved = true;
+      reply.decision = Decision::warn;
+      reply.reason = "A person allowed exactly this call, once.";
+      return;
+    }
+    if (answer == approvals::Answer::refused) {
+      reply.decision = Decision::block;
+      reply.reason = "A person has refused exactly this call. Ask them what they want instead.";
+      return;
+    }
+  }
+  say(event, situation, judgement);
+  if (reply.decision != Decision::confirm || !judgement->has_subject || event.phase != Phase::before_tool) return;
+  if (leave_for_a_person(event, situation, *judgement)) return;
+  // Nobody can allow what nobody can read.
+  judgement->has_subject = false;
+  say(event, situation, judgement);
+}
+
+// Every text below a value, one after the other.
+void gather(const Json& json, std::uint32_t index, Writer& out) noexcept {
+  const JsonNode& node = json[index];
+  if (node.kind == JsonKind::string && !node.text.empty()) out.raw(node.text).raw("\n");
+  for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next) gather(json, i, out);
+}
+
+// Masks the secrets of what a tool gave, in the words of each host: as the tool's own output where it takes one, else as
+// the text that stands in its place, else as a note beside it.
+void after_tool(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
+  gate::Settings settings;
+  settings.config = situation.image->config;
+  if (event.output == kNoNode || !settings.on(gate::Gate::secrets)) return;
+  const Json& json = *situation.json;
+  if (!judgement->redaction.open(situation.secrets, situation.own_secrets)) return withhold(event, json, &judgement->reply);
+  if (judgement->redaction.mask_all(json, event.output, {}, false) == 0) return;
+  judgement->secrets = judgement->redaction.distinct();  // a host may show the same output twice
+  Reply& reply = judgement->reply;
+  Writer reason(judgement->reason, Judgement::kReasonBytes);
+  const bool masks = event.host != Host::cursor || gate::ascii::starts_with(event.tool, "mcp:");
+  reason.raw("tipstaff found ").number(judgement->secrets).raw(judgement->secrets == 1 ? " secret" : " secrets");
+  reason.raw(masks ? judgement->secrets == 1 ? " in the tool's output and masked it: asterisks stand in its place."
+                                             : " in the tool's output and masked them: asterisks stand in their place."
+                   : " in the tool's output, which this host does not let it mask. Do not repeat it anywhere.");
+  reply.decision = Decision::warn;
+  reply.reason = reason.view();
+  if (!masks) {
+    reply.context = reply.reason;
+    return;
+  }
+  const std::size_t room = 6 * situation.input_bytes + 4096;  // every byte may need an escape of six
+  void* memory = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return withhold(event, json, &reply);
+  Writer out(static_cast<char*>(memory), room);
+  if (event.host == Host::gemini || event.host == Host::codex) {
+    out.raw(reply.reason).raw("\n\n");
+    const std::uint32_t shown = json.find(event.output, "llmContent");
+    gather(json, shown != kNoNode ? shown : event.output, out);
+    reply.replacement = out.view();
+    return;
+  }
+  const std::uint32_t text = json.find(event.output, "textResultForLlm");
+  if (event.host == Host::copilot && text != kNoNode) {
+    out.raw("{\"resultType\":\"success\",\"textResultForLlm\":");
+    write_json(json, text, out);
+    out.raw("}");
+  } else {
+    write_json(json, event.output, out);
+  }
+  if (out.full()) return withhold(event, json, &reply);
+  reply.output = out.view();
+}
+
+}  // namespace
+}  // namespace judging
+
+void withhold(const HookEvent& event, const Json& json, Reply* reply) noexcept {
+  constexpr std::string_view kReason =
+      "tipstaff could not search this output for secrets in the time that it has, so the output is withheld. "
+      "Print less of it at a time.";
+  reply->decision = gate::Decision::warn;
+  reply->reason = kReason;
+  switch (event.host) {
+    case Host::gemini:
+    case Host::codex: reply->replacement = kReason; return;
+    case Host::cursor:
+      if (!gate::ascii::starts_with(event.tool, "mcp:")) {
+        reply->context = kReason;
+        return;
+      }
+      reply->output = "\"[withheld by tipstaff: not searched for secrets]\"";
+      return;
+    case Host::copilot:
+      if (json.find(event.output, "textResultForLlm") != kNoNode) {
+        reply->output = "{\"resultType\":\"success\",\"textResultForLlm\":\"[withheld by tipstaff: not searched for secrets]\"}";
+        return;
+      }
+      break;
+    default: break;
+  }
+  reply->output = json[event.output].kind == JsonKind::object
+                      ? "{\"stdout\":\"[withheld by tipstaff: not searched for secrets]\",\"stderr\":\"\",\"interrupted\":false}"
+                      : "\"[withheld by tipstaff: not searched for secrets]\"";
+}
+
+void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept {
+  switch (event.phase) {
+    case Phase::before_tool:
+    case Phase::permission: return judging::before_tool(event, situation, tree, judgement);
+    case Phase::prompt:
+    case Phase::session_start: {
+      Writer out(judgement->context, sizeof judgement->context);
+      guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
+      judgement->reply.context = out.view();
+      return;
+    }
+    case Phase::after_tool: return judging::after_tool(event, situation, judgement);
+    default: return;
+  }
+}
+
+void record(const HookEvent& event, const Situation& situation, const Judgement& judgement, std::uint64_t us) noexcept {
+  if (!situation.state->ok() || event.phase == Phase::other) return;
+  char memory[16 * 1024];
+  Writer out(memory, sizeof memory - 2);
+  out.raw("{\"v\":1,\"at\":").number(situation.now_s).raw(",\"us\":").number(us);
+  out.raw(",\"host\":").string(name_of(event.host)).raw(",\"event\":").string(event.name.substr(0, 64));
+  out.raw(",\"session\":").string(event.session.substr(0, 128)).raw(",\"agent\":").string(event.agent.substr(0, 128));
+  out.raw(",\"cwd\":").string(situation.cwd.substr(0, 1024)).raw(",\"tool\":").string(event.tool.substr(0, 128));
+  out.raw(",\"decision\":").string(gate::engine::name_of(judgement.reply.decision));
+  if (judgement.approved) out.raw(",\"approved\":").string(judgement.subject.code_view());
+  if (judgement.has_subject) out.raw(",\"subject\":").string(judgement.subject.hex_view());
+  if (judgement.secrets != 0) out.raw(",\"secrets\":").number(judgement.secrets);
+  if (situation.fault != PolicyFault::none) out.raw(",\"policy\":").string(name_of(situation.fault));
+  out.raw(",\"rules\":[");
+  bool first = true;
+  for (std::uint32_t i = 0; i < judgement.verdict.count && i < 16; ++i) {
+    const gate::Finding& finding = judgement.verdict.findings[i];
+    if (!first) out.raw(",");
+    first = false;
+    out.string(finding.rule != gate::kNothing ? situation.image->text(situation.image->rules[finding.rule].id)
+                                              : judging::gate_name(finding.gate));
+  }
+  out.raw("]}\n");
+  if (out.full()) return;
+  Path path = *situation.state;
+  append_line(path.add("/spool.jsonl"), out.view());
+}
+
+}  // namespace tipstaff::hook

@@ -1,0 +1,358 @@
+// What the gate itself is made of on this machine, and which words of a command lead to it: its state folder with the
+// key, the approvals and the policies, its program, and the settings by which hosts start it.
+//
+// Rules judge it as commands of their own, so that what any program may do with it is data:
+//   @gate KIND PROGRAM PATH WORDS...   KIND: state log holds-state program holds-program registration
+//                                      holds-registration
+//   @answers PROGRAM WORDS...          words that ask for what a person alone may do, or code that calls for it
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/gate/paths/classes.hpp"
+
+namespace tipstaff::gate {
+
+// Ordered from harmless to harmful.
+enum class Guarded : std::uint8_t { none, log, holds_registration, registration, holds_program, program, holds_state, state };
+
+inline std::string_view name_of(Guarded kind) noexcept {
+  switch (kind) {
+    case Guarded::log: return "log";
+    case Guarded::holds_registration: return "holds-registration";
+    case Guarded::registration: return "registration";
+    case Guarded::holds_program: return "holds-program";
+    case Guarded::program: return "program";
+    case Guarded::holds_state: return "holds-state";
+    case Guarded::state: return "state";
+    case Guarded::none: break;
+  }
+  return "none";
+}
+
+// Files by which a host starts the gate, and what it is compiled from; a subset of kWiringFolders: no checks of commits.
+inline constexpr WiringFolder kRegistrations[] = {
+    {".claude", "settings.json settings.local.json managed-settings.json"},
+    {".codex", "hooks.json config.toml requirements.toml"},
+    {".gemini", "settings.json"},
+    {".cursor", "hooks.json cli.json cli-config.json"},
+    {".copilot", "hooks config.json settings.json"},
+    {".tipstaff", "gates.toml packs secrets"},
+    {".qwen", "settings.json"},
+    {".opencode", "plugin plugins opencode.json"},
+};
+
+namespace guarded_detail {
+
+inline bool holds(std::string_view text, std::string_view part) noexcept { return text.find(part) != std::string_view::npos; }
+
+// Whether what follows `tipstaff` in one text asks for an answer: a word of its own, behind something that is no name.
+inline bool asks_for_answer(std::string_view rest) noexcept {
+  if (rest.size() > 200) rest = rest.substr(0, 200);
+  for (const std::string_view verb : {std::string_view("approve"), std::string_view("uninstall")}) {
+    for (std::size_t at = rest.find(verb); at != std::string_view::npos; at = rest.find(verb, at + 1)) {
+      const char before = at == 0 ? 'x' : rest[at - 1];
+      const char after = at + verb.size() < rest.size() ? rest[at + verb.size()] : ' ';
+      const bool apart = !ascii::is_name(before) && before != '-' && before != '/' && before != '.';
+      if (apart && !ascii::is_name(after) && after != '-' && after != '.' && after != '/') return true;
+    }
+  }
+  return false;
+}
+
+// Code that calls this package's own answering, or writes its policies.
+inline bool imports_answering(std::string_view code) noexcept {
+  if (!holds(code, "tipstaff") || !holds(code, "import")) return false;
+  for (const std::string_view name :
+       {std::string_view("tipstaff.hosts"), std::string_view("tipstaff import hosts"), std::string_view("hosts.approvals"),
+        std::string_view("import approvals"), std::string_view("read_key"), std::string_view("write_policy"),
+        std::string_view("compile_policy"), std::string_view("policy_file"), std::string_view("tipstaff.store.state")})
+    if (holds(code, name)) return true;
+  return holds(code, "tipstaff.cli") && (holds(code, "approve") || holds(code, "uninstall"));
+}
+
+}  // namespace guarded_detail
+
+// Whether text asks for, or code calls for, what a person alone may do: `tipstaff approve`.
+inline bool calls_for_answer(std::string_view text) noexcept {
+  using namespace guarded_detail;
+  for (std::size_t at = text.find("tipstaff"); at != std::string_view::npos; at = text.find("tipstaff", at + 8))
+    if (asks_for_answer(text.substr(at + 8))) return true;
+  return imports_answering(text);
+}
+
+// Finds what is guarded among the words of commands. Made for one event; paths are taken apart when first asked for.
+class GuardedPlaces {
+ public:
+  explicit GuardedPlaces(const Surroundings& around) noexcept : around_(around) {}
+
+  // False: no word of this text leads there, as long as no link does. At most one pass over the text.
+  bool may_be_in(std::string_view text) noexcept {
+    if (around_.state.empty() && around_.program.empty()) return false;
+    if (around_.follows_links) return true;
+    if (near(around_.cwd)) return true;
+    char before = ' ';
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      switch (c) {
+        case '~': case '*': case '?': case '[': case '$': case '`': case '{': return true;
+        case '.':
+          if (i + 1 == text.size() || before == '.') return true;
+          // Folders of hosts, and `.` alone.
+          if (before == ' ' || before == '/' || before == '=' || before == '"' || before == '\'') return true;
+          break;
+        case 't':
+          if (i + 1 < text.size() && text[i + 1] == 'i' && text.substr(i, 8) == "tipstaff") return true;
+          break;
+        case '/':
+          if (i + 1 == text.size() || !ascii::is_name(text[i + 1])) return true;
+          break;
+        default: break;
+      }
+      before = c;
+    }
+    return holds_name(text, around_.state) || holds_name(text, around_.program) || leads_up(text);
+  }
+
+  // What a word leads to: the worst that one of its readings as a path is.
+  Guarded find(const Command& command, const Word& word) noexcept {
+    const std::string_view text = word.text;
+    if (text.empty() || text.size() > 4096) return Guarded::none;
+    if ((command.via & (via::kRemote | via::kContainer)) != 0 && !word.has(word_flag::kHostPath)) return Guarded::none;
+    if (text.find("://") != std::string_view::npos && !ascii::starts_with(text, "file://")) return Guarded::none;
+    Guarded worst = Guarded::none;
+    const auto look = [&](std::string_view part) noexcept {
+      if (part.empty()) return;
+      const Guarded found = of_path(command, part, word);
+      if (found > worst) worst = found;
+    };
+    if (text[0] != '-') look(text);
+    // --file=PATH, if=PATH, -v PATH:PATH, @PATH, -IPATH
+    if (text[0] == '@') look(text.substr(1));
+    if (text.size() > 2 && text[0] == '-' && text[1] != '-') look(text.substr(2));
+    std::uint32_t parts = 0;
+    for (std::size_t at = text.find_first_of("=:,@"); at != std::string_view::npos && parts < 6; at = text.find_first_of("=:,@", at + 1), ++parts) {
+      if (text[at] == ':' || text[at] == ',') look(text.substr(0, at));
+      std::string_view rest = text.substr(at + 1);
+      if (const std::size_t end = rest.find_first_of(":,"); end != std::string_view::npos) look(rest.substr(0, end));
+      look(rest);
+    }
+    return worst;
+  }
+
+  // What a copy, move or link puts in place: FOLDER/NAME, or what is in the source where its contents are meant.
+  Guarded filled(const Command& command, const Word* words) noexcept {
+    const bool container = ascii::one_of(command.program, "docker podman nerdctl");
+    if (!container && !ascii::one_of(command.program, "cp mv ln install rsync scp gcp rclone")) return Guarded::none;
+    if (container && (command.word_count == 0 || words[0].text != "cp")) return Guarded::none;
+    const Word* to = nullptr;
+    bool contents = false, named = false;
+    for (std::uint32_t i = container ? 1 : 0; i < command.word_count; ++i) {
+      const std::string_view text = words[i].text;
+      if (text == "--no-target-directory" || (text.size() > 1 && text[0] == '-' && text[1] != '-' && text.find('T') != std::string_view::npos)) contents = true;
+      if ((text == "-t" || text == "--target-directory") && i + 1 < command.word_count) to = &words[i + 1], named = true;
+      else if (!named && !text.empty() && text[0] != '-') to = &words[i];
+    }
+    Word folder = to != nullptr ? *to : Word{};
+    for (std::uint32_t i = 0; i < command.word_count; ++i)
+      if (ascii::starts_with(words[i].text, "--target-directory=")) folder = words[i], folder.text.remove_prefix(19), to = nullptr, named = true;
+    if (folder.text.empty()) return Guarded::none;
+    Guarded worst = Guarded::none;
+    for (std::uint32_t i = container ? 1 : 0; i < command.word_count; ++i) {
+      if (&words[i] == to || words[i].text.empty() || words[i].text[0] == '-') continue;
+      const Guarded found = put_in(command, words[i], folder, contents);
+      if (found > worst) worst = found;
+    }
+    return worst;
+  }
+
+  // What the folder is in which a command runs.
+  Guarded of_folder(std::string_view cwd) noexcept {
+    if (cwd.empty() || around_.state.empty()) return Guarded::none;
+    PathParts path;
+    path_detail::take_place(cwd, &path);
+    const path_detail::Relation relation = to_state(path);
+    return relation == path_detail::Relation::same || relation == path_detail::Relation::inside ? Guarded::state : Guarded::none;
+  }
+
+ private:
+  using Relation = path_detail::Relation;
+
+  struct Kept {
+    PathParts lexical, real;
+    bool known = false, has_real = false;
+    char memory[4096];
+  };
+
+  // In the state folder, or above it: then words without a slash lead there.
+  bool near(std::string_view cwd) const noexcept {
+    const std::string_view state = around_.state;
+    return !cwd.empty() && !state.empty() &&
+           (state.substr(0, cwd.size()) == cwd || cwd.substr(0, state.size()) == state);
+  }
+  static bool holds_name(std::string_view text, std::string_view path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash != std::string_view::npos && slash + 1 < path.size() && guarded_detail::holds(text, path.substr(slash + 1));
+  }
+  // Absolute paths that are short may hold it.
+  bool leads_up(std::string_view text) const noexcept {
+    for (const std::string_view path : {around_.state, around_.program}) {
+      for (std::size_t end = path.find('/', 1); end != std::string_view::npos; end = path.find('/', end + 1))
+        if (guarded_detail::holds(text, path.substr(0, end))) return true;
+    }
+    return false;
+  }
+
+  void know(Kept* kept, std::string_view place) noexcept {
+    if (kept->known) return;
+    kept->known = true;
+    path_detail::take_place(place, &kept->lexical);
+    kept->has_real = path_detail::real_place(around_, kept->lexical, true, kept->memory, sizeof kept->memory, &kept->real);
+  }
+  static Relation related(const PathParts& path, const Kept& kept, std::uint32_t* depth) noexcept {
+    Relation relation = path_detail::relate(path, kept.lexical);
+    *depth = kept.lexical.count;
+    if (relation == Relation::other && kept.has_real) {
+      relation = path_detail::relate(path, kept.real);
+      *depth = kept.real.count;
+    }
+    return relation;
+  }
+  Relation to_state(const PathParts& path) noexcept {
+    know(&state_, around_.state);
+    std::uint32_t depth = 0;
+    return related(path, state_, &depth);
+  }
+
+  bool is_there(const Command& command, std::string_view folder, std::string_view first, std::string_view second) const noexcept {
+    if (around_.real_path == nullptr) return false;
+    char path[4096], real[4096];
+    std::size_t size = 0;
+    const auto add = [&](std::string_view part) noexcept {
+      if (size + part.size() + 1 > sizeof path) return size = sizeof path, false;
+      if (size != 0 && path[size - 1] != '/') path[size++] = '/';
+      std::memcpy(path + size, part.data(), part.size());
+      size += part.size();
+      return true;
+    };
+    if (!folder.empty() && folder[0] == '~' && (folder.size() == 1 || folder[1] == '/')) {
+      if (!add(around_.home)) return false;
+      folder.remove_prefix(folder.size() == 1 ? 1 : 2);
+    } else if (folder.empty() || folder[0] != '/') {
+      if (command.cwd.empty() || !add(command.cwd)) return false;
+    } else {
+      path[size++] = '/';
+      folder.remove_prefix(1);
+    }
+    if (!add(folder) || !add(first) || (!second.empty() && !add(second))) return false;
+    return around_.real_path(around_.self, {path, size}, real, sizeof real) != 0;
+  }
+
+  Guarded put_in(const Command& command, const Word& source, const Word& folder, bool contents) noexcept {
+    std::string_view from = source.text;
+    contents = contents || ascii::ends_with(from, "/.") || (command.program == "rsync" && from.size() > 1 && from.back() == '/');
+    while (from.size() > 1 && from.back() == '/') from.remove_suffix(1);
+    std::size_t slash = from.rfind('/');
+    std::string_view name = slash == std::string_view::npos ? from : from.substr(slash + 1);
+    const bool pattern = source.has(word_flag::kGlob) && name.find_first_of("*?[") != std::string_view::npos;
+    if (pattern) contents = name[0] == '.' || name[0] == '[' || name[0] == '?';
+    Guarded worst = Guarded::none;
+    const auto target = [&](std::string_view first, std::string_view second) noexcept {
+      char path[4096];
+      std::size_t size = 0;
+      for (const std::string_view part : {folder.text, std::string_view("/"), first, second.empty() ? second : std::string_view("/"), second}) {
+        if (size + part.size() > sizeof path) return;
+        std::memcpy(path + size, part.data(), part.size());
+        size += part.size();
+      }
+      const std::string_view whole(path, size);
+      Word word = folder;
+      const std::uint32_t bits = path_detail::classify_text(around_, command, whole, word, false);
+      if ((bits & path_class::kTemporary) != 0 && (bits & (path_class::kRepository | path_class::kHome)) == 0) return;
+      Guarded found = of_path(command, whole, word);
+      if (found == Guarded::holds_registration) found = Guarded::registration;
+      if (found > worst) worst = found;
+    };
+    if (!contents) {
+      if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) name.remove_prefix(colon + 1);
+      if (name == ".github" && is_there(command, from, "hooks", {})) target(name, "hooks");
+      if (!pattern && name.size() > 1 && name[0] == '.' && name != "..") target(name, {});
+      return worst;
+    }
+    if (pattern) from = slash == std::string_view::npos ? std::string_view(".") : from.substr(0, slash);
+    for (const WiringFolder& one : kRegistrations)
+      if (is_there(command, from, one.folder, {})) target(one.folder, {});
+    if (is_there(command, from, ".github", "hooks")) target(".github", "hooks");
+    return worst;
+  }
+
+  Guarded of_path(const Command& command, std::string_view text, const Word& word) noexcept {
+    const bool windows = command.dialect == Dialect::powershell || command.dialect == Dialect::cmd;
+    PathParts path;
+    path.glob = word.has(word_flag::kGlob) || ascii::starts_with(command.program, "@tool-");
+    take_path_apart(text, command.cwd, around_.home, windows, word.has(word_flag::kTemporary), &path);
+    if (path.too_long) return Guarded::none;
+    Guarded found = classify(path);
+    if (around_.real_path == nullptr) return found;
+    if (!around_.follows_links && found == Guarded::none) return found;
+    char memory[4096];
+    PathParts real;
+    if (path.base == PathBase::root && path_detail::real_place(around_, path, true, memory, sizeof memory, &real)) {
+      const Guarded behind = classify(real);
+      if (behind > found) found = behind;
+    }
+    return found;
+  }
+
+  Guarded classify(const PathParts& path) noexcept {
+    Guarded found = by_name(path);
+    if (path.base != PathBase::root && path.base != PathBase::drive) return found;
+    const auto take = [&](Guarded other) noexcept {
+      if (other > found) found = other;
+    };
+    std::uint32_t depth = 0;
+    if (!around_.state.empty()) {
+      know(&state_, around_.state);
+      switch (related(path, state_, &depth)) {
+        case Relation::same: take(Guarded::state); break;
+        case Relation::holds: take(Guarded::holds_state); break;
+        case Relation::inside: {
+          const bool shown = ascii::starts_with(path.part[depth], "spool.jsonl") || path.names(depth, "guidance");
+          take(shown && !path.has_glob(path.part[depth]) ? Guarded::log : Guarded::state);
+          break;
+        }
+        case Relation::other: break;
+      }
+    }
+    if (!around_.program.empty()) {
+      know(&program_, around_.program);
+      switch (related(path, program_, &depth)) {
+        case Relation::same: take(Guarded::program); break;
+        case Relation::holds: take(Guarded::holds_program); break;
+        default: break;
+      }
+    }
+    return found;
+  }
+
+  static Guarded by_name(const PathParts& path) noexcept {
+    for (std::uint32_t i = 0; i < path.count; ++i) {
+      const std::string_view name = path.part[i];
+      if (name.empty() || name[0] != '.' || path.is_everything(name)) continue;
+      const bool last = i + 1 == path.count;
+      for (const WiringFolder& one : kRegistrations) {
+        if (!path.names(i, one.folder)) continue;
+        if (last) return Guarded::holds_registration;
+        if (path.names_one_of(i + 1, one.entries)) return Guarded::registration;
+      }
+      if (path.names(i, ".github") && path.names(i + 1, "hooks")) return Guarded::registration;
+    }
+    return Guarded::none;
+  }
+
+  const Surroundings& around_;
+  Kept state_, program_;
+};
+
+}  // namespace tipstaff::gate

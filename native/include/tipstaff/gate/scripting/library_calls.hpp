@@ -1,0 +1,185 @@
+// Calls of libraries that by their name take something away, each with its whole chain: db.session.query(user).delete,
+// client.volumes.prune, Repo.delete_all. They come out as `@call CHAIN ARGUMENTS`; what a name means in which library
+// is told by the packs. One pass over the tokens, whatever the program means.
+#pragma once
+
+#include "tipstaff/gate/scripting/lexer.hpp"
+#include "tipstaff/gate/scripting/quotes.hpp"
+
+namespace tipstaff::gate::program {
+
+// What the last name of such a chain holds.
+inline constexpr std::string_view kTakingAway[] = {
+    "delete", "drop", "destroy", "remove", "purge", "truncate", "terminate", "prune", "flush", "wipe", "clear", "reset", "revoke",
+    "kill", "stop", "shutdown", "erase", "empty", "force", "nuke", "undeploy", "rollback", "downgrade", "uninstall", "clean", "deactivate",
+    "disable", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach",
+};
+
+// The pairs of letters with which they begin: most code has none of them.
+constexpr std::array<std::uint32_t, 32> make_taking_pairs() {
+  std::array<std::uint32_t, 32> pairs{};
+  for (const std::string_view stem : kTakingAway) pairs[stem[0] & 31] |= std::uint32_t{1} << (stem[1] & 31);
+  return pairs;
+}
+inline constexpr std::array<std::uint32_t, 32> kTakingPairs = make_taking_pairs();
+
+inline bool begins_taking(std::string_view text) noexcept {
+  for (const std::string_view stem : kTakingAway)
+    if (text.size() >= stem.size() && ascii::equals(text.substr(0, stem.size()), stem)) return true;
+  return false;
+}
+inline bool holds_taking(std::string_view text) noexcept {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i)
+    if ((kTakingPairs[text[i] & 31] >> (text[i + 1] & 31) & 1) != 0 && begins_taking(text.substr(i))) return true;
+  return text == "del" || text == "rm";
+}
+
+class LibraryCalls {
+ public:
+  LibraryCalls(Reader& reader, const Code& code, const Frame& frame, Language language, Dialect dialect) noexcept
+      : reader_(reader), code_(code), frame_(frame), lexer_(code.text, language), dialect_(dialect),
+        bare_(language == Language::ruby) {}
+
+  void read() noexcept {
+    if (code_.text.size() > kLongest) return;
+    if (!holds_taking(code_.text) && code_.text.find(".del") == std::string_view::npos && code_.text.find(".rm(") == std::string_view::npos) return;
+    for (Token token = lexer_.next(); token.kind != Kind::end && emitted_ < kMost; token = lexer_.next()) take(token);
+    end_chain();
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 1 << 20;
+  static constexpr std::uint32_t kMost = 48, kLevels = 24, kArguments = 40;
+
+  struct Chain {
+    char text[112];
+    std::uint32_t size = 0;
+    std::uint32_t last = 0;    // where its last name begins
+    std::size_t start = 0;     // in the code
+    std::size_t opened = 0;    // behind the bracket that follows it
+    std::size_t first = 0, stop = 0;  // the arguments of its last call that takes away
+    bool takes = false;        // it has such a call
+    bool named = false;        // it ends with a name, and no bracket yet
+    bool joins = false;        // a dot came last
+    bool brackets = false;     // [ ... ] follows, not ( ... )
+  };
+
+  Chain& chain() noexcept { return chains_[level_]; }
+
+  void put(std::string_view text) noexcept {
+    Chain& now = chain();
+    for (const char c : text) {
+      if (now.size == sizeof now.text) {  // of long ones the end counts
+        const std::uint32_t half = sizeof now.text / 2;
+        std::memmove(now.text, now.text + half, now.size - half);
+        now.size -= half;
+        now.last = now.last > half ? now.last - half : 0;
+      }
+      now.text[now.size++] = ascii::is_space(c) ? ' ' : ascii::lower(c);
+    }
+  }
+  void restart(std::size_t start) noexcept {
+    Chain& now = chain();
+    now.size = now.last = 0;
+    now.named = now.joins = now.brackets = now.takes = false;
+    now.start = start;
+  }
+
+  void take(const Token& token) noexcept {
+    if (token.kind == Kind::name) return name(token);
+    if (token.kind == Kind::mark) return mark(token);
+    end_chain();
+    restart(token.start);
+    if (token.kind == Kind::text) put("''");
+  }
+  void name(const Token& token) noexcept {
+    if (chain().joins) {
+      put(".");
+      chain().joins = false;
+    } else {
+      end_chain();
+      restart(token.start);
+    }
+    chain().last = chain().size;
+    put(token.text);
+    chain().named = true;
+  }
+  void mark(const Token& token) noexcept {
+    if (token.is(".") || token.is("->") || token.is("::") || token.is("?.")) {
+      note_bare();
+      chain().joins = chain().size != 0;
+      chain().named = false;
+    } else if (token.is("(") || token.is("[")) {
+      if (level_ + 1 >= kLevels) return end_chain();
+      const bool brackets = token.is("[");
+      chain().brackets = brackets;
+      chain().opened = token.stop;
+      ++level_;
+      restart(token.stop);
+    } else if (token.is(")") || token.is("]")) {
+      end_chain();
+      if (level_ == 0) return restart(token.stop);
+      --level_;
+      Chain& now = chain();
+      const std::string_view inside = token.start > now.opened ? code_.text.substr(now.opened, token.start - now.opened) : std::string_view();
+      if (!now.brackets && now.named) note(now.opened, token.start);
+      now.named = false;
+      now.brackets = false;
+      if (now.size != 0) {
+        put(token.is("]") ? "[" : "(");
+        put(inside.size() <= kArguments ? inside : std::string_view("..."));
+        put(token.is("]") ? "]" : ")");
+      }
+    } else {
+      end_chain();
+      restart(token.stop);
+    }
+  }
+  // Whether the last name of the chain takes something away; its arguments are [first, stop) of the code.
+  void note(std::size_t first, std::size_t stop) noexcept {
+    Chain& now = chain();
+    const std::string_view name(now.text + now.last, now.size - now.last);
+    const bool forced = (name == "push" || name == "sync") && code_.text.substr(first, stop - first).find("force") != std::string_view::npos;
+    if (!forced && !holds_taking(name)) return;
+    now.takes = true;
+    now.first = first;
+    now.stop = stop;
+  }
+  // Ruby calls without brackets.
+  void note_bare() noexcept {
+    if (bare_ && chain().named && chain().last != 0) note(0, 0);
+  }
+  void end_chain() noexcept {
+    note_bare();
+    Chain& now = chain();
+    now.named = false;
+    if (!now.takes) return;
+    now.takes = false;
+    ++emitted_;
+    std::string_view arguments = code_.text.substr(now.first, now.stop - now.first);
+    while (!arguments.empty() && ascii::is_space(arguments.front())) arguments.remove_prefix(1);
+    while (!arguments.empty() && ascii::is_space(arguments.back())) arguments.remove_suffix(1);
+    const std::size_t stop = now.stop + 1 > now.start ? now.stop + 1 : now.start;
+    const Span span = code_.at(now.start, stop < code_.text.size() ? stop : code_.text.size());
+    CommandWriter writer(reader_, frame_, dialect_, "@call", span);
+    const std::string_view text = reader_.tree->copy(std::string_view(now.text, now.size));
+    writer.flag(text);
+    writer.flag(arguments.size() <= 400 ? arguments : arguments.substr(0, 400));
+    writer.end();
+  }
+
+  Reader& reader_;
+  const Code& code_;
+  const Frame& frame_;
+  Lexer lexer_;
+  Dialect dialect_;
+  bool bare_;
+  Chain chains_[kLevels];
+  std::uint32_t level_ = 0, emitted_ = 0;
+};
+
+inline void read_library_calls(Reader& reader, const Code& code, const Frame& frame, Language language, Dialect dialect) noexcept {
+  LibraryCalls(reader, code, frame, language, dialect).read();
+}
+
+}  // namespace tipstaff::gate::program

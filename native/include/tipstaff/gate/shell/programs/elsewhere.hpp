@@ -1,0 +1,325 @@
+// Tools whose words are a command for another machine, a device or an application's own shell: heroku run, adb shell,
+// fly ssh console -C, gh codespace ssh; and those that are given code of another dialect: rails runner, mix run -e.
+#pragma once
+
+#include "tipstaff/gate/shell/programs/scripts.hpp"
+
+namespace tipstaff::gate::shell {
+
+// One way into another machine. `verb`: words that come first, separated by blanks; `operands`: words between them and
+// the command; `option`: a long option whose value is the command, and its letter.
+struct RemoteVerb {
+  string_view tool, verb;
+  std::uint8_t operands;
+  string_view short_values, long_values;
+  string_view option = {};
+  char letter = '\0';
+  std::uint32_t via = via::kRemote;
+};
+
+inline constexpr RemoteVerb kRemoteVerbs[] = {
+    {"heroku", "run", 0, "ase", "--app --size --env --remote --type"},
+    {"heroku", "run:detached", 0, "ase", "--app --size --env --remote --type"},
+    {"heroku", "run:inside", 1, "ase", "--app --size --env --remote"},
+    {"heroku", "ps:exec", 0, "ads", "--app --dyno --remote"},
+    {"heroku", "local:run", 0, "ep", "--env --port", {}, '\0', 0},
+    {"fly", "ssh console", 0, "aCorgsu", "--app --config --org --region --select --user --address --machine", "--command", 'C'},
+    {"flyctl", "ssh console", 0, "aCorgsu", "--app --config --org --region --select --user --address --machine", "--command", 'C'},
+    {"fly", "machine exec", 1, "a", "--app --timeout"}, {"flyctl", "machine exec", 1, "a", "--app --timeout"},
+    {"fly", "console", 0, "aC", "--app", "--command", 'C'},
+    {"adb", "shell", 0, "tTxne", ""}, {"adb", "exec-out", 0, "", ""}, {"hdc", "shell", 0, "", ""},
+    {"railway", "run", 0, "ses", "--service --environment --project", {}, '\0', 0},
+    {"railway", "ssh", 0, "sep", "--service --environment --project"},
+    {"scalingo", "run", 0, "a", "--app --region --size"}, {"clever", "ssh", 0, "", "", "--command", 'c'},
+    {"cf", "ssh", 0, "iLp", "", "--command", 'c'}, {"eb", "ssh", 0, "ne", "--number --profile", "--command", 'c'},
+    {"dokku", "run", 1, "", "--cron-id"}, {"dokku", "enter", 2, "", ""}, {"convox", "run", 1, "ars", "--app --rack"},
+    {"convox", "exec", 1, "ars", "--app --rack"}, {"porter", "app", 2, "", ""}, {"kamal", "app exec", 0, "rdce", "--roles --hosts --reuse --version"},
+    {"kamal", "server exec", 0, "rh", "--roles --hosts"}, {"kamal", "accessory exec", 1, "", "--hosts"},
+    {"lando", "ssh", 0, "su", "--service --user", "--command", 'c'}, {"ddev", "exec", 0, "sd", "--service --dir", {}, '\0', via::kContainer},
+    {"ddev", "ssh", 0, "s", "--service", "--command", 'c', via::kContainer},
+    {"multipass", "exec", 1, "d", "--working-directory"}, {"limactl", "shell", 1, "", "--workdir --shell"},
+    {"lima", "", 0, "", "--workdir"}, {"colima", "ssh", 0, "p", "--profile"}, {"orb", "run", 0, "muw", "--machine --user --workdir"},
+    {"incus", "exec", 1, "", "--cwd --env --user --group", {}, '\0', via::kContainer},
+    {"minikube", "ssh", 0, "pn", "--profile --node"}, {"docker-machine", "ssh", 1, "", ""}, {"kind", "exec", 1, "", ""},
+    {"gh", "codespace ssh", 0, "cR", "--codespace --profile --repo --server-port"}, {"gh", "cs ssh", 0, "cR", "--codespace --profile --repo --server-port"},
+    {"coder", "ssh", 1, "", "--wait --identity-agent"}, {"devpod", "ssh", 1, "", "--user --workdir", "--command", '\0'},
+    {"nomad", "alloc exec", 1, "", "-task -job -region -namespace"}, {"nomad", "exec", 1, "", "-task -job -region"},
+    {"pct", "exec", 1, "", ""}, {"qm", "guest exec", 1, "", "--timeout"}, {"crictl", "exec", 1, "", "--timeout", {}, '\0', via::kContainer | via::kRemote},
+    {"ctr", "task exec", 1, "", "--exec-id --cwd --user", {}, '\0', via::kContainer}, {"jexec", "", 1, "uU", "", {}, '\0', via::kContainer},
+    {"machinectl", "shell", 1, "", "--uid --setenv", {}, '\0', via::kContainer}, {"systemd-nspawn", "", 0, "DMiu", "--directory --machine --image --user --bind", {}, '\0', via::kContainer},
+    {"schroot", "", 0, "cus", "--chroot --user --directory", {}, '\0', via::kContainer},
+    {"devcontainer", "exec", 0, "", "--workspace-folder --config --container-id", {}, '\0', via::kContainer},
+    {"bolt", "command run", 0, "tniu", "--targets --inventory --user"}, {"knife", "ssh", 1, "xPi", "--ssh-user --attribute"},
+    {"cdist", "exec", 0, "", ""}, {"pyinfra", "", 1, "", ""}, {"az", "webapp ssh", 0, "gn", "--resource-group --name", "--command", '\0'},
+    {"ibmcloud", "dev shell", 0, "", ""}, {"oc", "rsh", 1, "ncs", "--namespace --container --shell", {}, '\0', via::kContainer | via::kRemote},
+    {"kubectl", "node-shell", 1, "", ""}, {"teleport", "ssh", 1, "", ""}, {"waypoint", "exec", 0, "", ""},
+    {"platform", "ssh", 0, "peA", "--project --environment --app"}, {"upsun", "ssh", 0, "peA", "--project --environment --app"},
+    {"terminus", "remote:wp", 1, "", ""}, {"acli", "remote:ssh", 1, "", ""}, {"symfony", "ssh", 0, "pe", "--project --environment"},
+    {"sail", "exec", 1, "", "", {}, '\0', via::kContainer}, {"sail", "shell", 0, "", "", "--command", 'c', via::kContainer},
+    {"virt-customize", "", 0, "ad", "--add --domain", "--run-command", '\0', via::kContainer},
+};
+
+// Code of another dialect that a tool is given: behind a verb, or as an option's value.
+struct CodeVerb {
+  string_view tool, verb, option;
+  char letter;
+  Dialect dialect;
+};
+
+inline constexpr CodeVerb kCodeVerbs[] = {
+    {"rails", "runner", {}, '\0', Dialect::ruby}, {"rails", "r", {}, '\0', Dialect::ruby}, {"rails", "console", {}, '\0', Dialect::ruby},
+    {"rails", "c", {}, '\0', Dialect::ruby}, {"spring", "rails runner", {}, '\0', Dialect::ruby}, {"irb", "", {}, '\0', Dialect::ruby},
+    {"pry", "", "--exec", 'e', Dialect::ruby}, {"artisan", "tinker", "--execute", '\0', Dialect::php},
+    {"manage.py", "shell", "--command", 'c', Dialect::python}, {"manage.py", "shell_plus", "--command", 'c', Dialect::python},
+    {"django-admin", "shell", "--command", 'c', Dialect::python}, {"flask", "shell", {}, '\0', Dialect::python},
+    {"wp", "eval", {}, '\0', Dialect::php}, {"wp", "shell", {}, '\0', Dialect::php}, {"drush", "php:eval", {}, '\0', Dialect::php}, {"drush", "ev", {}, '\0', Dialect::php},
+    {"drush", "eval", {}, '\0', Dialect::php}, {"psysh", "", {}, '\0', Dialect::php},
+    {"wp", "db query", {}, '\0', Dialect::sql}, {"drush", "sql:query", {}, '\0', Dialect::sql}, {"drush", "sqlq", {}, '\0', Dialect::sql},
+    {"manage.py", "dbshell", "--command", 'c', Dialect::sql}, {"django-admin", "dbshell", "--command", 'c', Dialect::sql},
+    {"heroku", "pg:psql", "--command", 'c', Dialect::sql}, {"prisma", "db execute", {}, '\0', Dialect::sql},
+    {"wrangler", "d1 execute", "--command", '\0', Dialect::sql}, {"turso", "db shell", {}, '\0', Dialect::sql},
+    {"supabase", "db execute", {}, '\0', Dialect::sql}, {"n98-magerun2", "db:query", {}, '\0', Dialect::sql},
+    {"ddev", "mysql", "--execute", 'e', Dialect::sql}, {"lando", "mysql", "--execute", 'e', Dialect::sql}, {"dbt", "run-operation", {}, '\0', Dialect::sql},
+    {"snow", "sql", "--query", 'q', Dialect::sql}, {"databricks", "sql", {}, '\0', Dialect::sql}, {"dolt", "sql", "--query", 'q', Dialect::sql},
+    {"rqlite", "", {}, '\0', Dialect::sql}, {"surreal", "sql", {}, '\0', Dialect::sql}, {"gel", "query", {}, '\0', Dialect::sql}, {"edgedb", "query", {}, '\0', Dialect::sql},
+};
+
+// Where the words of a verb end, or kNone where they are not there. Options may stand before and between them.
+inline std::uint32_t ShellReader::after_verb(const Invocation& in, string_view verb, string_view short_values, string_view long_values) noexcept {
+  std::uint32_t at = after_options(in, 1, short_values, long_values);
+  while (!verb.empty()) {
+    const std::size_t blank = verb.find(' ');
+    const string_view word = verb.substr(0, blank);
+    if (at >= in.count || text_of(in, at) != word) return kNone;
+    verb = blank == string_view::npos ? string_view() : verb.substr(blank + 1);
+    ++at;
+    if (!verb.empty()) at = after_options(in, at, short_values, long_values);
+  }
+  return at;
+}
+
+inline void ShellReader::run_elsewhere(Invocation& in, const Program& program) noexcept {
+  for (const RemoteVerb& known : kRemoteVerbs) {
+    if (known.tool != program.name) continue;
+    std::uint32_t at = after_verb(in, known.verb, known.short_values, known.long_values);
+    if (at == kNone) continue;
+    Invocation remote = in;
+    if ((known.via & via::kRemote) != 0) remote.cwd = {};
+    Nested options;
+    options.via = known.via | via::kEvaluated;
+    Word code;
+    if ((!known.option.empty() || known.letter != '\0') && find_option(in, known.letter, known.option, &code) != kNone) {
+      return code_word(remote, code, options, Dialect::shell);
+    }
+    if (!known.option.empty()) return;
+    at = after_options(in, at, known.short_values, known.long_values);
+    for (std::uint8_t skipped = 0; skipped < known.operands && at < in.count && text_of(in, at) != "--"; ++skipped) ++at;
+    at = after_options(in, at, known.short_values, known.long_values);
+    if (at < in.count && text_of(in, at) == "--") ++at;
+    if (at >= in.count) {
+      if (in.input.kind != Stream::none && in.input.kind != Stream::unknown) nested_stream(remote, in.input, options, Dialect::shell);
+      return;
+    }
+    Word word = argument(in, at);
+    if (at + 1 >= in.count) return code_word(remote, word, options, Dialect::shell);  // all of it in quotes
+    if ((known.via & via::kContainer) != 0 || known.via == 0) return run_inner(remote, at, known.via);
+    std::uint16_t flags = 0;
+    word.text = joined(in.first + at, in.count - at, &flags);
+    word.flags = flags;
+    word.span.end = argument(in, in.count - 1).span.end;
+    return code_word(remote, word, options, Dialect::shell);
+  }
+  for (const CodeVerb& known : kCodeVerbs) {
+    if (known.tool != program.name) continue;
+    const std::uint32_t at = after_verb(in, known.verb, "earsdp", "--environment --settings --app --database --path --url --file --schema --execute_");
+    if (at == kNone) continue;
+    Nested options;
+    options.via = via::kInterpreter | via::kEvaluated;
+    Word code;
+    if ((!known.option.empty() || known.letter != '\0')) {
+      if (find_option(in, known.letter, known.option, &code) != kNone) return code_word(in, code, options, known.dialect);
+    } else {
+      const std::uint32_t given = after_options(in, at, "earsdp", "--environment --settings --app --database --path --url --file --schema");
+      if (given < in.count && text_of(in, given) != "-") {
+        const string_view text = text_of(in, given);
+        if (ends_with(text, ".rb") || ends_with(text, ".php") || ends_with(text, ".py")) {
+          run_script(in, given, known.dialect, 0);
+          return;
+        }
+        const bool last = known.dialect == Dialect::sql && given + 1 < in.count;
+        return code_word(in, argument(in, last ? in.count - 1 : given), options, known.dialect);
+      }
+    }
+    if (in.input.kind != Stream::none) nested_stream(in, in.input, options, known.dialect);
+    return;
+  }
+}
+
+// A playbook that this text wrote, or that can be read: its shell, command, raw and script tasks.
+inline void ShellReader::run_playbook(Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    if (!ends_with(word.text, ".yml") && !ends_with(word.text, ".yaml")) continue;
+    if (i > 1 && one_of(text_of(in, i - 1), "-i --inventory -e --extra-vars --vault-password-file")) continue;
+    Stream file;
+    file.kind = Stream::file;
+    file.text = word.text;
+    file.span = word.span;
+    const Stream content = load(file, in.cwd);
+    if (content.kind != Stream::known) continue;
+    Invocation remote = in;
+    remote.cwd = {};
+    Nested options;
+    options.via = via::kRemote | via::kScript;
+    string_view rest = content.text;
+    while (!rest.empty()) {
+      const std::size_t newline = rest.find('\n');
+      string_view line = trim(rest.substr(0, newline));
+      rest = newline == string_view::npos ? string_view() : rest.substr(newline + 1);
+      if (starts_with(line, "- ")) line = trim(line.substr(2));
+      for (const string_view prefix : {string_view("ansible.builtin."), string_view("ansible.windows."), string_view("win_"), string_view("local_action: ")}) {
+        if (starts_with(line, prefix)) line = trim(line.substr(prefix.size()));
+      }
+      const std::size_t colon = line.find(": ");
+      if (colon == string_view::npos || !one_of(line.substr(0, colon), "shell command raw cmd script")) continue;
+      string_view code = trim(line.substr(colon + 2));
+      if (code.size() > 1 && (code[0] == '"' || code[0] == '\'') && code.back() == code[0]) code = code.substr(1, code.size() - 2);
+      if (code.empty() || code[0] == '|' || code[0] == '>') continue;
+      Word task = word;
+      task.text = code;
+      code_word(remote, task, options, Dialect::shell);
+    }
+  }
+}
+
+// A source that this very text wrote or feeds to a compiler: what it would run and delete once it is started.
+inline void ShellReader::run_compiler(Invocation& in) noexcept {
+  bool from_input = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word word = argument(in, i);
+    if (word.text == "-" || word.text == "/dev/stdin") from_input = true;
+    if (word.text.empty() || word.text[0] == '-' || session_.files.size() == 0) continue;
+    const string_view path = resolve(in.cwd, word.text);
+    const WrittenFile* const written = session_.find_file(path.empty() ? word.text : path);
+    if (written != nullptr && written->content.kind == Stream::known) read_texts_of(in, written->content.text, word.span, 0);
+  }
+  if (from_input && in.input.kind == Stream::known) read_texts_of(in, in.input.text, in.input.span, 0);
+}
+
+enum class Started : std::uint8_t { nothing, shell, git, unit };
+
+inline Started started_by(string_view path) noexcept {
+  const std::size_t slash = path.rfind('/');
+  const string_view name = slash == string_view::npos ? path : path.substr(slash + 1);
+  if (one_of(name, ".bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zprofile .zshenv .zlogin .zlogout .kshrc .cshrc .tcshrc .envrc "
+                   "config.fish .xinitrc .xprofile .xsession .bash_aliases .zsh_aliases bashrc zshrc profile")) {
+    return Started::shell;
+  }
+  if (name == ".gitconfig" || (name == "config" && (ends_with(path, ".git/config") || ends_with(path, "/git/config")))) return Started::git;
+  if (ends_with(name, ".service") || ends_with(name, ".desktop")) return Started::unit;
+  return Started::nothing;
+}
+
+// What a file would run later, unasked: a shell's start-up file at the next login, with what its aliases stand for; git's
+// configuration at the next call of an alias or a filter; a unit when its manager starts it.
+inline void ShellReader::run_at_startup(string_view path, const Stream& content, Span span) noexcept {
+  if (content.kind != Stream::known || content.text.empty()) return;
+  const Started kind = started_by(path);
+  if (kind == Started::nothing) return;
+  Invocation in;
+  in.span = span;
+  in.node = frame_.node;
+  in.carrier = in.command = frame_.carrier;
+  in.via = frame_.via;
+  in.cwd = reader_.surroundings->home;
+  Nested options;
+  options.via = via::kScheduled | via::kScript;
+  options.subshell = true;
+  if (kind == Started::shell) {
+    nested(in, content.text, span, options);
+    // alias NAME='CODE': only called later, and by the name of something harmless.
+    for (std::size_t at = content.text.find("alias "); at != string_view::npos; at = content.text.find("alias ", at + 6)) {
+      const std::size_t equals = content.text.find('=', at);
+      if (equals == string_view::npos || equals + 2 >= content.text.size()) break;
+      const char quote = content.text[equals + 1];
+      if (quote != '\'' && quote != '"') continue;
+      const std::size_t close = content.text.find(quote, equals + 2);
+      if (close == string_view::npos) break;
+      nested(in, content.text.substr(equals + 2, close - equals - 2), span, options);
+    }
+    return;
+  }
+  // NAME = VALUE, a line each.
+  string_view rest = content.text;
+  while (!rest.empty()) {
+    std::size_t end = rest.find('\n');
+    if (end == string_view::npos) end = rest.size();
+    const string_view line = trim(rest.substr(0, end));
+    rest.remove_prefix(end < rest.size() ? end + 1 : end);
+    const std::size_t equals = line.find('=');
+    if (line.empty() || line[0] == '#' || line[0] == ';' || equals == string_view::npos) continue;
+    const string_view name = trim(line.substr(0, equals));
+    string_view code = trim(line.substr(equals + 1));
+    if (kind == Started::git) {
+      if (code.size() > 1 && (code[0] == '"' || code[0] == '\'') && code.back() == code[0]) code = code.substr(1, code.size() - 2);
+      const bool shell = !code.empty() && code[0] == '!';
+      if (!shell && !ascii::one_of(name, "fsmonitor sshcommand pager editor textconv clean smudge process command driver external askpass program cmd")) continue;
+      if (shell) code.remove_prefix(1);
+    } else {
+      if (!starts_with(name, "Exec")) continue;
+      while (!code.empty() && holds("-@+!:|", code[0])) code.remove_prefix(1);
+    }
+    if (!code.empty()) nested(in, code, span, options);
+  }
+}
+
+// npm pkg set scripts.NAME=CODE: what `npm run NAME` runs from then on.
+inline void ShellReader::set_package_scripts(Invocation& in, std::uint32_t from) noexcept {
+  string_view json = tree_.copy("{\"scripts\":{");
+  bool any = false;
+  for (std::uint32_t i = from; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    const std::size_t equals = text.find('=');
+    if (!starts_with(text, "scripts.") || equals == string_view::npos || equals <= 8) continue;
+    const string_view code = text.substr(equals + 1);
+    std::size_t room = 0;
+    char* out = tree_.draft(&room);
+    if (room < 2 * code.size() + 1) return tree_.set_full();
+    std::size_t kept = 0;
+    for (const char c : code) {
+      if (c == '"' || c == '\\') out[kept++] = '\\';
+      out[kept++] = c;
+    }
+    const string_view escaped = tree_.keep(kept);
+    json = tree_.join(json, any ? ",\"" : "\"");
+    json = tree_.join(tree_.join(tree_.join(json, text.substr(8, equals - 8)), "\":\""), escaped);
+    json = tree_.join(json, "\"");
+    any = true;
+  }
+  if (!any) return;
+  Stream content;
+  content.kind = Stream::known;
+  content.text = tree_.join(json, "}}");
+  content.span = in.span;
+  remember_file(in.cwd, "package.json", content, false);
+}
+
+// gh alias set NAME '!CODE': what is stored is code for a shell.
+inline void ShellReader::run_stored_alias(Invocation& in) noexcept {
+  if (in.count < 5 || text_of(in, 1) != "alias" || text_of(in, 2) != "set") return;
+  const bool shell = [&] {
+    for (std::uint32_t i = 3; i < in.count; ++i)
+      if (one_of(text_of(in, i), "-s --shell")) return true;
+    return false;
+  }();
+  Nested options;
+  options.via = via::kEvaluated;
+  for (std::uint32_t i = 4; i < in.count; ++i) {
+    Word code = argument(in, i);
+    if (starts_with(code.text, "!")) code.text.remove_prefix(1);
+    else if (!shell || code.text.empty() || code.text[0] == '-') continue;
+    code_word(in, code, options, Dialect::shell);
+  }
+}
+
+}  // namespace tipstaff::gate::shell

@@ -1,0 +1,150 @@
+"""``tipstaff ledger``: list, show, verify, ingest, export, import, prune."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from tipstaff.cli import exits
+from tipstaff.cli.ledger_options import ledger_options, opened
+from tipstaff.cli.output import Painter, counted, plain, write, write_json
+from tipstaff.errors import ConfigError, SourceNotFoundError
+
+
+@click.group("ledger")
+def command() -> None:
+    """Look at the ledger of runs, verify it, take the hook's spool in, export it."""
+
+
+@command.command("list")
+@ledger_options
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="The latest so many.")
+@click.option("--rule", help="Runs that were given this rule or broke it.")
+@click.option("--task", "task_id", help="Runs of this task.")
+@click.option("--session", "session_id", help="Runs of this session.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def list_(
+    directory: Path, url: str | None, key_file: Path | None, limit: int, rule: str | None, task_id: str | None,
+    session_id: str | None, as_json: bool,
+) -> int:  # fmt: skip
+    """List runs, the latest last."""
+    with opened(directory, url, key_file) as ledger:
+        events = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id, limit=limit)
+    if as_json:
+        write_json([event.to_dict() for event in events])
+        return exits.OK
+    paint = Painter()
+    for event in events:
+        when = datetime.fromtimestamp(event.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+        outcome = {True: "accepted", False: "rejected", None: "-"}[event.outcome_accepted]
+        broken = ", ".join(dict.fromkeys(one.rule_id for one in event.violations))
+        write(
+            f"{when}  {paint(plain(event.event_id), bold=True)}  {event.intent}  {outcome}  "
+            f"{plain(event.task[:60])}" + (paint(f"  broke {plain(broken)}", "red") if broken else ""),
+            painter=paint,
+        )
+    write(counted(len(events), "run"))
+    return exits.OK
+
+
+@command.command("show")
+@click.argument("event_id")
+@ledger_options
+def show(event_id: str, directory: Path, url: str | None, key_file: Path | None) -> int:
+    """Show one run as JSON, with what the evaluators say of it."""
+    from tipstaff.runs.evaluators.evaluating import evaluate
+
+    with opened(directory, url, key_file) as ledger:
+        event = ledger.event(event_id)
+    if event is None:
+        raise SourceNotFoundError(f"there is no run {event_id!r} in the ledger; `tipstaff ledger list` lists them")
+    write_json({"event": event.to_dict(), "evaluation": [one.to_dict() for one in evaluate(event)]})
+    return exits.OK
+
+
+@command.command("verify")
+@ledger_options
+@click.option("--anchor", help="What an earlier run of this command printed as its anchor.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def verify(directory: Path, url: str | None, key_file: Path | None, anchor: str | None, as_json: bool) -> int:
+    """Check the chain: any edit, deletion, insertion, change of order or cut. Exits with 1 where it finds one.
+
+    The anchor that it prints, kept elsewhere, finds a restored older copy as well.
+    """
+    with opened(directory, url, key_file) as ledger:
+        report = ledger.verify(anchor=anchor)
+        head = ledger.head if report.ok else ""
+    if as_json:
+        write_json({**report.to_dict(), "anchor": head})
+    else:
+        paint = Painter()
+        if report.ok:
+            note = f" ({report.reason})" if report.reason else ""
+            write(
+                f"{paint('whole', 'green', bold=True)}: {counted(report.checked, 'entry', 'entries')}{note}",
+                f"anchor {head}",
+            )
+        else:
+            where = "" if report.first_bad is None else f" at entry {report.first_bad}"
+            write(
+                f"{paint('broken', 'red', bold=True)}{where}: {report.reason}; {report.checked:,} before it are right"
+            )
+    return exits.OK if report.ok else exits.FINDINGS
+
+
+@command.command("ingest")
+@ledger_options
+@click.option("--spool", type=click.Path(path_type=Path), help="The hook's spool; else that of the state folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def ingest(directory: Path, url: str | None, key_file: Path | None, spool: Path | None, as_json: bool) -> int:
+    """Take the hook's spool in, each line once."""
+    from tipstaff.store.state import state_folder
+
+    with opened(directory, url, key_file) as ledger:
+        report = ledger.ingest(spool or state_folder() / "spool.jsonl")
+    if as_json:
+        write_json(report.to_dict())
+    else:
+        write(f"{counted(report.taken, 'line')} taken in, {report.repeated:,} repeated, {report.set_aside:,} set aside")
+    return exits.OK
+
+
+@command.command("export")
+@click.argument("path", type=click.Path(path_type=Path))
+@ledger_options
+def export(path: Path, directory: Path, url: str | None, key_file: Path | None) -> int:
+    """Write all runs to a Parquet (.parquet) or Arrow (.arrow) file."""
+    with opened(directory, url, key_file) as ledger:
+        write(f"{counted(ledger.export(path), 'run')} in {path}")
+    return exits.OK
+
+
+@command.command("import")
+@click.argument("path", type=click.Path(path_type=Path))
+@ledger_options
+def import_(path: Path, directory: Path, url: str | None, key_file: Path | None) -> int:
+    """Append the runs of an exported file that the ledger does not have."""
+    with opened(directory, url, key_file) as ledger:
+        write(f"{counted(ledger.import_events(path), 'new run')} from {path}")
+    return exits.OK
+
+
+@command.command("prune")
+@ledger_options
+@click.option("--max-days", type=click.FloatRange(0), help="Remove what is older.")
+@click.option("--max-entries", type=click.IntRange(0), help="Keep so many entries.")
+@click.option("--max-bytes", type=click.IntRange(0), help="Keep so many bytes.")
+def prune(
+    directory: Path, url: str | None, key_file: Path | None, max_days: float | None, max_entries: int | None,
+    max_bytes: int | None,
+) -> int:  # fmt: skip
+    """Remove the oldest entries; the chain stays verifiable."""
+    if max_days is None and max_entries is None and max_bytes is None:
+        raise ConfigError("name a limit: --max-days, --max-entries or --max-bytes")
+    age = None if max_days is None else int(max_days * 86_400_000)
+    with opened(directory, url, key_file) as ledger:
+        removed = ledger.prune(max_age_ms=age, max_entries=max_entries, max_bytes=max_bytes)
+    write(f"{counted(removed, 'entry', 'entries')} removed")
+    return exits.OK

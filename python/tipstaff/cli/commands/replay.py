@@ -1,0 +1,68 @@
+"""``tipstaff replay``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tipstaff.cli import exits
+from tipstaff.cli.output import Painter, plain, write, write_json
+
+
+@click.command("replay")
+@click.argument("calls", type=click.Path(path_type=Path))
+@click.option(
+    "--before", default=".", show_default=True, type=click.Path(path_type=Path), help="A repository or a pack."
+)
+@click.option("--after", required=True, type=click.Path(path_type=Path), help="A repository or a pack.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write the report as one HTML page.")
+@click.option("--threads", type=click.IntRange(1), help="As many as there are processors if left out.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    calls: Path, before: Path, after: Path, html: Path | None, threads: int | None, quiet: bool, as_json: bool
+) -> int:
+    """Say what a changed policy or rule set would have decided of recorded calls and tasks.
+
+    CALLS is a Parquet or Arrow file with columns command, or tool and params (JSON); cwd; and task. Nothing is run.
+    Exits with 1 where something would differ.
+    """
+    import sys
+
+    from tipstaff.runs.replaying.comparing import replay
+    from tipstaff.runs.replaying.report import html_report
+    from tipstaff.store.replacing import replaced_file
+
+    if quiet or not sys.stderr.isatty():
+        report = replay(calls, before=before, after=after, threads=threads)
+    else:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("replay", total=None)
+            report = replay(
+                calls, before=before, after=after, threads=threads,
+                progress=lambda done, of: bar.update(task, completed=done, total=of),
+            )  # fmt: skip
+    if html is not None:
+        with replaced_file(html) as file:
+            file.write(html_report(report).encode())
+    changed = bool(report.changed or report.tasks_changed)
+    if as_json:
+        write_json(report.to_dict())
+        return exits.FINDINGS if changed else exits.OK
+    paint = Painter()
+    low, high = report.changed_interval
+    write(f"{report.changed:,} of {report.total:,} calls would be decided otherwise ({low:.2%} to {high:.2%})")
+    for name, count in report.transitions.items():
+        if len(set(name.split(" -> "))) > 1:
+            write(f"  {count:>9,}  {name}")
+    for rule, count in list(report.by_rule.items())[:10]:
+        write(f"  {count:>9,}  {paint(plain(rule), bold=True)}")
+    for one in report.examples[:5]:
+        write(f"  {one.before} -> {one.after}: {plain(one.text[:100])}")
+    if report.tasks:
+        write(f"{report.tasks_changed:,} of {report.tasks:,} tasks would be given other rules")
+    return exits.FINDINGS if changed else exits.OK

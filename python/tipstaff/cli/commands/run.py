@@ -1,0 +1,164 @@
+"""``tipstaff run``: begin and finish a run from a shell."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tipstaff.cli import exits
+from tipstaff.cli.ledger_options import key_of, ledger_options
+from tipstaff.cli.output import Painter, plain, write, write_json
+from tipstaff.errors import ConfigError, SourceNotFoundError
+
+if TYPE_CHECKING:
+    from tipstaff.plane import GuidanceControlPlane
+
+_RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+@click.group("run")
+def command() -> None:
+    """Begin and finish a run of an agent: what it was given, what came of it."""
+
+
+@command.command("start")
+@click.argument("task")
+@ledger_options
+@click.option("--session", "session_id", help="The host's session; its verdicts are added when the run is finished.")
+@click.option("--agent", "agent_id", help="The agent.")
+@click.option("--path", "scope", help="What is worked on: rules that do not hold there are left out.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def start(
+    task: str, directory: Path, url: str | None, key_file: Path | None, session_id: str | None, agent_id: str | None,
+    scope: str | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Begin a run: print its id, and the rules for its task as its trials have them."""
+    import msgspec
+
+    from tipstaff.store.replacing import replaced_file
+
+    with _plane(directory, url, key_file) as plane:
+        run_id = plane.start_run(task, session_id=session_id, agent_id=agent_id)
+        found = plane.retrieve_for_task(task, repo_scope=scope)
+        suspended = plane.suspend_run(run_id)
+    path = _file(directory, run_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replaced_file(path) as file:
+        file.write(msgspec.json.encode(suspended))
+    if as_json:
+        write_json(
+            {"run_id": run_id, "policy_text": found.policy_text, "rules": list(suspended.to_dict()["retrieved"])}
+        )
+    else:
+        write(run_id, "", found.policy_text)
+    return exits.OK
+
+
+@command.command("finish")
+@click.argument("run_id")
+@ledger_options
+@click.option("--outcome", type=click.Choice(["accepted", "rejected", "unknown"]), default="unknown", show_default=True)
+@click.option("--passed", type=click.IntRange(0), help="Tests that passed.")
+@click.option("--failed", type=click.IntRange(0), help="Tests that failed.")
+@click.option("--skipped", type=click.IntRange(0), help="Tests that were skipped.")
+@click.option("--violation", "violations", multiple=True, help="RULE, RULE:SEVERITY or RULE:SEVERITY:DESCRIPTION.")
+@click.option("--file", "files", multiple=True, help="A file that was touched; else those that git says.")
+@click.option("--rework", default=0, type=click.IntRange(0), help="Lines that had to be written again.")
+@click.option("--tokens", default=0, type=click.IntRange(0), help="Tokens that were used.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def finish(
+    run_id: str, directory: Path, url: str | None, key_file: Path | None, outcome: str, passed: int | None,
+    failed: int | None, skipped: int | None, violations: tuple[str, ...], files: tuple[str, ...], rework: int,
+    tokens: int, as_json: bool,
+) -> int:  # fmt: skip
+    """Finish a run: record it in the ledger, and print what the evaluators say.
+
+    Exits with 1 where one of them does not pass it.
+    """
+    import msgspec
+
+    from tipstaff.plane import SuspendedRun
+
+    path = _file(directory, run_id)
+    try:
+        suspended = msgspec.json.decode(path.read_bytes(), type=SuspendedRun)
+    except FileNotFoundError as error:
+        raise SourceNotFoundError(f"no run {run_id!r} was started here, or it was finished") from error
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"{path}: damaged: {error}; start the run again") from error
+    ran = passed is not None or failed is not None or skipped is not None
+    tests = {"ran": ran, "passed": passed or 0, "failed": failed or 0, "skipped": skipped or 0}
+    with _plane(directory, url, key_file) as plane:
+        plane.resume_run(suspended)
+        for given in violations:
+            rule, _, rest = given.partition(":")
+            severity, _, description = rest.partition(":")
+            plane.record_violation(run_id, rule, severity=severity or "medium", description=description)
+        touched, diff = (files, None) if files else _from_git(directory)
+        results = plane.finalize_run(
+            run_id, outcome=outcome, tests=tests, files=touched, diff=diff, rework_lines=rework, tokens=tokens,
+            verdicts=_verdicts(plane, suspended.session_id, suspended.at),
+        )  # fmt: skip
+    path.unlink(missing_ok=True)
+    if as_json:
+        write_json({"run_id": run_id, "evaluation": [one.to_dict() for one in results]})
+    else:
+        paint = Painter()
+        for one in results:
+            mark = paint("pass", "green") if one.passed else paint("FAIL", "red", bold=True)
+            write(f"{mark}  {one.score:4.2f}  {one.name}: {plain(one.details)}", painter=paint)
+    return exits.OK if all(one.passed for one in results) else exits.FINDINGS
+
+
+def _plane(directory: Path, url: str | None, key_file: Path | None) -> GuidanceControlPlane:
+    from tipstaff.plane import GuidanceControlPlane, PlaneConfig
+
+    return GuidanceControlPlane(directory, config=PlaneConfig(ledger_url=url, ledger_key=key_of(key_file)))
+
+
+def _file(directory: Path, run_id: str) -> Path:
+    if not _RUN_ID.fullmatch(run_id):
+        raise ConfigError(f"{run_id!r} is not the id of a run")
+    return directory / ".tipstaff" / "runs" / f"{run_id}.json"
+
+
+def _verdicts(plane: GuidanceControlPlane, session_id: str | None, since: int) -> list[Any]:
+    """Take the hook's spool in, and return what it decided in the run's session since the run began."""
+    from tipstaff.runs.events import GateVerdict
+    from tipstaff.store.state import state_folder
+
+    if session_id is None:
+        return []
+    plane.ledger.ingest(state_folder() / "spool.jsonl")
+    # The hook counts in seconds.
+    lines = plane.ledger.records("verdict", session_id=session_id, since=since // 1000 * 1000)
+    return [
+        GateVerdict(
+            tool=line.get("tool", ""), decision=line["decision"], rules=tuple(line.get("rules", ())),
+            subject=line.get("subject", ""), at=line["at"] * 1000,
+        )
+        for line in lines
+    ]  # fmt: skip
+
+
+def _from_git(directory: Path) -> tuple[tuple[str, ...], dict[str, int] | None]:
+    """Return the files that differ from git's HEAD, and how many lines; nothing where there is no git."""
+    import subprocess
+
+    try:
+        done = subprocess.run(  # noqa: S603 - a path is one argument, never a shell's
+            ["git", "-C", str(directory), "diff", "--numstat", "HEAD"],  # noqa: S607 - the user's own git
+            capture_output=True, encoding="utf-8", errors="replace", timeout=60, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return (), None
+    if done.returncode != 0:
+        return (), None
+    rows = [line.split("\t", 2) for line in done.stdout.splitlines()]
+    added = sum(int(row[0]) for row in rows if row[0] != "-")
+    removed = sum(int(row[1]) for row in rows if row[1] != "-")
+    files = tuple(row[2] for row in rows)
+    return files, {"lines_added": added, "lines_removed": removed, "files_changed": len(files)}

@@ -1,0 +1,49 @@
+"""Options of the commands that read or write a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from tipstaff.runs.ledger.ledger import Ledger
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def ledger_options(function: _Function) -> _Function:
+    """Add ``--dir``, ``--ledger`` and ``--key-file``."""
+    for option in (
+        click.option(
+            "--key-file", type=click.Path(path_type=Path), help="The key of the chain; else the state folder's."
+        ),
+        click.option("--ledger", "url", envvar="TIPSTAFF_LEDGER", help="SQLAlchemy URL; else .tipstaff/ledger.db."),
+        click.option(
+            "--dir",
+            "directory",
+            default=".",
+            type=click.Path(path_type=Path),
+            help="The repository.",
+            show_default=True,
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def key_of(key_file: Path | None) -> bytes | None:
+    """Return the key in a file, None where none is named."""
+    from tipstaff.runs.ledger.chain import key_file as read
+
+    return None if key_file is None else read(key_file)
+
+
+def opened(directory: Path, url: str | None, key_file: Path | None) -> Ledger:
+    """Open the ledger that the options name."""
+    from tipstaff.plane import default_ledger_url
+    from tipstaff.runs.ledger.ledger import Ledger
+
+    return Ledger(url or default_ledger_url(directory), key=key_of(key_file))

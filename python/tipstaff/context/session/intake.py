@@ -1,0 +1,156 @@
+"""What a caller gives at each call: the whole conversation again, or only what is new. Both come out as what is new.
+
+An agent's loop keeps its own list of messages and gives all of it each time, or it gives the session what has just
+happened. The first is recognised by what it begins with. A list that goes another way than the one before (a message
+was taken back or edited) starts anew from where they part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, cast
+
+import msgspec
+
+from tipstaff.context.conversation.messages import EXTENSION, Message, blocks_of
+from tipstaff.context.session.wire import Wire
+
+_LEFT_OUT: Final = frozenset({EXTENSION, "cache_control", "citations", "status"})
+
+
+class News(NamedTuple):
+    """What is new.
+
+    Attributes
+    ----------
+    keep
+        How many of the messages known so far still hold.
+    messages
+        What follows them.
+    system
+        The system prompt at the start of the caller's list; None where the list has no start.
+    """
+
+    keep: int
+    messages: list[dict[str, Any]]
+    system: str | None
+
+
+class Intake:
+    """Finds out what is new in each list that a caller gives.
+
+    Parameters
+    ----------
+    wire
+        Reads the caller's shape.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._given: list[tuple[object, object, int]] = []
+        self._known: list[bytes] = []
+        self._recorded: set[int] = set()
+        self._whole: bool | None = None
+
+    def copied(self) -> tuple[Any, ...]:
+        """Return what `restore` takes."""
+        return self._given, self._known.copy(), self._recorded.copy(), self._whole
+
+    def restore(self, copied: tuple[Any, ...]) -> None:
+        """Become what this was when it was copied: what was given since was not sent."""
+        self._given, self._known, self._recorded, self._whole = copied
+
+    def recorded(self, message: Message) -> None:
+        """Take an answer that the session was told of: callers may or may not give it again."""
+        self._recorded.add(len(self._known))
+        self._known.append(_digest(message))
+
+    def take(self, given: Sequence[Any]) -> News:
+        """Return what is new in a list of messages.
+
+        Raises
+        ------
+        MessageError
+            If a message is of another shape than this session's API takes.
+        """
+        keys = [_key(item) for item in given]
+        same = len(self._given)
+        if (
+            same
+            and len(keys) >= same
+            and all(a[0] is b[0] and a[1:] == b[1:] for a, b in zip(self._given, keys, strict=False))
+        ):
+            _, fresh = self._wire.read(given[same:])
+            self._whole = True if fresh else self._whole
+            news = self._following(fresh, None)
+        else:
+            system, messages = self._wire.read(given)
+            news = self._aligned(messages, system)
+        self._given = keys if self._whole is not False else []
+        del self._known[news.keep :]
+        self._recorded = {at for at in self._recorded if at < news.keep}
+        self._known += map(_digest, news.messages)
+        return news
+
+    def _following(self, fresh: list[dict[str, Any]], system: str | None) -> News:
+        """Return messages that follow what the caller gave before; the first may be the recorded answer."""
+        count = len(self._known)
+        last = count - 1
+        if fresh and fresh[0].get("role") == "assistant" and last in self._recorded:
+            if _digest(fresh[0]) == self._known[last]:
+                return News(count, fresh[1:], system)
+            return News(last, fresh, system)
+        return News(count, fresh, system)
+
+    def _aligned(self, messages: list[dict[str, Any]], system: str) -> News:
+        digests = list(map(_digest, messages))
+        given = known = 0
+        while given < len(digests) and known < len(self._known):
+            if digests[given] == self._known[known]:
+                given, known = given + 1, known + 1
+            elif known in self._recorded and messages[given].get("role") != "assistant":
+                known += 1  # an answer that the caller keeps to itself
+            else:
+                break
+        left = set(range(known, len(self._known)))
+        if not self._known:
+            return News(0, messages, system)
+        if given == 0 and not self._whole:
+            self._whole = False
+            return self._following(messages, None)
+        if given == len(digests):
+            if not left:
+                return News(len(self._known), [], system)
+            if self._whole:
+                return News(known, [], system)  # an answer is to be given once more, or messages were taken back
+            # It only says again what was said at the start, as "continue" does.
+            self._whole = False
+            return self._following(messages, None)
+        if left and left <= self._recorded and len(left) == 1 and messages[given].get("role") == "assistant":
+            self._whole = True
+            return News(known, messages[given:], system)
+        if left and self._whole is False:
+            return self._following(messages, None)
+        self._whole = True
+        return News(known, messages[given:], system)
+
+
+def _key(item: object) -> tuple[object, object, int]:
+    """Return what tells that an object was not replaced: itself, and the content that hangs on it."""
+    content: object = cast("Mapping[str, Any]", item).get("content") if isinstance(item, Mapping) else None
+    return item, id(content), len(cast("Sequence[object]", content)) if isinstance(content, list | str) else 0
+
+
+def _digest(message: Message) -> bytes:
+    """Return a text that is the same for messages that say the same."""
+    blocks = [_plain(block) for block in blocks_of(message)]
+    return msgspec.json.encode([message.get("role"), blocks])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Any]", value)
+        return {key: _plain(item) for key, item in sorted(items.items()) if key not in _LEFT_OUT and item is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast("Sequence[Any]", value)]
+    return value

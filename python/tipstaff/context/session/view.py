@@ -1,0 +1,149 @@
+"""The conversation as it is sent: messages that any provider takes, each with what it costs and where it came from.
+
+What callers give is not always what a provider takes: an answer without content, two messages of the user's in a row, a
+call that was interrupted before its result, a result of no call. A view is whole at all times; what it was made of is
+not changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from tipstaff.context.conversation.messages import CALLS, EXTENSION, Block, Message, blocks_of, text_of
+from tipstaff.context.session.wire import delivery_of
+from tipstaff.context.shortening.preamble import go_on
+
+NO_RESULT: Final = "[no result: the call was interrupted]"
+
+
+class View:
+    """Messages to send. Their order, roles and pairs of calls and results are always right.
+
+    Parameters
+    ----------
+    cost
+        Returns the tokens of a message.
+
+    Attributes
+    ----------
+    messages, costs, origins
+        The messages, what each costs, and the number of the first of the session's messages that is in it.
+    """
+
+    def __init__(self, cost: Callable[[Message], int]) -> None:
+        self._cost = cost
+        self.messages: list[dict[str, Any]] = []
+        self.costs: list[int] = []
+        self.origins: list[int] = []
+        self.changed_from = 0
+        """The first message that differs from what it was when this was last set to the number of messages."""
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    @property
+    def tokens(self) -> int:
+        """What all messages cost."""
+        return sum(self.costs)
+
+    def open_calls(self) -> list[str]:
+        """Return the ids of calls of the last message, which wait for results."""
+        if not self.messages or self.messages[-1].get("role") != "assistant":
+            return []
+        return [str(block.get("id")) for block in blocks_of(self.messages[-1]) if block.get("type") == "tool_use"]
+
+    def append(self, message: Message, origin: int) -> None:
+        """Add a message of the session."""
+        role = "assistant" if message.get("role") == "assistant" else "user"
+        blocks = [dict(block) for block in blocks_of(message) if not _empty(block)]
+        note = {EXTENSION: message[EXTENSION]} if EXTENSION in message else {}
+        waiting = self.open_calls()
+        if role == "user":
+            blocks = _answers(blocks, waiting)
+        if not blocks:
+            return
+        if role == "assistant":
+            if not self.messages:
+                self._add(dict(go_on()), origin)
+            elif self.messages[-1].get("role") == "assistant":
+                lost = [_no_result(call) for call in waiting]
+                self._add({"role": "user", "content": lost} if lost else dict(go_on()), origin)
+        elif self.messages and self.messages[-1].get("role") == "user":
+            last = self.messages[-1]
+            # Notes of the shape belong to one message as it was.
+            self.replace(len(self) - 1, {"role": "user", "content": [*blocks_of(last), *blocks]})
+            return
+        content: object = message.get("content")
+        same = isinstance(content, str) and len(blocks) == 1 and blocks[0].get("type") == "text"
+        self._add({"role": role, "content": content if same else blocks, **note}, origin)
+
+    def replace(self, index: int, message: dict[str, Any]) -> None:
+        """Put another message in the place of one."""
+        self.messages[index] = message
+        self.costs[index] = self._cost(message)
+        self.changed_from = min(self.changed_from, index)
+
+    def add_context(self, text: str) -> None:
+        """Add context to the last message, which must be the user's."""
+        last = self.messages[-1]
+        block = {"type": "text", "text": text, EXTENSION: {"delivery": True}}
+        self.replace(len(self) - 1, {**last, "content": [*blocks_of(last), block]})
+
+    def without_context(self) -> list[dict[str, Any]]:
+        """Return the messages without the context that was added to them."""
+        found: list[dict[str, Any]] = []
+        for message in self.messages:
+            blocks = blocks_of(message)
+            kept = [block for block in blocks if not delivery_of(block)]
+            if len(kept) == len(blocks):
+                found.append(message)
+            else:
+                found.append({**message, "content": kept or [{"type": "text", "text": "[context]"}]})
+        return found
+
+    def reset(self, messages: Sequence[Message], origins: Sequence[int]) -> None:
+        """Start again from other messages, which must be right by themselves."""
+        self.messages = [dict(message) for message in messages]
+        self.costs = [self._cost(message) for message in self.messages]
+        self.origins = list(origins)
+        self.changed_from = 0
+
+    def copied(self) -> tuple[list[dict[str, Any]], list[int], list[int], int]:
+        """Return what `restore` takes."""
+        return self.messages.copy(), self.costs.copy(), self.origins.copy(), self.changed_from
+
+    def restore(self, copied: tuple[list[dict[str, Any]], list[int], list[int], int]) -> None:
+        """Become what the view was when it was copied."""
+        self.messages, self.costs, self.origins, self.changed_from = copied
+
+    def _add(self, message: dict[str, Any], origin: int) -> None:
+        self.messages.append(message)
+        self.costs.append(self._cost(message))
+        self.origins.append(origin)
+
+
+def _empty(block: Block) -> bool:
+    return block.get("type") == "text" and not str(block.get("text") or "").strip()
+
+
+def _no_result(call: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call, "content": NO_RESULT, "is_error": True}
+
+
+def _answers(blocks: list[dict[str, Any]], waiting: list[str]) -> list[dict[str, Any]]:
+    """Return a user's blocks with the results of the calls that wait first, one for each; other results as text."""
+    results: dict[str, dict[str, Any]] = {}
+    others: list[dict[str, Any]] = []
+    for block in blocks:
+        kind = str(block.get("type", ""))
+        call = str(block.get("tool_use_id"))
+        if kind == "tool_result" and call in waiting and call not in results:
+            results[call] = block
+        elif kind == "tool_result":
+            said = text_of(block.get("content")).strip()
+            if said:
+                others.append({"type": "text", "text": f"[late result of {call}] {said}"})
+        elif kind not in CALLS and "thinking" not in kind:
+            others.append(block)
+    return [*(results.get(call) or _no_result(call) for call in waiting), *others]

@@ -1,0 +1,246 @@
+"""The one policy of a repository: its own settings, gate packs and secret rules over those of this package.
+
+``tipstaff gate``, `EnforcementGates.for_repository`, installing and the hook's compiled policy all come from here. What
+would make the gates weaker counts where a person has allowed it (`accept_weakenings`); all else counts at once.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tipstaff.errors import ConfigError
+from tipstaff.gates.config import GateConfig
+from tipstaff.gates.image.policy_file import PACKS_FOLDER, SECRETS_FOLDER, SETTINGS_FILE, policy_path
+from tipstaff.gates.packs.weakenings import Weakening, WeakeningReview
+from tipstaff.gates.results import DECISIONS
+from tipstaff.model import Record
+from tipstaff.store.keys import private_key
+from tipstaff.store.replacing import replaced_file
+from tipstaff.store.state import make_private
+
+if TYPE_CHECKING:
+    from tipstaff.gates.secrets.packs import SecretRule
+
+_SETTINGS: Final = frozenset(GateConfig.__struct_fields__)
+_MAX_BYTES: Final = 1 << 20
+
+
+class RepositoryPolicy(Record, frozen=True):
+    """What judges in a repository.
+
+    Attributes
+    ----------
+    repository
+        Its root; None for the policy of everything else.
+    config
+        The settings.
+    image
+        The rules and the settings, as the native engine reads them.
+    secrets
+        The secret scanner's table; empty for this package's own.
+    sources
+        The files that it was made of, beside those of this package.
+    weakenings
+        All that would make it weaker.
+    accepted
+        Digests of those that count.
+    """
+
+    repository: str | None
+    config: GateConfig
+    image: bytes
+    secrets: bytes
+    sources: tuple[str, ...]
+    weakenings: tuple[Weakening, ...]
+    accepted: frozenset[str]
+
+    @property
+    def in_force(self) -> tuple[Weakening, ...]:
+        """The weakenings that count."""
+        return tuple(one for one in self.weakenings if one.because and one.digest in self.accepted)
+
+    @property
+    def left_out(self) -> tuple[Weakening, ...]:
+        """The weakenings that do not count: nobody has allowed them, or they give no reason."""
+        counted = {one.digest for one in self.in_force}
+        return tuple(one for one in self.weakenings if one.digest not in counted)
+
+
+def policy_of(repository: Path | None, *, state: Path | None = None, accepted: Iterable[str] = ()) -> RepositoryPolicy:
+    """Return the policy of a repository, made of what lies in it now.
+
+    Parameters
+    ----------
+    repository
+        Its root; None for the policy of everything else.
+    state
+        The state folder, for what a person has allowed; None: nothing was.
+    accepted
+        Digests of further weakenings that count.
+
+    Raises
+    ------
+    PackError, SecretPackError, ConfigError
+        A file of it cannot be used; the message names it and what would be right.
+    """
+    from tipstaff.gates.image.policy_image import DEFAULT_IMAGE
+    from tipstaff.gates.packs.reader import pack_files
+    from tipstaff.gates.secrets.scanner import compiled_rules
+
+    if repository is None:
+        return RepositoryPolicy(None, GateConfig(), DEFAULT_IMAGE.read_bytes(), b"", (), (), frozenset())
+    former = frozenset() if state is None else accepted_weakenings(repository, state)
+    review = WeakeningReview({*former, *accepted})
+    settings = repository / SETTINGS_FILE
+    packs = [_inside(path, repository) for path in pack_files(repository / PACKS_FOLDER)]
+    rules = [_inside(path, repository) for path in pack_files(repository / SECRETS_FOLDER)]
+    config, only_wiring = _settings(settings, repository, review)
+    secrets = compiled_rules(rules, may_replace=partial(_may_replace, review)) if rules else b""
+    image = _image(packs, config, secrets, review, only_wiring=only_wiring)
+    sources = [*([settings] if settings.is_file() else []), *packs, *rules]
+    return RepositoryPolicy(
+        str(repository), config, image, secrets, tuple(map(str, sources)), tuple(review.found), review.accepted
+    )
+
+
+def has_own_policy(repository: Path, state: Path) -> bool:
+    """Return whether a repository has packs or settings of its own, or a compiled policy already."""
+    own = (PACKS_FOLDER, SECRETS_FOLDER, SETTINGS_FILE)
+    return any((repository / name).exists() for name in own) or policy_path(repository, state).exists()
+
+
+def _image(
+    packs: list[Path], config: GateConfig, secrets: bytes, review: WeakeningReview, *, only_wiring: bool
+) -> bytes:
+    from tipstaff.gates.image.policy_image import DEFAULT_IMAGE, compile_image
+    from tipstaff.gates.packs.reader import WIRING, load_policy
+    from tipstaff.gates.packs.samples import check_samples
+
+    if not packs and not secrets and config == GateConfig() and not only_wiring:
+        return DEFAULT_IMAGE.read_bytes()
+    policy = load_policy(extra=packs, review=review)
+    numbers = config.numbers()[:6]
+    image = compile_image(policy, config=numbers, allowlist=config.allowed_tools, secrets=secrets)
+    if packs:
+        check_samples(policy, image)
+    if only_wiring:
+        policy.rules = {name: rule for name, rule in policy.rules.items() if name.startswith(WIRING)}
+        image = compile_image(policy, config=numbers, allowlist=config.allowed_tools, secrets=secrets)
+    return image
+
+
+def _may_replace(review: WeakeningReview, rule: SecretRule, path: Path) -> bool:
+    return review.admits("secret rule", rule.id, "as it is shipped", "replaced", rule.to_dict(), rule.because, path)
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+
+def _settings(path: Path, repository: Path, review: WeakeningReview) -> tuple[GateConfig, bool]:
+    """Return a repository's settings as far as they count, and whether only the rules of the wiring judge."""
+    if not path.is_file():
+        return GateConfig(), False
+    data = _read_toml(_inside(path, repository))
+    reasons = data.pop("because", "")
+    if unknown := sorted(data.keys() - _SETTINGS):
+        raise ConfigError(
+            f"{path}: {unknown[0]!r} is no setting; there are {', '.join(sorted(_SETTINGS))}, and because"
+        )
+    if isinstance(data.get("allowed_tools"), list):
+        data["allowed_tools"] = tuple(data["allowed_tools"])
+    try:
+        asked = GateConfig(**data)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    changes: dict[str, Any] = {}
+    default = GateConfig()
+    for name in sorted(data):
+        former, now = getattr(default, name), getattr(asked, name)
+        because: object = reasons.get(name, "") if isinstance(reasons, Mapping) else reasons
+        if not _is_weaker(name, former, now) or review.admits(
+            "setting", name, _shown(former), _shown(now), _shown(now), because, path
+        ):
+            changes[name] = now
+    # The rules of the wiring judge whatever else is off: a switched-off gate could be taken away in silence.
+    only_wiring = changes.get("destructive_ops") is False
+    if only_wiring:
+        changes.update(destructive_ops=True, uncertain="allow", uncertain_unattended="allow")
+    if changes.get("tool_allowlist") and not changes.get("allowed_tools"):
+        del changes["tool_allowlist"]
+    return GateConfig(**changes), only_wiring
+
+
+def _is_weaker(name: str, former: Any, now: Any) -> bool:
+    if name in {"destructive_ops", "diff_size", "secrets", "read_files"}:
+        return former is True and now is False
+    if name in {"uncertain", "uncertain_unattended", "on_error"}:
+        return DECISIONS.index(now) < DECISIONS.index(former)
+    if name == "diff_size_threshold":
+        return bool(now > former)
+    return False
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise ConfigError(f"{path}: larger than {_MAX_BYTES} bytes")
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def _inside(path: Path, repository: Path) -> Path:
+    """Return a file of a repository as it is, where no link leads it out of there."""
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(repository)):
+        raise ConfigError(f"{path}: it leads out of the repository; put the file itself there")
+    return path
+
+
+# -- what a person has allowed -----------------------------------------------------------------------------------------
+
+
+def accepted_weakenings(repository: Path, state: Path) -> frozenset[str]:
+    """Return the digests of the weakenings that a person has allowed for a repository."""
+    path = _answers_path(repository, state)
+    try:
+        head, _, body = path.read_text(encoding="ascii").partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+    if not (state / "key").is_file() or not hmac.compare_digest(_signature(repository, body, state), head):
+        return frozenset()
+    return frozenset(body.split())
+
+
+def accept_weakenings(repository: Path, state: Path, digests: Iterable[str]) -> None:
+    """Write down which weakenings count, in the place of what was allowed before; only ever for a person who said so.
+
+    Raises
+    ------
+    ConfigError, StoreWriteError
+        The key cannot be used, or it cannot be written.
+    """
+    path = _answers_path(repository, state)
+    body = "".join(f"{one}\n" for one in sorted(set(digests)))
+    make_private(path.parent)
+    with replaced_file(path) as file:
+        file.write(f"{_signature(repository, body, state)}\n{body}".encode())
+
+
+def _answers_path(repository: Path, state: Path) -> Path:
+    return policy_path(repository, state).with_suffix(".accepted")
+
+
+def _signature(repository: Path, body: str, state: Path) -> str:
+    text = json.dumps(["tipstaff-weakenings-1", os.fspath(repository), body])
+    return hmac.new(private_key(state), text.encode(), "sha256").hexdigest()

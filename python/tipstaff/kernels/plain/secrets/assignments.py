@@ -1,0 +1,337 @@
+"""Reading an assignment from the name that calls something a secret to the value it is given.
+
+One reader serves the syntaxes of programming languages, configuration files, markup, headers, queries and command
+lines. It does the same as ``secrets/assignments.hpp``, looks at a bounded stretch on either side, and never goes back.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tipstaff.kernels.plain.secrets import values
+from tipstaff.kernels.plain.secrets.names import (
+    BLANKS,
+    LETTERS,
+    LOWER,
+    NAME,
+    after_login,
+    name_end,
+    name_start,
+    parts_hold,
+    word_before,
+)
+from tipstaff.kernels.plain.secrets.values import Value, Words
+
+VALUE_REACH: Final = 1024
+_QUOTES: Final = frozenset(b"\"'`")
+_ENDS_VALUE: Final = frozenset(b" \t\r\n\"'`,;<>)]}\\")
+_TYPE: Final = NAME | frozenset(b"&'<>[]|.*? ")
+_PAIR: Final = re.compile(
+    rb"(?:[ \t]{0,16}+(?:,|\r?\n)|[ \t]{1,16}+)[ \t]{0,40}+[\"']?[vV]alue[\"']?[ \t]{0,4}+[:=][ \t]{0,8}"
+)
+_TYPED: Final = re.compile(rb"[A-Za-z*&\[][A-Za-z0-9_.*&<>\[\]]{1,30}[ \t]{1,4}:?=[ \t]{0,4}")
+_ENCODED: Final = re.compile(rb"%3[aAdD]|\\u003[aAdD]|&#58;|&#61;|&#x3[aAdD];")
+_ENCODED_QUOTE: Final = re.compile(rb"%22|%27|\\u0022|\\u0027|&quot;|&#34;|&#39;|&apos;")
+
+
+def _blanks(text: bytes, at: int, most: int) -> int:
+    end = min(len(text), at + most)
+    while at < end and text[at] in BLANKS:
+        at += 1
+    return at
+
+
+def _blanks_and_lines(text: bytes, at: int) -> int:
+    """Return what is behind blanks with up to two ends of lines among them."""
+    lines = 0
+    end = min(len(text), at + 24)
+    while at < end and (text[at] in BLANKS or (text[at] in b"\r\n" and lines < 2)):
+        lines += text[at] == 0x0A
+        at += 1
+    return at
+
+
+def quote_at(text: bytes, at: int) -> int:
+    """Return the length of the quote that stands there, 0 for none: plain, escaped, tripled or encoded."""
+    size = len(text)
+    if at >= size:
+        return 0
+    byte = text[at]
+    if byte in _QUOTES:
+        return 3 if byte != 0x60 and text[at : at + 3] == bytes((byte,)) * 3 else 1
+    if byte == 0x5C:
+        slashes = at
+        while slashes < size and slashes - at < 7 and text[slashes] == 0x5C:
+            slashes += 1
+        if slashes < size and text[slashes] in b"\"'":
+            return slashes - at + 1
+    match = _ENCODED_QUOTE.match(text, at)
+    return 0 if match is None else match.end() - at
+
+
+def _quoted(text: bytes, at: int, size: int) -> int:
+    """Return where the string ends whose opening quote of `size` bytes stands at `at`, -1 if it does not."""
+    quote = text[at : at + size]
+    limit = min(len(text), at + size + VALUE_REACH)
+    place = at + size
+    while place < limit:
+        byte = text[place]
+        if text.startswith(quote, place):
+            return place
+        if byte in b"\r\n" and size != 3:
+            return -1
+        # Of a plain string, a backslash takes the next byte with it; of an escaped one it cannot.
+        place += 2 if byte == 0x5C and size == 1 else 1
+    return -1
+
+
+def _next_field(text: bytes, at: int) -> bool:
+    """Return whether ``name=`` stands there: a query goes on."""
+    limit = min(len(text), at + 40)
+    start = at
+    while at < limit and (text[at] in NAME or text[at] == 0x2D):
+        at += 1
+    return start < at < len(text) and text[at] == 0x3D
+
+
+def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool, words: Words) -> Value | None:
+    """Return the value that is given to the name around ``text[start:end]``, None where none is.
+
+    Parameters
+    ----------
+    text
+        All of it.
+    start, end
+        The word that was found.
+    anywhere
+        Whether the name may be any, and ends with the word.
+    named
+        Whether the name is a provider's: then it may be about anything.
+    words
+        The table's lists.
+    """
+    size = len(text)
+    at = end
+    head = start
+    flag = False
+    if not anywhere:
+        if not named and end < size and text[end] in LETTERS and (text[end] in LOWER or text[end - 1] not in LOWER):
+            return None
+        at = name_end(text, end)
+        head = name_start(text, start)
+        if not named and (
+            parts_hold(text[end:at], words(values.ABOUT_AFTER))
+            or parts_hold(text[head:start], words(values.ABOUT_BEFORE))
+        ):
+            return None
+        flag = text[head : head + 1] == b"-"
+    before = text[head - 1] if head > 0 else 0x0A
+    if before == 0x3A and head > 1 and text[head - 2] == 0x3A:  # AWS::IAM::AccessKey: the name of a type
+        return None
+    query = before in b"?&"
+    named_end = at
+    key_quote = False
+    for _ in range(3):
+        mark = quote_at(text, at)
+        if mark == 0 and at < size and text[at] == 0x5D and at > named_end:
+            mark = 1
+        elif mark:
+            key_quote = True
+        if mark == 0:
+            break
+        at += mark
+    if anywhere and text[end - 1] in _QUOTES:
+        key_quote = True
+    gap = at
+    pair = _PAIR.match(text, at)
+    if pair is not None and pair.end() > at:
+        # ``name: X`` with ``value: x`` behind it: on the next line, in the next attribute or pair.
+        return _value(
+            text,
+            pair.end(),
+            pair.end(),
+            before,
+            query=False,
+            colon=True,
+            spaced=False,
+            strict=False,
+            markup=False,
+            flag=False,
+        )
+    at = _blanks(text, at, 16)
+    if at < size and text[at] in b"\r\n":
+        ahead = _blanks_and_lines(text, at)
+        if ahead < size and text[ahead] in b"=:":
+            at = ahead
+    if at >= size:
+        return None
+    byte = text[at]
+    spaced = at > gap
+    strict = False
+    colon = False
+    markup = False
+    sign = at
+    encoded = _ENCODED.match(text, at)
+    if byte == 0x3D:
+        at += 1
+        while at < size and at - sign < 3 and text[at] in b"=>~":
+            at += 1
+    elif byte == 0x3A:
+        if text[at + 1 : at + 2] == b":":
+            return None
+        at += 1
+        colon = True
+        if at < size and text[at] == 0x3D:
+            at += 1
+            colon = False
+    elif byte in b"?+|" and re.compile(rb"[?+|]{1,2}=").match(text, at):
+        at = text.index(b"=", at) + 1
+    elif encoded is not None:
+        at = encoded.end()
+        for _ in range(4):
+            at += 3 if text.startswith(b"%20", at) else 0
+    elif byte == 0x3E and (before == 0x3C or key_quote):
+        at += 1
+        markup = True
+    elif (byte == 0x2C and key_quote) or (byte == 0x28 and not key_quote):
+        at += 1
+        strict = True
+    elif spaced and (typed := _TYPED.match(text, at)) is not None and quote_at(text, typed.end()):
+        at = typed.end()
+    elif (
+        spaced
+        and not key_quote
+        and (
+            flag
+            or text[at - 1 : at + 1] in {b' "', b" '"}
+            or word_before(text, head, words(values.INTRODUCERS))
+            or after_login(text, head)
+            or text[start:end].lower() in {b"requirepass", b"masterauth", b"identified by", b"securestring"}
+        )
+    ):
+        strict = quote_at(text, at) > 0 and not flag and not word_before(text, head, words(values.INTRODUCERS))
+    else:
+        return None
+    after = at
+    at = _blanks(text, at, 24)
+    spaced = spaced or (at > after and not colon)
+    return _value(
+        text, at, after, before, query=query, colon=colon, spaced=spaced, strict=strict, markup=markup, flag=flag
+    )
+
+
+def _value(
+    text: bytes,
+    at: int,
+    after: int,
+    before: int,
+    *,
+    query: bool,
+    colon: bool,
+    spaced: bool,
+    strict: bool,
+    markup: bool,
+    flag: bool,
+) -> Value | None:
+    size = len(text)
+    if colon and at < size and (text[at] == 0x7C or re.compile(rb">[-+]?[ \t]{0,4}\r?\n").match(text, at)):
+        # A block of YAML: the value is the next line.
+        block = re.compile(rb"[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}").match(text, at)
+        if block is None:
+            return None
+        at = block.end()
+        end = at
+        while end < size and end - at < VALUE_REACH and text[end] not in b"\r\n":
+            end += 1
+        return Value(at, end, True, True, True, False) if end > at else None
+    if colon and text.startswith(b"!!", at):
+        limit = min(size, at + 24)
+        while at < limit and text[at] not in b" \t\r\n":
+            at += 1
+        at = _blanks(text, at, 8)
+    if at < size and text[at] in b"\r\n":
+        ahead = _blanks_and_lines(text, at)
+        if not quote_at(text, ahead):
+            return None
+        at = ahead
+    while at < size and text[at] in b"([" and quote_at(text, at + 1):
+        at += 1
+    for _ in range(2):
+        if (
+            at + 1 < size
+            and text[at] in b"bBfFrRuULN@$"
+            and not quote_at(text, at)
+            and (quote_at(text, at + 1) or (text[at + 1] in b"bBfFrR@$" and quote_at(text, at + 2)))
+        ):
+            at += 1
+    mark = quote_at(text, at)
+    if mark:
+        end = _quoted(text, at, mark)
+        if end < 0:
+            if mark in {1, 3}:
+                return None
+            end = at + mark
+            while end < size and end - at < VALUE_REACH and text[end] not in _ENDS_VALUE:
+                end += 1
+            mark_end = 0
+        else:
+            mark_end = mark
+        behind = _blanks(text, end + mark_end, 8)
+        # What is followed by a colon is the name of the next one.
+        if (colon or strict) and text[behind : behind + 1] == b":" and text[behind + 1 : behind + 2] != b":":
+            return None
+        return Value(at + mark, end, True, True, True, strict) if end > at + mark else None
+    if strict:
+        return None
+    if markup:
+        end = at
+        while end < size and end - at < VALUE_REACH and text[end] not in b"<\r\n":
+            end += 1
+        return Value(at, end, True, True, True, False) if at < end < size and text[end] == 0x3C else None
+    end = at
+    limit = min(size, at + VALUE_REACH)
+    while end < limit and text[end] not in _ENDS_VALUE:
+        if text[end] == 0x26 and (query or _next_field(text, end + 1)):
+            break
+        if query and text[end] == 0x23:
+            break
+        end += 1
+    if end == limit and limit < size:
+        return None
+    if colon:
+        # ``name: type = "value"``
+        limit = min(size, at + 48)
+        sign = at
+        while sign < limit and text[sign] in _TYPE:
+            sign += 1
+        if at < sign < size and text[sign] == 0x3D and text[sign + 1 : sign + 2] != b"=":
+            typed = _blanks(text, sign + 1, 8)
+            if quote_at(text, typed):
+                return _value(
+                    text,
+                    typed,
+                    typed,
+                    before,
+                    query=False,
+                    colon=False,
+                    spaced=False,
+                    strict=False,
+                    markup=False,
+                    flag=False,
+                )
+    while end > at and text[end - 1] in b".:" and text[max(at, end - 2)] in NAME:
+        end -= 1
+    if end <= at:
+        return None
+    behind = _blanks(text, end, 8)
+    ends_line = (
+        behind >= size
+        or text[behind] in b"\r\n\"'`&<"
+        or (behind > end and text[behind] in b"#/|;-\\")
+        or text[end] == 0x5C
+        or (text[end] in b",;}]" and not spaced)
+        or (flag and behind > end)
+        or (behind > end and text[after - 1] in BLANKS)
+    )
+    return Value(at, end, False, colon or not spaced, ends_line, False)

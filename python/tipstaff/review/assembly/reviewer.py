@@ -1,0 +1,165 @@
+"""A change of a repository in, its reviewer's context out: what was chosen, and the text itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from tipstaff.model import Diagnostic, Record
+from tipstaff.review.assembly.conventions import repository_conventions
+from tipstaff.review.assembly.decisions import prior_decisions
+from tipstaff.review.assembly.selection import ReviewAssembly, assemble_review
+from tipstaff.review.assembly.summaries import file_summaries
+from tipstaff.review.config import ReviewConfig, read_config
+from tipstaff.review.repository import changed_files, diff_text
+from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, text_tokens
+from tipstaff.review.sops.folder import read_sops
+
+DEFAULT_WINDOW: Final = 200_000
+
+
+class ReviewContext(Record, frozen=True, kw_only=True):
+    """What a reviewer is given.
+
+    Attributes
+    ----------
+    files
+        The changed files.
+    task_output_tokens
+        Of the difference.
+    expected
+        Ids of every SOP that applies: the reviewer has to answer each. They are known where the task is too large.
+    text
+        What the reviewer reads besides the difference; empty where the task is to be decomposed. Its tokens are at most
+        ``assembly.used``.
+    severities
+        Of each expected SOP.
+    notes
+        What could not be read or summarised.
+    diagnostics
+        SOPs that are broken: they were not matched.
+    """
+
+    assembly: ReviewAssembly
+    files: tuple[str, ...]
+    task_output_tokens: int
+    expected: tuple[str, ...]
+    severities: dict[str, str]
+    text: str
+    notes: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class DecisionSource(Protocol):
+    """Knows decisions and patterns of earlier runs, such as a ledger."""
+
+    def decisions(self, files: Sequence[str]) -> Sequence[dict[str, Any]]:
+        """Return items with ``id`` and ``text``, the closest first."""
+        ...
+
+    def conventions(self, files: Sequence[str]) -> Sequence[dict[str, Any]]:
+        """Return items with ``id`` and ``text``."""
+        ...
+
+
+class AssemblyLog(Protocol):
+    """Takes assemblies in, such as a ledger of runs."""
+
+    def record_assembly(self, context: ReviewContext) -> None:
+        """Keep what was assembled."""
+
+
+def review_context(
+    root: Path,
+    *,
+    base: str | None = None,
+    files: Sequence[str] | None = None,
+    window: int | None = None,
+    reserve: int | None = None,
+    scope: str = "code",
+    task_output_tokens: int | None = None,
+    source: DecisionSource | None = None,
+    log: AssemblyLog | None = None,
+    config: ReviewConfig | None = None,
+) -> ReviewContext:
+    """Assemble what the reviewer of a change is given.
+
+    Parameters
+    ----------
+    root
+        The repository's folder.
+    base
+        The commit to compare with; the last one where None.
+    files
+        The changed files, where they are known; else git is asked.
+    window, reserve
+        Tokens; those of the configuration where None, else 200,000 and 4,000.
+    scope
+        ``plan`` or ``code``.
+    task_output_tokens
+        Of the difference, where it is known.
+    source
+        Decisions and conventions of earlier runs.
+    log
+        Takes the result in.
+    config
+        The configuration; read from the repository where None.
+
+    Raises
+    ------
+    ConfigError
+        If a number or a name is not usable, or git cannot answer.
+    """
+    settings = (read_config(root) if config is None else config).review
+    changed = tuple(files) if files is not None else changed_files(root, base)
+    if task_output_tokens is None:
+        task_output_tokens = text_tokens(diff_text(root, base)) if files is None else 0
+    folder = read_sops(root, settings.get("sops"))
+    sops = folder.applicable(changed, scope=scope)
+    summaries, notes = file_summaries(root, changed)
+    decisions = [*(source.decisions(changed) if source is not None else ())]
+    decisions += prior_decisions(root, changed, settings.get("decisions"))
+    conventions = [*(source.conventions(changed) if source is not None else ())]
+    conventions += repository_conventions(root, changed, settings.get("conventions"))
+    items = [{"id": sop.id, "text": sop.rendered()} for sop in sops]
+    for tier in (items, decisions, summaries, conventions):
+        # The blank line after an item is counted with it.
+        tier[:] = [{**item, "text": f"{item['text']}\n"} for item in tier]
+    assembly = assemble_review(
+        window=window or settings.get("window") or DEFAULT_WINDOW,
+        task_output_tokens=task_output_tokens,
+        sops=items,
+        decisions=decisions,
+        summaries=summaries,
+        conventions=conventions,
+        reserve=reserve if reserve is not None else settings.get("reserve", SOP_RESERVE_TOKENS),
+    )
+    texts = {str(item["id"]): str(item["text"]) for item in (*items, *decisions, *summaries, *conventions)}
+    context = ReviewContext(
+        assembly=assembly,
+        files=changed,
+        task_output_tokens=task_output_tokens,
+        expected=tuple(sop.id for sop in sops),
+        severities={sop.id: sop.severity for sop in sops},
+        text="".join(texts[name] for name in assembly.included),
+        notes=tuple(notes),
+        diagnostics=folder.diagnostics,
+    )
+    if log is not None:
+        log.record_assembly(context)
+    return context
+
+
+def expected_sops(
+    root: Path,
+    *,
+    base: str | None = None,
+    files: Sequence[str] | None = None,
+    scope: str = "code",
+    config: ReviewConfig | None = None,
+) -> dict[str, str]:
+    """Return id and severity of every SOP that applies to a change; see `review_context`."""
+    settings = (read_config(root) if config is None else config).review
+    changed = tuple(files) if files is not None else changed_files(root, base)
+    return {sop.id: sop.severity for sop in read_sops(root, settings.get("sops")).applicable(changed, scope=scope)}

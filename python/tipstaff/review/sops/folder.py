@@ -1,0 +1,113 @@
+"""The SOPs of a repository: every file of its folders, those that are broken reported and the rest used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from tipstaff.errors import ConfigError, SourceNotFoundError
+from tipstaff.model import Diagnostic, Record, Severity
+from tipstaff.review.sops.documents import MAX_SOP_BYTES, Sop, SopError, parse_sop, sop_mapping
+from tipstaff.review.sops.matching import match_sops
+from tipstaff.review.sops.store import FILE, FROM_FILES, folder_state, load_sops, save_sops
+
+FOLDERS: Final = (".tipstaff/sops", ".semspec/sources/docs/sops", ".semspec/sources/docs", "docs/sops")
+"""Where SOPs are looked for; all of those that exist."""
+
+ENDINGS: Final = (".md", ".markdown")
+MAX_FILES: Final = 2_000
+
+
+class SopFolder(Record, frozen=True, kw_only=True):
+    """SOPs and what is wrong with those that could not be read."""
+
+    sops: tuple[Sop, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def applicable(self, files: Sequence[str], *, scope: str | None = "code") -> tuple[Sop, ...]:
+        """Return the SOPs that apply to any of the files, by id."""
+        by_id = {sop.id: sop for sop in self.sops}
+        return tuple(by_id[name] for name in match_sops(map(sop_mapping, self.sops), files, scope=scope))
+
+
+def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
+    """Read the SOPs of a repository.
+
+    Parameters
+    ----------
+    root
+        Its folder.
+    folders
+        Folders relative to it; `FOLDERS` where None.
+
+    Raises
+    ------
+    ConfigError
+        If a folder leads out of the repository.
+    SourceNotFoundError
+        If a folder that was named does not exist.
+    """
+    base = root.resolve()
+    listed: list[tuple[str, str]] = []
+    for folder in FOLDERS if folders is None else folders:
+        path = (root / folder).resolve()
+        if not path.is_relative_to(base):
+            msg = f"{folder}: expected a folder inside the repository"
+            raise ConfigError(msg)
+        if not path.is_dir():
+            if folders is not None:
+                msg = f"{folder}: no such folder"
+                raise SourceNotFoundError(msg)
+            continue
+        known = {name for name, _ in listed}
+        home = path.relative_to(base).as_posix()
+        for file in sorted(path.rglob("*"))[:MAX_FILES]:
+            name = file.relative_to(base).as_posix()
+            if file.suffix.lower() in ENDINGS and name not in known and file.is_file():
+                listed.append((name, home))
+    names = [name for name, _ in listed]
+    state = folder_state(base, names) if len(names) >= FROM_FILES else None
+    if state is not None:
+        stored = load_sops(base / FILE, state)
+        if stored is not None:
+            return SopFolder(sops=stored[0], diagnostics=stored[1])
+    found: dict[str, Sop] = {}
+    problems: list[Diagnostic] = []
+    for name, home in listed:
+        sop = _read(base / name, name, home, base, problems)
+        if sop is None:
+            continue
+        if sop.id in found:
+            message = f"its id {sop.id} is that of {found[sop.id].path}"
+            problems.append(_problem("SOP107", name, message, "rename one of the files"))
+        else:
+            found[sop.id] = sop
+    result = SopFolder(sops=tuple(found[name] for name in sorted(found)), diagnostics=tuple(problems))
+    if state is not None:
+        save_sops(base / FILE, state, result.sops, result.diagnostics)
+    return result
+
+
+def _read(file: Path, name: str, folder: str, base: Path, problems: list[Diagnostic]) -> Sop | None:
+    if not file.resolve().is_relative_to(base):
+        problems.append(_problem("SOP109", name, "it is a link that leads out of the repository"))
+        return None
+    try:
+        data = file.read_bytes()
+        if len(data) > MAX_SOP_BYTES:
+            problems.append(_problem("SOP109", name, f"it is larger than {MAX_SOP_BYTES:,} bytes"))
+            return None
+        return parse_sop(data.decode("utf-8"), name, folder)
+    except SopError as problem:
+        problems.extend(problem.diagnostics)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        problems.append(_problem("SOP109", name, "it is not UTF-8", line=line))
+    except OSError as error:
+        problems.append(_problem("SOP109", name, f"it cannot be read: {error.strerror}"))
+    return None
+
+
+def _problem(code: str, path: str, message: str, fix: str = "", line: int = 0) -> Diagnostic:
+    return Diagnostic(code=code, message=message, line=line, source=path, fix=fix, severity=Severity.ERROR)

@@ -1,0 +1,167 @@
+"""Suites: what agents are asked to do, and what must hold afterwards; read from YAML.
+
+::
+
+    name: delivery
+    executor: claude            # claude, codex, gemini, or a command as a list ("{prompt}" is replaced)
+    defaults: {timeout_s: 300, retries: 1}
+    cases:
+      - id: midnight
+        prompt: Fix the delivery day that is wrong around midnight.
+        tags: [bug-fix]
+        files: {notes.txt: "written before the agent starts"}
+        assertions:
+          - output-contains: midnight
+          - files-touched: api/orders.py
+          - no-forbidden-commands
+          - tests-pass: [python, -m, pytest, -q]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+import msgspec
+import yaml
+
+from tipstaff.errors import ConfigError, SourceNotFoundError
+from tipstaff.model import Record
+
+ASSERTIONS: Final = {
+    "output-contains": "text",
+    "output-not-contains": "text",
+    "output-matches": "pattern",
+    "files-touched": "glob",
+    "files-not-touched": "glob",
+    "no-forbidden-commands": "none",
+    "tests-pass": "command",
+    "judge": "command",
+}
+"""Kinds of assertions, and what each takes."""
+
+
+class Assertion(Record, frozen=True):
+    """One thing that must hold after a case."""
+
+    kind: str
+    value: str | tuple[str, ...] = ""
+
+
+class Case(Record, frozen=True, kw_only=True):
+    """One task for an agent.
+
+    Attributes
+    ----------
+    id, prompt, tags
+        What it is called, what is asked, by what it can be chosen.
+    files
+        Files that are written into the worktree before the agent starts.
+    assertions
+        What must hold.
+    timeout_s, retries
+        Seconds for the agent; how often a case that failed is tried again.
+    """
+
+    id: str
+    prompt: str
+    tags: tuple[str, ...] = ()
+    files: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
+    assertions: tuple[Assertion, ...] = ()
+    timeout_s: float = 600.0
+    retries: int = 0
+
+
+class Suite(Record, frozen=True, kw_only=True):
+    """Cases, and who is asked."""
+
+    name: str
+    executor: str | tuple[str, ...]
+    cases: tuple[Case, ...]
+
+    def tagged(self, tags: tuple[str, ...]) -> Suite:
+        """Return the suite with the cases that have one of the tags; all where none is named."""
+        return self.replace(cases=tuple(one for one in self.cases if not tags or set(tags) & set(one.tags)))
+
+
+def read_suite(path: str | Path) -> Suite:
+    """Read a suite.
+
+    Raises
+    ------
+    SourceNotFoundError
+        There is no such file.
+    ConfigError
+        It is not a suite; the message says where.
+    """
+    source = Path(path)
+    try:
+        text = source.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise SourceNotFoundError(f"{path}: there is no such file") from error
+    try:
+        data: Any = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    return suite_of(data, str(path))
+
+
+def suite_of(data: Any, where: str = "suite") -> Suite:
+    """Return a suite from plain data. Raises `ConfigError` as :func:`read_suite`."""
+    given: Any = data
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"{where}: expected a mapping with name, executor and cases")
+    table = dict(cast("Mapping[str, Any]", given))
+    defaults: Mapping[str, Any] = table.pop("defaults", None) or {}
+    cases: list[dict[str, Any]] = []
+    for number, given in enumerate(table.get("cases") or ()):
+        if not isinstance(given, Mapping):
+            raise ConfigError(f"{where}: case {number + 1} is not a mapping")
+        case = {**defaults, **cast("Mapping[str, Any]", given)}
+        name = f"{where}: case {case.get('id', number + 1)!r}"
+        case["assertions"] = [_assertion(one, name) for one in case.get("assertions") or ()]
+        cases.append(case)
+    if not cases:
+        raise ConfigError(f"{where}: there are no cases")
+    table |= {"cases": cases, "name": table.get("name", where)}
+    unknown = set(table) - set(Suite.__struct_fields__)
+    unknown |= {key for case in cases for key in case} - set(Case.__struct_fields__)
+    if unknown:
+        raise ConfigError(f"{where}: unknown keys: {', '.join(sorted(unknown))}")
+    try:
+        suite = msgspec.convert(table, Suite)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{where}: {error}") from error
+    ids = [case.id for case in suite.cases]
+    twice = sorted({one for one in ids if ids.count(one) > 1})
+    if twice:
+        raise ConfigError(f"{where}: two cases are called {', '.join(twice)}")
+    for one in suite.cases:
+        outside = [name for name in one.files if name.startswith("/") or ".." in Path(name).parts]
+        if outside or one.timeout_s <= 0 or one.retries < 0:
+            raise ConfigError(f"{where}: case {one.id!r}: files must lie inside, timeout_s above 0, retries from 0")
+    return suite
+
+
+def _assertion(given: Any, where: str) -> dict[str, Any]:
+    kind, value = (given, None) if isinstance(given, str) else next(iter(given.items()), ("", None))
+    takes = ASSERTIONS.get(kind)
+    if takes is None or (isinstance(given, Mapping) and len(cast("Mapping[str, Any]", given)) != 1):
+        raise ConfigError(f"{where}: unknown assertion {given!r}; known are {', '.join(ASSERTIONS)}")
+    if takes == "none":
+        return {"kind": kind}
+    if takes == "command":
+        words: list[Any] = ["sh", "-c", value] if isinstance(value, str) else value if isinstance(value, list) else []
+        if not words:
+            raise ConfigError(f"{where}: {kind} needs a command, as a text or a list")
+        return {"kind": kind, "value": [str(word) for word in words]}
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{where}: {kind} needs a text")
+    if takes == "pattern":
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise ConfigError(f"{where}: {value!r} is not a regular expression: {error}") from error
+    return {"kind": kind, "value": value}

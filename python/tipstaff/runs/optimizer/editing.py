@@ -1,0 +1,184 @@
+"""A change as a patch of the rule files: making it, applying it, taking it back, the record of the decision."""
+
+from __future__ import annotations
+
+import difflib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from tipstaff.errors import ConfigError
+from tipstaff.model import GuidanceRule, PolicyBundle, Record
+from tipstaff.runs.optimizer.changes import Change
+from tipstaff.store.replacing import replaced_file
+
+ROOT_FILE: Final = "CLAUDE.md"
+LOCAL_FILE: Final = "CLAUDE.local.md"
+HEADING: Final = "## Learned rules"
+
+
+class FileEdit(Record, frozen=True):
+    """One file before and after; `before` is None for a file that is not there."""
+
+    path: str
+    before: str | None
+    after: str
+
+
+class Patch(Record, frozen=True):
+    """What a change does to the files, in the order in which it is to be done.
+
+    A rule that moves is written where it goes before it is taken from where it was, so it is there at every step.
+    """
+
+    change: Change
+    edits: tuple[FileEdit, ...]
+
+    @property
+    def text(self) -> str:
+        """The patch as ``git apply`` and ``patch -p1`` take it."""
+        return "".join(_unified(edit) for edit in self.edits)
+
+
+def patch_of(root: Path, bundle: PolicyBundle, change: Change) -> Patch:
+    """Return the patch of a change.
+
+    Raises
+    ------
+    ConfigError
+        The rule is not where the bundle says, or the change does not apply to it.
+    """
+    rule = bundle.rule(change.rule_id)
+    if change.kind == "add":
+        target = _root_file(bundle)
+        return Patch(change, (_appended(root, target, f"- [{change.rule_id}] {change.after}"),))
+    if rule is None:
+        raise ConfigError(f"{change.rule_id}: there is no such rule; compile again")
+    text = _read(root / rule.path)
+    source = _source_of(rule, text)
+    if change.kind == "modify":
+        if rule.text != change.before or change.before not in source:
+            raise ConfigError(
+                f"{rule.path}:{rule.line}: {rule.id} is written across lines or was changed since; edit it by hand:\n"
+                f"{change.after}"
+            )
+        named = source.replace(change.before, change.after, 1)
+        # An id made from the text would change with it, and runs would name two rules.
+        named = f"[{rule.id}] {named}" if rule.is_generated_id else named
+        return Patch(change, (FileEdit(rule.path, text, _spliced(text, rule, named)),))
+    without = FileEdit(rule.path, text, _without(text, rule))
+    if change.kind == "remove":
+        return Patch(change, (without,))
+    target = _root_file(bundle) if change.kind == "promote" else LOCAL_FILE
+    if target == rule.path:
+        raise ConfigError(f"{rule.id} is in {target} already")
+    line = source.replace(rule.text, change.after, 1) if change.after else source
+    line = f"[{rule.id}] {line}" if rule.is_generated_id else line
+    return Patch(change, (_appended(root, target, f"- {' '.join(line.split())}"), without))
+
+
+def apply_patch(root: Path, patch: Patch, *, reverse: bool = False) -> tuple[str, ...]:
+    """Write a patch's files, or what was there before; returns their paths.
+
+    Raises
+    ------
+    ConfigError
+        A file is not as the patch expects it; none was written.
+    StoreWriteError
+        A file cannot be written.
+    """
+    edits = patch.edits[::-1] if reverse else patch.edits
+    for edit in edits:
+        expected = edit.after if reverse else edit.before
+        found = _read(root / edit.path) if (root / edit.path).exists() else None
+        if found != expected:
+            raise ConfigError(f"{edit.path}: it was changed since; make the proposal anew")
+    for edit in edits:
+        text = edit.before if reverse else edit.after
+        if text is None:
+            (root / edit.path).unlink()
+            continue
+        with replaced_file(root / edit.path) as file:
+            file.write(text.encode())
+    return tuple(edit.path for edit in edits)
+
+
+def decision_record(patch: Patch, *, number: int, decision: str, evidence: str, at_ms: int) -> str:
+    """Return the record of a decision in Markdown, in the shape of the architecture decision records."""
+    change = patch.change
+    date = datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
+    verb = {"modify": "Reword", "add": "Add", "promote": "Promote", "demote": "Demote", "remove": "Remove"}[change.kind]
+    return (
+        f"# {number:04d}: {verb} rule {change.rule_id}\n\n"
+        f"## Status\n{decision}\n\n## Date\n{date}\n\n"
+        f"## Context\n{change.rationale or 'Asked for by a person.'}\n\n"
+        f"## Decision\n{verb} the rule.\n\n"
+        f"- before: {change.before or '(none)'}\n- after: {change.after or '(none)'}\n\n"
+        f"## Evidence\n{evidence}\n\n"
+        f"## Consequences\nChange `{change.id}`; `tipstaff optimize --rollback {change.id}` takes it back.\n\n"
+        f"```diff\n{patch.text}```\n"
+    )
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: the file of the rule is gone; compile again") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: it is not UTF-8; change the rule by hand") from error
+
+
+def _source_of(rule: GuidanceRule, text: str) -> str:
+    start, end = rule.span
+    source = text[start:end]
+    if not source or rule.text.split()[0] not in source:
+        raise ConfigError(f"{rule.path}:{rule.line}: {rule.id} is not there any more; compile again")
+    return source
+
+
+def _spliced(text: str, rule: GuidanceRule, source: str) -> str:
+    start, end = rule.span
+    return text[:start] + source + text[end:]
+
+
+def _without(text: str, rule: GuidanceRule) -> str:
+    """Return a text without the lines of a rule."""
+    start = text.rfind("\n", 0, rule.span[0]) + 1
+    end = text.find("\n", rule.span[1])
+    return text[:start] + ("" if end < 0 else text[end + 1 :])
+
+
+def _root_file(bundle: PolicyBundle) -> str:
+    """Return the file at the root that rules are added to: one that there is."""
+    for name in (ROOT_FILE, "AGENTS.md", "GEMINI.md"):
+        if name in bundle.manifest.source_hashes:
+            return name
+    return ROOT_FILE
+
+
+def _appended(root: Path, name: str, line: str) -> FileEdit:
+    path = root / name
+    before = _read(path) if path.exists() else None
+    text = before or ""
+    if text and not text.endswith("\n"):
+        text += "\n"
+    lines = text.rstrip("\n").split("\n") if text else []
+    if HEADING not in lines:
+        return FileEdit(name, before, f"{text}{chr(10) if text else ''}{HEADING}\n{line}\n")
+    at = lines.index(HEADING) + 1
+    while at < len(lines) and not lines[at].startswith("#"):
+        at += 1
+    while lines[at - 1] == "":
+        at -= 1
+    return FileEdit(name, before, "\n".join([*lines[:at], line, *lines[at:]]) + "\n")
+
+
+def _unified(edit: FileEdit) -> str:
+    old = [] if edit.before is None else edit.before.splitlines(keepends=True)
+    former = "/dev/null" if edit.before is None else f"a/{edit.path}"
+    lines = difflib.unified_diff(old, edit.after.splitlines(keepends=True), former, f"b/{edit.path}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -1,0 +1,4 @@
+"""Replay: recorded calls in, what a changed policy would decide otherwise out.
+
+Read `calls`, `comparing`, then `report`.
+"""

@@ -1,0 +1,63 @@
+"""``tipstaff gate --stats``: what the spool says of the rules that spoke most."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tipstaff.cli.commands.gate import command
+from tipstaff.cli.gate_stats import rule_counts, setting_for, spool_records, stats_lines
+
+
+def record(rule: str, decision: str, session: str, *, approved: bool = False) -> dict[str, object]:
+    found: dict[str, object] = {"v": 1, "decision": decision, "session": session, "rules": [rule]}
+    return {**found, "approved": "ABCD"} if approved else found
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TIPSTAFF_STATE", str(tmp_path))
+    records = [
+        record("git.reset-hard", "require-confirmation", "a"),
+        record("git.reset-hard", "warn", "a", approved=True),
+        record("git.reset-hard", "warn", "b", approved=True),
+        record("filesystem.delete-recursive", "block", "a"),
+        record("network.reads-secret", "allow", "a"),
+    ]
+    lines = [json.dumps(one) for one in records]
+    (tmp_path / "spool.jsonl").write_text("\n".join([*lines, '{"torn', "[]", ""]))
+    return tmp_path
+
+
+def test_counts_are_by_rule_and_the_most_often_allowed_first(state: Path) -> None:
+    first, second = rule_counts(spool_records(state))
+    assert (first["rule"], first["approved"], first["require-confirmation"], first["sessions"]) == (
+        "git.reset-hard",
+        2,
+        1,
+        2,
+    )
+    assert (second["rule"], second["block"], second["approved"]) == ("filesystem.delete-recursive", 1, 0)
+
+
+def test_lines_name_the_setting_of_what_is_allowed_again_and_again(state: Path) -> None:
+    lines = stats_lines(rule_counts(spool_records(state)))
+    assert any("enabled = false" in line and "git.reset-hard" in line for line in lines)
+    assert not any("enabled" in line and "delete-recursive" in line for line in lines)
+    assert stats_lines([]) == ["The spool holds nothing that the gates asked about."]
+    assert "secrets = false" in setting_for("secrets")
+
+
+def test_no_spool_is_no_error(tmp_path: Path) -> None:
+    assert rule_counts(spool_records(tmp_path)) == []
+
+
+def test_the_command_prints_them(state: Path) -> None:
+    result = CliRunner().invoke(command, ["--stats"], standalone_mode=False)
+    assert result.exit_code == 0, result.output
+    assert "git.reset-hard" in result.output
+    document = json.loads(CliRunner().invoke(command, ["--stats", "--json"], standalone_mode=False).output)
+    assert [entry["rule"] for entry in document["rules"]] == ["git.reset-hard", "filesystem.delete-recursive"]

@@ -1,0 +1,115 @@
+"""Whole sessions against a local provider: the loops that an agent's author writes, one for each API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import anthropic
+import openai
+
+from tests.context.session.scripts import CHAT_TOOLS, RESPONSES_TOOLS, TOOLS, Turn
+from tests.context.session.servers import Provider
+from tipstaff.context.session.session import ContextSession
+
+
+def run_anthropic(
+    session: ContextSession,
+    provider: Provider,
+    url: str,
+    turns: Sequence[Turn],
+    *,
+    whole: bool = True,
+    objects: bool = True,
+) -> list[Any]:
+    """Run a session with the Messages API; `whole` gives all messages each time, `objects` the SDK's own."""
+    messages: list[Any] = []
+
+    def call(blocks: list[dict[str, Any]]) -> Any:
+        provider.next = blocks
+        answer = client.messages.create(model="local", **session.request(messages, TOOLS))
+        session.record(answer)
+        if not whole:
+            messages.clear()
+        elif objects:
+            messages.append({"role": "assistant", "content": answer.content})
+        else:
+            messages.append({"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in answer.content]})
+        return answer
+
+    with anthropic.Anthropic(api_key="local", base_url=url, max_retries=0) as client:
+        for turn in turns:
+            messages.append({"role": "user", "content": turn.user})
+            for blocks, results in turn.rounds:
+                call(blocks)
+                messages.append({"role": "user", "content": results})
+            call(turn.answer)
+    return messages
+
+
+def run_chat(
+    session: ContextSession, provider: Provider, url: str, turns: Sequence[Turn], *, whole: bool = True
+) -> list[Any]:
+    """Run a session with Chat Completions."""
+    messages: list[Any] = [{"role": "system", "content": "You are an engineer of the shop."}]
+
+    def call(blocks: list[dict[str, Any]]) -> Any:
+        provider.next = blocks
+        answer = client.chat.completions.create(model="local", **session.request(messages, CHAT_TOOLS))
+        session.record(answer)
+        if whole:
+            messages.append(answer.choices[0].message)
+        else:
+            messages.clear()
+        return answer
+
+    with openai.OpenAI(api_key="local", base_url=f"{url}/v1", max_retries=0) as client:
+        for turn in turns:
+            messages.append({"role": "user", "content": turn.user})
+            for blocks, results in turn.rounds:
+                call(blocks)
+                messages.extend(
+                    {"role": "tool", "tool_call_id": one["tool_use_id"], "content": one["content"]} for one in results
+                )
+            call(turn.answer)
+    return messages
+
+
+def run_responses(
+    session: ContextSession, provider: Provider, url: str, turns: Sequence[Turn], *, whole: bool = True
+) -> list[Any]:
+    """Run a session with Responses."""
+    items: list[Any] = []
+
+    def call(blocks: list[dict[str, Any]]) -> Any:
+        provider.next = blocks
+        # The SDK takes a second to type a hundred items; what goes as it is goes the same way.
+        body = session.request(items, RESPONSES_TOOLS)
+        answer = client.responses.create(model="local", store=False, extra_body=body)
+        session.record(answer)
+        if whole:
+            items.extend(answer.output)
+        else:
+            items.clear()
+        return answer
+
+    with openai.OpenAI(api_key="local", base_url=f"{url}/v1", max_retries=0) as client:
+        for turn in turns:
+            items.append({"role": "user", "content": turn.user})
+            for blocks, results in turn.rounds:
+                call(blocks)
+                items.extend(
+                    {"type": "function_call_output", "call_id": one["tool_use_id"], "output": one["content"]}
+                    for one in results
+                )
+            call(turn.answer)
+    return items
+
+
+RUNS = {"anthropic": run_anthropic, "openai-chat": run_chat, "openai-responses": run_responses}
+
+
+def sent_text(provider: Provider) -> str:
+    """Return all that the last request said, as one text."""
+    return json.dumps(provider.log.bodies[-1], ensure_ascii=False)

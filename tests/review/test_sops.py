@@ -1,0 +1,237 @@
+"""SOPs: documents, ids, severities, folders with broken files, lint, and matching."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.review.repositories import make
+from tipstaff.errors import ConfigError, SourceNotFoundError
+from tipstaff.review import match_sops
+from tipstaff.review.sops.documents import SopError, parse_sop, severity_of, sop_id
+from tipstaff.review.sops.folder import read_sops
+from tipstaff.review.sops.linting import CODES, lint_sops
+from tipstaff.review.sops.store import FILE, load_sops, save_sops
+
+SEED = """---
+category: sop
+applies_to: "*.go"
+severity: error
+---
+
+# Error Handling
+
+All errors must include context about what operation failed.
+
+## Requirements
+1. Wrap errors with `fmt.Errorf("operation: %w", err)`
+2. Include relevant identifiers
+
+## Notes
+- not a requirement
+"""
+
+
+def test_the_specification_s_example() -> None:
+    sop = parse_sop(SEED, ".semspec/sources/docs/sops/error-handling.md", ".semspec/sources/docs/sops")
+    assert (sop.id, sop.title, sop.severity, sop.scope, sop.category) == (
+        "source.doc.sops.error-handling",
+        "Error Handling",
+        "error",
+        "code",
+        "sop",
+    )
+    assert sop.applies_to == ("*.go",)
+    assert sop.summary == "All errors must include context about what operation failed."
+    assert sop.requirements == ('Wrap errors with `fmt.Errorf("operation: %w", err)`', "Include relevant identifiers")
+    assert "## Notes" in sop.rendered()
+
+
+@pytest.mark.parametrize(
+    ("front", "globs"),
+    [
+        ("applies_to: *.go", ("*.go",)),
+        ("applies_to: **/*.go", ("**/*.go",)),
+        ("applies_to: ['*.go', 'a/b']", ("*.go", "a/b")),
+        ("applies_to:\n  - *.go\n  - api/**", ("*.go", "api/**")),
+        ("severity: info", ()),
+    ],
+)
+def test_globs_as_people_write_them(front: str, globs: tuple[str, ...]) -> None:
+    assert parse_sop(f"---\n{front}\n---\n# X\n", "x.md").applies_to == globs
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("You MUST.", "error"),
+        ("It SHALL, or MAY.", "error"),
+        ("You SHOULD; it must be", "warning"),
+        ("you must", "error"),
+        ("consider it", "info"),
+        ("plain words", "info"),
+        ("mustard", "info"),
+    ],
+)
+def test_severity_from_words(body: str, severity: str) -> None:
+    assert severity_of(body) == severity
+    assert parse_sop(body, "x.md").severity == severity
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_an_id_comes_from_the_path_alone(name: str, body: str) -> None:
+    path = f"sops/{name}.md"
+    first = sop_id(path, "sops")
+    assert first == sop_id(path, "sops")
+    assert set(first) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
+    try:
+        assert parse_sop(body, path, "sops").id == first
+    except SopError:
+        assert body.lstrip("\ufeff").startswith("---")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("---\nseverity: eror\n---\n", 2, "severity is 'eror'"),
+        ("---\ncategory: sop\naplies_to: x\n---\n", 3, "unknown key 'aplies_to'"),
+        ("---\nseverity: [\n---\n", 3, "not valid YAML"),
+        ("---\n- a\n---\n", 2, "not a mapping"),
+        ("---\nseverity: error\n", 1, "not closed"),
+        ("---\napplies_to: 5\n---\n", 2, "applies_to"),
+        ("---\napplies_to: 'a['\n---\n", 2, "cannot be used"),
+        ("---\nrequirements: 5\n---\n", 2, "requirements must be a list"),
+        ("---\nscope: everywhere\n---\n", 2, "scope is"),
+    ],
+)
+def test_what_cannot_be_meant_is_an_error_with_file_and_line(text: str, line: int, words: str) -> None:
+    with pytest.raises(SopError, match=r"^sops/x\.md:\d+: ") as caught:
+        parse_sop(text, "sops/x.md")
+    first = caught.value.diagnostics[0]
+    assert (first.line, first.source) == (line, "sops/x.md")
+    assert words in first.message
+
+
+def test_one_broken_file_is_reported_and_the_rest_is_matched(tmp_path: Path) -> None:
+    folder = make(
+        tmp_path,
+        {
+            ".tipstaff/sops/errors.md": SEED,
+            ".tipstaff/sops/deep/er/all.md": "# Everything\nYou should.\n",
+            ".tipstaff/sops/broken.md": "---\nseverity: [\n---\n",
+            ".tipstaff/sops/spec.md": "---\ncategory: spec\napplies_to: '*.go'\n---\n# Wire\n",
+            ".tipstaff/sops/readme.txt": "not an SOP",
+        },
+    )
+    (folder / ".tipstaff/sops/latin.md").write_bytes(b"# x\n\xe9\n")
+    (folder / ".tipstaff/sops/outside.md").symlink_to("/etc/hosts")
+    found = read_sops(folder)
+    assert [sop.id for sop in found.applicable(["a/b.go"])] == [
+        "source.doc.sops.deep.er.all",
+        "source.doc.sops.errors",
+    ]
+    assert {(one.source.rpartition("/")[2], one.code, one.line) for one in found.diagnostics} == {
+        ("broken.md", "SOP102", 3),
+        ("latin.md", "SOP109", 2),
+        ("outside.md", "SOP109", 0),
+    }
+    with pytest.raises(ConfigError, match="inside the repository"):
+        read_sops(folder, ["../x"])
+    with pytest.raises(SourceNotFoundError):
+        read_sops(folder, ["nowhere"])
+
+
+def test_lint_finds_each_code(tmp_path: Path) -> None:
+    big = "You must. " * 900
+    folder = make(
+        tmp_path,
+        {
+            "a.go": "package a\n",
+            ".tipstaff/sops/a.md": "---\nseverity: error\n",
+            ".tipstaff/sops/b.md": "---\nx: [\n---\n",
+            ".tipstaff/sops/c.md": "---\nowner: me\napplies_to: '*.zig'\n---\n",
+            ".tipstaff/sops/d.md": "---\nseverity: bad\n---\nx\n",
+            ".tipstaff/sops/e.md": "---\napplies_to: 'x['\n---\nx\n",
+            ".tipstaff/sops/f.md": "---\nkeywords: 5\n---\nx\n",
+            ".tipstaff/sops/G h.md": "x\n",
+            ".tipstaff/sops/g-h.md": "x\n",
+            ".tipstaff/sops/huge.md": "# H\n" + big * 2,
+            ".tipstaff/sops/large1.md": "---\napplies_to: '*.go'\n---\n# L\n" + big,
+            ".tipstaff/sops/large2.md": "---\napplies_to: '*.go'\n---\n# L\n" + big,
+        },
+    )
+    (folder / ".tipstaff/sops/latin.md").write_bytes(b"\xe9")
+    assert {one.code for one in lint_sops(folder)} == set(CODES)
+
+
+sop_strategy = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from(["a", "b", "c", "d.chunk.1", "e"]),
+        "severity": st.sampled_from(["error", "warning", "info"]),
+    },
+    optional={
+        "applies_to": st.sampled_from(["*.py", "**", "a/**", ["*.go", "b/"], [], None]),
+        "category": st.sampled_from(["sop", "spec"]),
+        "scope": st.sampled_from(["plan", "code", "all"]),
+    },
+)
+
+
+@given(
+    sops=st.lists(sop_strategy, max_size=6),
+    files=st.lists(st.sampled_from(["a/x.py", "b/y.go", "z.rs"]), max_size=3),
+    severity=st.sampled_from(["error", "warning", "info"]),
+)
+def test_severity_never_changes_what_applies(sops: list[dict[str, object]], files: list[str], severity: str) -> None:
+    found = match_sops(sops, files)
+    assert found == match_sops([{**sop, "severity": severity} for sop in sops], files)
+    assert list(found) == sorted(set(found))
+    assert set(match_sops(sops, files, scope="code")) <= set(found)
+
+
+def test_sops_that_cannot_be_meant() -> None:
+    with pytest.raises(ConfigError, match="scope"):
+        match_sops([], [], scope="nowhere")
+    with pytest.raises(ConfigError, match="no id"):
+        match_sops([{"applies_to": "*"}], [])
+    with pytest.raises(ConfigError, match="applies_to"):
+        match_sops([{"id": "a", "applies_to": 5}], ["x"])
+
+
+def test_many_sops_are_kept_in_an_arrow_file(tmp_path: Path) -> None:
+    files = {
+        f".tipstaff/sops/s{n}.md": f"---\napplies_to: ['*.py', 'é{n}/']\nkeywords: [a]\n---\n# S{n}\nYou must.\n"
+        for n in range(80)
+    }
+    folder = make(tmp_path, {**files, ".tipstaff/sops/broken.md": "---\nx: [\n---\n"})
+    time.sleep(0.1)  # files that were just written are not trusted
+    parsed = read_sops(folder)
+    kept = folder / FILE
+    assert kept.is_file()
+    assert read_sops(folder) == parsed
+    assert len(parsed.sops) == 80
+    written = kept.stat().st_mtime_ns
+    assert read_sops(folder).diagnostics[0].code == "SOP102"
+    assert kept.stat().st_mtime_ns == written
+    (folder / ".tipstaff/sops/s3.md").write_text("# Changed\nYou may.\n", encoding="utf-8")
+    time.sleep(0.1)
+    changed = {sop.id: sop for sop in read_sops(folder).sops}
+    assert changed["source.doc.sops.s3"].severity == "info"
+    for damage in (b"", b"ARROW1 and more", kept.read_bytes()[:-40]):
+        kept.write_bytes(damage)
+        assert len(read_sops(folder).sops) == 80
+    kept.unlink()
+    kept.mkdir()
+    assert len(read_sops(folder).sops) == 80
+
+
+def test_a_store_of_sops_of_another_state_is_not_taken(tmp_path: Path) -> None:
+    sop = parse_sop(SEED, "a.md")
+    save_sops(tmp_path / "x.arrow", "one", [sop], [])
+    assert load_sops(tmp_path / "x.arrow", "one") == ((sop,), ())
+    assert load_sops(tmp_path / "x.arrow", "two") is None
+    assert load_sops(tmp_path / "nowhere", "one") is None

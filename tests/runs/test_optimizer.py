@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.made import KEY, START, run_event
+from tests.runs.repository import made_plane, made_repository
+from tipstaff.errors import ConfigError
+from tipstaff.guidance.project import compile_repository
+from tipstaff.plane import GuidanceControlPlane
+from tipstaff.runs import Ledger, Violation
+from tipstaff.runs.optimizer.changes import Change, with_changes
+from tipstaff.runs.optimizer.editing import apply_patch, patch_of
+from tipstaff.runs.optimizer.experiments import Assigner, Experiment
+from tipstaff.runs.optimizer.history import History
+from tipstaff.runs.optimizer.optimizer import Optimizer, OptimizerConfig
+from tipstaff.runs.optimizer.proposers import Evidence, ModelProposer, PhraseProposer
+
+DAY = 86_400_000
+QUICK = OptimizerConfig(min_runs=10, cooldown_ms=DAY, max_drift=0.5, top_violations=1)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return made_repository(tmp_path / "repository")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(f"sqlite:///{tmp_path}/ledger.db", key=KEY, durable=False) as ledger:
+        yield ledger
+
+
+def add_runs(ledger: Ledger, count: int, rule: str, rate: float, experiment: Experiment | None = None,
+             treated_rate: float = 0.0, seed: int = 1) -> None:  # fmt: skip
+    """Append runs of which some break a rule; with an experiment both arms in turn."""
+    chance = random.Random(seed)
+    first = len(ledger) * 10
+    events: list[Any] = []
+    for number in range(count):
+        arm = ("control", "treatment")[number % 2]
+        broken = chance.random() < (treated_rate if experiment and arm == "treatment" else rate)
+        events.append(
+            run_event(
+                first + number,
+                violations=(Violation(rule_id=rule, description="the tests were not run"),) if broken else (),
+                rework_lines=12 if broken else 0, retrieved_rule_ids=(rule,),
+                assignments={experiment.id: arm} if experiment else {},
+            )
+        )  # fmt: skip
+    ledger.append_many(events)
+
+
+def test_a_change_that_helps_wins_and_is_applied_by_a_person(root: Path, ledger: Ledger) -> None:
+    optimizer = Optimizer(root, ledger, config=QUICK)
+    add_runs(ledger, 40, "TST-1", 0.6)
+    first = optimizer.cycle(now=START)
+    assert first.ranking[0].rule_id == "TST-1"
+    (experiment,) = first.started
+    assert experiment.change.before == "Run the whole test suite before a commit."
+    assert "the tests were not run" in experiment.change.after
+    assert optimizer.open_experiments() == (experiment,)
+    assert optimizer.cycle(now=START).trials[0].decision == "continue"
+    add_runs(ledger, 120, "TST-1", 0.7, experiment, 0.05)
+    decided = optimizer.cycle(now=START + 2 * DAY)
+    assert decided.trials[0].decision == "promote"
+    assert decided.trials[0].runs["treatment"] == 60
+    (proposal,) = decided.proposals
+    before = (root / "CLAUDE.md").read_text()
+    assert proposal.patch is not None
+    assert before == (root / "CLAUDE.md").read_text(), "nothing is written before a person accepts"
+    paths = optimizer.apply(proposal.change.id, now=START + 2 * DAY)
+    assert paths == ("CLAUDE.md", "docs/decisions/0001-modify-tst-1.md")
+    record = (root / paths[1]).read_text()
+    assert "# 0001: Reword rule TST-1" in record
+    assert "of 60 runs broke the rule" in record
+    rule = compile_repository(root).rule("TST-1")
+    assert rule is not None
+    assert rule.text == experiment.change.after
+    assert rule.intents == ("testing", "bug-fix"), "annotations stay"
+    assert optimizer.cycle(now=START + 2 * DAY).proposals == ()
+    with pytest.raises(ConfigError, match="no change"):
+        optimizer.apply(proposal.change.id)
+    assert optimizer.rollback(proposal.change.id) == ("CLAUDE.md",)
+    assert (root / "CLAUDE.md").read_text() == before
+    with pytest.raises(ConfigError, match="is applied"):
+        optimizer.rollback(proposal.change.id)
+    assert ledger.verify().ok
+
+
+def test_the_patch_is_one_that_git_takes(root: Path) -> None:
+    bundle = compile_repository(root)
+    for change in (
+        Change(
+            kind="modify", rule_id="TST-1", before="Run the whole test suite before a commit.", after="Run all tests."
+        ),
+        Change(kind="add", rule_id="NEW-1", before="", after="Name tests well."),
+        Change(kind="remove", rule_id="DB-1", before="x", after=""),
+        Change(kind="promote", rule_id="LOC-1", before="a", after="Format the delivery code with the formatter."),
+        Change(kind="demote", rule_id="TST-1", before="a", after="Run the whole test suite before a commit."),
+    ):
+        patch = patch_of(root, bundle, change)
+        before = {name: (root / name).read_text() for name in ("CLAUDE.md", "CLAUDE.local.md")}
+        subprocess.run(["git", "apply", "-"], cwd=root, input=patch.text, text=True, check=True, capture_output=True)
+        by_git = {name: (root / name).read_text() for name in before}
+        for name, text in before.items():
+            (root / name).write_text(text)
+        apply_patch(root, patch)
+        assert by_git == {name: (root / name).read_text() for name in before}
+        apply_patch(root, patch, reverse=True)
+        assert before == {name: (root / name).read_text() for name in before}
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(root: Path) -> None:
+    patch = patch_of(
+        root, compile_repository(root), Change(kind="add", rule_id="NEW-1", before="", after="Name tests.")
+    )
+    (root / "CLAUDE.md").write_text("other\n")
+    with pytest.raises(ConfigError, match=r"CLAUDE\.md: it was changed since"):
+        apply_patch(root, patch)
+    assert (root / "CLAUDE.md").read_text() == "other\n"
+
+
+def test_a_local_rule_that_wins_twice_becomes_a_root_rule_and_is_retrievable_at_every_step(
+    root: Path, ledger: Ledger
+) -> None:
+    optimizer = Optimizer(root, ledger, config=QUICK)
+    now = START
+    add_runs(ledger, 40, "LOC-1", 0.6)
+    kinds: list[str] = []
+    for turn in range(2):
+        (experiment,) = optimizer.cycle(now=now).started
+        add_runs(ledger, 120, "LOC-1", 0.7, experiment, 0.05, seed=turn)
+        now += 2 * DAY
+        (proposal,) = optimizer.cycle(now=now).proposals
+        kinds.append(proposal.change.kind)
+        optimizer.apply(proposal.change.id, now=now)
+        now += 2 * DAY
+        with made_plane_over(root) as plane:
+            found = plane.retrieve_for_task("format the delivery code", max_shards=10)
+            assert "LOC-1" in {one.shard.rule.id for one in found.shards}
+    assert kinds == ["modify", "promote"]
+    assert "LOC-1" not in (root / "CLAUDE.local.md").read_text()
+    rule = compile_repository(root).rule("LOC-1")
+    assert rule is not None
+    assert (rule.source, rule.path) == ("root", "CLAUDE.md")
+    assert optimizer.demote("LOC-1", now=now)[0] == "CLAUDE.local.md"
+    rule = compile_repository(root).rule("LOC-1")
+    assert rule is not None
+    assert rule.source == "local"
+
+
+def made_plane_over(root: Path) -> GuidanceControlPlane:
+    return GuidanceControlPlane(root, config={"ledger_key": KEY, "durable": False})
+
+
+def test_a_change_without_effect_is_not_promoted_and_its_evidence_is_not_used_again(root: Path, ledger: Ledger) -> None:
+    optimizer = Optimizer(root, ledger, config=QUICK.replace(effect=0.8))
+    add_runs(ledger, 40, "TST-1", 0.5)
+    (experiment,) = optimizer.cycle(now=START).started
+    add_runs(ledger, 4 * experiment.runs_needed, "TST-1", 0.5, experiment, 0.5)
+    report = optimizer.cycle(now=START + DAY // 2)
+    assert report.trials[0].decision == "reject"
+    assert report.proposals == ()
+    assert report.started == ()
+    assert any("less than 24 h ago" in note for note in report.notes), "the cooldown holds"
+    (second,) = optimizer.cycle(now=START + 3 * DAY).started
+    assert second.change.id != experiment.change.id, "what lost is not tried again"
+    assert optimizer.cycle(now=START + 3 * DAY).trials[0].runs == {"control": 0, "treatment": 0}
+
+
+def test_limits(root: Path, ledger: Ledger) -> None:
+    add_runs(ledger, 9, "TST-1", 1.0)
+    report = Optimizer(root, ledger).cycle(now=START)
+    assert (report.started, report.notes) == ((), ("9 runs; at least 10 are needed before anything is proposed",))
+    add_runs(ledger, 30, "DB-1", 1.0)
+    report = Optimizer(root, ledger).cycle(now=START)
+    assert len(report.started) == 1, "a tenth of six rules is less than one; one may change"
+    assert any("the limit is 1" in note for note in report.notes)
+
+
+def test_an_unknown_rule_is_proposed_anew(root: Path, ledger: Ledger) -> None:
+    optimizer = Optimizer(root, ledger, config=QUICK)
+    add_runs(ledger, 40, "FMT-9", 0.9)
+    (experiment,) = optimizer.cycle(now=START).started
+    assert (experiment.change.kind, experiment.change.after) == ("add", "Must not happen: the tests were not run")
+    add_runs(ledger, 200, "FMT-9", 0.9, experiment, 0.05)
+    (proposal,) = optimizer.cycle(now=START + DAY).proposals
+    optimizer.apply(proposal.change.id)
+    rule = compile_repository(root).rule("FMT-9")
+    assert rule is not None
+    assert rule.path == "CLAUDE.md"
+
+
+def test_a_change_that_would_lose_the_rule_is_put_back(root: Path, ledger: Ledger) -> None:
+    """A text that the compiler reads otherwise than it was meant is not left in the files."""
+    optimizer = Optimizer(root, ledger, config=QUICK)
+    history = History(ledger)
+    change = Change(kind="modify", rule_id="TST-1", before="Run the whole test suite before a commit.",
+                    after="Run all tests. (critical) priority:90")  # fmt: skip
+    history.record("won", START, change, experiment_id="x", summary="")
+    before = (root / "CLAUDE.md").read_text()
+    with pytest.raises(ConfigError, match="everything was put back"):
+        optimizer.apply(change.id)
+    assert (root / "CLAUDE.md").read_text() == before
+
+
+# -- assignment --------------------------------------------------------------------------------------------------------
+
+
+def made_experiment(name: str = "e1") -> Experiment:
+    change = Change(kind="modify", rule_id="TST-1", before="a", after="b")
+    return Experiment(id=name, change=change, started_at=0, runs_needed=100)
+
+
+def test_arms_are_balanced_within_each_intent_and_seeded() -> None:
+    def dealt(seed: int) -> list[str]:
+        assigner = Assigner(seed)
+        return [
+            assigner.assign([made_experiment()], intent)["e1"] for intent in ["docs", "feature", "docs", "docs"] * 25
+        ]
+
+    first = dealt(1)
+    assert first == dealt(1) != dealt(2)
+    docs = [arm for number, arm in enumerate(first) if number % 4 != 1]
+    for start in range(0, len(docs) - 1, 2):
+        assert set(docs[start : start + 2]) == {"control", "treatment"}
+
+
+def test_runs_of_the_treatment_get_the_changed_rule(tmp_path: Path) -> None:
+    plane = made_plane(tmp_path / "repository")
+    add_runs(plane.ledger, 40, "TST-1", 0.6)
+    report = plane.optimize(config=QUICK, now=START)
+    (experiment,) = report.started
+    seen: dict[str, set[str]] = {"control": set(), "treatment": set()}
+    for _ in range(6):
+        run = plane.start_run("fix the failing test")
+        texts = [one.shard.rule.text for one in plane.retrieve_for_task("fix the failing test").shards]
+        plane.finalize_run(run, outcome="accepted")
+        event = plane.ledger.event(run)
+        assert event is not None
+        seen[event.assignments[experiment.id]].update(text for text in texts if "test suite" in text)
+    assert seen == {"control": {experiment.change.before}, "treatment": {experiment.change.after}}
+    plane.close()
+
+
+def test_bundles_with_changes(root: Path) -> None:
+    bundle = compile_repository(root)
+    law = bundle.rule("SEC-1")
+    assert law is not None
+    changed = with_changes(
+        bundle, [Change(kind="modify", rule_id="SEC-1", before=law.text, after="Never commit keys.")]
+    )
+    assert "Never commit keys." in changed.constitution.text
+    assert changed.constitution.hash != bundle.constitution.hash
+    removed = with_changes(bundle, [Change(kind="remove", rule_id="TST-1", before="x", after="")])
+    assert removed.rule("TST-1") is None
+    added = with_changes(bundle, [Change(kind="add", rule_id="N-1", before="", after="New.")])
+    assert added.rule("N-1") is not None
+    for wrong in ({"kind": "other"}, {"after": "a"}, {"after": ""}, {"after": "a\nb"}):
+        with pytest.raises(ConfigError):
+            Change(**({"kind": "modify", "rule_id": "x", "before": "a", "after": "b"} | wrong))
+
+
+# -- proposers ---------------------------------------------------------------------------------------------------------
+
+EVIDENCE = Evidence(rule_id="TST-1", frequency=5, cost=3.0, runs=10, retrieved=8, broken=4, broken_without=1,
+                    descriptions=("no test",))  # fmt: skip
+
+
+class Model:
+    max_input_chars = 10_000
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+        self.asked = ""
+
+    def summarize(self, request: Any) -> str:
+        self.asked = request.prompt(self.max_input_chars)
+        return self.answer
+
+
+def test_a_model_proposes_through_the_summarizers_adapters(root: Path) -> None:
+    rule = compile_repository(root).rule("TST-1")
+    model = Model("Sure. <summary>Before each commit, run `make test`\n and read its output.</summary>")
+    change = ModelProposer(model).propose(EVIDENCE, rule)
+    assert change is not None
+    assert change.after == "Before each commit, run `make test` and read its output."
+    assert "Run the whole test suite" in model.asked
+    assert "no test" in model.asked
+    fallback = ModelProposer(Model("")).propose(EVIDENCE, rule)
+    assert fallback == PhraseProposer().propose(EVIDENCE, rule)
+    assert PhraseProposer().propose(EVIDENCE.replace(descriptions=()), None) is None
+
+
+def test_phrases_run_out(root: Path) -> None:
+    rule = compile_repository(root).rule("TST-1")
+    tried: set[str] = set()
+    for _ in range(3):
+        change = PhraseProposer().propose(EVIDENCE, rule, tried)
+        assert change is not None
+        assert change.id not in tried
+        tried.add(change.id)
+    assert PhraseProposer().propose(EVIDENCE, rule, tried) is None

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.runs.repository import made_repository
+from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
+from tipstaff.gates.config import GateConfig
+from tipstaff.gates.judging.engine import EnforcementGates
+from tipstaff.gates.results import DECISIONS, aggregate_decision
+from tipstaff.guidance.project import compile_repository
+from tipstaff.runs import replay
+from tipstaff.runs.optimizer.changes import Change, with_changes
+from tipstaff.runs.replaying.calls import distinct_calls, read_calls
+from tipstaff.runs.replaying.comparing import HOME, TEMPORARY, decided
+from tipstaff.runs.replaying.report import html_report
+
+
+def secret() -> str:
+    return "AKIA" + "QZXWVNMKLPJHTRDS"
+
+
+def calls() -> pa.Table:
+    rows: list[dict[str, Any]] = [
+        {"command": "git status", "cwd": "/work/a"},
+        {"command": "git reset --hard", "cwd": "/work/a"},
+        {"command": "git status", "cwd": "/work/b"},
+        {"tool": "Bash", "params": json.dumps({"command": "rm -rf build", "timeout": 5}), "cwd": "/work/a"},
+        {"tool": "Bash", "params": json.dumps({"command": "größer --datei 'ä'"}), "cwd": "/work/a"},
+        {"tool": "Write", "params": json.dumps({"file_path": "a.py", "content": "x\n" * 400}), "cwd": "/work/a"},
+        {"tool": "Read", "params": json.dumps({"file_path": "a.py"})},
+        {"tool": "Edit", "params": "not json"},
+        {"command": f"deploy --key {secret()}", "cwd": "/work/a"},
+        {"command": "git status", "cwd": "/work/a"},
+        {"task": "fix the failing test"},
+    ]
+    names = ("command", "tool", "params", "cwd", "task")
+    return pa.table({name: pa.array([row.get(name) for row in rows], pa.string()) for name in names})
+
+
+def test_the_columns_are_judged_as_single_calls_are() -> None:
+    table = calls()
+    gates = EnforcementGates(GateConfig(diff_size_threshold=100)).offline(home=HOME, temporary=TEMPORARY)
+    distinct = distinct_calls(table)
+    found = decided(distinct, gates)[distinct.which]
+    wanted: list[str] = []
+    for row in table.to_pylist():
+        if row["task"]:
+            continue
+        if row["command"] is not None:
+            results = gates.evaluate_command(row["command"], cwd=row["cwd"])
+        else:
+            try:
+                params = json.loads(row["params"])
+            except ValueError:
+                params = {"command": row["params"]}
+            results = gates.evaluate_tool_use(row["tool"], params, cwd=row["cwd"])
+        wanted.append(aggregate_decision(results))
+    assert [DECISIONS[code] for code in found] == wanted
+    assert {"allow", "warn", "require-confirmation", "block"} <= set(wanted)
+
+
+def test_distinct_calls_are_counted() -> None:
+    distinct = distinct_calls(calls())
+    assert len(distinct.which) == 10
+    assert distinct.counts.tolist() == [2, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert distinct.which.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]
+    assert distinct.texts[3].as_py() == "rm -rf build"
+    assert distinct.is_command.tolist() == [True] * 5 + [False] * 3 + [True]
+
+
+def test_a_changed_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "calls.parquet"
+    pq.write_table(calls(), path)
+    report = replay(path, before=GateConfig(), after=GateConfig(destructive_ops=False))
+    assert report.total == 10
+    assert report.changed == 2
+    assert report.by_rule == {"filesystem.delete-recursive": 1, "git.reset-hard": 1}
+    assert report.transitions["require-confirmation -> allow"] == 1
+    assert [one.text for one in report.examples] == ["git reset --hard", "rm -rf build"]
+    assert report.changed_interval[0] < 0.2 < report.changed_interval[1]
+    assert replay(path, before=None, after=None).changed == 0
+
+
+def test_secrets_and_tools() -> None:
+    table = calls()
+    report = replay(table, before=GateConfig(secrets=False), after=GateConfig())
+    assert report.changed == 1
+    assert secret() not in json.dumps(report.to_dict())
+    assert secret() not in html_report(report)
+    listed = replay(table, before=None, after=GateConfig(tool_allowlist=True, allowed_tools=("Read",)))
+    assert listed.transitions["allow -> allow"] == 1
+    assert sum(count for name, count in listed.transitions.items() if name.endswith("-> block")) == 9
+    assert listed.by_rule["tool-allowlist"] >= 6
+
+
+def test_a_repository_with_packs_and_rules(tmp_path: Path) -> None:
+    before, after = made_repository(tmp_path / "before"), made_repository(tmp_path / "after")
+    (after / "CLAUDE.md").write_text(
+        (after / "CLAUDE.md").read_text() + "- [FIX-1] Fix the cause of a failing test. #testing\n"
+    )
+    report = replay(calls(), before=before, after=str(after))
+    assert (report.tasks, report.tasks_changed) == (1, 1)
+    assert report.rules_new == {"FIX-1": 1}
+    assert report.task_examples[0].new == ("FIX-1",)
+    bundle = compile_repository(before)
+    change = Change(kind="remove", rule_id="TST-1", before="x", after="")
+    removed = replay(calls(), before=bundle, after=with_changes(bundle, [change]))
+    assert "TST-1" in removed.rules_gone
+
+
+def test_the_same_inputs_give_the_same_bytes() -> None:
+    reports = [
+        replay(calls(), before=GateConfig(), after=GateConfig(destructive_ops=False, secrets=False), threads=threads)
+        for threads in (1, 3)
+    ]
+    assert reports[0] == reports[1]
+    pages = [html_report(report) for report in reports]
+    assert pages[0] == pages[1]
+    assert "<svg" in pages[0]
+    assert "http" not in pages[0].replace("http://www.w3.org", "")
+    assert "git reset --hard" in pages[0]
+
+
+def test_text_in_a_report_is_no_markup() -> None:
+    table = pa.table({"command": ["rm -rf '<script>alert(1)</script>'", "rm -rf /"]})
+    page = html_report(replay(table, before=None, after=GateConfig(destructive_ops=False)))
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_progress_is_told() -> None:
+    seen: list[tuple[int, int]] = []
+    replay(calls(), before=None, after=None, progress=lambda done, of: seen.append((done, of)))
+    assert seen[-1] == (18, 18)
+    assert seen == sorted(seen)
+
+
+def test_what_is_no_table_of_calls(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="this one has x"):
+        replay(pa.table({"x": [1]}), before=None, after=None)
+    with pytest.raises(SourceNotFoundError):
+        replay(tmp_path / "absent.parquet", before=None, after=None)
+    (tmp_path / "bad.parquet").write_bytes(b"no")
+    with pytest.raises(SourceError, match="not a Parquet"):
+        replay(tmp_path / "bad.parquet", before=None, after=None)
+    for wrong in (7, tmp_path / "absent"):
+        with pytest.raises(ConfigError):
+            replay(calls(), before=wrong, after=None)
+    with pytest.raises(SourceError, match="must hold text"):
+        replay(pa.table({"command": [[1]]}), before=None, after=None)
+
+
+def test_empty_tables() -> None:
+    table = pa.table({"command": pa.array([], pa.string())})
+    report = replay(table, before=None, after=None)
+    assert (report.total, report.changed, report.transitions) == (0, 0, {})
+    assert html_report(report)
+
+
+def test_dictionary_columns_and_sliced_tables() -> None:
+    texts = ["git status", "git reset --hard", "rm -rf /"] * 5
+    plain = pa.table({"command": texts, "cwd": ["/a", "/b", "/a"] * 5})
+    coded = pa.table({"command": pa.array(texts).dictionary_encode(), "cwd": plain.column("cwd")})
+    for table in (coded, plain.slice(0), pa.concat_tables([plain.slice(0, 4), plain.slice(4)])):
+        report = replay(table, before=None, after=GateConfig(destructive_ops=False))
+        assert (report.total, report.changed) == (15, 10)
+    assert replay(plain.slice(3, 2), before=None, after=GateConfig(destructive_ops=False)).changed == 1
+
+
+def test_columns_that_lie_are_refused() -> None:
+    gates = EnforcementGates()
+    data = b"git status"
+    for offsets in ([0, 99], [5, 2], [-1, 3]):
+        with pytest.raises(ValueError, match="outside the 10 bytes"):
+            gates.decide_column(np.array(offsets, dtype=np.int64), data)
+    with pytest.raises(ValueError, match="one more than"):
+        gates.decide_column(np.array([], dtype=np.int64), data)
+    assert gates.decide_column(np.array([0, 4, 10], dtype=np.int64), data) == b"\0\0"
+
+
+def test_reading(tmp_path: Path) -> None:
+    import pyarrow.feather
+
+    pyarrow.feather.write_feather(calls(), tmp_path / "calls.arrow")
+    assert read_calls(tmp_path / "calls.arrow").num_rows == 11

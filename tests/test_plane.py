@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.repository import made_plane, made_repository
+from tipstaff.errors import ConfigError, LedgerWriteError, SourceNotFoundError
+from tipstaff.gates.results import GateResult, aggregate_decision
+from tipstaff.plane import GuidanceControlPlane
+from tipstaff.runs.limits import LoopBreaker, LoopLimits
+from tipstaff.runs.scope import Budgets
+
+
+@pytest.fixture
+def plane(tmp_path: Path) -> Iterator[GuidanceControlPlane]:
+    with made_plane(tmp_path / "repository") as plane:
+        yield plane
+
+
+def decided(results: list[GateResult]) -> tuple[str, list[str]]:
+    return aggregate_decision(results), [result.gate_name for result in results]
+
+
+def test_a_run_from_start_to_end(plane: GuidanceControlPlane) -> None:
+    assert not plane.status().initialized
+    assert decided(plane.evaluate_command("rm -rf /"))[0] == "block", "the gates need no rules"
+    run = plane.start_run("Fix the failing test of the delivery day", session_id="s1", agent_id="a1")
+    found = plane.retrieve_for_task("Fix the failing test of the delivery day")
+    assert "TST-1" in {one.shard.rule.id for one in found.shards}
+    assert "Never commit credentials" in found.policy_text
+    assert plane.evaluate_command("npm test") == []
+    assert decided(plane.evaluate_command("git reset --hard"))[0] == "require-confirmation"
+    assert plane.evaluate_tool_use("Read", {"file_path": "src/a.py"}) == []
+    assert decided(plane.evaluate_edit("src/a.py", "x", 900)) == ("warn", ["diff-size"])
+    plane.record_violation(run, "TST-1", severity="high", description="no test was run")
+    results = plane.finalize_run(
+        run, outcome="accepted", tests={"ran": True, "passed": 4}, diff={"lines_added": 10}, files=["src/a.py"],
+        tokens=1200, rework_lines=2,
+    )  # fmt: skip
+    assert {result.name: result.passed for result in results} == {
+        "tests-pass": True, "forbidden-command-scan": True, "forbidden-dependency-scan": True,
+        "violation-rate": False, "diff-quality": True,
+    }  # fmt: skip
+    (event,) = plane.ledger.events()
+    assert event.event_id == run
+    assert (event.session_id, event.agent_id, event.intent) == ("s1", "a1", "bug-fix")
+    assert event.guidance_hash == plane.status().guidance_hash
+    assert event.tools_used == ("npm test", "git reset --hard", "Read", "Edit")
+    assert [one.decision for one in event.verdicts] == ["allow", "require-confirmation", "allow", "warn"]
+    assert (event.verdicts[1].rules, event.verdicts[1].span) == (("git.reset-hard",), (0, 16))
+    assert [one.reason for one in event.retrieved if one.rule_id == "TST-1"][0]
+    assert event.tokens.output == 1200
+    assert (event.violations[0].severity, event.outcome_accepted, event.rework_lines) == ("high", True, 2)
+    metrics = plane.metrics()
+    assert (metrics.task_count, metrics.violation_rate, metrics.rework_lines) == (1, 10.0, 2.0)
+    assert metrics.verdicts == {"allow": 2, "require-confirmation": 1, "warn": 1}
+    assert metrics.top_violations[0].rule_id == "TST-1"
+    assert (plane.status().open_runs, plane.status().finished_runs) == (0, 1)
+    assert plane.ledger.verify().ok
+
+
+def test_finishing_twice_records_once(plane: GuidanceControlPlane) -> None:
+    run = plane.start_run("task")
+    first = plane.finalize_run(run, outcome=None)
+    assert plane.finalize_run(run, outcome="accepted") is first
+    assert len(plane.ledger) == 1
+    with pytest.raises(ConfigError, match="was finished"):
+        plane.record_violation(run, "X", severity="low", description="late")
+
+
+def test_wrong_calls_are_named(plane: GuidanceControlPlane, tmp_path: Path) -> None:
+    run = plane.start_run("task", run_id="mine")
+    for call, message in (
+        (lambda: plane.finalize_run("other", outcome=None), "'other' was not started"),
+        (lambda: plane.finalize_run(run, outcome="great"), "outcome is 'great'"),
+        (lambda: plane.finalize_run(run, outcome=None, tests={"passed": "x"}), "TestResults"),
+        (lambda: plane.record_violation(run, "X", severity="bad", description=""), "severity is 'bad'"),
+        (lambda: plane.start_run("again", run_id="mine"), "started before"),
+        (lambda: GuidanceControlPlane(tmp_path, config={"gates": {"diff_size_threshold": -1}}), "diff_size_threshold"),
+        (lambda: GuidanceControlPlane(tmp_path, config={"max_shards": "x"}), "max_shards"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            call()
+    assert plane.finalize_run(run, outcome=None), "the run stayed open"
+    with pytest.raises(SourceNotFoundError):
+        GuidanceControlPlane(tmp_path / "absent", config={"ledger_key": bytes(32)}).initialize()
+
+
+def test_a_run_that_cannot_be_recorded_stays_open(plane: GuidanceControlPlane, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = plane.start_run("task")
+
+    def full(event: Any) -> int:
+        raise LedgerWriteError(28, "could not be written: disk full", "ledger.db")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(plane.ledger, "append", full)
+        with pytest.raises(LedgerWriteError):
+            plane.finalize_run(run, outcome=None)
+    assert (plane.status().open_runs, plane.metrics().task_count) == (1, 0)
+    plane.finalize_run(run, outcome=None)
+    assert len(plane.ledger) == 1
+
+
+def test_threads_have_their_own_runs(plane: GuidanceControlPlane) -> None:
+    plane.initialize()
+
+    def work(number: int) -> None:
+        run = plane.start_run(f"task {number}")
+        for step in range(20):
+            plane.evaluate_command(f"echo {number} {step}")
+            plane.retrieve_for_task(f"fix the test {number}")
+        plane.finalize_run(run, outcome="accepted")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    events = plane.ledger.events()
+    assert len(events) == 8
+    for event in events:
+        number = event.task.split()[1]
+        assert event.tools_used == tuple(f"echo {number} {step}" for step in range(20))
+    assert plane.ledger.verify().checked == 8
+
+
+def test_asynchronous_and_batch_forms(plane: GuidanceControlPlane) -> None:
+    async def one(number: int) -> None:
+        run = await plane.a_start_run(f"task {number}")
+        await plane.a_retrieve_for_task("write a test")
+        await plane.a_evaluate_command(f"echo {number}")
+        await plane.a_record_violation(run, "TST-1", severity="low", description="x")
+        await plane.a_finalize_run(run, outcome="accepted")
+
+    async def main() -> None:
+        await asyncio.gather(*(one(number) for number in range(5)))
+        assert (await plane.a_status()).finished_runs == 5
+        assert [decided(one)[0] for one in await plane.a_evaluate_batch(["rm -rf /", "ls"])] == ["block", "allow"]
+
+    asyncio.run(main())
+    assert sorted(event.tools_used for event in plane.ledger.events()) == [(f"echo {n}",) for n in range(5)]
+    found = plane.retrieve_batch(["write a test", "migrate the database"])
+    assert len(found) == 2
+
+
+def test_rules_have_first_and_last_days(plane: GuidanceControlPlane) -> None:
+    found = plane.retrieve_for_task("deploy with the old build", max_shards=10)
+    assert "OLD-1" not in {one.shard.rule.id for one in found.shards}
+    assert "OLD-1" not in {rule.id for rule in plane._shared.gates.active_rules}
+    assert "TST-1" in {rule.id for rule in plane._shared.gates.active_rules}
+
+
+def test_edited_rules_are_taken_in(plane: GuidanceControlPlane) -> None:
+    before = plane.initialize().status()
+    root = plane._shared.root
+    (root / "CLAUDE.md").write_text((root / "CLAUDE.md").read_text() + "- [NEW-1] Name tests after what they show.\n")
+    after = plane.initialize().status()
+    assert after.rule_count == before.rule_count + 1
+    assert after.guidance_hash != before.guidance_hash
+
+
+# -- scopes ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_narrowed_plane_may_do_less_and_never_more(plane: GuidanceControlPlane) -> None:
+    child = plane.narrow(tools=["Read", "Edit", "Bash"], paths=["src/**"])
+    assert child.evaluate_tool_use("Read", {"file_path": "src/a.py"}) == []
+    assert decided(child.evaluate_tool_use("WebFetch", {"url": "x"})) == ("block", ["tool-allowlist"])
+    assert decided(child.evaluate_edit("db/x.sql", "", 1)) == ("block", ["scope"])
+    assert decided(child.evaluate_command("rm -rf /"))[0] == "block"
+    grandchild = child.narrow(tools=["*"], paths=["**"])
+    assert decided(grandchild.evaluate_tool_use("WebFetch", {})) == ("block", ["tool-allowlist"])
+    assert decided(grandchild.evaluate_edit("db/x.sql", "", 1)) == ("block", ["scope"])
+    assert plane.evaluate_tool_use("WebFetch", {"url": "x"}) == []
+    for wrong in ({"tools": "Read"}, {"paths": "src"}, {"paths": ["[a"]}, {"budgets": {"tokens": -1}}):
+        with pytest.raises(ConfigError):
+            plane.narrow(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("tool", "params", "allowed"),
+    [
+        ("Edit", {"file_path": "src/b.py"}, True),
+        ("Edit", {"file_path": "src/../db/x"}, False),
+        ("Edit", {"file_path": "/etc/passwd"}, False),
+        ("Edit", {"file_path": "src/link/x"}, False),
+        ("Bash", {"command": "cat src/a.py"}, True),
+        ("Bash", {"command": "npm test"}, True),
+        ("Bash", {"command": "sed -i s/a/b/ src/a.py"}, True),
+        ("Bash", {"command": "echo x > db/y"}, False),
+        ("Bash", {"command": "cd db && echo x > y"}, False),
+        ("Bash", {"command": "cp src/a.py ../out"}, False),
+        ("Bash", {"command": "bash -c 'cat db/x'"}, False),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** End Patch"}, True),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Delete File: CLAUDE.md\n*** End Patch"}, False),
+        ("MultiEdit", {"file_path": "src/a.py", "edits": [{"path": "db/z"}]}, False),
+    ],
+)
+def test_paths_of_a_call(tmp_path: Path, tool: str, params: dict[str, Any], allowed: bool) -> None:
+    root = made_repository(tmp_path / "repository")
+    (root / "src" / "link").symlink_to(root / "db")
+    with made_plane(root) as plane:
+        results = plane.narrow(paths=["src/**"]).evaluate_tool_use(tool, params)
+    assert ("scope" not in [result.gate_name for result in results]) == allowed
+
+
+def test_budgets_are_charged_to_the_parents_too(plane: GuidanceControlPlane) -> None:
+    parent = plane.narrow(budgets={"calls": 5, "tokens": 1000, "usd": 1.0})
+    children = [parent.narrow(budgets={"calls": 3}), parent.narrow()]
+    decisions = [children[0].evaluate_command("ls") for _ in range(4)]
+    assert [decided(one)[0] for one in decisions] == ["allow"] * 3 + ["block"]
+    assert decisions[3][0].gate_name == "budget"
+    assert decided(children[1].evaluate_command("ls"))[0] == "allow"
+    assert decided(children[1].evaluate_command("ls"))[0] == "block", "the parent's five calls are used up"
+    other = plane.narrow(budgets=Budgets(tokens=100))
+    other.narrow().spend(tokens=100)
+    assert decided(other.evaluate_command("ls")) == ("block", ["budget"])
+    assert decided(plane.narrow(budgets={"seconds": 0}).evaluate_command("ls"))[0] == "block"
+    money = plane.narrow(budgets={"usd": 0.5})
+    money.spend(usd=0.5)
+    assert decided(money.evaluate_tool_use("Read", {}))[0] == "block"
+
+
+def test_exactly_so_many_calls_pass_among_threads(plane: GuidanceControlPlane) -> None:
+    child = plane.narrow(budgets={"calls": 100})
+    passed: list[int] = []
+
+    def work() -> None:
+        passed.extend(1 for _ in range(50) if not child.evaluate_command("ls"))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(passed) == 100
+
+
+# -- the loop breaker --------------------------------------------------------------------------------------------------
+
+
+def test_the_loop_breaker(plane: GuidanceControlPlane) -> None:
+    run = plane.start_run("task")
+    assert plane.record_step(run, "npm test", failed=True).action == "continue"
+    assert plane.record_step(run, "npm test", failed=True).action == "continue"
+    found = plane.record_step(run, "npm test", failed=True)
+    assert (found.action, "npm test" in found.reason) == ("stop", True)
+    assert plane.on_stop(run, wants_more=True, reason="tests fail").action == "stop"
+
+
+def test_limits_of_a_loop() -> None:
+    breaker = LoopBreaker(LoopLimits(max_steps=3))
+    assert [breaker.step(f"call {number}").action for number in range(3)] == ["continue", "continue", "stop"]
+    breaker = LoopBreaker(LoopLimits(max_failures=2))
+    breaker.step("a", failed=True)
+    breaker.step("a")
+    assert breaker.step("a", failed=True).action == "continue", "a success in between forgets"
+    breaker = LoopBreaker(LoopLimits(max_continuations=2))
+    answers = [breaker.on_stop(wants_more=True, reason="tests fail").action for _ in range(3)]
+    assert answers == ["continue", "continue", "stop"]
+    assert breaker.on_stop(wants_more=False).action == "stop"
+    with pytest.raises(ConfigError, match="max_steps is 0"):
+        LoopLimits(max_steps=0)
+
+
+def test_the_cost_of_a_step_is_weighed_against_what_is_left() -> None:
+    breaker = LoopBreaker(LoopLimits(tokens=1_000_000))
+    assert all(breaker.step(str(number), tokens=500).action == "continue" for number in range(20))
+    assert breaker.step("large", tokens=985_000).action == "stop"
+    breaker = LoopBreaker()
+    breaker.step("a", tokens=400)
+    assert breaker.decision(Budgets(tokens=300)).action == "stop"
+    assert breaker.decision(Budgets(tokens=3000)).action == "continue"
+    assert breaker.decision(Budgets(calls=0)).action == "stop"
