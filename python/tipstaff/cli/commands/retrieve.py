@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 @click.option("--intent", type=click.Choice(INTENTS), help="Take this intent instead of reading it from the task.")
 @click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
 @click.option("--scope", metavar="PATH", help="Only rules that apply to this file, folder or glob.")
-@click.option("--max-shards", type=click.IntRange(min=0), help="How many rules at most.")
+@click.option(
+    "--max-shards",
+    type=click.IntRange(min=0),
+    default=5,
+    help="How many rules at most; as many as fit into the tokens if not given.",
+)
 @click.option(
     "--max-tokens", type=click.IntRange(min=0), default=800, show_default=True, help="What the rules may cost together."
 )
@@ -39,7 +44,7 @@ def command(
     intent: str | None,
     risk: tuple[str, ...],
     scope: str | None,
-    max_shards: int | None,
+    max_shards: int,
     max_tokens: int,
     why: bool,
     embedding: str,

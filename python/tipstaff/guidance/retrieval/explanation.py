@@ -89,7 +89,7 @@ def explain_retrieval(
     intent: str | None = None,
     risk_filter: str | Iterable[str] | None = None,
     repo_scope: str | None = None,
-    max_shards: int | None = None,
+    max_shards: int = 5,
     max_tokens: int | None = None,
     today: str | None = None,
 ) -> tuple[Why, ...]:

@@ -74,21 +74,21 @@ _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
 
 
+MOST_SHARDS: Final = 5
+"""Shards that are given at most where nobody says how many."""
 PROMPT_TOKENS: Final = 800
 """What the hook and the command line give for a task (ADR-G001: 200 to 800)."""
 MOST_BY_TOKENS: Final = 40
 """Shards that are given at most where their tokens are counted."""
 
 
-def _most(max_shards: int | None, max_tokens: int | None) -> int:
+def _most(max_shards: int, max_tokens: int | None) -> int:
     """Return how many shards may be given at most."""
     for name, value in (("max_shards", max_shards), ("max_tokens", max_tokens)):
         if value is not None and value < 0:
             msg = f"{name} is {value}; it must be 0 or more"
             raise ConfigError(msg)
-    if max_shards is not None:
-        return max_shards
-    return 5 if max_tokens is None else MOST_BY_TOKENS
+    return MOST_BY_TOKENS if max_tokens is not None and max_shards == MOST_SHARDS else max_shards
 
 
 def _places_within(cards: Sequence[Card], max_tokens: int) -> list[int]:
@@ -183,7 +183,7 @@ class ShardRetriever:
         intent: str | None = None,
         risk_filter: str | Iterable[str] | None = None,
         repo_scope: str | None = None,
-        max_shards: int | None = None,
+        max_shards: int = MOST_SHARDS,
         max_tokens: int | None = None,
         today: str | None = None,
         tenant: str | None = None,
@@ -201,7 +201,8 @@ class ShardRetriever:
         repo_scope
             Path (or glob) of what is worked on: rules that do not hold there are left out.
         max_shards
-            At most so many; the constitution comes on top. Where None 5, or `MOST_BY_TOKENS` with `max_tokens`.
+            At most so many; the constitution comes on top. With `max_tokens` the default gives way to
+            `MOST_BY_TOKENS`.
         max_tokens
             What the shards' lines may cost together, four characters a token; one that does not fit is passed over.
         today
@@ -236,7 +237,7 @@ class ShardRetriever:
         intent: str | None = None,
         risk_filter: str | Iterable[str] | None = None,
         repo_scope: str | None = None,
-        max_shards: int | None = None,
+        max_shards: int = MOST_SHARDS,
         max_tokens: int | None = None,
         today: str | None = None,
         tenant: str | None = None,
