@@ -39,9 +39,9 @@ SUB_STEPS = {
     ),
     "gates": (("results", "fields", "packs", "secrets"), ("config",), ("image",), ("judging",), ("__main__",)),
     "context": (
-        ("prompt",),
-        ("conversation", "candidates"),
-        ("tokens", "sources"),
+        ("conversation",),
+        ("prompt", "tokens"),
+        ("candidates", "sources"),
         ("shortening", "inspecting"),
         ("request",),
         ("session",),

@@ -14,7 +14,7 @@ from tipstaff.context.candidates.refusal import refusal
 from tipstaff.context.candidates.rows import Row
 from tipstaff.context.candidates.similarity import words
 from tipstaff.context.candidates.store import CandidateStore
-from tipstaff.context.prompt.graphemes import floor_boundary
+from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.prompt.sections import tokens_of
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record

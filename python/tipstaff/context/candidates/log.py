@@ -32,8 +32,8 @@ from tipstaff.context.candidates.signing import (
     signed_line,
 )
 from tipstaff.errors import StoreDamagedError
-from tipstaff.store.state import fnv64, make_private, repository_of, state_folder
 from tipstaff.store.replacing import replaced_file, write_error
+from tipstaff.store.state import fnv64, make_private, repository_of, state_folder
 
 _NO_INCIDENT: Final = Incident(kind="", detail="")
 

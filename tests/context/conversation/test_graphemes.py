@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.context.prompt.graphemes import ceil_boundary, floor_boundary, is_boundary
+from tipstaff.context.conversation.graphemes import ceil_boundary, floor_boundary, is_boundary
 
 # Each is one cluster by the rules of Unicode, with its rule's number.
 CLUSTERS = {
