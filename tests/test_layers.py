@@ -41,7 +41,8 @@ SUB_STEPS = {
     "context": (
         ("conversation",),
         ("prompt", "tokens"),
-        ("candidates", "sources"),
+        ("candidates",),
+        ("sources",),
         ("shortening", "inspecting"),
         ("request",),
         ("session",),
