@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.context.prompt.focus import MAX_FILES, MAX_SYMBOLS, SIGNALS, SUMMARY_CHARS, RequestFocus
 from tipstaff.context.conversation.graphemes import is_boundary
+from tipstaff.context.prompt.focus import MAX_FILES, MAX_SYMBOLS, SIGNALS, SUMMARY_CHARS, RequestFocus
 
 CONTINUES, PLANS, CHANGES, VERIFIES = SIGNALS
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tipstaff.context.prompt.enclosures import enclosures
 from tipstaff.context.conversation.graphemes import is_boundary
+from tipstaff.context.prompt.enclosures import enclosures
 from tipstaff.context.prompt.truncation import MIN_SHOWN_CHARS, cut, truncate
 
 SHOWN = re.compile(r"<!-- \[TRUNCATED\] Original: (\d+) chars, showing first (\d+)(?: \+ last (\d+))? chars -->")

@@ -49,6 +49,8 @@ class Redaction {
     if (!usable_ || text.size() < 3) return 0;
     auto* const bytes = reinterpret_cast<secrets::Byte*>(const_cast<char*>(text.data()));
     std::uint32_t masked = 0;
+    gate::Span part;
+    bool has_part = former != nullptr && former->next(&part);
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t found = secrets::scan(table_, bytes, text.size(), find_literals_portable, wary, found_, kRoom);
       if (found == 0) return masked;

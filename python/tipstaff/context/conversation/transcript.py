@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tipstaff.context.conversation.messages import CALLS, THINKING, Message, blocks_of, call_input_json, text_of
 from tipstaff.context.conversation.graphemes import ceil_boundary, floor_boundary
+from tipstaff.context.conversation.messages import CALLS, THINKING, Message, blocks_of, call_input_json, text_of
 from tipstaff.model import Record
 
 _CAPS: Final = (8_000, 2_000, 800, 300, 120)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from tipstaff.context.conversation.calls import changed_files, input_of, path_of
-from tipstaff.context.conversation.messages import CALLS, is_added_context
 from tipstaff.context.conversation.graphemes import floor_boundary
+from tipstaff.context.conversation.messages import CALLS, is_added_context
 from tipstaff.kernels import focus_scan
 from tipstaff.model import Record
 

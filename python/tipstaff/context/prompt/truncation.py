@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from tipstaff.context.prompt.enclosures import Enclosure, all_closed, enclosures
 from tipstaff.context.conversation.graphemes import ceil_boundary, floor_boundary, is_boundary
+from tipstaff.context.prompt.enclosures import Enclosure, all_closed, enclosures
 from tipstaff.kernels import join_pieces
 
 MIN_SHOWN_CHARS: Final = 24

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from tipstaff.context.conversation.calls import changed_files, command_of, open_tasks, runs_commands
-from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, text_of
 from tipstaff.context.conversation.graphemes import floor_boundary
+from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, text_of
 from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.model import Record
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.conversation.messages import (
     EXTENSION,
     Message,
@@ -16,7 +17,6 @@ from tipstaff.context.conversation.messages import (
     text_of,
 )
 from tipstaff.context.conversation.transcript import shortened
-from tipstaff.context.conversation.graphemes import floor_boundary
 from tipstaff.context.shortening.facts import Facts, read_facts
 from tipstaff.context.tokens.counting import TextCounter
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from tipstaff.budgets import STUB_CHARS
-from tipstaff.context.conversation.messages import Block, text_of
 from tipstaff.context.conversation.graphemes import ceil_boundary, floor_boundary
+from tipstaff.context.conversation.messages import Block, text_of
 from tipstaff.kernels import utf16_units
 
 MARKER: Final = "[content pruned: "

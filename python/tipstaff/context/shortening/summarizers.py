@@ -12,8 +12,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Protocol, cast
 
-from tipstaff.context.conversation.transcript import Entry, render, shortened
 from tipstaff.context.conversation.graphemes import floor_boundary
+from tipstaff.context.conversation.transcript import Entry, render, shortened
 from tipstaff.context.shortening.model_calls import SummarizerError, api_key, checked_base_url, post_json
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
