@@ -18,6 +18,7 @@ from xml.etree import ElementTree as Xml
 import yaml
 
 from tipstaff.store.git import git_command, git_environment
+
 MAX_BYTES: Final = 64 << 20
 _REQUIREMENT: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;@#,]|$|\()")
 _PYPI_DASHES: Final = re.compile(r"[-_.]+")
