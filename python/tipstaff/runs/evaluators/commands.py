@@ -27,7 +27,7 @@ def forbidden_command_scan(event: RunEvent, criteria: Criteria, /) -> EvaluatorR
     """
     name = "forbidden-command-scan"
     found: list[str] = []
-    for entry in event.tools_used:
+    for entry in dict.fromkeys(event.tools_used):
         known = criteria.judged.get(entry)
         rules = dict.fromkeys(forbidden_rules(entry, criteria.gates, criteria.cwd) if known is None else known)
         found.extend(f"{_shortened(entry)} ({rule})" for rule in rules)
