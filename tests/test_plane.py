@@ -53,7 +53,7 @@ def test_a_run_from_start_to_end(plane: GuidanceControlPlane) -> None:
     assert event.tools_used == ("npm test", "git reset --hard", "Read", "Edit")
     assert [one.decision for one in event.verdicts] == ["allow", "require-confirmation", "allow", "warn"]
     assert (event.verdicts[1].rules, event.verdicts[1].span) == (("git.reset-hard",), (0, 16))
-    assert [one.reason for one in event.retrieved if one.rule_id == "TST-1"][0]
+    assert next(one.reason for one in event.retrieved if one.rule_id == "TST-1")
     assert event.tokens.output == 1200
     assert (event.violations[0].severity, event.outcome_accepted, event.rework_lines) == ("high", True, 2)
     metrics = plane.metrics()
