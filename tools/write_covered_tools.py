@@ -36,7 +36,9 @@ def page(policy: Policy) -> str:
     every = set[str]().union(*families.values())
     lines = [f"{len(every)} tools, {sum(rules.values())} rules, {sum(samples.values())} samples.\n"]
     lines += ["| family | tools | rules | samples |", "|---|---|---|---|"]
-    lines += [f"| {pack} | {len(tools)} | {rules[pack]} | {samples[pack]} |" for pack, tools in sorted(families.items())]
+    lines += [
+        f"| {pack} | {len(tools)} | {rules[pack]} | {samples[pack]} |" for pack, tools in sorted(families.items())
+    ]
     for pack, tools in sorted(families.items()):
         if tools:
             lines += ["", f"## {pack}", "", " ".join(f"`{name}`" for name in sorted(tools))]

@@ -1,8 +1,8 @@
 """Fetch the pinned npm packages, check their digests and lay them out for Node.
 
 Only each package's own archive is taken, and no script of it is run: what is measured of them (of the guidance package
-the modules ``compiler`` and ``retriever``) imports nothing but Node's own modules, so their dependencies (320 MB) are not
-needed.
+the modules ``compiler`` and ``retriever``) imports nothing but Node's own modules, so their dependencies (320 MB) are
+not needed.
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ from __future__ import annotations
 import sys
 
 # `python -m tipstaff.cli` puts the present folder before the library: a repository's json.py would be imported for it.
-if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and any(
-    word.removeprefix("-m").startswith("tipstaff") for word in sys.orig_argv[1:]
+if (
+    sys.argv[:1] == ["-m"]
+    and not sys.flags.safe_path
+    and any(word.removeprefix("-m").startswith("tipstaff") for word in sys.orig_argv[1:])
 ):
     del sys.path[0]
 

@@ -19,6 +19,7 @@ from tipstaff.errors import SourceNotFoundError, StoreWriteError
 from tipstaff.guidance import project as module
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.project import STORE_FOLDER, STORE_NAME, Project
+from tipstaff.store.provenance import note_written
 from tipstaff.store.shards import open_store
 
 
@@ -55,6 +56,7 @@ def test_a_damaged_store_is_built_again(repo: Path, place: int) -> None:
 def test_what_is_no_store_is_built_again(repo: Path, content: bytes) -> None:
     store_of(repo).parent.mkdir(parents=True)
     store_of(repo).write_bytes(content)
+    note_written(store_of(repo))
     rebuilt, reason = reopened(repo)
     assert rebuilt
     assert "damaged" in reason
@@ -73,6 +75,7 @@ def test_a_store_of_another_schema_is_built_again(repo: Path, monkeypatch: pytes
 def test_a_pipe_in_place_of_the_store_does_not_hang(repo: Path) -> None:
     store_of(repo).parent.mkdir(parents=True)
     os.mkfifo(store_of(repo))
+    note_written(store_of(repo))
     assert "not a regular file" in reopened(repo)[1]
     assert reopened(repo) == (False, "")
 
@@ -85,6 +88,7 @@ def test_damage_that_shows_late_is_repaired_in_memory(repo: Path, monkeypatch: p
     with open_store(store_of(repo)) as store:
         offset, length, _ = store._container.directory.segments["id.2"]  # type: ignore[union-attr]
     store_of(repo).write_bytes(data[:offset] + b"\xff" * length + data[offset + length :])
+    note_written(store_of(repo))
     for use in (Project.retriever, lambda project: project.bundle):
         with open_project(repo) as project:
             assert not project.rebuilt
@@ -92,7 +96,7 @@ def test_damage_that_shows_late_is_repaired_in_memory(repo: Path, monkeypatch: p
             assert project.rebuilt
             assert not project.is_stored
             assert "damaged" in project.reason
-            assert len(project.retriever().retrieve("Fix the commits").shards) == 2
+            assert len(project.retriever().retrieve("Fix the commits", max_shards=2).shards) == 2
             assert "R-001" in ids(project)
 
 
@@ -105,7 +109,7 @@ def in_memory(repo: Path, message: str, **options: Any) -> None:
         assert not project.is_stored
         assert "it is kept in memory only" in project.reason
         assert message in project.reason
-        assert len(project.retriever().retrieve("Fix the commits").shards) == 2
+        assert len(project.retriever().retrieve("Fix the commits", max_shards=2).shards) == 2
         assert "R-001" in ids(project)
 
 
@@ -180,7 +184,7 @@ def test_a_full_disk_leaves_the_former_store(repo: Path) -> None:
 def test_nothing_is_written_where_nothing_is_to_be(repo: Path) -> None:
     with open_project(repo, write=False) as project:
         assert (project.rebuilt, project.is_stored, project.reason) == (True, False, "there was no store yet")
-        assert len(project.retriever().retrieve("Fix the commits").shards) == 2
+        assert len(project.retriever().retrieve("Fix the commits", max_shards=2).shards) == 2
     assert not (repo / ".tipstaff").exists()
     open_project(repo).close()
     before = (store_of(repo).stat().st_mtime_ns, store_of(repo).read_bytes())
@@ -273,7 +277,7 @@ def test_processes_that_open_at_once_all_get_the_rules(repo: Path) -> None:
         for _ in range(5):
             with open_project(sys.argv[1], force=True) as project:
                 assert project.is_stored, project.reason
-                assert len(project.retriever().retrieve("Fix the commits").shards) == 2
+                assert len(project.retriever().retrieve("Fix the commits", max_shards=2).shards) == 2
         print("done")
         """
     )

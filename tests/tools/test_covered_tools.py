@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tipstaff.gates.packs.reader import load_policy
 from tools.write_covered_tools import PAGE, page
+
+from tipstaff.gates.packs.reader import load_policy
 
 
 def test_the_page_is_that_of_the_packs() -> None:

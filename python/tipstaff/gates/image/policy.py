@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tipstaff.gates.config import GateConfig
     from tipstaff.kernels._gates import Policy as NativePolicy
 
+
 class RuleText(NamedTuple):
     """What a rule says of itself."""
 

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.fields import Field, as_text, encodable, fields_of, keys_of
@@ -332,8 +332,7 @@ class EnforcementGates:
     def offline(self, *, home: str, temporary: str) -> Self:
         """Return gates that look at no file of this machine and take these for the user's and the temporary folder."""
         other = copy.copy(self)
-        other._config = self._config.replace(read_files=False)
-        other._home, other._temporary = home, temporary
+        vars(other).update(_config=self._config.replace(read_files=False), _home=home, _temporary=temporary, _places={})
         return other
 
     def explain(self, command: str, *, cwd: str | None = None, shell: str = "bash") -> Explanation:

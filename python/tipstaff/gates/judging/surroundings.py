@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _PROGRAM = os.path.join(sys.prefix, "bin", "tipstaff-hook")  # noqa: PTH118 - as below
 
+
 @lru_cache(maxsize=1024)
 def place_of(cwd: str, home: str, temporary: str, *, files: bool, state: str = "") -> Place:
     """Return the place as the native engine takes it; an empty `cwd` is not known.

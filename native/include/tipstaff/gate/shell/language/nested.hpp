@@ -70,7 +70,12 @@ inline void ShellReader::other_dialect(Invocation& in, Dialect dialect, string_v
     return;
   }
   reader_.nested_bytes -= text.size();
-  if (dialect != Dialect::patch && calls_for_answer(text)) {
+  // The command line under another name: its verbs are the words after the script.
+  bool answers = false;
+  if (text.find("tipstaff.cli") != string_view::npos)
+    for (std::uint32_t i = 1; i < in.count && !answers; ++i)
+      answers = ascii::one_of(argument(in, i).text, "approve uninstall");
+  if (dialect != Dialect::patch && (answers || calls_for_answer(text))) {
     Word word;
     word.text = "script";
     word.span = span;
