@@ -24,7 +24,8 @@ _MODAL = re.compile(
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:.(?!\n[ \t]*\n))*?.(?<!`)\1(?!`)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FRONT_MATTER = re.compile(
-    r"\A---[ \t]*\n(?:[ \t]*(?:#[^\n]*)?\n)*?(?=[\w.-]+[ \t]*:\s).*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE
+    r"\A---[ \t]*\n(?:\s*?|(?:[ \t]*(?:#[^\n]*)?\n)*?(?=[\w.-]+[ \t]*:\s).*?)^(?:---|\.\.\.)[ \t]*$",
+    re.DOTALL | re.MULTILINE,
 )
 
 Range = tuple[int, int]

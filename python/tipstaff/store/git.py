@@ -39,9 +39,9 @@ def git_command(root: Path, *words: str, git: str = "git") -> list[str]:
     git
         The program.
     """
-    settings = list(_NOTHING_RUN)
+    settings: list[str] = [*_NOTHING_RUN]
     for name in _filters(root, git):
-        settings += (f"filter.{name}.{key}=" for key in ("clean", "smudge", "process"))
+        settings.extend(f"filter.{name}.{key}=" for key in ("clean", "smudge", "process"))
         settings.append(f"filter.{name}.required=false")
     safe = [word for setting in settings for word in ("-c", setting)]
     return [git, "-C", os.fspath(root), "--no-pager", *safe, words[0], *_NO_CONVERSION.get(words[0], ()), *words[1:]]

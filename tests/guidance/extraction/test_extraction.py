@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from tests.guidance.coverage_oracle import places, spans_of_extraction, uncovered
 from tests.guidance.markdown_strategies import documents, well_formed
@@ -27,6 +27,7 @@ def codes(text: str) -> list[str]:
 
 
 @given(documents)
+@example("---\n...\n\tmust.")
 @settings(max_examples=300, deadline=None)
 def test_nothing_is_dropped_in_silence(text: str) -> None:
     assert uncovered(text, spans_of_extraction(text)) == []

@@ -29,9 +29,7 @@ COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "m
 )
 @click.option("--unattended", is_flag=True, help="Nobody is there to confirm: what cannot be known is blocked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "--stats", is_flag=True, help="List what the gates asked about most and what would quiet it; no COMMAND."
-)
+@click.option("--stats", is_flag=True, help="List what the gates asked about most and what would quiet it; no COMMAND.")
 @click.option("--explain", "explained", is_flag=True, help="Show how it was read, and which rules were tried.")
 def command(
     text: str | None,
