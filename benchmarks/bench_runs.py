@@ -141,7 +141,7 @@ def made_commands(count: int) -> list[str]:
 def million(folder: Path) -> Iterator[Figure]:
     """Replay a million calls, from Parquet to report, and how many of them differ in their text."""
     commands = made_commands(1_000_000)
-    table = pa.table({"command": commands, "cwd": pa.array(["/work/repository"] * len(commands))})
+    table = pa.table({"command": commands, "cwd": pa.array(["/srv/repository"] * len(commands))})
     path = folder / "calls.parquet"
     pq.write_table(table, path)
     distinct = len(set(commands))

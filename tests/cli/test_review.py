@@ -263,7 +263,10 @@ def test_the_example_workflow_names_commands_that_exist(capsys: pytest.CaptureFi
 
 
 def test_watching_runs_again_when_a_file_changes(folder: Path) -> None:
-    command = [sys.executable, "-m", "tipstaff.cli", "check", "docs", "--watch"]
+    # What started the tests may ignore interrupts, and a child inherits that.
+    code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code += "from tipstaff.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "check", "docs", "--watch"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         timer = threading.Timer(90, process.kill)

@@ -18,7 +18,7 @@ NAMES: Final = {"confirm": "require-confirmation"}
 def test_own_cases(path: Path) -> None:
     data = tomllib.loads(path.read_text())
     gates = EnforcementGates(GateConfig(secrets=False, read_files=False))
-    gates._home = "/home/dev"
+    gates._home, gates._state = "/home/dev", "/home/dev/.local/state/tipstaff"
     wrong = []
     count = 0
     for group in data["group"]:

@@ -28,16 +28,16 @@ def secret() -> str:
 
 def calls() -> pa.Table:
     rows: list[dict[str, Any]] = [
-        {"command": "git status", "cwd": "/work/a"},
-        {"command": "git reset --hard", "cwd": "/work/a"},
-        {"command": "git status", "cwd": "/work/b"},
-        {"tool": "Bash", "params": json.dumps({"command": "rm -rf build", "timeout": 5}), "cwd": "/work/a"},
-        {"tool": "Bash", "params": json.dumps({"command": "größer --datei 'ä'"}), "cwd": "/work/a"},
-        {"tool": "Write", "params": json.dumps({"file_path": "a.py", "content": "x\n" * 400}), "cwd": "/work/a"},
+        {"command": "git status", "cwd": "/srv/a"},
+        {"command": "git reset --hard", "cwd": "/srv/a"},
+        {"command": "git status", "cwd": "/srv/b"},
+        {"tool": "Bash", "params": json.dumps({"command": "rm -rf build", "timeout": 5}), "cwd": "/srv/a"},
+        {"tool": "Bash", "params": json.dumps({"command": "größer --datei 'ä'"}), "cwd": "/srv/a"},
+        {"tool": "Write", "params": json.dumps({"file_path": "a.py", "content": "x\n" * 400}), "cwd": "/srv/a"},
         {"tool": "Read", "params": json.dumps({"file_path": "a.py"})},
         {"tool": "Edit", "params": "not json"},
-        {"command": f"deploy --key {secret()}", "cwd": "/work/a"},
-        {"command": "git status", "cwd": "/work/a"},
+        {"command": f"deploy --key {secret()}", "cwd": "/srv/a"},
+        {"command": "git status", "cwd": "/srv/a"},
         {"task": "fix the failing test"},
     ]
     names = ("command", "tool", "params", "cwd", "task")

@@ -98,10 +98,11 @@ def made_query_lexicon() -> bytes:
     known = sorted(
         {*_whole_pieces(embedding.table), *(word for words in triggers for word in words)} - set(STOP.split())
     )
-    rows = embedding.embed_batch(known)
-    much = np.zeros((len(known), len(FIELDS)), dtype=np.float32)
+    # In double precision: how a matrix product is summed must not decide how a value is rounded.
+    rows = embedding.embed_batch(known).astype(np.float64)
+    much = np.zeros((len(known), len(FIELDS)), dtype=np.float64)
     for place, asked_words in enumerate(triggers):
-        near = (rows @ embedding.embed_batch(asked_words).T).max(axis=1)
+        near = (rows @ embedding.embed_batch(asked_words).astype(np.float64).T).max(axis=1)
         much[:, place] = np.maximum(near - NEAR, 0.0) / (1.0 - NEAR)
     for word, row in zip(known, much, strict=True):
         found = {int(place): float(row[place]) for place in np.flatnonzero(row > 1.0 / MOST_MUCH)}
