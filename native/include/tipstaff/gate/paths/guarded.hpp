@@ -228,6 +228,7 @@ class GuardedPlaces {
   bool is_there(const Command& command, std::string_view folder, std::string_view first, std::string_view second) const noexcept {
     if (around_.real_path == nullptr) return false;
     char path[4096], real[4096];
+    path[0] = 0;  // or compilers take the look at the byte before for one at nothing
     std::size_t size = 0;
     const auto add = [&](std::string_view part) noexcept {
       if (size + part.size() + 1 > sizeof path) return size = sizeof path, false;
