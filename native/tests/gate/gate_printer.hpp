@@ -53,11 +53,12 @@ inline std::string print_command(const Tree& tree, const Command& command) {
   return out;
 }
 
-// All commands on one line, "; " between them, and what is uncertain behind "!".
+// All commands on one line, "; " between them, and what is uncertain after "!"; library calls by name are left out.
 inline std::string print_line(const Tree& tree) {
   std::string out;
   for (std::uint32_t i = 0; i < tree.command_count(); ++i) {
-    if (i > 0) out.append(" ; ");
+    if (tree.command(i).program == "@call") continue;
+    if (!out.empty()) out.append(" ; ");
     out.append(print_command(tree, tree.command(i)));
   }
   for (std::uint32_t i = 0; i < tree.uncertainty_count(); ++i) {

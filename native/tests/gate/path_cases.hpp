@@ -102,7 +102,7 @@ constexpr Case kPosix[] = {
     {".git/", "repo vcs"},
     {".git/objects", "repo vcs"},
     {".g*", "repo vcs wiring secrets glob", G},
-    {"sub/.git", "repo vcs"},
+    {"sub/.git", "repo"},
     {"~/proj/src", "repo"},
     {"src/\x01", "repo", U},
     {"./\x01", "repo", U},

@@ -111,7 +111,7 @@ constexpr Sample kPython[] = {
     {"open('a', 'w').write('x')", "@write a"},
     {"with open('a', 'a') as f:\n    f.write('x')", "@write --append a"},
     {"open('a').read()", "@read a"},
-    {"open('a', mode='wb')", "@write a"},
+    {"open('a', mode='wb')", "@write --empty a"},
     {"import os; os.chmod('/etc', 0o777)", "chmod 777 /etc"},
     {"import os; os.kill(1, 9)", "kill -s 9 1"},
     {"import os, signal; os.kill(-1, signal.SIGKILL)", "kill -s SIGKILL -1"},

@@ -109,6 +109,7 @@ class Machine {
     std::string out;
     for (std::uint32_t i = carrier.empty() ? 0 : 1; i < tree.command_count(); ++i) {
       const Command& command = tree.command(i);
+      if (command.program == "@call") continue;  // library calls by name: the samples of packs hold them
       if (!out.empty()) out += '\n';
       if (command.via & via::kDefinition) out += "[definition] ";
       out += shown(command.program);
