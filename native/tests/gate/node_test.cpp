@@ -119,11 +119,21 @@ constexpr Sample kMongo[] = {
     {"require('child_process').execSync('rm -rf ~')", "$ rm -rf ~"},
 };
 
+// Calls of libraries that take something away, with their whole chain.
+constexpr Sample kCalls[] = {
+    {"await prisma.user.deleteMany({})", "@call prisma.user.deletemany({}) {}"},
+    {"fs.truncateSync('a.db')", "@call fs.truncatesync('a.db') 'a.db'"},
+    {"console.log('db.dropDatabase()')", ""},
+    {"// db.dropDatabase()", ""},
+    {"xs.push(1)", ""},
+};
+
 }  // namespace
 
 int main() {
   Machine machine;
   check_samples(machine, Dialect::node, kNode);
   check_samples(machine, Dialect::mongo, kMongo);
+  check_samples(machine, Dialect::node, kCalls, {}, true);
   return report();
 }

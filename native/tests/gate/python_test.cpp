@@ -170,10 +170,25 @@ constexpr Sample kPython[] = {
     {"print(5\n % 3)", ""},
 };
 
+// Calls of libraries that take something away, with their whole chain.
+constexpr Sample kCalls[] = {
+    {"r.flushall()", "@call r.flushall() ''"},
+    {"db.session.query(User).filter(a == 1).delete()", "@call db.session.query(user).filter(a == 1).delete() ''"},
+    {"repo.remotes.origin.push(force=True)", "@call repo.remotes.origin.push(force=true) force=True"},
+    {"print(db.drop_all())", "@call db.drop_all() ''"},
+    {"repo.remotes.origin.push('main')", ""},
+    {"print('db.drop_all()')", ""},
+    {"# db.drop_all()", ""},
+    {"'''db.drop_all()'''", ""},
+    {"xs.append(delete)", ""},
+    {"db.create_all()", ""},
+};
+
 }  // namespace
 
 int main() {
   Machine machine;
   check_samples(machine, Dialect::python, kPython);
+  check_samples(machine, Dialect::python, kCalls, {}, true);
   return report();
 }

@@ -84,7 +84,8 @@ class Machine {
     surroundings.cwd = surroundings.repository = "/home/dev/proj";
     surroundings.home = "/home/dev";
   }
-  std::string read(Dialect dialect, const std::string& text, std::string_view carrier = {}) {
+  // Library calls by name (`@call`) are drawn where `calls` asks for them, and then alone.
+  std::string read(Dialect dialect, const std::string& text, std::string_view carrier = {}, bool calls = false) {
     // An exact copy on the heap: the sanitiser sees a read past its end.
     copy_.assign(text.begin(), text.end());
     copy_.shrink_to_fit();
@@ -109,7 +110,7 @@ class Machine {
     std::string out;
     for (std::uint32_t i = carrier.empty() ? 0 : 1; i < tree.command_count(); ++i) {
       const Command& command = tree.command(i);
-      if (command.program == "@call") continue;  // library calls by name: the samples of packs hold them
+      if ((command.program == "@call") != calls) continue;
       if (!out.empty()) out += '\n';
       if (command.via & via::kDefinition) out += "[definition] ";
       out += shown(command.program);
@@ -136,17 +137,17 @@ class Machine {
   Tree tree;
 };
 
-inline void check_sample(Machine& machine, Dialect dialect, const Sample& sample, std::string_view carrier = {}) {
+inline void check_sample(Machine& machine, Dialect dialect, const Sample& sample, std::string_view carrier = {}, bool calls = false) {
   ++checks;
-  const std::string found = machine.read(dialect, sample.text, carrier);
+  const std::string found = machine.read(dialect, sample.text, carrier, calls);
   if (found == sample.expected) return;
   ++failures;
   std::fprintf(stderr, "%s\n  found:    %s\n  expected: %s\n", shown(sample.text).c_str(), found.c_str(), sample.expected);
 }
 
 template <std::size_t N>
-void check_samples(Machine& machine, Dialect dialect, const Sample (&samples)[N], std::string_view carrier = {}) {
-  for (const Sample& sample : samples) check_sample(machine, dialect, sample, carrier);
+void check_samples(Machine& machine, Dialect dialect, const Sample (&samples)[N], std::string_view carrier = {}, bool calls = false) {
+  for (const Sample& sample : samples) check_sample(machine, dialect, sample, carrier, calls);
 }
 
 inline int report() {

@@ -17,7 +17,7 @@ def policy() -> _gates.Policy:
 
 
 def decided(policy: _gates.Policy, command: str, home: str, temporary: str) -> int:
-    place = _gates.Place(f"{home}/work/proj", f"{home}/work/proj", home, temporary)
+    place = _gates.Place(f"{home}/src/proj", f"{home}/src/proj", home, temporary)
     return policy.decisions([command], place, SETTINGS, 0, 1)[0]
 
 
