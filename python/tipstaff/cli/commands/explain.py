@@ -10,18 +10,21 @@ from typing import Any
 import click
 
 from tipstaff.cli.output import Painter, plain, report_unread, write, write_json
+from tipstaff.cli.repository_root import root_of, root_option
 from tipstaff.errors import SourceNotFoundError
 from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle
 
 
 @click.command("explain")
 @click.argument("rule_id", metavar="RULE-ID")
-@click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The repository's folder.")
+@click.option("--dir", "directory", type=click.Path(path_type=Path), help="The repository's folder.")
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(rule_id: str, directory: Path, as_json: bool) -> None:
+def command(*, rule_id: str, directory: Path | None, root: Path | None, as_json: bool) -> None:
     """Say where a rule comes from, when it is loaded, and how it stands to other rules."""
     from tipstaff.guidance.project import open_project
 
+    directory = root_of(directory, root)
     # From the store where it is current: a rule that was edited keeps the id that `retrieve` shows.
     with open_project(directory, write=False) as project:
         bundle = project.bundle

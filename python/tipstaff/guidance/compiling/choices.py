@@ -186,8 +186,7 @@ def _clash(one: Choice, other: Choice, left: GuidanceRule, right: GuidanceRule) 
     if first.hedged or second.hedged or first.waits != second.waits:
         return None
     things = one.thing | other.thing
-    places = [frozenset(w for w in said.place if not w.startswith(_ABOUT_LANGUAGE)) for said in (first, second)]
-    apart = clash_of_places(*places, things)
+    apart = clash_of_places(_without_language(first.place), _without_language(second.place), things)
     if not scopes_may_overlap(left.repo_scopes, right.repo_scopes):
         return None
     if one.thing != other.thing:
@@ -238,6 +237,11 @@ def _language(own: str, rule: GuidanceRule) -> Choice | None:
     permits = any(claim.polarity == PERMIT for claim in statement(rule).claims) or "können" in own.lower()
     thing = frozenset(word for word in topic_of(words) if not word.startswith(_ABOUT_LANGUAGE))
     return Choice("language", names.pop(), thing - _NEUTRAL, permits)
+
+
+def _without_language(place: frozenset[str]) -> frozenset[str]:
+    """Return a place without the words of headings that only say that it is about languages."""
+    return frozenset(word for word in place if not word.startswith(_ABOUT_LANGUAGE))
 
 
 def _limit(own: str, said: Statement) -> Choice | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Final
 
-from tipstaff.guidance.diagnostics import find
+from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.guidance.extraction.candidate import Candidate, Context, Section
 from tipstaff.guidance.extraction.grammar import has_modal, has_negation
@@ -14,6 +15,8 @@ from tipstaff.guidance.extraction.labels import Label, applied, ends_negative
 from tipstaff.guidance.extraction.patterns import HEADING_MARK, LIST_MARKER, MAX_GAP_BYTES, QUOTE_MARK, shortened
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic, Severity
+
+MAX_QUOTE_CHARS: Final = 80
 
 
 class ExtractionState:
@@ -62,11 +65,19 @@ class ExtractionState:
                 code,
                 self.source.line(start),
                 self.name,
-                message,
+                message or self._quoting(code, start, end),
                 span=self.source.span(start, end),
                 rule_id=rule_id,
             )
         )
+
+    def _quoting(self, code: str, start: int, end: int) -> str:
+        """Return a kind's summary and the words that it is said of."""
+        words = " ".join(self._slice(start, min(end, start + 4 * MAX_QUOTE_CHARS)).split())
+        if not words:
+            return ""
+        quote = words if len(words) <= MAX_QUOTE_CHARS else f"{words[: MAX_QUOTE_CHARS - 1].rstrip()}…"
+        return f"{KINDS[code].summary} “{quote}”"
 
     def _say_alone(self, start: int, end: int, *, rule_id: str | None = None, message: str = "") -> None:
         """Report words that end with a colon and that nothing took up.
@@ -80,7 +91,11 @@ class ExtractionState:
         severity = None if open_end and has_modal(words) and self._ends_after(start, end) else Severity.INFO
         self.diagnostics.append(
             find(
-                "TS205", self.source.line(start), self.name, message, span=self.source.span(start, end),
+                "TS205",
+                self.source.line(start),
+                self.name,
+                message or self._quoting("TS205", start, end),
+                span=self.source.span(start, end),
                 rule_id=rule_id, severity=severity,
             )
         )  # fmt: skip
