@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# Python compiles what it imports, which is a small part of what is installed.
+export PIP_NO_COMPILE := 1
 # The hook program contains the compiled rules.
 NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
   python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
@@ -34,16 +36,17 @@ $(VENV)/.run: $(BIN)/python $(NATIVE)
 	$(PIP) install -e .
 	@touch $@
 
+# The package is installed: pip adds what the extra needs, and nothing is compiled once more.
 $(VENV)/.test: $(VENV)/.run
-	$(PIP) install -e ".[test]"
+	$(PIP) install "tipstaff[test]"
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.test
-	$(PIP) install -e ".[check]"
+	$(PIP) install "tipstaff[check]"
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.test
-	$(PIP) install -e ".[bench]"
+	$(PIP) install "tipstaff[bench]"
 	@touch $@
 
 demo: $(VENV)/.run
@@ -87,7 +90,7 @@ eval: $(VENV)/.test $(MODEL)/model.onnx
 
 # The table of the static embedding once more, from packages to the file, held against the one in the package.
 $(VENV)/.train: $(VENV)/.run
-	$(PIP) install -e ".[train]"
+	$(PIP) install "tipstaff[train]"
 	@touch $@
 
 train: $(VENV)/.train
@@ -147,8 +150,9 @@ dist: $(BIN)/python
 
 # The wheel in place of an editable installation: nothing is compiled again until a native source changes.
 wheel: dist
-	wheel=$$(echo dist/tipstaff-*.whl) && $(PIP) install --force-reinstall --no-deps "$$wheel" && $(PIP) install "$$wheel[test,check]"
-	@touch $(VENV)/.run $(VENV)/.check
+	$(PIP) install dist/tipstaff-*.whl
+	$(PIP) install --force-reinstall --no-deps dist/tipstaff-*.whl
+	@touch $(VENV)/.run
 
 clean:
 	rm -rf build dist .venv

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def join_pieces(pieces: list[tuple[str, int, int]]) -> str:
-    """Join half-open ranges of texts; documented in ``src/_pieces.pyx``."""
+    """Join half-open ranges of texts; documented in ``src/_text.pyx``."""
     parts: list[str] = []
     for text, start, end in pieces:
         if not 0 <= start <= end <= len(text):
