@@ -201,7 +201,18 @@ def test_two_ecosystems_in_the_root_have_prefixes(tmp_path: Path) -> None:
     ("files", "name", "command"),
     [
         ({"package.json": '{"packageManager": "yarn@4.1.0", "scripts": {"test": "x"}}'}, "test", "yarn test"),
-        ({"package.json": '{"scripts": {"test": "x"}}', "bun.lock": ""}, "test", "bun test"),
+        # `bun test` would be Bun's own runner.
+        ({"package.json": '{"scripts": {"test": "x"}}', "bun.lock": ""}, "test", "bun run test"),
+        (
+            {"package.json": "{}", "yarn.lock": "# yarn lockfile v1\n"},
+            "install",
+            "yarn install --frozen-lockfile --ignore-scripts",
+        ),
+        (
+            {"package.json": "{}", "yarn.lock": "__metadata:\n  version: 8\n"},
+            "install",
+            "yarn install --immutable --mode=skip-build",
+        ),
         ({"package.json": '{"devDependencies": {"jest": "1"}}'}, "test", "npx --no-install jest"),
         (
             {"package.json": '{"devDependencies": {"vitest": "1"}}', "pnpm-lock.yaml": ""},

@@ -33,7 +33,7 @@ MAX_ITEMS: Final = 50
 
 def review_log(root: Path, config: ReviewConfig) -> ReviewLog | None:
     """Return the log of a repository; None where it has no ledger."""
-    url = config.review.get("ledger")
+    url = config.review.ledger
     if url is None and (root / LEDGER_FILE).is_file():
         url = f"sqlite:///{(root / LEDGER_FILE).resolve()}"
     if url is None:

@@ -108,7 +108,7 @@ def command(
         "task": task,
     }
     log = None
-    if config.review.get("ledger") is not None or (root / ".tipstaff/ledger.db").is_file():
+    if config.review.ledger is not None or (root / ".tipstaff/ledger.db").is_file():
         from tipstaff.cli.review_log import review_log
 
         log = review_log(root, config)

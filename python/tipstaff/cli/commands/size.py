@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tipstaff.cli.output import Painter, counted, plain, write, write_json
+from tipstaff.cli.output import Painter, counted, diagnostic_lines, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
@@ -132,8 +132,9 @@ def _lines(found: SizedTask, paint: Painter) -> list[str]:
     lines += [f"{paint('matches no file', 'yellow')}: {plain(glob)}" for glob in found.scope.unmatched_patterns]
     lines += [f"{paint('must not be touched', 'red')}: {plain(path)}" for path in found.scope.violations]
     lines += [f"{paint('leads out of the repository', 'red')}: {plain(path)}" for path in found.refused]
+    lines += diagnostic_lines(found.diagnostics, paint)
     if found.sop_tokens:
-        lines.append(f"{counted(len(found.sops), 'SOP')} with {found.sop_tokens:,} of 4,000 tokens")
+        lines.append(f"{counted(len(found.sops), 'SOP')} with {found.sop_tokens:,} of {found.sop_reserve:,} tokens")
     if sizing.fits:
         warned = f", with a warning: {number}" if sizing.warnings else ""
         return [*lines, paint(f"it fits{warned}", "yellow" if warned else "green", bold=True)]
