@@ -11,7 +11,8 @@ from typing import Final
 
 import msgspec
 
-from tipstaff.guidance.extraction.grammar import is_condition, is_negative_heading
+from tipstaff.guidance.extraction.grammar import is_condition
+from tipstaff.guidance.extraction.polarity import is_negative_heading
 from tipstaff.model import EVERYWHERE, GuidanceRule
 
 ENOUGH: Final = 3.0

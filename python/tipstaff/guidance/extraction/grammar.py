@@ -41,20 +41,14 @@ MODAL: Final = re.compile(
 
 NEGATION: Final = re.compile(
     r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
-    r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|nunca|jamais|niemals|никогда|"
-    r"нельзя)\b"
-    r"|禁止|不要|不得|不能|しない|금지",
+    r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|banned|"
+    r"nicht|keine?[nrms]?|nie|niemals|verboten\w*|vermeiden|ohne|nunca|jamás|sin|evitar?|prohibid[oa]s?|"
+    r"jamais|pas|sans|interdit\w*|éviter|não|sem|evite|proibid[oa]s?|mai|senza|evitare|vietat[oi]|"
+    r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan)\b"
+    r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)",
     re.IGNORECASE,
 )
 """A word that turns what follows into what is not to be done."""
-
-_NEGATIVE_HEADING: Final = re.compile(
-    r"^\W*(?:(?:things? |what )?(?:you |we |agents? )?(?:must |should |shall |may |can |to )?"
-    r"(?:never|not)(?: to)?(?: do| be| use)?|do not|don['’]?ts?|never do|avoid(?:ed)?|what to avoid|things to avoid|"
-    r"forbidden(?: \w+)?|prohibited(?: \w+)?|"
-    r"disallowed(?: \w+)?|not allowed|anti-?patterns?(?: to avoid)?|banned(?: \w+)?|禁止(?:事项|事項)?)\W*$",
-    re.IGNORECASE,
-)
 
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|st|mr|mrs|dr|inc|ltd|resp|al)|\b[A-Z])\.$", re.IGNORECASE
@@ -65,13 +59,24 @@ _LINE_OPENS_RULE: Final = re.compile(
     r"[*_]{0,3}(?:Always|Never|Must|Do not|Don['’]t|Avoid|Ensure|Use|Prefer|Make sure|Only|You must|You should|Keep|"
     r"Write|Follow|Run|ALWAYS|NEVER|MUST|DO NOT|DON'T|ONLY|IMPORTANT|NOTE|[✅❌🚫⛔⚠•→])"
 )
+EXCEPTION: Final = re.compile(
+    r"[\W_]*(?:exceptions?(?=\W*$|[\s*_]*[:：(.,—–-]|\s+(?:to|for|is|are|apply|applies|include)\b)|note:? this rule|"
+    r"ausnahmen?\b|excepci[oó]n(?:es)?\b|exceç(?:ão|ões)\b|eccezion[ei]\b|uitzonderingen?\b|wyjątk\w*|исключени\w*|例外)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that takes something out of the rule before it; "Exception handling" does not."""
 _PRONOUN_START: Final = re.compile(
-    r"[*_]{0,3}(?:it|its|they|them|these|those|this|that|such|otherwise|both|instead|exceptions?|note:? this rule)\b",
+    r"[*_]{0,3}(?:(?:while|although|since|because|as|if|when|unless|for|in|with) )?"
+    r"(?:its|they|them|it(?! (?:is|should be|must be) (?:\w+ )?(?:important|necessary|forbidden|required|mandatory|"
+    r"critical|essential|recommended|not allowed|prohibited|possible|clear)\b)|"
+    r"(?:these|those|this|that)(?! (?:is an? |(?:whole |entire )?(?:project|repo\w*|code ?base|package|library|file|"
+    r"document|app\w*|module|folder|directory|guide|service|team|workspace|monorepo|crate|plugin|extension|framework|"
+    r"section|skill|agent|sdk|cli|api|site|website|product|organi[sz]ation|company)\b))|"
+    r"such(?! as\b)|otherwise|both(?= (?:of (?:these|them)|must|should|are|need|have)\b)|instead(?! of\b))\b",
     re.IGNORECASE,
 )
 _REFERS_BACK: Final = re.compile(
-    r"[*_]{0,3}(?:exceptions?|except|instead|otherwise|note:? this rule|ausnahmen?|excepción|exceção|在这些|"
-    r"这些|此时|上述)|[^。]{0,60}是例外",
+    r"[*_]{0,3}(?:except|instead(?! of\b)|otherwise)\b|(?:在这些|这些|此时|上述)|[^。]{0,60}是例外",
     re.IGNORECASE,
 )
 _SUBORDINATE: Final = (
@@ -80,8 +85,7 @@ _SUBORDINATE: Final = (
     r"nach|bei|cuando|si|antes de|después de|al|quando|se|avant|après|lorsque|als|voor|przed|jeśli|если|перед|при"
 )
 _CONDITION: Final = re.compile(
-    rf"[\W_]*(?:{_SUBORDINATE})\b|.*(?:とき|時|場合|前に|际には|后|之前|以前|前|时|경우|때)(?:は|には|"
-    rf"に)?[、，,:：]?",
+    rf"[\W_]*(?:{_SUBORDINATE})\b|.*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때)|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))",
     re.IGNORECASE,
 )
 _EMPTY_WORDS: Final = re.compile(
@@ -126,11 +130,6 @@ def is_demanding_heading(title: str) -> bool:
     return (head is not None and count_words(head[1]) > 1) or _DEMANDING_SUBJECT.match(title) is not None
 
 
-def is_negative_heading(text: str) -> bool:
-    """Whether a heading says that what stands below it is not to be done ("Don't", "What to avoid", "Never")."""
-    return len(text) <= 60 and _NEGATIVE_HEADING.match(text) is not None
-
-
 def opens_with_imperative(text: str) -> bool:
     """Whether a text begins with a verb that tells somebody what to do."""
     match = _FIRST_WORD.match(text)
@@ -144,12 +143,12 @@ def is_condition(words: str) -> bool:
 
 def starts_with_pronoun(text: str) -> bool:
     """Whether a sentence needs the one before it to be understood."""
-    return _PRONOUN_START.match(text) is not None
+    return _PRONOUN_START.match(text) is not None or EXCEPTION.match(text) is not None
 
 
 def refers_back(text: str) -> bool:
     """Whether an item needs the one before it to be understood ("These ...", "Exception: ...")."""
-    return _PRONOUN_START.match(text) is not None or _REFERS_BACK.match(text) is not None
+    return starts_with_pronoun(text) or _REFERS_BACK.match(text) is not None
 
 
 def count_words(text: str) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tipstaff.guidance.extraction.grammar import (
+    EXCEPTION,
     count_words,
     has_modal,
     has_negation,
@@ -30,9 +31,6 @@ _CLAUSE: Final = re.compile(
     r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on)\b[^.;]{3,160}?,\s+(?:please\s+|"
     r"then\s+)?",
     re.IGNORECASE,
-)
-_EXCEPTION: Final = re.compile(
-    r"[\W_]*(?:exceptions?\b|note:? this rule|ausnahmen?\b|excepci[oó]n|exceç(?:ão|ões)|例外)", re.IGNORECASE
 )
 _RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,80}?)(?:\*\*|__)(?P<between>[^\w`]*)")
 _PLAIN_RUN_IN: Final = re.compile(r"[^:`]{2,40}:\s+(?=\S)")
@@ -98,7 +96,7 @@ _WEAK_MODAL: Final = re.compile(
 
 def is_exception(words: str) -> bool:
     """Whether a sentence takes something out of the rule before it."""
-    return _EXCEPTION.match(words) is not None
+    return EXCEPTION.match(words) is not None
 
 
 def directs(words: str) -> bool:

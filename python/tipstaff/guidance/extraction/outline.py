@@ -10,7 +10,7 @@ from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.guidance.extraction.candidate import Candidate, Context, Section
 from tipstaff.guidance.extraction.grammar import has_modal, has_negation
 from tipstaff.guidance.extraction.kinds import demands
-from tipstaff.guidance.extraction.labels import Label, applied, ends_negative
+from tipstaff.guidance.extraction.labels import Label, applied, label_of
 from tipstaff.guidance.extraction.patterns import QUOTE_MARK, shortened
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic
@@ -108,7 +108,7 @@ class ExtractionState:
 
     def _context(self, words: str, start: int, end: int, *, introduces: bool = True) -> Context:
         text = shortened(words)
-        label = Label(text, start, end, negative=ends_negative(text))
+        label = label_of(text, start, end)
         return Context(label, words, has_modal(words) or has_negation(words), introduces)
 
     def _above(self, parent: int, *, led: bool) -> list[Context]:
@@ -125,14 +125,12 @@ class ExtractionState:
         return found[::-1]
 
     def _headings(self) -> list[Label]:
-        """Return the open headings below the document's title, the outermost first."""
+        """Return the open headings, the outermost first; the document's title only if it decides what is below it."""
         found: list[Label] = []
         for section in self._sections:
-            block = section.block
-            if block is not None and block is not self._title:
-                found.append(
-                    Label(section.text.rstrip(":： "), block.start, block.end, topic=True, negative=section.negative)
-                )
+            label = section.label
+            if label is not None and (section.block is not self._title or label.deciding):
+                found.append(label)
             if section.lead is not None:
                 found.append(section.lead)
         return found
