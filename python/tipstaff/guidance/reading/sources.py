@@ -31,7 +31,7 @@ from tipstaff.guidance.reading.rule_files import (
     file_scopes,
     is_inner,
 )
-from tipstaff.model import EVERYWHERE, Diagnostic
+from tipstaff.model import EVERYWHERE, Diagnostic, Severity
 
 _IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
 _TICKS: Final = re.compile(r"`+")
@@ -224,18 +224,34 @@ class _Reader:
             self._imports(document, (one.path,))
 
     def _keep(self, document: Document) -> None:
-        """Take a document up; of a copy of one that holds wherever it does, no rule is read again."""
+        """Take a document up; of a copy in the same folder that holds wherever it does, no rule is read again.
+
+        A copy in another folder is read: its commands and paths are those of that folder.
+        """
         twins = self._by_text.setdefault(document.text, [])
+        copied: Document | None = None
         for twin in twins if document.text.strip() else ():
             everywhere = twin.scopes == document.scopes or EVERYWHERE in twin.scopes
-            if everywhere and twin.in_constitution >= document.in_constitution:
+            if not everywhere or twin.in_constitution < document.in_constitution:
+                continue
+            copied = twin
+            if twin.folder == document.folder:
                 self._aliases[document.path] = twin.path
-                message = f"The file is a copy of {twin.path}; its rules are read there."
-                self._say("TS501", document.path, message, line=1, span=(0, len(document.text)))
+                self._say_copy(document, twin, "its rules are read there")
                 self.documents.append(msgspec.structs.replace(document, parsed=parse(""), copy_of=twin.path))
                 return
+        if copied is not None and not _IMPORT.search(document.text):
+            self._say_copy(document, copied, "its rules hold in its own folder all the same")
         twins.append(document)
         self.documents.append(document)
+
+    def _say_copy(self, document: Document, twin: Document, meaning: str) -> None:
+        """Report a copy; a warning where one host loads both."""
+        severity = None if (document.host, document.folder) == (twin.host, twin.folder) else Severity.INFO
+        message = f"The file is a copy of {twin.path}; {meaning}."
+        span = (0, len(document.text))
+        fix = "Keep one file, and make the other one a link to it or an import of it."
+        self.diagnostics.append(find("TS501", 1, document.path, message, fix=fix, span=span, severity=severity))
 
     def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
         """Read what a document imports, depth first, where it stands."""
