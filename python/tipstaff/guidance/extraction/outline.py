@@ -35,6 +35,7 @@ class ExtractionState:
         self._contexts: dict[int, Context] = {}  # by item
         self._open: list[int] = []  # items whose contexts may still be taken up
         self._lead: Context | None = None  # the paragraph that introduces a list
+        self._former_lead: Label | None = None  # of the list right above a paragraph
         self._bold: Context | None = None  # a bold line above paragraphs and a list
         self._bold_listed = False
         self._former: tuple[int, Label] | None = None  # the item before, and its parent
@@ -98,6 +99,7 @@ class ExtractionState:
 
     def _settle_lead(self) -> None:
         context, self._lead = self._lead, None
+        self._former_lead = context.label if context is not None and context.label.used else None
         if context is not None and (context.modal or context.item) and not context.label.used:
             self._say("TS205", context.label.start, context.label.end)
 
@@ -147,6 +149,7 @@ class ExtractionState:
         context: list[tuple[int, int]] | None = None,
         labels: Sequence[Label] = (),
         item: bool = False,
+        row: bool = False,
     ) -> Candidate | None:
         """Make a candidate of words, read with the labels above them.
 
@@ -164,6 +167,8 @@ class ExtractionState:
             All above it, the outermost first.
         item
             Whether it is a list item or a table's row, which may say less than a sentence.
+        row
+            Whether it is a table's row.
         """
         annotations = parse_annotations(raw)
         words = annotations.text
@@ -188,7 +193,7 @@ class ExtractionState:
             (section.constitution if section is not None else self._outer) and not self._closed,
             tuple([one.text for one in self._sections if one.block is not self._title]),
             len(text) - len(words),
-            rule_id is not None or not item or demands(words, labels, self._headings()),
+            rule_id is not None or not item or demands(words, labels, self._headings(), row=row),
         )
         self.candidates.append(candidate)
         for label in labels:

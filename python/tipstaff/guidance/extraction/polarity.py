@@ -22,7 +22,7 @@ _BANS: Final = (
     + _OBJECT,
     rf"do not{_OBJECT}|don['’]?ts?{_OBJECT}|must not{_OBJECT}|what not to do|what (?:you )?(?:should|must) never do",
     r"avoid(?:ed)?(?: (?:this|these|the following))?|what to avoid|things to avoid|no[- ]gos?|hard nos?",
-    r"anti-?patterns?(?: to avoid)?",
+    r"anti-?patterns?(?: to avoid)?|反模式|アンチパターン|안티 ?패턴",
     r"(?:forbidden|prohibited|disallowed|banned|not allowed|off[- ]limits)(?: [\w-]+)?|prohibitions|red lines?|dont",
     r"(?:nicht|niemals|nie)(?: (?:tun|machen|erlaubt|gestattet|zulässig|verwenden|anfassen))?|verbote?n?e?s?|untersagt",
     r"vermeiden|zu vermeiden|was (?:man )?(?:nicht|nie|zu vermeiden)\b.{0,30}",
@@ -70,7 +70,9 @@ _LEAVE: Final = re.compile(
     re.IGNORECASE,
 )
 _WHEN: Final = re.compile(
-    r"\b(?:when(?:ever)?|if|before|after|until|while|during|in case)\b|^[\W_]*for (?!the\b|more\b|reference\b)\w+|"
+    r"\b(?:when(?:ever)?|if|before|after|until|while|during|in case)\b|"
+    r"^[\W_]*for (?!(?:the|more|reference|ai|agents?|(?:coding |ai )?assistants?|developers?|contributors?|humans?|"
+    r"maintainers?|claude|codex|copilot|gemini|llms?|everyone|you|all)\b)\w+|"
     r"^[\W_]*(?:on|upon) (?:every|each|any)\b",
     re.IGNORECASE,
 )
