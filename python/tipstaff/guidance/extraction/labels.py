@@ -137,7 +137,8 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
     near = _stems(_CODE.sub(" ", words))
     below = words.casefold()
     for label in reversed(labels):
-        if not label.negative and _repeats(label.text.casefold(), below, at_start=label.deciding):
+        stays = label.negative or lists_mistakes(label.text)
+        if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding):
             continue
         if label.negative and (
             _begins(words, label.text) or (not lists_mistakes(label.text) and says_what_to_do(words))
