@@ -27,11 +27,12 @@ _OTHER_MODALS: Final = (
     r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|darf nicht|dürfen nicht|"
     r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|"
     r"запрещено|необходимо|следует|soll(?:en|te|ten|st)?|zwingend|il faut|hay que|tienen? que|bisogna|occorre|"
-    r"należy|trzeba|mag niet|mogen niet|gerekir|mutlaka|asla|zorunlu"
+    r"należy|trzeba|mag niet|mogen niet|gerekir|mutlaka|asla|zorunlu|jangan|dilarang|wajib|harus|tidak boleh"
 )
 _CJK_MODALS: Final = (
     r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
-    r"こと(?:。|$)|べき|ください|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|해야|반드시|항상|절대|금지"
+    r"こと(?:。|$)|べき|ください|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|해야|반드시|항상|절대|금지|"
+    r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
 )
 MODAL: Final = re.compile(
     rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_CJK_MODALS}".replace(" ", r"\s+").replace(r"\s+?", r"\s*"),
@@ -44,8 +45,9 @@ NEGATION: Final = re.compile(
     r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|banned|"
     r"nicht|keine?[nrms]?|nie|niemals|verboten\w*|vermeiden|ohne|nunca|jamás|sin|evitar?|prohibid[oa]s?|"
     r"jamais|pas|sans|interdit\w*|éviter|não|sem|evite|proibid[oa]s?|mai|senza|evitare|vietat[oi]|"
-    r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan)\b"
-    r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)",
+    r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan|jangan|dilarang|tidak|tanpa)\b"
+    r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)"
+    r"|ممنوع|محظور|لا تقم|أبد[اً]|कभी|निषिद्ध|কখনো|নিষিদ্ধ",
     re.IGNORECASE,
 )
 """A word that turns what follows into what is not to be done."""

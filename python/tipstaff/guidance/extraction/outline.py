@@ -182,6 +182,8 @@ class ExtractionState:
         kept = applied(labels, words)
         spans.extend((label.start, label.end) for label in labels if not label.topic or label in kept)
         text = ": ".join([*(label.text for label in kept), words])
+        is_rule = rule_id is not None or not item or demands(words, labels, self._headings(), row=row)
+        in_constitution = section.constitution if section is not None else self._outer
         candidate = Candidate(
             text,
             rule_id,
@@ -190,10 +192,10 @@ class ExtractionState:
             end,
             spans,
             section.text if section is not None else "",
-            (section.constitution if section is not None else self._outer) and not self._closed,
+            is_rule and in_constitution and not self._closed,
             tuple([one.text for one in self._sections if one.block is not self._title]),
             len(text) - len(words),
-            rule_id is not None or not item or demands(words, labels, self._headings(), row=row),
+            is_rule,
         )
         self.candidates.append(candidate)
         for label in labels:

@@ -37,6 +37,7 @@ _BANS: Final = (
     r"zabronione|zakaz(?:y|ane)?|nie (?:rób|robić|wolno)|nigdy|unikaj|czego (?:nie|unikać)\b.{0,30}",
     r"запрещен[оы]|запрещённ?о|запреты?|нельзя|никогда|не (?:делать|делай(?:те)?)",
     r"избега(?:ть|йте)|чего (?:не|избегать).{0,30}",
+    r"jangan(?: lakukan)?|dilarang|larangan|ممنوع(?:ات)?|محظور(?:ات)?|لا تفعل|निषिद्ध|मत करें|নিষিদ্ধ",
     r"yasak(?:lar)?|yapma(?:yın)?|asla|yapılmaması gerekenler|kaçın(?:ın|ılması gerekenler)?",
     r"(?:严格)?禁止(?:事项|事項|操作|行为|行為)?|不要(?:做|使用)?|切勿|不允许|不得|不可以?|避免|严禁|请勿",
     r"(?:やって|して)はいけないこと|避けるべきこと|しないこと|ng|禁じ手",
@@ -62,7 +63,7 @@ _MISTAKES: Final = re.compile(
 _LEAVE: Final = re.compile(
     r"\b(?:ask(?:ing)? (?:first|before|for)|always ask|require[sd]? (?:\w+ )?(?:approval|permission|confirmation|"
     r"review)|needs? (?:\w+ )?(?:approval|permission|confirmation)|approvals?|permission|escalat\w+|exceptions?|except|"
-    r"unless|only|optional(?:ly)?|"
+    r"unless|only (?:if|when|after|with|for)|optional(?:ly)?|"
     r"erst fragen|nachfragen|rückfrag\w*|genehmig\w*|zustimmung|ausnahmen?|preguntar|permiso|aprobación|excepci\w+|"
     r"demander|autorisation|approbation|perguntar|permissão|aprovação|chiedere|approvazione|vragen|toestemming|"
     r"zapytaj|zgod\w*|спрос\w*|разрешени\w*|согласова\w*|исключени\w*|onay\w*|izin)\b|"
