@@ -26,12 +26,13 @@ _OTHER_MODALS: Final = (
     r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|no se debe|prohibido|proibido|obligatorio|obrigatório|"
     r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|darf nicht|dürfen nicht|"
     r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|"
-    r"запрещено|"
-    r"mutlaka|asla|zorunlu"
+    r"запрещено|необходимо|следует|soll(?:en|te|ten|st)?|zwingend|il faut|hay que|tienen? que|bisogna|occorre|"
+    r"należy|trzeba|mag niet|mogen niet|gerekir|mutlaka|asla|zorunlu|jangan|dilarang|wajib|harus|tidak boleh"
 )
 _CJK_MODALS: Final = (
     r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
-    r"こと(?:。|$)|べき|ください|하지 ?마|해야|반드시|항상|절대|금지"
+    r"こと(?:。|$)|べき|ください|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|해야|반드시|항상|절대|금지|"
+    r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
 )
 MODAL: Final = re.compile(
     rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_CJK_MODALS}".replace(" ", r"\s+").replace(r"\s+?", r"\s*"),
@@ -44,8 +45,9 @@ NEGATION: Final = re.compile(
     r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|banned|"
     r"nicht|keine?[nrms]?|nie|niemals|verboten\w*|vermeiden|ohne|nunca|jamás|sin|evitar?|prohibid[oa]s?|"
     r"jamais|pas|sans|interdit\w*|éviter|não|sem|evite|proibid[oa]s?|mai|senza|evitare|vietat[oi]|"
-    r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan)\b"
-    r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)",
+    r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan|jangan|dilarang|tidak|tanpa)\b"
+    r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)"
+    r"|ممنوع|محظور|لا تقم|أبد[اً]|कभी|निषिद्ध|কখনো|নিষিদ্ধ",
     re.IGNORECASE,
 )
 """A word that turns what follows into what is not to be done."""
@@ -61,7 +63,7 @@ _LINE_OPENS_RULE: Final = re.compile(
 )
 EXCEPTION: Final = re.compile(
     r"[\W_]*(?:exceptions?(?=\W*$|[\s*_]*[:：(.,—–-]|\s+(?:to|for|is|are|apply|applies|include)\b)|note:? this rule|"
-    r"ausnahmen?\b|excepci[oó]n(?:es)?\b|exceç(?:ão|ões)\b|eccezion[ei]\b|uitzonderingen?\b|wyjątk\w*|исключени\w*|例外)",
+    r"ausnahmen?\b|excepci[oó]n(?:es)?\b|exceç(?:ão|ões)\b|eccezion[ei]\b|uitzonderingen?\b|wyjątk\w*|исключени\w*|例外(?=[:：はとに]|情况|$))",
     re.IGNORECASE,
 )
 """How a sentence begins that takes something out of the rule before it; "Exception handling" does not."""
@@ -92,6 +94,26 @@ _EMPTY_WORDS: Final = re.compile(
     r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
 )
 _WORDS: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_CJK_RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_IMPERATIVE_ELSEWHERE: Final = re.compile(
+    r"[^\w`]*(?:(?:verwendet?|verwenden sie|nutze|benutze|schreibe?|führe|prüfe|halte|beachte|vermeide|stelle|achte|"
+    r"erstelle|lösche|ändere|füge|teste|dokumentiere|lies|"
+    r"lee|utiliza|evita|escribe|ejecuta|mantén|mantenga|sigue|asegúrate|comprueba|verifica|consulta|responde|respeta|"
+    r"prefiere|añade|"
+    r"utilise[rz]?|écri(?:s|vez|re)|exécute[rz]?|vérifie[rz]?|garde[rz]|suivez|évite[rz]?|assure[rz]?|lis(?:ez)?|"
+    r"ajoute[rz]?|respecte[rz]?|répondez|préfère[rz]?|"
+    r"leia|escreva|mantenha|siga|certifique|verifique|adicione|responda|prefira|utilize|"
+    r"usare|leggi|scrivi|esegui|mantieni|segui|assicurati|controlla|aggiungi|rispondi|preferisci|"
+    r"gebruik|schrijf|houd|volg|vermijd|zorg|controleer|voeg|lees|"
+    r"używaj|pisz|uruchom|zachowaj|unikaj|upewnij|sprawdź|przeczytaj|stosuj|"
+    r"используй(?:те)?|пиши(?:те)?|запускай(?:те)?|запусти(?:те)?|проверяй(?:те)?|избегай(?:те)?|следуй(?:те)?|"
+    r"(?:про)?читай(?:те)?|убедись|убедитесь|добавляй(?:те)?|обновляй(?:те)?|"
+    r"kullan(?:ın)?|yazın|çalıştır(?:ın)?|okuyun|oluştur(?:un)?)\b"
+    r"|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
+    r"|[^。]{2,80}[时前后，]，?请",
+    re.IGNORECASE,
+)
+"""How an instruction begins in other languages than English."""
 _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 
 
@@ -133,7 +155,9 @@ def is_demanding_heading(title: str) -> bool:
 def opens_with_imperative(text: str) -> bool:
     """Whether a text begins with a verb that tells somebody what to do."""
     match = _FIRST_WORD.match(text)
-    return match is not None and match[1].lower() in IMPERATIVES
+    if match is not None and match[1].lower() in IMPERATIVES:
+        return True
+    return _IMPERATIVE_ELSEWHERE.match(text) is not None
 
 
 def is_condition(words: str) -> bool:
@@ -152,8 +176,9 @@ def refers_back(text: str) -> bool:
 
 
 def count_words(text: str) -> int:
-    """Count the words of a text."""
-    return len(_WORDS.findall(text))
+    """Count the words of a text; of scripts without spaces two characters are one."""
+    words = len(_WORDS.findall(text))
+    return words if text.isascii() else words + sum(len(run) // 2 for run in _CJK_RUN.findall(text))
 
 
 def says_something(text: str) -> bool:

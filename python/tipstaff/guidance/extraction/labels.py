@@ -48,6 +48,9 @@ _ASPECT_MARKS: Final = re.compile(
     r"规范|規範|规则|規則|原则|原則|核心|通用|一般|基本|注意|事项|事項|要求|说明|説明|格式|形式|条目|分组|"
     r"分類|逻辑|ルール|ガイドライン|方針|概要|その他|일반|규칙|원칙"
 )
+_LEADING_MARKS: Final = re.compile(r"[\W_]*(?:\d+[.)]\s*)?")
+MAX_OPENING_CHARS: Final = 32
+"""How far from an item's beginning its condition is still said at once ("**Important:** before you commit ...")."""
 _CODE: Final = re.compile(r"`[^`]*`")
 
 
@@ -134,9 +137,12 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
     near = _stems(_CODE.sub(" ", words))
     below = words.casefold()
     for label in reversed(labels):
-        if _repeats(label.text.casefold(), below, at_start=label.deciding):
+        stays = label.negative or lists_mistakes(label.text)
+        if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding):
             continue
-        if label.negative and not lists_mistakes(label.text) and says_what_to_do(words):
+        if label.negative and (
+            _begins(words, label.text) or (not lists_mistakes(label.text) and says_what_to_do(words))
+        ):
             continue  # "Don't: Never ..." and "Don't: Ask first ..." would say something else
         if label.topic and not label.negative:
             if not label.deciding and (named or not names_topic(label.text)):
@@ -151,10 +157,15 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
     return kept[::-1]
 
 
+def _begins(words: str, label: str) -> bool:
+    return words.lstrip("*_ ").casefold().startswith(label.casefold())
+
+
 def _repeats(label: str, below: str, *, at_start: bool) -> bool:
     """Whether words have a label already; one that decides what they mean must be their beginning."""
     if at_start:
-        return any(line.lstrip("*_ ").startswith(label) for line in below.split("\n"))
+        bare = _LEADING_MARKS.sub("", label, count=1)
+        return any(0 <= line.find(bare) < MAX_OPENING_CHARS for line in below.split("\n")) and len(bare) > 3
     if not label.isascii():
         return label in below
     at = below.find(label)

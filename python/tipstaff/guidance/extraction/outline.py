@@ -38,6 +38,7 @@ class ExtractionState:
         self._contexts: dict[int, Context] = {}  # by item
         self._open: list[int] = []  # items whose contexts may still be taken up
         self._lead: Context | None = None  # the paragraph that introduces a list
+        self._former_lead: Label | None = None  # of the list right above a paragraph
         self._bold: Context | None = None  # a bold line above paragraphs and a list
         self._bold_listed = False
         self._former: tuple[int, Label] | None = None  # the item before, and its parent
@@ -147,6 +148,7 @@ class ExtractionState:
 
     def _settle_lead(self) -> None:
         context, self._lead = self._lead, None
+        self._former_lead = context.label if context is not None and context.label.used else None
         if context is not None and (context.modal or context.item) and not context.label.used:
             self._say_alone(context.label.start, context.label.end)
 
@@ -197,6 +199,7 @@ class ExtractionState:
         context: list[tuple[int, int]] | None = None,
         labels: Sequence[Label] = (),
         item: bool = False,
+        row: bool = False,
     ) -> Candidate | None:
         """Make a candidate of words, read with the labels above them.
 
@@ -214,6 +217,8 @@ class ExtractionState:
             All above it, the outermost first.
         item
             Whether it is a list item or a table's row, which may say less than a sentence.
+        row
+            Whether it is a table's row.
         """
         annotations = parse_annotations(raw)
         words = annotations.text
@@ -228,6 +233,8 @@ class ExtractionState:
         kept = applied(labels, words)
         spans.extend((label.start, label.end) for label in labels if not label.topic or label in kept)
         text = ": ".join([*(label.text for label in kept), words])
+        is_rule = rule_id is not None or not item or demands(words, labels, self._headings(), row=row)
+        in_constitution = section.constitution if section is not None else self._outer
         candidate = Candidate(
             text,
             rule_id,
@@ -236,10 +243,10 @@ class ExtractionState:
             end,
             spans,
             section.text if section is not None else "",
-            (section.constitution if section is not None else self._outer) and not self._closed,
+            is_rule and in_constitution and not self._closed,
             tuple([one.text for one in self._sections if one.block is not self._title]),
             len(text) - len(words),
-            rule_id is not None or not item or demands(words, labels, self._headings()),
+            is_rule,
         )
         self.candidates.append(candidate)
         for label in labels:

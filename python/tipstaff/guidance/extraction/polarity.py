@@ -22,7 +22,7 @@ _BANS: Final = (
     + _OBJECT,
     rf"do not{_OBJECT}|don['’]?ts?{_OBJECT}|must not{_OBJECT}|what not to do|what (?:you )?(?:should|must) never do",
     r"avoid(?:ed)?(?: (?:this|these|the following))?|what to avoid|things to avoid|no[- ]gos?|hard nos?",
-    r"anti-?patterns?(?: to avoid)?",
+    r"anti-?patterns?(?: to avoid)?|反模式|アンチパターン|안티 ?패턴",
     r"(?:forbidden|prohibited|disallowed|banned|not allowed|off[- ]limits)(?: [\w-]+)?|prohibitions|red lines?|dont",
     r"(?:nicht|niemals|nie)(?: (?:tun|machen|erlaubt|gestattet|zulässig|verwenden|anfassen))?|verbote?n?e?s?|untersagt",
     r"vermeiden|zu vermeiden|was (?:man )?(?:nicht|nie|zu vermeiden)\b.{0,30}",
@@ -37,6 +37,7 @@ _BANS: Final = (
     r"zabronione|zakaz(?:y|ane)?|nie (?:rób|robić|wolno)|nigdy|unikaj|czego (?:nie|unikać)\b.{0,30}",
     r"запрещен[оы]|запрещённ?о|запреты?|нельзя|никогда|не (?:делать|делай(?:те)?)",
     r"избега(?:ть|йте)|чего (?:не|избегать).{0,30}",
+    r"jangan(?: lakukan)?|dilarang|larangan|ممنوع(?:ات)?|محظور(?:ات)?|لا تفعل|निषिद्ध|मत करें|নিষিদ্ধ",
     r"yasak(?:lar)?|yapma(?:yın)?|asla|yapılmaması gerekenler|kaçın(?:ın|ılması gerekenler)?",
     r"(?:严格)?禁止(?:事项|事項|操作|行为|行為)?|不要(?:做|使用)?|切勿|不允许|不得|不可以?|避免|严禁|请勿",
     r"(?:やって|して)はいけないこと|避けるべきこと|しないこと|ng|禁じ手",
@@ -62,7 +63,7 @@ _MISTAKES: Final = re.compile(
 _LEAVE: Final = re.compile(
     r"\b(?:ask(?:ing)? (?:first|before|for)|always ask|require[sd]? (?:\w+ )?(?:approval|permission|confirmation|"
     r"review)|needs? (?:\w+ )?(?:approval|permission|confirmation)|approvals?|permission|escalat\w+|exceptions?|except|"
-    r"unless|only|optional(?:ly)?|"
+    r"unless|only (?:if|when|after|with|for)|optional(?:ly)?|"
     r"erst fragen|nachfragen|rückfrag\w*|genehmig\w*|zustimmung|ausnahmen?|preguntar|permiso|aprobación|excepci\w+|"
     r"demander|autorisation|approbation|perguntar|permissão|aprovação|chiedere|approvazione|vragen|toestemming|"
     r"zapytaj|zgod\w*|спрос\w*|разрешени\w*|согласова\w*|исключени\w*|onay\w*|izin)\b|"
@@ -70,7 +71,9 @@ _LEAVE: Final = re.compile(
     re.IGNORECASE,
 )
 _WHEN: Final = re.compile(
-    r"\b(?:when(?:ever)?|if|before|after|until|while|during|in case)\b|^[\W_]*for (?!the\b|more\b|reference\b)\w+|"
+    r"\b(?:when(?:ever)?|if|before|after|until|while|during|in case)\b|"
+    r"^[\W_]*for (?!(?:the|more|reference|ai|agents?|(?:coding |ai )?assistants?|developers?|contributors?|humans?|"
+    r"maintainers?|claude|codex|copilot|gemini|llms?|everyone|you|all)\b)\w+|"
     r"^[\W_]*(?:on|upon) (?:every|each|any)\b",
     re.IGNORECASE,
 )
