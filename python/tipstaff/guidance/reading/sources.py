@@ -32,6 +32,7 @@ from tipstaff.guidance.reading.rule_files import (
     is_inner,
 )
 from tipstaff.model import EVERYWHERE, Diagnostic, Severity
+from tipstaff.store.inside import leads_out
 
 _IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
 _TICKS: Final = re.compile(r"`+")
@@ -146,6 +147,10 @@ class _Reader:
         if not stat.S_ISDIR(status.st_mode) or identity in self._linked:
             return False
         self._linked.add(identity)
+        if leads_out(Path(entry.path), self.root):
+            path = Path(entry.path).relative_to(self.root).as_posix()
+            self._say("TS110", path, "The folder is a link that leads out of the repository.")
+            return False
         return True
 
     def _say(self, code: str, path: str, message: str = "", line: int = 0, span: tuple[int, int] = (0, 0)) -> None:
