@@ -99,15 +99,21 @@ class ReviewConfig(Record, frozen=True, kw_only=True):
         return 0 if at < 0 else self.text.count("\n", 0, at) + 1
 
     def line_of_key(self, *keys: str) -> int:
-        """Return the line of a key in a table, each key after the one before; that of the last that is found."""
-        at = 0
-        line = 0
-        for key in keys:
-            name = rf"[\"']?{re.escape(key)}[\"']?"
-            found = re.compile(rf"^[ \t]*(?:\[[^\]\n]*\b)?{name}[ \t]*[\]=:.]", re.MULTILINE).search(self.text, at)
+        """Return the line of a key in a table; that of the last of them that is found, 0 for none."""
+        at = line = 0
+        rest = keys
+        for count in range(len(keys), 0, -1):
+            header = r"[ \t]*\.[ \t]*".join(map(re.escape, keys[:count]))
+            found = re.search(rf"^[ \t]*\[+[ \t]*{header}[ \t]*\]", self.text, re.MULTILINE)
+            if found is not None:
+                at, rest = found.end(), keys[count:]
+                line = self.text.count("\n", 0, at) + 1
+                break
+        for key in rest:
+            found = re.compile(rf"^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*[=:.]", re.MULTILINE).search(self.text, at)
             if found is None:
                 break
-            at = found.end() - 1
+            at = found.end()
             line = self.text.count("\n", 0, at) + 1
         return line
 

@@ -51,7 +51,7 @@ def command(
 
     Exits with 1 if the task is too large.
     """
-    from tipstaff.cli.review_log import review_log
+    from tipstaff.cli.review_log import exit_code, review_log
     from tipstaff.review.config import read_config
     from tipstaff.review.task_sizing import Task, size_repository_task
 
@@ -67,6 +67,7 @@ def command(
         msg = "name the task's files, or give --task or --plan"
         raise ConfigError(msg)
     config = read_config(root)
+    log = review_log(root, config)
     found = size_repository_task(
         root,
         wanted,
@@ -76,14 +77,14 @@ def command(
         sweet_spot=sweet_spot,
         count_sops=not no_sops,
         config=config,
-        log=review_log(root, config),
+        log=log,
     )
     if as_json:
         write_json(found.to_dict())
     else:
         paint = Painter(color)
         write(*_lines(found, paint), painter=paint)
-    return 0 if found.sizing.fits else 1
+    return exit_code(log, 0 if found.sizing.fits else 1)
 
 
 def _document(path: Path, what: str) -> dict[str, Any]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
     from tipstaff.context.shortening.pruning import Reference
     from tipstaff.context.shortening.summarizers import Summarizer
+    from tipstaff.context.shortening.window import ContextWindow
     from tipstaff.context.sources.auto_memory import AutoMemory
     from tipstaff.context.sources.git_state import GitState
     from tipstaff.context.sources.memory_tiers import MemoryTiers
@@ -354,6 +355,13 @@ class ContextSession:
     def course(self) -> SessionCourse:
         """What each call took."""
         return SessionCourse(tuple(self._calls))
+
+    def window(self) -> ContextWindow:
+        """Return what the next request takes of the model's window, by region, and what would leave it first."""
+        from tipstaff.context.session.regions import filled_window
+
+        fixed = self._meter.fixed(self._system or "", self._tools, self._tools_key)
+        return filled_window(self.config, self._meter, fixed, self._view)
 
     # -- taking in --------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from tipstaff.review.assembly.decisions import prior_decisions
 from tipstaff.review.assembly.selection import ReviewAssembly, assemble_review
 from tipstaff.review.assembly.summaries import file_summaries
 from tipstaff.review.config import ReviewConfig, read_config
-from tipstaff.review.repository import changed_files, diff_text
+from tipstaff.review.repository import changed_files, diff_text, is_work_tree
 from tipstaff.review.sizing.budget import text_tokens
 from tipstaff.review.sops.folder import read_sops
 
@@ -114,7 +114,7 @@ def review_context(
     settings = (read_config(root) if config is None else config).review
     changed = tuple(files) if files is not None else changed_files(root, base)
     if task_output_tokens is None:
-        task_output_tokens = text_tokens(diff_text(root, base)) if files is None else 0
+        task_output_tokens = text_tokens(_difference(root, base, files))
     folder = read_sops(root, settings.sops)
     sops = folder.applicable(changed, scope=scope)
     summaries, notes = file_summaries(root, changed)
@@ -123,8 +123,8 @@ def review_context(
     conventions = [*(source.conventions(changed) if source is not None else ())]
     conventions += repository_conventions(root, changed, settings.conventions)
     items = [{"id": sop.id, "text": sop.rendered()} for sop in sops]
-    for tier in (items, decisions, summaries, conventions):
-        # The blank line after an item is counted with it.
+    for tier in (decisions, summaries, conventions):
+        # The blank line after an item is counted with it, as in an SOP.
         tier[:] = [{**item, "text": f"{item['text']}\n"} for item in tier]
     assembly = assemble_review(
         window=window or settings.window or DEFAULT_WINDOW,
@@ -149,6 +149,13 @@ def review_context(
     if log is not None:
         log.record_assembly(context)
     return context
+
+
+def _difference(root: Path, base: str | None, files: Sequence[str] | None) -> str:
+    """Return what changed, in the files that are named or in all."""
+    if not files:
+        return "" if files is not None else diff_text(root, base)
+    return diff_text(root, base, files) if is_work_tree(root) else ""
 
 
 def expected_sops(

@@ -11,7 +11,7 @@ from tipstaff.model import Diagnostic, Record, Severity
 from tipstaff.review.globs import any_matcher
 from tipstaff.review.sops.documents import MAX_SOP_BYTES, Sop, SopError, parse_sop, sop_mapping
 from tipstaff.review.sops.matching import match_sops
-from tipstaff.review.sops.store import FILE, FROM_FILES, folder_state, load_sops, save_sops
+from tipstaff.review.sops.store import FROM_FILES, folder_state, load_sops, save_sops
 
 FOLDERS: Final = (".tipstaff/sops", ".semspec/sources/docs/sops", ".semspec/sources/docs", "docs/sops")
 """Where SOPs are looked for; all of those that exist."""
@@ -76,7 +76,7 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
     names = [name for name, _ in listed]
     state = folder_state(base, names) if len(names) >= FROM_FILES else None
     if state is not None:
-        stored = load_sops(base / FILE, state)
+        stored = load_sops(base, state)
         if stored is not None:
             return SopFolder(sops=stored[0], diagnostics=stored[1])
     found: dict[str, Sop] = {}
@@ -92,7 +92,7 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
             found[sop.id] = sop
     result = SopFolder(sops=tuple(found[name] for name in sorted(found)), diagnostics=tuple(problems))
     if state is not None:
-        save_sops(base / FILE, state, result.sops, result.diagnostics)
+        save_sops(base, state, result.sops, result.diagnostics)
     return result
 
 
