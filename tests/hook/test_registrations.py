@@ -50,7 +50,9 @@ def asked(bench: Bench, command: str, host: str = "claude") -> bool:
 
 @pytest.mark.parametrize("name", [".claude/settings.json", ".codex/hooks.json", ".github/hooks/tipstaff.json"])
 @pytest.mark.parametrize("version", ["2", "4"])
-def test_a_stash_of_a_registration_that_is_not_committed(bench: Bench, repository: Path, name: str, version: str) -> None:
+def test_a_stash_of_a_registration_that_is_not_committed(
+    bench: Bench, repository: Path, name: str, version: str
+) -> None:
     git(bench, "config", "index.version", version)
     git(bench, "update-index", "--index-version", version)
     assert not asked(bench, "git stash")
@@ -72,7 +74,13 @@ def test_a_stash_of_a_registration_that_is_not_committed(bench: Bench, repositor
     for command in ("git stash", "git stash push -m x", "git -C . stash save wip", "git add a.txt && git stash -k", "git stash push -- .",
                     f"git stash push -- {name}", "git stash -- .claude .codex .github"):  # fmt: skip
         assert asked(bench, command), command
-    for command in ("git stash list", "git stash pop", "git stash push -- a.txt src", "git stash show -p", "git log --grep stash"):
+    for command in (
+        "git stash list",
+        "git stash pop",
+        "git stash push -- a.txt src",
+        "git stash show -p",
+        "git log --grep stash",
+    ):
         assert not asked(bench, command), command
     assert asked(bench, "git stash", "codex")
 
@@ -103,7 +111,14 @@ def test_an_index_that_cannot_be_read(bench: Bench, repository: Path, damage: st
 
 def test_a_large_index_is_read_in_time(bench: Bench, repository: Path) -> None:
     lines = "".join(f"100644 {'0' * 39}1 0\tfolder{at % 97}/some/deeper/file-{at}.txt\n" for at in range(60_000))
-    subprocess.run(["git", "update-index", "--index-info"], cwd=repository, input=lines, text=True, check=True, env=bench.environment())
+    subprocess.run(
+        ["git", "update-index", "--index-info"],
+        cwd=repository,
+        input=lines,
+        text=True,
+        check=True,
+        env=bench.environment(),
+    )
     register(repository)
     start = time.perf_counter()
     assert asked(bench, "git stash -u")
@@ -153,7 +168,12 @@ def test_copilot_is_answered_once(bench: Bench) -> None:
         for event in ("PreToolUse", "PostToolUse", "SessionStart", "UserPromptSubmit"):
             assert bench.run(copilot_as_claude(bench, event), environment=there) == (0, b"", b"")
         # Its own registration is answered, and so is anybody else.
-        own = {"sessionId": "s", "cwd": str(bench.repository), "toolName": "bash", "toolArgs": {"command": "git reset --hard"}}
+        own = {
+            "sessionId": "s",
+            "cwd": str(bench.repository),
+            "toolName": "bash",
+            "toolArgs": {"command": "git reset --hard"},
+        }
         assert bench.run(own, "--host", "copilot", environment=there).decision() == "ask"
         assert bench.run(copilot_as_claude(bench), "--host", "copilot", environment=there).decision() == "ask"
         assert bench.run(copilot_as_claude(bench)).decision() == "ask"
@@ -166,6 +186,8 @@ def test_copilot_is_answered_once(bench: Bench) -> None:
 def test_copilots_output_is_masked_in_claudes_words_too(bench: Bench) -> None:
     from tests.hook.running import aws_key
 
-    event = copilot_as_claude(bench, "PostToolUse", tool_result={"result_type": "success", "text_result_for_llm": f"k {aws_key()}"})
+    event = copilot_as_claude(
+        bench, "PostToolUse", tool_result={"result_type": "success", "text_result_for_llm": f"k {aws_key()}"}
+    )
     reply = bench.run(event, environment={"COPILOT_CLI": "1"}).reply()
     assert reply["modifiedResult"]["textResultForLlm"] == "k AKIA" + "*" * 16

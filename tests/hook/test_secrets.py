@@ -156,7 +156,13 @@ def test_the_output_of_a_failed_call_cannot_be_masked_and_is_told(bench: Bench, 
     text = f"Exit code 3\naws_access_key_id = {aws_key()}\n"
     event: dict[str, Any] = bench.claude("cat keys.txt", hook_event_name="PostToolUseFailure", error=text)
     if host == "copilot":
-        event = {"sessionId": "s", "cwd": str(bench.repository), "toolName": "db-query", "toolArgs": {"sql": "x"}, "error": text}
+        event = {
+            "sessionId": "s",
+            "cwd": str(bench.repository),
+            "toolName": "db-query",
+            "toolArgs": {"sql": "x"},
+            "error": text,
+        }
         answer = bench.run(event, "--host", "copilot", "--event", "postToolUseFailure").reply()
         note = answer["additionalContext"]
     else:

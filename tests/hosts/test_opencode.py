@@ -94,10 +94,20 @@ def test_the_plugin_stops_and_masks(bench: Bench) -> None:
     before = "tool.execute.before"
     assert "error" not in ran(before, {"tool": "bash"}, {"args": {"command": "git status"}})
     assert "filesystem" in ran(before, {"tool": "bash"}, {"args": {"command": "rm -rf /"}})["error"]
-    assert "A person must allow this first" in ran(before, {"tool": "bash"}, {"args": {"command": "git reset --hard"}})["error"]
+    assert (
+        "A person must allow this first"
+        in ran(before, {"tool": "bash"}, {"args": {"command": "git reset --hard"}})["error"]
+    )
     secret = "AKIA" + "".join("QZXWVNMKLPJHTRDS"[at * 7 % 16] for at in range(16))
-    assert "secret" in ran(before, {"tool": "write"}, {"args": {"filePath": "x.py", "content": f'k = "{secret}"'}})["error"]
-    shown = ran("tool.execute.after", {"tool": "bash"}, {"title": "t", "output": f"key {secret}", "metadata": {"output": secret}})
+    assert (
+        "secret"
+        in ran(before, {"tool": "write"}, {"args": {"filePath": "x.py", "content": f'k = "{secret}"'}})["error"]
+    )
+    shown = ran(
+        "tool.execute.after",
+        {"tool": "bash"},
+        {"title": "t", "output": f"key {secret}", "metadata": {"output": secret}},
+    )
     assert secret not in json.dumps(shown)
     assert shown["output"]["output"].startswith("key ")
     assert [(line["host"], line["event"]) for line in bench.spool()][-1] == ("opencode", "PostToolUse")

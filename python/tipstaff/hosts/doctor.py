@@ -217,5 +217,7 @@ def _notes(host: AgentHost, without: str) -> tuple[str, ...]:
     if without == "runs":
         notes.append("if the program were missing or did not answer, this host would let calls run")
     if host.name == "copilot":
-        notes.append("it also runs the hooks in Claude Code's settings of a project; they stay silent where it has its own")
+        notes.append(
+            "it also runs the hooks in a project's Claude Code settings; these stay silent where it has its own"
+        )
     return tuple(notes)

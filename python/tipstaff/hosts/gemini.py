@@ -41,9 +41,9 @@ class GeminiCli(AgentHost):
         file = self.settings_file("project", root, home)
         if any(path == file for path, _ in found) and not is_trusted(root, home / ".gemini", default=True):
             yield (
-                f"Gemini CLI does not run the hooks of {file}: nobody has trusted the folder, and --skip-trust comes too late "
-                "for them; `tipstaff install --host gemini --user` registers it for every folder, "
-                "or trust this one in Gemini CLI (/permissions)"
+                f"Gemini CLI does not run the hooks of {file}: nobody has trusted the folder, and --skip-trust is "
+                "too late for them; `tipstaff install --host gemini --user` registers it for every folder, "
+                "or trust it in Gemini CLI (/permissions)"
             )
 
     def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:

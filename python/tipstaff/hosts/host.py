@@ -131,7 +131,7 @@ class AgentHost(ABC):
         return read_settings(path)
 
     def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
-        """Yield why the host would silently not run registrations that it finds: nobody has trusted them, or the folder.
+        """Yield why the host would silently not run registrations that it finds: nobody has trusted them.
 
         Parameters
         ----------

@@ -89,7 +89,9 @@ class OpenCode(ClaudeCode):
     def read_reply(self, registered: Registered, run: HookRun) -> Effect:
         """Whatever is no answer stops the call, and so does a question."""
         if run.status != 0:
-            return Effect("stopped", f"the plugin stops what it has no answer to (exit status {run.status})", failed=True)
+            return Effect(
+                "stopped", f"the plugin stops what it has no answer to (exit status {run.status})", failed=True
+            )
         if run.stdout.strip() and run.document() is None:
             return Effect("stopped", "what the hook said is not one JSON object", failed=True)
         effect = super().read_reply(registered, run)

@@ -41,7 +41,8 @@ class QwenCode(ClaudeCode):
         if any(path == file for path, _ in found) and not is_trusted(root, home / ".qwen", default=False):
             yield (
                 f"Qwen Code does not run the hooks of {file}: nobody has trusted the folder; "
-                "`tipstaff install --host qwen --user` registers it for every folder, or trust this one in Qwen Code (/trust)"
+                "`tipstaff install --host qwen --user` registers it for every folder, "
+                "or trust this one in Qwen Code (/trust)"
             )
 
     def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:
