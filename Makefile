@@ -9,7 +9,7 @@ export PIP_NO_COMPILE := 1
 NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
   python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
 
-.PHONY: help demo test lint typecheck bench bars eval train profile sanitize fuzz check-builds check-aarch64 dist wheel format clean
+.PHONY: help demo test lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
@@ -21,6 +21,7 @@ help:
 	@echo "make eval       how well rules are found, by every contender; table, JSON and plot in build/eval"
 	@echo "make train      the embedding's table once more from its sources, compared with the one in the package"
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
+	@echo "make hosts      the real programs of agent hosts (npm, namespaces, about 20 minutes); writes the table of docs/hosts.md"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
 	@echo "make fuzz       every fuzz target for FUZZ_SECONDS, under the same sanitizers"
 	@echo "make check-builds   the hook program by other compilers and options; make check-aarch64: the native tests, emulated"
@@ -99,6 +100,10 @@ train: $(VENV)/.train
 profile: $(VENV)/.run
 	$(BIN)/python profiling/startup.py
 	$(BIN)/python profiling/hotpaths.py
+
+# Part neither of the tests nor of what runs on each change: it needs npm's registry once, and root or user namespaces.
+hosts: $(VENV)/.run
+	$(BIN)/python -m tools.hosts --page
 
 sanitize: $(VENV)/.check
 	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_SANITIZE=ON
