@@ -227,6 +227,39 @@ def test_a_ledger_keeps_everything_and_tells_later_reviews(folder: Path, capsys:
     assert "Functions of a.py are pure." in data["text"]
 
 
+@pytest.mark.parametrize("damage", ["damaged", "unwritable"])
+def test_a_ledger_that_cannot_be_written_costs_no_verdict(
+    folder: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    if damage == "damaged":
+        (folder / ".tipstaff/ledger.db").write_bytes(b"not a database" * 100)
+    else:
+        (folder / ".tipstaff/config.toml").write_text(
+            CONFIG + '\n[review]\nledger = "sqlite:///a.py/ledger.db"\n', encoding="utf-8"
+        )
+    code, out, err = run(capsys, "check", "--no-cache")
+    assert code == 1
+    assert "a.py:3:7" in out
+    assert err.startswith("tipstaff: warning: not recorded: ")
+    code, out, err = run(capsys, "check", "docs")
+    assert code == 4  # what passed was asked to be recorded
+    assert "1 check passed" in out
+    assert run(capsys, "size", "a.py")[0] == 4
+
+
+def test_a_relative_ledger_is_that_of_the_repository(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (folder / ".tipstaff/config.toml").write_text(
+        '[review]\nledger = "sqlite:///.tipstaff/mine.db"\n', encoding="utf-8"
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert run(capsys, "size", "--root", str(folder), "a.py")[0] == 0
+    assert (folder / ".tipstaff/mine.db").is_file()
+
+
 def test_the_story_of_the_demonstration() -> None:
     pytest.importorskip("tree_sitter_python")
     root = Path(__file__).resolve().parents[2]

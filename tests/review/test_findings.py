@@ -98,6 +98,17 @@ TAP = """not ok 1 - adds
     Test.run (node:internal/test_runner/test:796:25)
   ...
 """
+BUN = """b.test.ts:
+5 |   expect(add(1, 2)).toBe(4);
+                        ^
+error: expect(received).toBe(expected)
+
+Expected: 4
+Received: 3
+
+      at <anonymous> (/repo/b.test.ts:5:21)
+(fail) adds again [2.86ms]
+"""
 MAVEN = """[ERROR] /repo/src/main/java/x/Calc.java:[5,16] incompatible types: String cannot be converted to int
 [WARNING] /repo/src/main/java/x/Calc.java:[9,1] deprecated
 [ERROR] Failures:
@@ -123,6 +134,8 @@ CASES = [
     ("node-test", VITEST, [("src/a.test.js", 4, 15, "error", "")]),
     ("node-test", JEST, [("src/sum.test.js", 5, 20, "error", "")]),
     ("node-test", TAP, [("/repo/a.test.js", 5, 10, "error", "")]),
+    ("node-test", BUN, [("/repo/b.test.ts", 5, 21, "error", "")]),
+    ("gradle", ":compileJava/repo/src/A.java:5: error: incompatible types\n", [("/repo/src/A.java", 5, 0, "error", "")]),
     ("maven", MAVEN, [("/repo/src/main/java/x/Calc.java", 5, 16, "error", ""), ("/repo/src/main/java/x/Calc.java", 9, 1, "warning", ""), ("CalcTest.java", 8, 0, "error", "")]),
     ("github", "::error title=lint/x,file=a.ts,line=3,endLine=3,col=5::Bad: this, that\n", [("a.ts", 3, 5, "error", "lint/x")]),
     ("rustfmt", "Diff in /repo/src/main.rs:1:\n-fn\n", [("/repo/src/main.rs", 1, 0, "error", "")]),
@@ -131,6 +144,10 @@ CASES = [
     ("python", '***   File "./calc.py", line 1\n    def add(a, b:\n           ^\nSyntaxError: \'(\' was never closed\n', [("./calc.py", 1, 0, "error", "SyntaxError")]),
     ("paths", "a.go\nsub/b.go\n", [("a.go", 0, 0, "error", ""), ("sub/b.go", 0, 0, "error", "")]),
 ]  # fmt: skip
+
+
+def test_what_was_expected_is_part_of_the_message() -> None:
+    assert parse_output(BUN, "node-test")[0].message == "expect(received).toBe(expected) Expected: 4 Received: 3"
 
 
 @pytest.mark.parametrize(("parser", "text", "expected"), CASES)

@@ -269,7 +269,7 @@ KINDS: Final[dict[str, Kind]] = {
     "TS401": Kind(
         "constitution-overflow",
         WARNING,
-        "A constitution rule does not fit into the maximum number of lines.",
+        "A constitution rule does not fit into the maximum of lines or tokens.",
         why="It is not always loaded any more; it is retrieved like any other rule.",
         fix="Shorten the constitution, lower the rule's rank knowingly, or raise max_constitution_lines.",
         example="## Security\n" + "".join(f"- Never open port {port} to everybody\n" for port in range(9000, 9070)),
@@ -293,7 +293,7 @@ KINDS: Final[dict[str, Kind]] = {
         fix="Move what does not hold for every task out of the always-loaded sections.",
         example="## Security\n"
         + "".join(
-            f"- Never send customer record number {n} to any third party without a signed agreement on file\n"
+            f"- [SEC-{n:03}] Never send customer record number {n} to any third party without a signed agreement\n"
             for n in range(50)
         ),
     ),

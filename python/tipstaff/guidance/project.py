@@ -8,7 +8,6 @@ rules are served from memory, and the project says so.
 from __future__ import annotations
 
 import errno
-import os
 import threading
 import time
 from pathlib import Path
@@ -34,6 +33,7 @@ from tipstaff.guidance.retrieval.shard_index import current_day, search_blob
 from tipstaff.guidance.retrieval.vectors import default_embedding
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
+from tipstaff.store.inside import refuse_links_out
 from tipstaff.store.provenance import note_written, was_written_here
 from tipstaff.store.shards import ShardStore, open_store
 from tipstaff.store.writing import write_store
@@ -370,9 +370,8 @@ def _words_of(error: Exception) -> str:
 def _prepare_folder(root: Path, path: Path) -> None:
     """Make the store's folder; one inside the repository keeps itself out of git, and no link leads it out of there."""
     folder = path.parent
-    if folder == root / STORE_FOLDER and not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root)):
-        msg = f"{folder}: a link leads it out of the repository; put a folder there"
-        raise StoreWriteError(msg)
+    if folder == root / STORE_FOLDER:
+        refuse_links_out(folder, root)
     try:
         if folder.is_dir():
             return

@@ -82,6 +82,7 @@ def command(
 
     Exits with 1 if a required check failed.
     """
+    from tipstaff.cli.review_log import exit_code, review_log
     from tipstaff.review.checks.configured import configured_checks
     from tipstaff.review.config import read_config
 
@@ -107,15 +108,12 @@ def command(
         "use_cache": not no_cache,
         "task": task,
     }
-    log = None
-    if config.review.get("ledger") is not None or (root / ".tipstaff/ledger.db").is_file():
-        from tipstaff.cli.review_log import review_log
-
-        log = review_log(root, config)
+    log = review_log(root, config)
     if watch:
-        return _watch(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+        code = _watch(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+        return exit_code(log, code)
     report = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
-    return 0 if report.passed else 1
+    return exit_code(log, 0 if report.passed else 1)
 
 
 def _refuse_nesting() -> None:

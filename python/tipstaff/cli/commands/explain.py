@@ -42,6 +42,8 @@ def command(*, rule_id: str, directory: Path | None, root: Path | None, as_json:
 
 def explain(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
     """Return everything that is known about a rule, as JSON-ready data."""
+    from tipstaff.guidance.compiling.election import reasons
+
     related: dict[str, list[str]] = {"duplicate": [], "near-duplicate": [], "contradiction": [], "conflict": []}
     for relation in bundle.relations:
         if rule.id in {relation.left, relation.right}:
@@ -50,6 +52,7 @@ def explain(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
     return {
         "rule": rule.to_dict(),
         "loaded": _loaded(bundle, rule),
+        "constitution_reasons": list(reasons(rule)),
         "duplicates": related["duplicate"],
         "repeated_in": [
             f"{found.source}:{found.line}"
@@ -103,6 +106,8 @@ def _lines(rule: GuidanceRule, explanation: dict[str, Any], paint: Painter) -> l
     facts = [
         ("from", f"{place}, a file of {rule.host}" + (f', under "{rule.heading}"' if rule.heading else "")),
         ("loaded", _when(rule, explanation["loaded"])),
+        ("because", "; ".join(explanation["constitution_reasons"]) if rule.is_constitution else ""),
+        ("emphasis", "; ".join(explanation["constitution_reasons"]) if not rule.is_constitution else ""),
         ("in force", _period(rule)),
         ("scopes", ", ".join(rule.repo_scopes) if rule.repo_scopes != (EVERYWHERE,) else ""),
         ("intents", ", ".join(rule.intents)),

@@ -2,5 +2,5 @@
 
 Read `session` (the object and its loop), then `intake` (what is new in what a caller gives), `view` (the conversation
 as it is sent), `deliveries` (what changes between calls), `meter` (tokens), `wire` (the three APIs) with `sdk` and
-`breakpoints`, `course` (what each call took) and `overflow`.
+`breakpoints`, `course` (what each call took), `regions` (the same as a window in regions) and `overflow`.
 """

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 from tipstaff.context.conversation.messages import EXTENSION, Message, MessageError, blocks_of, starts_turn, text_of
 from tipstaff.context.prompt.focus import RequestFocus
 from tipstaff.context.request import PlannedPrompt, RequestAssembler
+from tipstaff.context.session.apis.sdk import field_of, plain
+from tipstaff.context.session.apis.select import wire_of
+from tipstaff.context.session.apis.wire import Api, delivery_of
 from tipstaff.context.session.course import CallReport, SessionCourse, cost_of
 from tipstaff.context.session.deliveries import Deliveries, delivered
 from tipstaff.context.session.intake import Intake
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.overflow import OversizedPart, WindowOverflowError
-from tipstaff.context.session.sdk import field_of, plain
 from tipstaff.context.session.view import View
-from tipstaff.context.session.wire import Api, delivery_of, wire_of
 from tipstaff.context.shortening.compaction import CompactionResult, compact
 from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.facts import Facts, extract_facts
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
     from tipstaff.context.shortening.pruning import Reference
     from tipstaff.context.shortening.summarizers import Summarizer
+    from tipstaff.context.shortening.window import ContextWindow
     from tipstaff.context.sources.auto_memory import AutoMemory
     from tipstaff.context.sources.git_state import GitState
     from tipstaff.context.sources.memory_tiers import MemoryTiers
@@ -353,6 +355,13 @@ class ContextSession:
     def course(self) -> SessionCourse:
         """What each call took."""
         return SessionCourse(tuple(self._calls))
+
+    def window(self) -> ContextWindow:
+        """Return what the next request takes of the model's window, by region, and what would leave it first."""
+        from tipstaff.context.session.regions import filled_window
+
+        fixed = self._meter.fixed(self._system or "", self._tools, self._tools_key)
+        return filled_window(self.config, self._meter, fixed, self._view)
 
     # -- taking in --------------------------------------------------------------------------------------------------
 

@@ -18,19 +18,12 @@ from typing import Final
 from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.guidance.compiling import conflicts
-from tipstaff.guidance.compiling.constitution import (
-    CONSTITUTION_TOKENS,
-    FOLDER_LINES,
-    FOLDER_TOKENS,
-    line_tokens,
-    pack,
-    short_hash,
-)
-from tipstaff.guidance.compiling.emphasis import ENOUGH, MANY_RULES, MAX_PLAIN, NEARLY, PLAIN, emphasis
+from tipstaff.guidance.compiling.constitution import pack, short_hash
+from tipstaff.guidance.compiling.election import CONSTITUTION_TOKENS, elect, folder_scope
 from tipstaff.guidance.compiling.identity import match_former
 from tipstaff.guidance.compiling.merging import Merging, folder_of
 from tipstaff.guidance.compiling.precedence import Laws, lifts_rules, stricter
-from tipstaff.guidance.compiling.rule_maker import CONSTITUTION_BOOST, RuleMaker
+from tipstaff.guidance.compiling.rule_maker import RuleMaker
 from tipstaff.guidance.compiling.statements import CONFLICT, CONTRADICTION, POSSIBLE
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.extraction.extraction import extract
@@ -214,7 +207,7 @@ class _Compilation(Merging):
         shards = tuple(
             RuleShard(rule, compact_text(rule, self.config) + notes.get(rule.id, ""))
             for rule in rules
-            if not rule.is_constitution or rule.id in overflow or _folder_of(rule)
+            if not rule.is_constitution or rule.id in overflow or folder_scope(rule)
         )
         constitution_rules = sum(rule.is_constitution for rule in rules)
         manifest = RuleManifest(
@@ -360,46 +353,9 @@ class _Compilation(Merging):
 
     def _elect(self, rules: list[GuidanceRule]) -> list[GuidanceRule]:
         """Make the rules that are put most strongly part of the constitution, in the root and in each folder."""
-        self.missed: list[GuidanceRule] = []
-        if not self.config.max_constitution_lines:
-            return rules
-        ranked: dict[str, list[tuple[float, int]]] = {}
-        for place, rule in enumerate(rules):
-            if rule.is_constitution or not in_force(rule, self.today) or rule.source == "local":
-                continue
-            if not rule.is_generated_id:
-                continue  # whoever gives ids says what belongs to the constitution
-            points = emphasis(rule).points
-            if points >= PLAIN:
-                ranked.setdefault(_folder_of(rule), []).append((points, place))
-        elected: set[int] = set()
-        for folder, entries in ranked.items():
-            laws = [rule for rule in rules if rule.is_constitution and _folder_of(rule) == folder]
-            lines = self.config.max_constitution_lines if not folder else FOLDER_LINES
-            tokens = CONSTITUTION_TOKENS if not folder else FOLDER_TOKENS
-            lines -= len(laws) + 2
-            tokens -= sum(line_tokens(rule) for rule in laws)
-            n_rules = sum(_folder_of(rule) == folder for rule in rules)
-            # Where nobody put anything strongly, the plainest bans and duties of a file of some length stand in.
-            filling = MAX_PLAIN - len(laws) if n_rules >= MANY_RULES else 0
-            for points, place in sorted(entries, key=lambda entry: (-entry[0], entry[1])):
-                rule = rules[place]
-                filling -= 1
-                if (points >= ENOUGH or filling >= 0) and lines > 0 and tokens >= line_tokens(rule):
-                    elected.add(place)
-                    lines -= 1
-                    tokens -= line_tokens(rule)
-                elif points >= NEARLY:
-                    self.missed.append(rule)
-        if not elected:
-            return rules
-        changed = [
-            rule.replace(is_constitution=True, priority=rule.priority + CONSTITUTION_BOOST)
-            if place in elected
-            else rule
-            for place, rule in enumerate(rules)
-        ]
-        return sorted(changed, key=lambda rule: -rule.priority)
+        election = elect(rules, self.config.max_constitution_lines, [in_force(rule, self.today) for rule in rules])
+        self.missed, self.overflow = election.missed, election.overflow
+        return election.rules
 
     def _report_missed(self) -> None:
         """Report once for each file which strongly put rules are not always loaded."""
@@ -411,31 +367,22 @@ class _Compilation(Merging):
             self.say("TS405", first, f"{len(found)} strongly put rules just miss the constitution, as {first.text!r}.")
 
     def _constitution(self, rules: list[GuidanceRule]) -> Constitution:
-        laws = [rule for rule in rules if rule.is_constitution and not _folder_of(rule)]
-        nested = tuple([rule for rule in rules if rule.is_constitution and _folder_of(rule)])
+        laws = [rule for rule in rules if rule.is_constitution and not folder_scope(rule)]
+        nested = [
+            rule for rule in rules if rule.is_constitution and folder_scope(rule) and rule.id not in self.overflow
+        ]
         chosen = [rule for rule in laws if in_force(rule, self.today)]
         cap = self.config.max_constitution_lines
-        constitution = pack(chosen, cap).replace(nested=nested)
-        by_id = {rule.id: rule for rule in chosen}
-        for rule_id in constitution.overflow:
-            rule = by_id[rule_id]
-            self.say(
-                "TS401",
-                rule,
-                f"{rule_id} does not fit into the constitution's {cap} lines; it is retrieved as a shard.",
-            )
-        if len(chosen) == len(laws):
-            return constitution
+        packed = pack([rule for rule in chosen if rule.id not in self.overflow], cap)
+        overflow = self.overflow.union(packed.overflow)
+        for rule in rules:
+            if rule.id in overflow:
+                limits = f"{cap} lines and about {CONSTITUTION_TOKENS} tokens"
+                text = f"{rule.id} does not fit into the constitution's {limits}; it is retrieved as a shard."
+                self.say("TS401", rule, text)
         # Rules out of force wait among the shards, which are filtered by the day that is asked for.
-        waiting = tuple(rule.id for rule in laws if not in_force(rule, self.today))
-        return constitution.replace(rules=tuple(laws), overflow=(*constitution.overflow, *waiting))
-
-
-def _folder_of(rule: GuidanceRule) -> str:
-    """Return the folder for which a nested file's rule holds, empty for the root's."""
-    if not rule.depth or EVERYWHERE in rule.repo_scopes:
-        return ""
-    return rule.file_scope[0] if rule.file_scope else ""
+        waiting = [rule.id for rule in laws if rule.id in overflow or not in_force(rule, self.today)]
+        return packed.replace(rules=tuple(laws), nested=tuple(nested), overflow=tuple(waiting))
 
 
 def _nearer_wins(one: GuidanceRule, other: GuidanceRule) -> bool:

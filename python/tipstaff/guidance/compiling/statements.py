@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from tipstaff.guidance.extraction.labels import ends_negative
+from tipstaff.guidance.extraction.polarity import ends_negative
 from tipstaff.guidance.wording.claims import FORBID, LIFT, MAX_CHARS, REQUIRE, Claim, claims, opposite, similarity
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import stem

@@ -11,7 +11,7 @@ from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.guidance.extraction.candidate import Candidate, Context, Section
 from tipstaff.guidance.extraction.grammar import has_modal, has_negation
 from tipstaff.guidance.extraction.kinds import demands
-from tipstaff.guidance.extraction.labels import Label, applied, ends_negative
+from tipstaff.guidance.extraction.labels import Label, applied, label_of
 from tipstaff.guidance.extraction.patterns import (
     HEADING_MARK,
     IMPORT_LINE,
@@ -45,6 +45,7 @@ class ExtractionState:
         self._contexts: dict[int, Context] = {}  # by item
         self._open: list[int] = []  # items whose contexts may still be taken up
         self._lead: Context | None = None  # the paragraph that introduces a list
+        self._former_lead: Label | None = None  # of the list right above a paragraph
         self._bold: Context | None = None  # a bold line above paragraphs and a list
         self._bold_listed = False
         self._former: tuple[int, Label] | None = None  # the item before, and its parent
@@ -156,6 +157,7 @@ class ExtractionState:
 
     def _settle_lead(self) -> None:
         context, self._lead = self._lead, None
+        self._former_lead = context.label if context is not None and context.label.used else None
         if context is not None and (context.modal or context.item) and not context.label.used:
             self._say_alone(context.label.start, context.label.end)
 
@@ -167,7 +169,7 @@ class ExtractionState:
 
     def _context(self, words: str, start: int, end: int, *, introduces: bool = True) -> Context:
         text = shortened(words)
-        label = Label(text, start, end, negative=ends_negative(text))
+        label = label_of(text, start, end)
         return Context(label, words, has_modal(words) or has_negation(words), introduces)
 
     def _above(self, parent: int, *, led: bool) -> list[Context]:
@@ -184,14 +186,12 @@ class ExtractionState:
         return found[::-1]
 
     def _headings(self) -> list[Label]:
-        """Return the open headings below the document's title, the outermost first."""
+        """Return the open headings, the outermost first; the document's title only if it decides what is below it."""
         found: list[Label] = []
         for section in self._sections:
-            block = section.block
-            if block is not None and block is not self._title:
-                found.append(
-                    Label(section.text.rstrip(":： "), block.start, block.end, topic=True, negative=section.negative)
-                )
+            label = section.label
+            if label is not None and (section.block is not self._title or label.deciding):
+                found.append(label)
             if section.lead is not None:
                 found.append(section.lead)
         return found
@@ -208,6 +208,7 @@ class ExtractionState:
         context: list[tuple[int, int]] | None = None,
         labels: Sequence[Label] = (),
         item: bool = False,
+        row: bool = False,
     ) -> Candidate | None:
         """Make a candidate of words, read with the labels above them.
 
@@ -225,6 +226,8 @@ class ExtractionState:
             All above it, the outermost first.
         item
             Whether it is a list item or a table's row, which may say less than a sentence.
+        row
+            Whether it is a table's row.
         """
         annotations = parse_annotations(raw)
         words = annotations.text
@@ -239,6 +242,8 @@ class ExtractionState:
         kept = applied(labels, words)
         spans.extend((label.start, label.end) for label in labels if not label.topic or label in kept)
         text = ": ".join([*(label.text for label in kept), words])
+        is_rule = rule_id is not None or not item or demands(words, labels, self._headings(), row=row)
+        in_constitution = section.constitution if section is not None else self._outer
         candidate = Candidate(
             text,
             rule_id,
@@ -247,10 +252,10 @@ class ExtractionState:
             end,
             spans,
             section.text if section is not None else "",
-            (section.constitution if section is not None else self._outer) and not self._closed,
+            is_rule and in_constitution and not self._closed,
             tuple([one.text for one in self._sections if one.block is not self._title]),
             len(text) - len(words),
-            rule_id is not None or not item or demands(words, labels, self._headings()),
+            is_rule,
         )
         self.candidates.append(candidate)
         for label in labels:

@@ -119,6 +119,10 @@ class ParagraphReader(HeadingReader):
                             words = f"{other[2]} {words}"
                             context.append(other[:2])
                             break
+                    else:
+                        if place == 0 and self._former_lead is not None:
+                            words = f"{self._former_lead.text}: {words}"
+                            context.append((self._former_lead.start, self._former_lead.end))
                 above = self._labels(-1, item=False, whole=True) if is_exception(words) and not context else labels
                 self._add(words, head, tail, context=context, labels=above)
                 rule = previous if has_modal(words) else rule

@@ -22,6 +22,7 @@ _PY_ERROR: Final = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)
 _ESLINT_ROW: Final = re.compile(r"\s+(\d+):(\d+)\s+(error|warning)\s+(\S.*?)(?:\s{2,}(\S+))?$")
 _NODE_ERROR: Final = re.compile(r"\s*(?:→ |error: ['\"]?|\[?)((?:\w*Error|Error)(?: \[\w+\])?: .+|expect\(.*)")
 _NODE_FRAME: Final = re.compile(r"\s*(?:at .{0,300}?\(|at |❯ |location: ')(?:file://)?(/?[^\s():']{1,300}):(\d+):(\d+)")
+_NODE_DETAIL: Final = re.compile(r"\s*((?:Expected|Received)[^:\n]{0,60}: .+)")
 _NODE_FOREIGN: Final = ("node_modules/", "node:", "internal/")
 _TAP_FAIL: Final = re.compile(r"\s*not ok \d+ - (.{1,300})")
 _TAP_ERROR: Final = re.compile(r"\s+error: (?:'(.*)'|\|-|(.*))$")
@@ -158,6 +159,10 @@ def parse_node_test(text: str) -> list[Finding]:
         error = _NODE_ERROR.match(line)
         if error is not None:
             message = one_line(error[1].rstrip("'\""))
+            continue
+        detail = _NODE_DETAIL.match(line)
+        if message and line.strip() and (detail is not None or message.endswith(":")):
+            message = one_line(f"{message} {line.strip()}")
             continue
         frame = _NODE_FRAME.match(line)
         if frame is None or not message or any(part in line for part in _NODE_FOREIGN):

@@ -34,6 +34,8 @@ LINE_PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
             rf"(?P<path>[^\s(][^(\n]{{0,300}})\({_LINE},{_COLUMN}\): {_LEVEL} {_TS_CODE}: {_MESSAGE}",
             rf"(?P<path>[^\s:][^:\n]{{0,300}}):{_LINE}:{_COLUMN} - {_LEVEL} {_TS_CODE}: {_MESSAGE}",
         ),
+        # Old versions of Gradle print a task's name and its first line of output in one.
+        "gradle": (rf":[\w:-]{{1,200}}(?P<path>/[^:\n]{{1,300}}):{_LINE}: {_LEVEL}: {_MESSAGE}",),
         "github": (rf"::(?P<severity>error|warning|notice) (?P<fields>[^:\n]{{1,600}})::{_MESSAGE}",),
         "maven": (
             rf"\[{_MAVEN_LEVEL}\]\s+(?P<path>[^\s:\[][^:\n\[]{{0,300}}):\[{_LINE},{_COLUMN}\] {_MESSAGE}",
