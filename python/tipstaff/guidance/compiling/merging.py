@@ -35,9 +35,20 @@ class Merging:
         self._copies: dict[str, int] = {}
         self._holders = {rule.id.casefold(): rule.path for rule in former if not rule.is_generated_id}
 
-    def say(self, code: str, rule: GuidanceRule, message: str = "", *, span: tuple[int, int] | None = None) -> None:
+    def say(
+        self,
+        code: str,
+        rule: GuidanceRule,
+        message: str = "",
+        *,
+        span: tuple[int, int] | None = None,
+        severity: Severity | None = None,
+    ) -> None:
         """Report a finding about a rule."""
-        self.diagnostics.append(find(code, rule.line, rule.path, message, rule_id=rule.id, span=span or rule.span))
+        where = span or rule.span
+        self.diagnostics.append(
+            find(code, rule.line, rule.path, message, rule_id=rule.id, span=where, severity=severity)
+        )
 
     def add(self, rule: GuidanceRule) -> None:
         """Take up the next rule."""
@@ -105,12 +116,7 @@ class Merging:
         """Report two rules in the same words; it is a warning where one file set's readers are given both."""
         together = rule.host == known.host and _parent(rule.path) == _parent(known.path)
         both = together and rule.kind == known.kind == "rule"
-        self.diagnostics.append(
-            find(
-                "TS501", rule.line, rule.path, message, rule_id=rule.id, span=whole_span(rule),
-                severity=None if both else Severity.INFO,
-            )
-        )  # fmt: skip
+        self.say("TS501", rule, message, span=whole_span(rule), severity=None if both else Severity.INFO)
 
     @staticmethod
     def _is_overlay(known: GuidanceRule, rule: GuidanceRule) -> bool:
