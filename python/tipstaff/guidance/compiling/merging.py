@@ -76,10 +76,11 @@ class Merging:
         """Take up a rule whose id is that of a rule of another folder: inside an outer one's folder it replaces it."""
         folder = folder_of(rule)
         outer = self._outer(known, rule.id, folder)
-        if outer is None and self._holders.get(key) == rule.path:
+        home = folder_of(known)
+        if home and self._holders.get(key) == rule.path:
             # Before the other folder was there this rule had the id for itself.
-            aside = known.replace(id=f"{known.id}@{folder_of(known)}")
-            self.rules[key] = rule
+            aside = known.replace(id=f"{known.id}@{home}")
+            self.rules[key] = rule.replace(overrides=aside.id) if outer is known else rule
             self.add(aside)
             return
         inner = rule.replace(id=f"{rule.id}@{folder}", overrides=None if outer is None else outer.id)
@@ -89,14 +90,14 @@ class Merging:
 
     def _outer(self, known: GuidanceRule, rule_id: str, folder: str) -> GuidanceRule | None:
         """Return the rule of an id in the nearest folder around another one."""
+        home = folder_of(known)
+        nearest = known if not home or folder.startswith(f"{home}/") else None
         around = folder
-        while "/" in around:
-            around = around.rpartition("/")[0]
+        while len(around := around.rpartition("/")[0]) > len(home if nearest is not None else ""):
             found = self.rules.get(f"{rule_id}@{around}".casefold())
             if found is not None:
                 return found
-        home = folder_of(known)
-        return known if not home or folder.startswith(f"{home}/") else None
+        return nearest
 
     def _merge_same(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
         """Merge a rule with an earlier one of the same words: one rule, the stricter attributes of both.
