@@ -52,15 +52,15 @@ class Sample:
     categories: NDArray[np.str_]
 
 
-def fit(sample: Sample, least: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights, shape (n_features,); with `least`, shape (m, n_features), as `nearest` takes it."""
+def fit(sample: Sample, sets: NDArray[np.float64], least: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights, shape (n_features,); `sets` and `least` are those of `additions`."""
     shares = {one: np.count_nonzero(sample.categories == one) for one in CATEGORIES}
     importance = np.array([1 / shares[one] for one in sample.categories]) * len(sample.tokens) / len(CATEGORIES)
     rows = sample.features / sample.tokens[:, None]
     scale = np.abs(rows).max(axis=0)
     scale[scale == 0] = 1
     rows = rows / scale
-    least = least / scale
+    sets = sets / scale
     weighing = importance.copy()
     weights = np.zeros(rows.shape[1])
     for _ in range(_ROUNDS):
@@ -69,7 +69,7 @@ def fit(sample: Sample, least: NDArray[np.float64]) -> NDArray[np.float64]:
         target = weighted.sum(axis=0)
         weights = np.linalg.solve(normal, target)
         weighing = importance / np.maximum(np.abs(rows @ weights - 1), _LEAST_ERROR)
-    return nearest(normal, target, least) / scale
+    return nearest(normal, target, sets, least) / scale
 
 
 def judge(sample: Sample, weights: NDArray[np.float64]) -> dict[str, tuple[float, float, float, float]]:
@@ -113,14 +113,14 @@ def main() -> None:
         texts = [piece for language in languages for source in FIT for piece in prose.pieces(language, source)]
         sides["fit"] += [Document(category, "languages", text) for text in texts]
     counters = vocabularies(archives, arguments.work)
-    least = additions()
+    sets, least = additions()
     print(f"{len(sides['fit'])} documents to fit, {len(sides['unseen'])} to judge")
     features = {side: np.array([list(token_features(one.text)) for one in some]) for side, some in sides.items()}
     weights: dict[str, NDArray[np.float64]] = {}
     figures: dict[str, dict[str, tuple[float, float, float, float]]] = {}
     for name, count in counters.items():
         samples = {side: _sample(sides[side], features[side], count) for side in sides}
-        weights[name] = fit(samples["fit"], least)
+        weights[name] = fit(samples["fit"], sets, least)
         figures[name] = judge(samples["unseen"], weights[name])
         rule = judge(by_characters(samples["unseen"], [one.text for one in sides["unseen"]]), np.ones(1))
         for kind in (*CATEGORIES, "all"):

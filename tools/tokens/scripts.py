@@ -48,6 +48,7 @@ SCRIPTS: Final = {
 }
 UNSEEN: Final = {
     "syriac_thaana": {"claude": (2.0, 0.5), "cl100k": (2.0, 0.5), "o200k": (2.0, 0.5)},
+    "rare_han": {"claude": (2.5, 0.0), "cl100k": (2.5, 0.0), "o200k": (2.3, 0.0)},
     "odia": {"claude": (3.1, 0.0), "cl100k": (2.98, 0.0), "o200k": (1.15, 0.0)},
 }
 """Scripts of which the sources have no prose: by the bytes of a letter, and by names of languages."""
@@ -122,7 +123,9 @@ def common_words(texts: Iterable[str], most: int = 4_000) -> set[str]:
 
 def signs(prose: Prose, ordinary: set[str]) -> dict[str, tuple[str, ...]]:
     """Return the words by which each language in Latin letters is known: frequent ones that both sources have."""
-    known = ordinary | set(prose.text("english", "udhr").lower().split())
+    between = re.compile(f"[{_letters('latin_extended')}]+ ?")
+    vietnamese = {word for source in FIT for word in between.sub("", prose.text("vietnamese", source)).lower().split()}
+    known = ordinary | vietnamese | set(prose.text("english", "udhr").lower().split())
     found: dict[str, tuple[str, ...]] = {}
     for language in LATIN:
         counts = [Counter(prose.text(language, source).lower().split()) for source in FIT]

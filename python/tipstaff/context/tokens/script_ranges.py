@@ -47,5 +47,6 @@ SCRIPT_RANGES: Final[dict[str, tuple[tuple[int, int], ...]]] = {
     ),
     "ethiopic": ((0x1200, 0x139F),),
     "khmer": ((0x1780, 0x17FF),),
+    "rare_han": ((0x3005, 0x3007), (0x3021, 0x3035), (0x3100, 0x4DBF)),
 }
 """Code points of each script, ends included."""
