@@ -95,6 +95,9 @@ def command(
     if base is not None and not only_changed:
         msg = "--base needs --changed"
         raise ConfigError(msg)
+    if as_json and form not in {"text", "json"}:
+        msg = f"--json and --format {form} exclude each other"
+        raise ConfigError(msg)
     form = "json" if as_json else form
     _refuse_nesting()
     config = read_config(root)
