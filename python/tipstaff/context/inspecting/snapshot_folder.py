@@ -14,6 +14,7 @@ import msgspec
 
 from tipstaff.context.inspecting.snapshot import ContextSnapshot, writable
 from tipstaff.errors import SourceError, SourceNotFoundError
+from tipstaff.store.inside import leads_out, refuse_links_out
 from tipstaff.store.replacing import replaced_file, write_error
 
 KEPT_REQUESTS: Final = 16
@@ -34,11 +35,14 @@ class SnapshotFolder:
     def __init__(self, path: str | os.PathLike[str], *, kept: int = KEPT_REQUESTS) -> None:
         self.path = Path(path)
         self._kept = max(2, kept)
+        self._root: Path | None = None
 
     @classmethod
     def of_project(cls, root: str | os.PathLike[str]) -> Self:
         """Return the folder of a project."""
-        return cls(Path(root) / ".tipstaff" / "context")
+        found = cls(Path(root) / ".tipstaff" / "context")
+        found._root = Path(root)
+        return found
 
     def record(self, snapshot: ContextSnapshot) -> ContextSnapshot:
         """Write a snapshot and return it with its number; the oldest beyond those that are kept go.
@@ -46,9 +50,11 @@ class SnapshotFolder:
         Raises
         ------
         StoreWriteError
-            If it cannot be written.
+            If it cannot be written, or a link leads it elsewhere.
         """
         folder = self._folder(snapshot.session_id)
+        refuse_links_out(self.path, self._root)
+        refuse_links_out(folder, self.path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -106,6 +112,8 @@ class SnapshotFolder:
             kept = ", ".join(map(str, numbers))
             raise SourceNotFoundError(2, f"request {chosen} is not kept; kept are {kept}", str(self.path))
         file = self._folder(session_id) / f"{chosen:08d}.json"
+        if leads_out(file, self.path):
+            raise SourceError(f"{file}: a link leads it out of the folder of snapshots; it is not read")
         try:
             return msgspec.json.decode(file.read_bytes(), type=ContextSnapshot)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -129,7 +137,7 @@ class SnapshotFolder:
 def _alone(folder: Path) -> Generator[None]:
     """Keep other threads and processes from giving the same number."""
     try:
-        descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise write_error(folder / ".lock", error) from error
     try:

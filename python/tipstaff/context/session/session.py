@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 from tipstaff.context.conversation.messages import EXTENSION, Message, MessageError, blocks_of, starts_turn, text_of
 from tipstaff.context.prompt.focus import RequestFocus
 from tipstaff.context.request import PlannedPrompt, RequestAssembler
+from tipstaff.context.session.apis.sdk import field_of, plain
+from tipstaff.context.session.apis.select import wire_of
+from tipstaff.context.session.apis.wire import Api, delivery_of
 from tipstaff.context.session.course import CallReport, SessionCourse, cost_of
 from tipstaff.context.session.deliveries import Deliveries, delivered
 from tipstaff.context.session.intake import Intake
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.overflow import OversizedPart, WindowOverflowError
-from tipstaff.context.session.sdk import field_of, plain
 from tipstaff.context.session.view import View
-from tipstaff.context.session.wire import Api, delivery_of, wire_of
 from tipstaff.context.shortening.compaction import CompactionResult, compact
 from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.facts import Facts, extract_facts
