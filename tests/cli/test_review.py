@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.review.repositories import commit, make
+from tests.review.repositories import commit, make, run_git
 from tests.review.test_running import gone
 from tipstaff.cli import main
 from tipstaff.cli.live_view import LiveView, columns, within
@@ -294,6 +294,33 @@ def test_the_example_workflow_names_commands_that_exist(capsys: pytest.CaptureFi
         assert code == 0
         for option in re.findall(rf"tipstaff {name}{more}[^\n|>]*", text):
             assert all(flag in out for flag in re.findall(r" (--[a-z-]+)", option)), option
+
+
+def test_the_example_workflow_runs(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    text = (Path(__file__).resolve().parents[2] / "examples/review-workflow.yml").read_text(encoding="utf-8")
+    steps = [step["run"] for step in yaml.safe_load(text)["jobs"]["review"]["steps"] if "run" in step]
+    run_git(folder, "update-ref", "refs/remotes/origin/main", "HEAD")
+    (folder / "a.py").write_text("import os\n", encoding="utf-8")
+    (folder / "new name.py").write_text("x = 1\n", encoding="utf-8")
+    commit(folder)
+    summary = tmp_path_factory.mktemp("ci") / "summary.md"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": str(summary)}
+    done = [
+        subprocess.run(
+            ["bash", "-e", "-c", step], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        for step in steps
+        if "pip install" not in step
+    ]
+    assert [one.returncode for one in done] == [1, 0, 0], [one.stderr for one in done]
+    assert "::error file=a.py,line=3,title=lint F401,col=7::unused" in done[0].stdout
+    checks = json.loads((folder / "review/checks.json").read_text(encoding="utf-8"))
+    assert (checks["passed"], checks["changed"]) == (False, ["a.py", "new name.py"])
+    sizes = json.loads((folder / "review/size.json").read_text(encoding="utf-8"))
+    assert sorted(sizes["sizing"]["file_tokens"]) == ["a.py", "new name.py"]
+    assert "[source.doc.sops.py]" in (folder / "review/context.md").read_text(encoding="utf-8")
+    assert "tokens used" in summary.read_text(encoding="utf-8")
 
 
 def test_watching_runs_again_when_a_file_changes(folder: Path) -> None:

@@ -34,7 +34,7 @@ def test_no_sop_is_cut_and_no_budget_is_exceeded(
         "summaries": items("f", summaries),
         "conventions": items("c", conventions),
     }
-    found = assemble_review(window=200_000, task_output_tokens=output, **tiers)
+    found = assemble_review(window=200_000, task_output_tokens=output, **tiers)  # pyright: ignore[reportArgumentType]
     costs = {str(item["id"]): item["tokens"] for tier in tiers.values() for item in tier}
     order = list(costs)
     assert sorted((*found.included, *found.omitted), key=order.index) == order

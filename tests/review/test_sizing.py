@@ -303,3 +303,17 @@ def test_a_repository_s_task(tmp_path: Path) -> None:
         size_repository_task(folder, Task(files=("api/m1.py",)), model="smal")
     with pytest.raises(ConfigError, match="did you mean 'files'"):
         Task.from_mapping({"file": []})
+    for data, words in (
+        ({"files": 3}, "files must be a list of texts, got 3"),
+        ({"files": "a.py"}, "files must be a list of texts, got 'a.py'"),
+        ({"criteria": [1]}, "acceptance_criteria must be a list"),
+        ({"description": 3}, "description must be a text, got 3"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            Task.from_mapping(data)
+    for plan in (4, {"in": 3}, {"in": "a"}, {"out": [None]}):
+        with pytest.raises(ConfigError, match=r"plan: .*got"):
+            size_repository_task(folder, Task(), plan=plan)  # type: ignore[arg-type]
+    (folder / "link").symlink_to("/etc/hostname")
+    with pytest.raises(ConfigError, match="leads out"):
+        size_repository_task(folder, Task(files=("link",)))

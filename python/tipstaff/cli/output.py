@@ -32,12 +32,17 @@ class Painter:
         return click.style(text, fg=colour, bold=bold or None, dim=dim or None) if self.on else text
 
 
-def write_json(document: Any) -> None:
-    """Print one JSON document, readable and in UTF-8 whatever the terminal's encoding is."""
+def json_bytes(document: Any) -> bytes:
+    """Return one JSON document, readable and in UTF-8."""
     text = json.dumps(document, ensure_ascii=False, indent=2)
-    # A path that is no UTF-8 would otherwise end in an encoding error.
+    # A path that is not UTF-8 would otherwise end in an encoding error.
+    return f"{text}\n".encode("utf-8", "backslashreplace")
+
+
+def write_json(document: Any) -> None:
+    """Print one JSON document, in UTF-8 whatever the terminal's encoding is."""
+    data = json_bytes(document)
     sys.stdout.flush()
-    data = f"{text}\n".encode("utf-8", "backslashreplace")
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         sys.stdout.write(data.decode())

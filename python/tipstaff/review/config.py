@@ -124,7 +124,7 @@ def read_config(root: Path) -> ReviewConfig:
     Raises
     ------
     ConfigError
-        If the file is not valid TOML or YAML, or has a key that nobody knows.
+        If the file is not valid TOML or YAML, or has an unknown key.
     SourceError
         If it cannot be read.
     """

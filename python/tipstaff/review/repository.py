@@ -47,8 +47,8 @@ def git(root: Path, *arguments: str) -> bytes:
         msg = f"git could not be started: {error.strerror or error}"
         raise GitError(msg) from None
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        msg = f"git {arguments[0]}: {said[-1] if said else f'ended with {done.returncode}'}"
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        msg = f"git {arguments[0]}: {lines[-1] if lines else f'ended with {done.returncode}'}"
         raise GitError(msg)
     return done.stdout
 

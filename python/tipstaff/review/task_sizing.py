@@ -10,7 +10,7 @@ from tipstaff.errors import ConfigError
 from tipstaff.model import Diagnostic, Record
 from tipstaff.review.config import ReviewConfig, read_config
 from tipstaff.review.globs import is_pattern
-from tipstaff.review.names import nearest
+from tipstaff.review.names import nearest, text_list
 from tipstaff.review.repository import list_files
 from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, TaskSizing, size_task, text_tokens
 from tipstaff.review.sizing.decomposition import Decomposition, decompose
@@ -48,17 +48,18 @@ class Task(Record, frozen=True, kw_only=True):
             if key not in _KEYS:
                 msg = f"task: unknown key {key!r}{nearest(str(key), _KEYS)}"
                 raise ConfigError(msg)
-        criteria, files = data.get("acceptance_criteria", data.get("criteria")) or (), data.get("files") or ()
-        for name, value in (("acceptance_criteria", criteria), ("files", files)):
-            if isinstance(value, str) or not all(isinstance(one, str) for one in value):
-                msg = f"task: {name} must be a list of texts, got {value!r}"
+        texts = {key: data.get(key) for key in ("id", "task_id", "plan_slug", "plan_id", "description")}
+        for key, value in texts.items():
+            if value is not None and not isinstance(value, str):
+                msg = f"task: {key} must be a text, got {value!r}"
                 raise ConfigError(msg)
+        criteria = data.get("acceptance_criteria", data.get("criteria"))
         return cls(
-            id=str(data.get("id") or data.get("task_id") or ""),
-            plan_slug=str(data.get("plan_slug") or data.get("plan_id") or ""),
-            description=str(data.get("description") or ""),
-            acceptance_criteria=tuple(criteria),
-            files=tuple(files),
+            id=texts["id"] or texts["task_id"] or "",
+            plan_slug=texts["plan_slug"] or texts["plan_id"] or "",
+            description=texts["description"] or "",
+            acceptance_criteria=text_list(criteria, "task: acceptance_criteria"),
+            files=text_list(data.get("files"), "task: files"),
         )
 
 
@@ -143,6 +144,10 @@ def size_repository_task(
         known = list_files(root)
     scope = resolve_scope(task.files, known, plan)
     measured = measure(root, scope.resolved)
+    for path in task.files:
+        if path in measured.refused:
+            msg = f"{path}: expected a path inside the repository, and this is a link that leads out of it"
+            raise ConfigError(msg)
     folder = read_sops(root, settings.review.sops) if count_sops else SopFolder(sops=())
     costs = {sop.id: text_tokens(sop.rendered()) for sop in folder.applicable(scope.resolved)}
     sizing = size_task(

@@ -8,13 +8,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tipstaff.cli.output import Painter, counted, plain, write, write_json
+from tipstaff.cli.output import Painter, counted, json_bytes, plain, write, write_json
 from tipstaff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ _MAX_REPEATS = 3
     help="How to print it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write the JSON document to this file as well."
+)
 @click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def command(
     *,
@@ -77,6 +80,7 @@ def command(
     no_cache: bool,
     form: str,
     as_json: bool,
+    report: Path | None,
     color: str,
 ) -> int:
     """Run the repository's own checks: build, tests, linters, coverage.
@@ -92,8 +96,14 @@ def command(
     if only_changed and everything:
         msg = "--changed and --all exclude each other"
         raise ConfigError(msg)
+    if watch and report is not None:
+        msg = "--watch and --report exclude each other"
+        raise ConfigError(msg)
     if base is not None and not only_changed:
         msg = "--base needs --changed"
+        raise ConfigError(msg)
+    if as_json and form not in {"text", "json"}:
+        msg = f"--json and --format {form} exclude each other"
         raise ConfigError(msg)
     form = "json" if as_json else form
     _refuse_nesting()
@@ -116,13 +126,15 @@ def command(
         if watch:
             code = _watch(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
         else:
-            report = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
-            code = 0 if report.passed else 1
+            found = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+            code = 0 if found.passed else 1
+            if report is not None:
+                _write_report(found, report)
     return exit_code(log, code)
 
 
 @contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def _ended_by_signals() -> Generator[None]:
     """Let the signals that end a program raise, so that the checks that run are killed with it."""
 
     def end(number: int, frame: object) -> None:
@@ -199,7 +211,7 @@ def _run(
 
 def _show(report: CheckReport, form: str, paint: Painter) -> None:
     if form == "json":
-        write_json({**report.to_dict(), "passed": report.passed})
+        write_json(_document(report))
     elif form == "feedback":
         write(*report.feedback.splitlines())
     elif form in {"sarif", "github"}:
@@ -212,6 +224,17 @@ def _show(report: CheckReport, form: str, paint: Painter) -> None:
             write(*to_annotations(pairs))
     else:
         write(*_lines(report, paint), painter=paint)
+
+
+def _write_report(report: CheckReport, path: Path) -> None:
+    from tipstaff.store.replacing import replaced_file
+
+    with replaced_file(path) as file:
+        file.write(json_bytes(_document(report)))
+
+
+def _document(report: CheckReport) -> dict[str, Any]:
+    return {**report.to_dict(), "passed": report.passed}
 
 
 def _findings(result: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,7 +100,7 @@ def _report(found: ReviewContext, paint: Painter) -> list[str]:
     if assembly.decompose:
         why = {
             "sops": f"the SOPs that apply have {assembly.sop_total:,} tokens",
-            "task_output": f"the change has more than {assembly.max_task_output} tokens",
+            "task_output": f"the change has more than {max(0, int(Fraction(assembly.max_task_output))):,} tokens",
         }
         reasons = "; ".join(why[reason] for reason in assembly.reasons)
         lines.append(paint(f"too large for a review: {reasons}; divide the task (tipstaff size)", "red", bold=True))
@@ -145,7 +146,7 @@ def verify(
     try:
         text = sys.stdin.read() if str(answer) == "-" else answer.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{answer}: cannot be read: {error}"
+        msg = f"{answer}: cannot be read: {getattr(error, 'strerror', None) or error}"
         raise SourceError(msg) from None
     config = read_config(root)
     changed = files or changed_files(root, base)

@@ -49,7 +49,7 @@ def command(
 
     TASK-FILES are paths and globs from the repository's root; without any, those of --task count, else the plan.
 
-    Exits with 1 if the task is too large.
+    Exits with 1 if the task is too large, or has no files.
     """
     from tipstaff.cli.review_log import exit_code, review_log
     from tipstaff.review.config import read_config
@@ -84,7 +84,7 @@ def command(
     else:
         paint = Painter(color)
         write(*_lines(found, paint), painter=paint)
-    return exit_code(log, 0 if found.sizing.fits else 1)
+    return exit_code(log, 0 if found.sizing.fits and found.sizing.file_tokens else 1)
 
 
 def _document(path: Path, what: str) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _document(path: Path, what: str) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read: {error}"
+        msg = f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
         raise SourceError(msg) from None
     import yaml
 
@@ -136,6 +136,8 @@ def _lines(found: SizedTask, paint: Painter) -> list[str]:
     lines += diagnostic_lines(found.diagnostics, paint)
     if found.sop_tokens:
         lines.append(f"{counted(len(found.sops), 'SOP')} with {found.sop_tokens:,} of {found.sop_reserve:,} tokens")
+    if not sizing.file_tokens:
+        return [*lines, paint("no files: nothing was sized", "yellow", bold=True)]
     if sizing.fits:
         warned = f", with a warning: {number}" if sizing.warnings else ""
         return [*lines, paint(f"it fits{warned}", "yellow" if warned else "green", bold=True)]

@@ -14,6 +14,7 @@ from tipstaff.review.assembly.summaries import file_summaries
 from tipstaff.review.config import ReviewConfig, read_config
 from tipstaff.review.repository import changed_files, diff_text, is_work_tree
 from tipstaff.review.sizing.budget import text_tokens
+from tipstaff.review.sizing.scope import repository_path
 from tipstaff.review.sops.folder import read_sops
 
 DEFAULT_WINDOW: Final = 200_000
@@ -112,9 +113,9 @@ def review_context(
         If a number or a name is not usable, or git cannot answer.
     """
     settings = (read_config(root) if config is None else config).review
-    changed = tuple(files) if files is not None else changed_files(root, base)
+    changed = tuple(map(repository_path, files)) if files is not None else changed_files(root, base)
     if task_output_tokens is None:
-        task_output_tokens = text_tokens(_difference(root, base, files))
+        task_output_tokens = text_tokens(_difference(root, base, files and changed))
     folder = read_sops(root, settings.sops)
     sops = folder.applicable(changed, scope=scope)
     summaries, notes = file_summaries(root, changed)
@@ -168,5 +169,5 @@ def expected_sops(
 ) -> dict[str, str]:
     """Return id and severity of every SOP that applies to a change; see `review_context`."""
     settings = (read_config(root) if config is None else config).review
-    changed = tuple(files) if files is not None else changed_files(root, base)
+    changed = tuple(map(repository_path, files)) if files is not None else changed_files(root, base)
     return {sop.id: sop.severity for sop in read_sops(root, settings.sops).applicable(changed, scope=scope)}

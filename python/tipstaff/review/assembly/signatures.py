@@ -86,7 +86,7 @@ _ENDINGS: Final = {
 
 
 def language_of(path: str) -> str:
-    """Return the language of a source file by its name, empty where it is none of the known."""
+    """Return the language of a source file by its name, empty for an unknown one."""
     return _ENDINGS.get(path.rpartition(".")[2].lower(), "")
 
 

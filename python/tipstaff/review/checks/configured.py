@@ -16,7 +16,7 @@ def configured_checks(root: Path, config: ReviewConfig | None = None) -> tuple[C
     Raises
     ------
     CheckConfigError
-        If the configuration cannot be meant; the message names file and line.
+        If the configuration is invalid; the message names file and line.
     ConfigError, SourceError
         See `read_config`.
     """

@@ -78,7 +78,7 @@ def repository_checks(
     Raises
     ------
     CheckConfigError
-        If the configuration cannot be meant.
+        If the configuration is invalid.
     """
     base = Path(root)
     settings = checked_config(config)

@@ -35,7 +35,7 @@ PLAIN_WORDS: Final = {
     "mvn": "mvn",
     "gradle": "gradle",
 }
-"""What the words in commands stand for where no project is known."""
+"""Values of the words in commands where no project is known."""
 
 _MAX_BYTES: Final = 1_000_000
 _PLACEHOLDER: Final = "no test specified"
@@ -190,7 +190,7 @@ class Facts:
         return shutil.which(name)
 
     def words(self) -> dict[str, str]:
-        """Return what the words in commands stand for."""
+        """Return the values of the words in commands."""
         runner, python = self._python()
         return {
             "run": runner,

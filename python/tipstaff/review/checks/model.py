@@ -82,7 +82,7 @@ class Check(Record, frozen=True, kw_only=True):
 
 
 class CheckConfigError(ConfigError):
-    """A configuration of checks cannot be meant.
+    """A configuration of checks is invalid.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ def resolve_checks(config: Mapping[str, Any] | Sequence[Any] | None) -> tuple[Ch
     Raises
     ------
     CheckConfigError
-        If the configuration cannot be meant; its `code` says why.
+        If the configuration is invalid; its `code` says why.
     """
     settings = checked_config(config)
     found: list[Check] = []

@@ -41,7 +41,7 @@ def parse_cargo(text: str) -> list[Finding]:
     panic: tuple[str, int, int, str] | None = None
     for line in _lines(text):
         if panic is not None:
-            # The message stands on the line after the place (since Rust 1.73).
+            # The message is on the line after the location (since Rust 1.73).
             path, row, column, name = panic
             found.append(Finding(path=path, line=row, column=column, message=one_line(f"{name}: {line}"), code="panic"))
             panic = None

@@ -7,7 +7,7 @@ from typing import Final
 from tipstaff.model import Record
 
 MAX_FINDINGS: Final = 500
-"""So many of one check are kept; nobody reads more."""
+"""The most that are kept of one check."""
 
 MAX_MESSAGE_CHARS: Final = 400
 

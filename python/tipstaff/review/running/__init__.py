@@ -2,5 +2,5 @@
 
 Read `results` (the records), `processes` (one command and its children), `schedule` (all of them, by dependency),
 `coverage` (thresholds), `inventory` (digests of files), `cache` (results by content),
-then `run` (all of it) and `feedback` (what an agent is told).
+then `run` (all of it) and `feedback` (the text for an agent).
 """

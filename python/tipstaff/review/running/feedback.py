@@ -1,4 +1,4 @@
-"""What a developer, person or agent, is told of failed checks: findings, and output only where there are none."""
+"""The report of failed checks for a developer, person or agent: findings, and output only where there are none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OUTCOME_WORDS: Final = {
 
 
 def feedback_text(results: Sequence[CheckResult], *, attempt: int, max_attempts: int, task: str = "") -> str:
-    """Return what the developer is told, empty where no required check failed.
+    """Return the report of failed checks, empty where no required check failed.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class CheckReport(Record, frozen=True, kw_only=True):
     changed
         The changed files that triggered checks; None where all were run.
     feedback
-        What the developer is told: empty where no required check failed.
+        The text for the developer: empty where no required check failed.
     """
 
     results: tuple[CheckResult, ...]

@@ -57,7 +57,7 @@ class CheckOptions:
     changed
         Only checks that one of these files triggers are run; all of them where None.
     use_cache
-        Whether earlier passes stand for unchanged inputs.
+        Whether earlier passes are reused for unchanged inputs.
     task
         The task's description, for the feedback.
     """

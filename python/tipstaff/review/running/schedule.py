@@ -41,13 +41,13 @@ class Watcher:
     """Told what happens; a subclass shows it."""
 
     def started(self, check: Check) -> None:
-        """Take notice that a command was started."""
+        """Handle the start of a command."""
 
     def printed(self, check: Check, data: bytes) -> None:
-        """Take in what a command printed."""
+        """Handle output of a command."""
 
     def ended(self, check: Check, ended: Ended) -> None:
-        """Take notice that a command has ended."""
+        """Handle the end of a command."""
 
     def tick(self) -> None:
         """Do what is to be done several times a second."""

@@ -62,8 +62,8 @@ def generated_by_attributes(texts: Iterable[tuple[str, str]]) -> Callable[[str],
     Returns
     -------
     Callable
-        True for a path that is ``linguist-generated`` or ``binary``, False for one that is said not to be, None where
-        nothing is said. The last line that matches decides.
+        True for a path that is ``linguist-generated`` or ``binary``, False for one marked as not generated, None where
+        nothing is stated. The last line that matches decides.
     """
     rules: list[tuple[str, Callable[[str], bool], bool]] = []
     for folder, text in texts:
@@ -77,13 +77,13 @@ def generated_by_attributes(texts: Iterable[tuple[str, str]]) -> Callable[[str],
                 if value is not None:
                     rules.append((prefix, matcher(pattern), value))
 
-    def said(path: str) -> bool | None:
+    def stated(path: str) -> bool | None:
         for prefix, match, value in reversed(rules):
             if path.startswith(prefix) and match(path[len(prefix) :]):
                 return value
         return None
 
-    return said
+    return stated
 
 
 _ATTRIBUTES: Final = {

@@ -54,7 +54,7 @@ def measure(root: Path, paths: Sequence[str], *, attributes: Iterable[str] | Non
     sizes, marks = measure_files(root, paths)
     found: dict[str, FileSize] = {}
     refused: list[str] = []
-    said = generated_by_attributes(_attributes(root, paths, attributes))
+    stated_by = generated_by_attributes(_attributes(root, paths, attributes))
     base = root.resolve()
     for path, size, mark in zip(paths, sizes, marks, strict=True):
         if size == _LINK:
@@ -69,7 +69,7 @@ def measure(root: Path, paths: Sequence[str], *, attributes: Iterable[str] | Non
         if size < 0:
             found[path] = None
             continue
-        stated = said(path)
+        stated = stated_by(path)
         flat = stated if stated is not None else (mark == _BINARY or is_generated_name(path))
         if stated is None and mark == _MARKED and not flat:
             flat = _head_says_generated(root / path)

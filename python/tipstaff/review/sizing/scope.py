@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
 from tipstaff.review.globs import any_matcher, invalid_reason, is_pattern, matcher, normal_path
+from tipstaff.review.names import text_list
 
 _PLAN_KEYS = ("in", "out", "do_not_touch")
 
@@ -57,6 +58,9 @@ def resolve_scope(
     ConfigError
         If a path leaves the repository, a glob cannot be used, or the plan has another key or value.
     """
+    if plan is not None and not isinstance(cast("object", plan), Mapping):
+        msg = f"plan: expected a mapping with {', '.join(_PLAN_KEYS)}, got {plan!r}"
+        raise ConfigError(msg)
     included, excluded, untouchable = (_patterns(plan or {}, key) for key in _PLAN_KEYS)
     for key in plan or {}:
         if key not in _PLAN_KEYS:
@@ -111,13 +115,10 @@ def repository_path(path: str) -> str:
 
 
 def _patterns(plan: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    value: Any = plan.get(key) or ()
-    if isinstance(value, str) or not all(isinstance(entry, str) for entry in value):
-        msg = f"plan: {key} must be a list of globs, got {value!r}"
-        raise ConfigError(msg)
-    for pattern in value:
+    globs = text_list(plan.get(key), f"plan: {key}", "globs")
+    for pattern in globs:
         _check_pattern(pattern, f"plan: {key}")
-    return tuple(value)
+    return globs
 
 
 def _check_pattern(pattern: str, where: str) -> None:

@@ -80,7 +80,7 @@ class Sop(Record, frozen=True, kw_only=True):
 
 
 class SopError(ConfigError):
-    """An SOP that cannot be meant; `diagnostics` says why."""
+    """An SOP that cannot be used; `diagnostics` says why."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
         first = diagnostics[0]
@@ -111,7 +111,7 @@ def parse_sop(text: str, path: str, folder: str = "") -> Sop:
     Raises
     ------
     SopError
-        If its front matter is not valid, or a value cannot be meant.
+        If its front matter is not valid, or a value is not allowed.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     front, body, start = _split(text, path)

@@ -15,7 +15,7 @@ from tipstaff.review.sops.folder import read_sops
 CODES = {
     "SOP101": "front matter that is not closed",
     "SOP102": "front matter that is not valid YAML, or not a mapping",
-    "SOP103": "a key that nobody reads",
+    "SOP103": "an unknown key",
     "SOP104": "a severity, scope or category that does not exist",
     "SOP105": "an applies_to that cannot be used",
     "SOP106": "a value of the wrong kind",

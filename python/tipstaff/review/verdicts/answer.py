@@ -65,7 +65,7 @@ class ReviewAnswer(Record, frozen=True, kw_only=True):
 
 
 class AnswerError(ConfigError):
-    """An answer that is not of the schema; the message says where."""
+    """An answer that does not match the schema; the message says where."""
 
 
 def parse_answer(text: str) -> ReviewAnswer:
@@ -79,13 +79,13 @@ def parse_answer(text: str) -> ReviewAnswer:
     Raises
     ------
     AnswerError
-        If there is no JSON object, or it is not of the schema.
+        If there is no JSON object, or it does not match the schema.
     """
     data = _object(text[:MAX_ANSWER_CHARS])
     try:
         answer = msgspec.convert(data, ReviewAnswer, strict=True)
     except msgspec.ValidationError as error:
-        msg = f"the answer is not of the schema: {error}"
+        msg = f"the answer does not match the schema: {error}"
         raise AnswerError(msg) from None
     wrong: list[str] = []
     if answer.verdict not in VERDICTS:
@@ -98,7 +98,7 @@ def parse_answer(text: str) -> ReviewAnswer:
         if one.status not in STATUSES
     ]
     if wrong:
-        msg = f"the answer is not of the schema: {'; '.join(wrong)}"
+        msg = f"the answer does not match the schema: {'; '.join(wrong)}"
         raise AnswerError(msg)
     return answer
 

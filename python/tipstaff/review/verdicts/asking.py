@@ -62,7 +62,7 @@ def ask_reviewer(model: Summarizer, context: ReviewContext, diff: str, *, task: 
     ConfigError
         If the task is to be decomposed, or the model cannot be given all of it.
     AnswerError
-        If the answer is not of the schema.
+        If the answer does not match the schema.
     SummarizerError
         If there is no answer.
     """
