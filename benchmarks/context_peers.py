@@ -30,7 +30,7 @@ PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "context.md"
 BEGIN, END = "<!-- peers: benchmarks.context_peers -->", "<!-- /peers -->"
 WINDOW: Final = 60_000
 MAX_OUTPUT: Final = 8_000
-TURNS: Final = 120
+TURNS: Final = 300
 SYSTEM: Final = "You are an engineer of the shop. Be careful."
 _CHARS_PER_TOKEN: Final = 3.4
 _LATER_SHARE: Final = 0.85
@@ -50,17 +50,19 @@ class Result:
     shares: list[float] = field(default_factory=list[float])
     problems: int = 0
     too_long: int = 0
+    refused: int = 0
     last: str = ""
 
     def row(self, changed: set[str]) -> str:
         """Return the row of the table."""
         kept = [sum(one in self.last for one in some) for some in (FACTS, CONSTRAINTS, changed)]
+        refused = f", {self.refused} refused" if self.refused else ""
         said = " | ".join(
             f"{number} of {len(some)}" for number, some in zip(kept, (FACTS, CONSTRAINTS, changed), strict=True)
         )
         return (
-            f"| {self.name} | {said} | {statistics.mean(self.tokens):,.0f} | {self.too_long} | {self.problems} "
-            f"| {statistics.mean(self.shares[1:]):.2f} | {statistics.median(self.milliseconds):.1f} |"
+            f"| {self.name} | {said} | {statistics.mean(self.tokens):,.0f} | {self.too_long}{refused} "
+            f"| {self.problems} | {statistics.mean(self.shares[1:]):.2f} | {statistics.median(self.milliseconds):.1f} |"
         )
 
 
@@ -115,7 +117,12 @@ def replayed(name: str, contender: Contender, calls: Sequence[tuple[list[Item], 
     for news, answer in calls:
         history += news
         start = time.perf_counter()
-        messages = list(contender(history))
+        try:
+            messages = list(contender(history))
+        except Exception:  # noqa: BLE001 - a peer's own way to say that it cannot make the request fit
+            found.refused += 1
+            history.append(answer)
+            continue
         found.milliseconds.append((time.perf_counter() - start) * 1e3)
         body = {"messages": messages, "tools": CHAT_TOOLS}
         tokens, wire = count(body), rules.wire(body)

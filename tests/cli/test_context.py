@@ -86,7 +86,7 @@ def test_detail_shows_why_and_what_is_gone(capsys: Capture, project: Path) -> No
     text = run(capsys, project, "detail", "memory:Workspace Memory")
     assert "Boost         +10 of 16 for symbol by StreamingLoop" in text
     assert "Cut        " in text
-    assert "section-cap, 2,000 were allowed" in text
+    assert "section-cap, 2,000 were allowed" in " ".join(text.split())
     assert "Workspace facts." in text
     second = run(capsys, project, "detail", "rules#2")
     assert "Second \\x1b[31mrules\\x07." in second

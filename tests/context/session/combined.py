@@ -12,6 +12,7 @@ from tests.context.session.servers import Provider
 from tipstaff.context import CompactionConfig, RequestAssembler, compact, prune_for_request
 
 OUTPUT = 8_000
+SYSTEM = "Be careful."
 
 
 def documented(root: Path, provider: Provider, turns: Sequence[Turn], *, usage: bool, window: int = 60_000) -> None:
@@ -47,6 +48,34 @@ def documented(root: Path, provider: Provider, turns: Sequence[Turn], *, usage: 
         call(turn.answer, turn.user)
 
 
+def pruned(provider: Provider, turns: Sequence[Turn], *, usage: bool, window: int = 60_000) -> None:
+    """Run the loop without an assembler: prune each request, compact the history where that does not fit."""
+    config = CompactionConfig(window, OUTPUT)
+    history: list[dict[str, Any]] = []
+    previous: Any = None
+    reported: Any = None
+
+    def call(blocks: list[dict[str, Any]]) -> None:
+        nonlocal history, previous, reported
+        previous = prune_for_request(history, SYSTEM, TOOLS, config=config, usage=reported, previous=previous)
+        if not previous.fits:
+            done = compact(history, SYSTEM, config=config, tools=TOOLS, usage=reported, previous=previous)
+            history = list(done.messages)
+            previous = prune_for_request(history, SYSTEM, TOOLS, config=config)
+        provider.next = blocks
+        body = {"system": SYSTEM, "tools": TOOLS, "messages": list(previous.messages), "max_tokens": OUTPUT}
+        answer = provider.take("/v1/messages", body)
+        reported = answer["usage"] if usage else None
+        history.append({"role": "assistant", "content": answer["content"]})
+
+    for turn in turns:
+        history.append({"role": "user", "content": turn.user})
+        for blocks, results in turn.rounds:
+            call(blocks)
+            history.append({"role": "user", "content": results})
+        call(turn.answer)
+
+
 def any_order(root: Path, provider: Provider, turns: Sequence[Turn], seed: int, *, window: int = 60_000) -> None:
     """Prune, compact and assemble in any order, with results and reports that may be stale."""
     chance = random.Random(seed)
@@ -65,7 +94,7 @@ def any_order(root: Path, provider: Provider, turns: Sequence[Turn], seed: int, 
             if step < 0.35:
                 previous = prune_for_request(
                     history,
-                    "Be careful.",
+                    SYSTEM,
                     TOOLS,
                     config=config,
                     usage=used,
@@ -78,13 +107,11 @@ def any_order(root: Path, provider: Provider, turns: Sequence[Turn], seed: int, 
                 previous = request.pruned if chance.random() < 0.5 else previous
             else:
                 source = sent if chance.random() < 0.5 else history
-                done = compact(
-                    source, "Be careful.", config=config, tools=TOOLS, usage=used, force=chance.random() < 0.05
-                )
+                done = compact(source, SYSTEM, config=config, tools=TOOLS, usage=used, force=chance.random() < 0.05)
                 history = list(done.messages)
                 sent = list(history)
         provider.next = blocks
-        answer = provider.take("/v1/messages", {"system": "Be careful.", "tools": TOOLS, "messages": sent})
+        answer = provider.take("/v1/messages", {"system": SYSTEM, "tools": TOOLS, "messages": sent})
         reported = answer["usage"]
         history.append({"role": "assistant", "content": answer["content"]})
 

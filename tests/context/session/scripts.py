@@ -6,6 +6,7 @@ The script is in the shape of the Messages API; `servers` turns it into the answ
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,7 +68,14 @@ def code(chance: random.Random, lines: int) -> str:
     )
 
 
-def script(seed: int = 1, turns: int = 300, *, thinking: bool = True, huge: bool = True) -> list[Turn]:
+def script(
+    seed: int = 1,
+    turns: int = 300,
+    *,
+    thinking: bool = True,
+    huge: bool = True,
+    rounds: Sequence[int] = (0, 1, 1, 2, 2, 3, 5),
+) -> list[Turn]:
     """Return a session of so many turns of the user, one to six calls of the model in each."""
     chance = random.Random(seed)
     found: list[Turn] = []
@@ -87,7 +95,7 @@ def script(seed: int = 1, turns: int = 300, *, thinking: bool = True, huge: bool
         if number < len(FACTS) * 4 and number % 4 == 1:
             said += f" Remember that {FACTS[number // 4]}."
         turn = Turn(said)
-        for _ in range(chance.choice((0, 1, 1, 2, 2, 3, 5))):
+        for _ in range(chance.choice(rounds)):
             blocks = thought()
             if chance.random() < 0.6:
                 blocks.append({"type": "text", "text": prose(chance, 15)})

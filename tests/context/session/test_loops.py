@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.context.session.combined import any_order, documented
+from tests.context.session.combined import any_order, documented, pruned
 from tests.context.session.loops import RUNS, run_anthropic, sent_text
 from tests.context.session.scripts import CONSTRAINTS, FACTS, TOOLS, script
 from tests.context.session.servers import Provider, served
@@ -48,6 +48,28 @@ def test_a_session_breaks_no_rule_and_stays_within_its_window(
     # A later session finds what was learned.
     memory = {tier.tier: tier.text for tier in MemoryTiers(tmp_path, home=tmp_path).load()}
     assert CONSTRAINTS[0] in memory["Auto-Memory"]
+
+
+@pytest.mark.parametrize("api", sorted(RUNS))
+def test_three_hundred_turns(api: str, tmp_path: Path) -> None:
+    provider = Provider(WINDOW, OUTPUT)
+    found = session(tmp_path, api)
+    with served(provider) as url:
+        RUNS[api](found, provider, url, script(8, 300, rounds=(0, 0, 1)))
+    assert len(provider.log.tokens) > 380
+    assert provider.log.problems == []
+    assert provider.log.too_long == 0
+    assert provider.log.share >= 0.95
+    assert provider.log.cost <= 0.17
+    assert [fact for fact in (*FACTS, *CONSTRAINTS) if fact not in sent_text(provider)] == []
+
+
+@pytest.mark.parametrize("usage", [True, False])
+def test_pruning_and_compaction_without_an_assembler(usage: bool) -> None:
+    provider = Provider(WINDOW, 8_000, usage=usage)
+    pruned(provider, script(9, 60), usage=usage, window=WINDOW)
+    assert provider.log.problems == []
+    assert provider.log.too_long == 0
 
 
 @pytest.mark.parametrize("usage", [True, False])

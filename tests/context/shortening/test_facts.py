@@ -88,3 +88,14 @@ texts = st.tuples(st.lists(st.text(max_size=20), max_size=4, unique=True).map(tu
 def test_what_is_written_is_read_back(facts: Facts) -> None:
     assert read_facts("before\n" + facts.render() + "\nafter") == facts
     assert facts.merged(facts) == facts
+
+
+def test_where_room_is_short_plain_demands_outlive_sentences_with_a_word_of_many_meanings() -> None:
+    wishes = tuple(f"The totals of region {number} stay in the table" for number in range(400))
+    demands = ("Never touch the folder legacy", "Remember that the port is 5544")
+    facts = Facts(files=("a.py", "b.py"), constraints=(*demands, *wishes))
+    short = facts.within(300, lambda text: len(text) // 4)
+    assert short.constraints[:2] == demands
+    assert short.files == ("a.py", "b.py")
+    assert 2 < len(short.constraints) < 40
+    assert short.constraints[-1] == wishes[-1]

@@ -57,17 +57,21 @@ _DECISION: Final = re.compile(
     re.IGNORECASE,
 )
 _DEMAND: Final = re.compile(
-    r"\b(?:must(?:n't)?|never|always|do not|don't|dont|only|should(?:n't)?|shall|keep|avoid|ensure|"
-    r"make sure|at most|at least|"
-    r"no more than|no less than|without|prefer|remember|note that|required?|requires|forbidden|"
-    r"not allowed|may not|cannot|"
-    r"can't|stays?|below|under no|instead|important|use|leave|ask)\b"
-    r"|\b(?:nie|niemals|immer|muss|müssen|darf|nicht|nur|ohne|nunca|siempre|debe|no|solo|sin|jamais|toujours|doit|pas|"
-    r"sans|sempre|deve|não|mai|sem)\b|никогда|всегда|нельзя|должн|не\b|только|без"
+    r"\b(?:must(?:n't)?|never|always|do not|don't|dont|only|shall|keep|avoid|ensure|make sure|at most|at least|"
+    r"no more than|no less than|remember|note that|required?|requires|forbidden|not allowed|may not|cannot|can't|"
+    r"under no|important)\b"
+    r"|\b(?:nie|niemals|immer|muss|müssen|darf|nur|nunca|siempre|debe|solo|jamais|toujours|doit|sempre|deve)\b"
+    r"|никогда|всегда|нельзя|должн|только"
     r"|不要|不得|不能|禁止|必须|必須|务必|總是|总是|只能|永远|しない|ないで|ください|必ず|だけ|禁じ|하지\s?마|반드시|항상|절대"
     r"|कभी|हमेशा|मत|ไม่|ต้อง|ห้าม|لا\s|يجب|دائم|ممنوع|אסור|תמיד|חייב",
     re.IGNORECASE,
 )
+_WISH: Final = re.compile(
+    r"\b(?:should(?:n't)?|without|prefer|stays?|below|instead|use|leave|ask)\b"
+    r"|\b(?:nicht|ohne|no|sin|pas|sans|não|mai|sem)\b|не\b|без",
+    re.IGNORECASE,
+)
+"""Words of demands that are as often words of anything else: where room is short, such sentences go first."""
 
 
 class Facts(Record, frozen=True):
@@ -141,23 +145,29 @@ class Facts(Record, frozen=True):
         )
 
     def within(self, tokens: int, count: TextCounter) -> Facts:
-        """Return as many facts as so many tokens allow: demands and open tasks first, commands last, newest first."""
+        """Return as many facts as so many tokens allow, the newest of each kind: demands and open tasks first.
+
+        Sentences that are demands only by a word of many meanings come after all else.
+        """
         whole = self.render()
         if not whole or count(whole) <= tokens:
             return self
         room = tokens - count(f"{_OPEN}\n{_CLOSE}") - 2
-        kept: dict[str, Any] = {}
-        for name in _LABELS:
-            values: tuple[str, ...] = getattr(self, name)
-            found: list[str] = []
-            for value in reversed(values):
+        wishes = {one for one in self.constraints if _DEMAND.search(one) is None}
+        kept: dict[str, set[str]] = {name: set() for name in _LABELS}
+        passes = [(name, getattr(self, name)) for name in _LABELS] + [("constraints", self.constraints)]
+        for number, (name, values) in enumerate(passes):
+            for value in reversed(cast("tuple[str, ...]", values)):
+                if name == "constraints" and (value in wishes) == (number == 0):
+                    continue
                 cost = count(_line(name, value)) + 1
                 if cost > room:
                     break
                 room -= cost
-                found.append(value)
-            kept[name] = tuple(reversed(found))
-        return self.replace(**kept)
+                kept[name].add(value)
+        return self.replace(
+            **{name: tuple(one for one in getattr(self, name) if one in kept[name]) for name in _LABELS}
+        )
 
     def render(self) -> str:
         """Return the facts as a block of text that `read_facts` reads back; empty without any."""
@@ -206,7 +216,7 @@ def extract_facts(messages: Sequence[Message]) -> Facts:
                         errors.append(_cut(said, MAX_ERROR_CHARS))
             elif kind == "text" and EXTENSION not in block:
                 found = demands if user else decisions
-                found += sentences(str(block.get("text") or ""), _DEMAND if user else _DECISION)
+                found += sentences(str(block.get("text") or ""), *((_DEMAND, _WISH) if user else (_DECISION,)))
     files: list[str] = []
     commands: list[str] = []
     failures: list[str] = []
@@ -249,12 +259,12 @@ def has_failed(block: Mapping[str, Any], said: str) -> bool:
     return _FAILED.search(said) is not None
 
 
-def sentences(text: str, pattern: re.Pattern[str]) -> list[str]:
-    """Return the sentences of a text that a pattern is found in, on one line each."""
+def sentences(text: str, *patterns: re.Pattern[str]) -> list[str]:
+    """Return the sentences of a text in which one of the patterns is found, on one line each."""
     found: dict[str, None] = {}
     for sentence in _SENTENCE.split(text):
         plain = _SPACE.sub(" ", sentence).strip(" -*#>\t")
-        if 6 <= len(plain) <= MAX_SENTENCE_CHARS and pattern.search(plain):
+        if 6 <= len(plain) <= MAX_SENTENCE_CHARS and any(one.search(plain) for one in patterns):
             found[plain] = None
     return list(found)
 

@@ -119,12 +119,12 @@ class TokenEstimator:
         if " the " in sample:
             return 1.0
         words = sample.lower().split()
-        found = [language for word in words if (language := _LANGUAGE_OF.get(word)) is not None]
+        found = [languages for word in words if (languages := _LANGUAGE_OF.get(word)) is not None]
         if len(found) < max(2, _LEAST_SIGNS * len(words)):
             return 1.0
         hits: dict[str, int] = {}
-        for languages in found:
-            for language in languages:
+        for known in found:
+            for language in known:
                 hits[language] = hits.get(language, 0) + 1
         best = max(hits, key=hits.__getitem__)
         return self._factors[best] if hits[best] > 1 else 1.0
