@@ -15,6 +15,7 @@ const folder = process.argv[2];
 const load = name => import(pathToFileURL(join(folder, 'dist', `${name}.js`)).href);
 const { GuidanceCompiler } = await load('compiler');
 const { HashEmbeddingProvider, ShardRetriever } = await load('retriever');
+const { EnforcementGates } = await load('gates');
 const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 // Each operation is prepared from its input; `call(i)` is what is timed, `between` runs untimed before each call.
@@ -39,6 +40,16 @@ const operations = {
       between: () => { provider = new HashEmbeddingProvider(dimensions); },
       call: i => provider.embed(texts[i % texts.length]),
       describe: vector => Array.from(vector),
+    };
+  },
+
+  // Each command `times` times, one after the other.
+  gates({ commands, times }) {
+    const gates = new EnforcementGates();
+    return {
+      summary: commands.length * times,
+      call: () => { let found = 0; for (let i = 0; i < times; i++) for (const one of commands) found += gates.evaluateCommand(one).length; return found; },
+      describe: found => found,
     };
   },
 

@@ -282,9 +282,9 @@ class Copilot(Client):
     name = "copilot"
     settings = ".github/hooks/tipstaff.json"
     shell_names = ("bash",)
-    modes: ClassVar[dict[str, list[str]]] = {name: ["--allow-all-tools", "--allow-all-paths", "--trust-folder"] for name in ("free", "all-tools")} | {
-        "untrusted": ["--allow-all-tools", "--allow-all-paths"]
-    }
+    modes: ClassVar[dict[str, list[str]]] = {
+        name: ["--allow-all-tools", "--allow-all-paths", "--trust-folder"] for name in ("free", "all-tools")
+    } | {"untrusted": ["--allow-all-tools", "--allow-all-paths"]}
 
     def environment(self, url: str) -> dict[str, str]:
         return {
@@ -338,7 +338,9 @@ class QwenCode(Client):
     settings = ".qwen/settings.json"
     foreign = '{\n  "ui": {"hideTips": true},\n  "hooks": { "PreToolUse": [ { "matcher": "Nothing", "hooks": [ { "type": "command", "command": "true" } ] } ] }\n}\n'
     shell_names = ("run_shell_command",)
-    modes: ClassVar[dict[str, list[str]]] = {name: ["--approval-mode", "yolo"] for name in ("free", "all-tools", "untrusted")}
+    modes: ClassVar[dict[str, list[str]]] = {
+        name: ["--approval-mode", "yolo"] for name in ("free", "all-tools", "untrusted")
+    }
 
     def program(self) -> list[str]:
         return [str(self.node), str(self.modules / "@qwen-code/qwen-code/cli.js")]
@@ -389,6 +391,9 @@ class OpenCode(Client):
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+            # It waits for its plugin package; nobody answers here, and that at once.
+            "npm_config_registry": "http://127.0.0.1:9",
+            "npm_config_fetch_retries": "0",
         }
 
     def prepare(self, repository: Path, url: str) -> None:

@@ -15,7 +15,14 @@ class ClaudeCode(AgentHost):
 
     name = "claude"
     title = "Claude Code"
-    events = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "PreCompact")
+    events: tuple[str, ...] = (
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "UserPromptSubmit",
+        "SessionStart",
+        "PreCompact",
+    )
     tool_event = "PreToolUse"
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
