@@ -325,13 +325,6 @@ class Copilot(Client):
         given = {"description": "Help", "name": "helper", "prompt": prompt, "agent_type": "general-purpose"}
         return [ToolCall(("task",), given)]
 
-    def typed(self, command: str) -> list[ToolCall]:
-        start = {"command": "bash --norc", "description": "A shell", "mode": "async", "shellId": "one"}
-        return [
-            ToolCall(("bash",), start),
-            ToolCall(("write_bash",), {"shellId": "one", "input": command + "{enter}", "delay": 2}),
-        ]
-
 
 class QwenCode(Client):
     name = "qwen"
