@@ -329,7 +329,7 @@ class Copilot(Client):
 class QwenCode(Client):
     name = "qwen"
     settings = ".qwen/settings.json"
-    foreign = '{\n  "ui": {"hideTips": true},\n  "hooks": { "PreToolUse": [ { "matcher": "Nothing", "hooks": [ { "type": "command", "command": "true" } ] } ] }\n}\n'
+    foreign = '{\n  "$version": 4,\n  "ui": {"hideTips": true},\n  "hooks": { "PreToolUse": [ { "matcher": "Nothing", "hooks": [ { "type": "command", "command": "true" } ] } ] }\n}\n'
     shell_names = ("run_shell_command",)
     modes: ClassVar[dict[str, list[str]]] = {
         name: ["--approval-mode", "yolo"] for name in ("free", "all-tools", "untrusted")
@@ -354,6 +354,7 @@ class QwenCode(Client):
             "security": {"auth": {"selectedType": "openai"}},
             "privacy": {"usageStatisticsEnabled": False},
             "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+            "tools": {"toolSearch": {"enabled": False}},  # or servers' tools are offered by a search alone
             "mcpServers": {"db": {"command": SERVER[0], "args": SERVER[1:], "trust": True}},
         }
         path.write_text(json.dumps({**settings, **({"hooks": kept["hooks"]} if "hooks" in kept else {})}))
