@@ -334,8 +334,8 @@ class ContextSession:
         """Return what the next request takes of the model's window, by region, and what would leave it first."""
         from tipstaff.context.session.regions import filled_window
 
-        fixed = self._meter.fixed(self._system or "", self._tools, self._tools_key)
-        return filled_window(self.config, self._meter, fixed, self._view)
+        fixed = self._meter.fixed(self._state.system or "", self._tools, self._tools_key)
+        return filled_window(self.config, self._meter, fixed, self._state.view)
 
     # -- taking in --------------------------------------------------------------------------------------------------
 
