@@ -338,7 +338,13 @@ GROUPS: Final = (
     ),
     Group(
         "calls",
-        ("CALL_COMMAND_US", "CALL_COMMAND_VS_NODE", "CALL_TOOL_US", "CALL_THREADS_SMALL", "CALL_THREADS_LARGE"),
+        (
+            "CALL_COMMAND_US",
+            "CALL_COMMAND_VS_NODE",
+            "CALL_TOOL_US",
+            "CALL_SMALL_THREADS_VS_ONE",
+            "CALL_LARGE_THREADS_VS_ONE",
+        ),
         _of("bars_calls", "calls", "threads"),
     ),
     Group("threads", ("GATE_THREADS_VS_PROCESSES",), _of("bars_gates", "threads")),

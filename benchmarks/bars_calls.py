@@ -245,13 +245,17 @@ def threads() -> list[Row]:
     return [
         Row(
             "small calls in four threads, times one, the worst",
-            "CALL_THREADS_SMALL",
+            "CALL_SMALL_THREADS_VS_ONE",
             [least.threads],
             False,
             least.name,
         ),
         Row(
-            "large calls in four threads, times one, the worst", "CALL_THREADS_LARGE", [most.threads], False, most.name
+            "large calls in four threads, times one, the worst",
+            "CALL_LARGE_THREADS_VS_ONE",
+            [most.threads],
+            False,
+            most.name,
         ),
     ]
 

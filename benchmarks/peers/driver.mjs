@@ -15,7 +15,6 @@ const folder = process.argv[2];
 const load = name => import(pathToFileURL(join(folder, 'dist', `${name}.js`)).href);
 const { GuidanceCompiler } = await load('compiler');
 const { HashEmbeddingProvider, ShardRetriever } = await load('retriever');
-const { EnforcementGates } = await load('gates');
 const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 // Each operation is prepared from its input; `call(i)` is what is timed, `between` runs untimed before each call.
@@ -44,7 +43,8 @@ const operations = {
   },
 
   // Each command `times` times, one after the other.
-  gates({ commands, times }) {
+  async gates({ commands, times }) {
+    const { EnforcementGates } = await load('gates');
     const gates = new EnforcementGates();
     return {
       summary: commands.length * times,

@@ -131,8 +131,8 @@ processes do neither. Threads that waited for each other would reach a half."""
 CALL_COMMAND_US: Final = 1.2
 CALL_COMMAND_VS_NODE: Final = 1.5
 CALL_TOOL_US: Final = 2.5
-CALL_THREADS_SMALL: Final = 0.95
-CALL_THREADS_LARGE: Final = 1.6
+CALL_SMALL_THREADS_VS_ONE: Final = 0.95
+CALL_LARGE_THREADS_VS_ONE: Final = 1.6
 """What an orchestrator in Python feels: the public calls themselves, with all that is around their kernels."""
 
 # Bars of scale, with the static embedding, in one run.
