@@ -48,7 +48,10 @@ def asked(bench: Bench, command: str, host: str = "claude") -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", [".claude/settings.json", ".codex/hooks.json", ".github/hooks/tipstaff.json", ".opencode/plugins/tipstaff.js"])
+@pytest.mark.parametrize(
+    "name",
+    [".claude/settings.json", ".codex/hooks.json", ".github/hooks/tipstaff.json", ".opencode/plugins/tipstaff.js"],
+)
 @pytest.mark.parametrize("version", ["2", "4"])
 def test_a_stash_of_a_registration_that_is_not_committed(
     bench: Bench, repository: Path, name: str, version: str
