@@ -153,6 +153,8 @@ def test_a_handler_that_somebody_moved_into_a_group_goes_alone(tmp_path: Path) -
         (b"[1]", "one JSON object"),
         (b'{"hooks": []}', "not what the host documents"),
         (b'{"hooks": {"PreToolUse": {}, "BeforeTool": {}, "preToolUse": {}}}', "not what the host documents"),
+        (b'{"hooks": {}, "hooks": {}}', "stands there twice"),
+        (b'{"hooks": {"Stop": [], "a": 1, "Stop": []}}', "stands there twice"),
         (b"\xff\xfe{}", "no UTF-8"),
         (b"[" * 200_000, "nested too deeply"),
     ],
