@@ -336,6 +336,17 @@ GROUPS: Final = (
         ("GATE_60_CHARS_VS_NODE", "GATE_60_CHARS_VS_TREE_SITTER", "GATE_60_CHARS_VS_PYTHON_RE"),
         _of("bars_gates", "gates"),
     ),
+    Group(
+        "calls",
+        (
+            "CALL_COMMAND_US",
+            "CALL_COMMAND_VS_NODE",
+            "CALL_TOOL_US",
+            "CALL_SMALL_THREADS_VS_ONE",
+            "CALL_LARGE_THREADS_VS_ONE",
+        ),
+        _of("bars_calls", "calls", "threads"),
+    ),
     Group("threads", ("GATE_THREADS_VS_PROCESSES",), _of("bars_gates", "threads")),
     Group(
         "scale",

@@ -133,11 +133,18 @@ def query_terms(lexicon, str text not None):
     cdef int64_t n
     cdef int64_t i
     try:
-        with nogil:
+        if span.size < 4096:
             n = all_terms(opened, span, found, MOST_TERMS)
+        else:
+            with nogil:
+                n = all_terms(opened, span, found, MOST_TERMS)
         return [found[i] for i in range(n)]
     finally:
         free(found)
+
+
+cdef enum:
+    FEW_RULES = 4096
 
 
 cdef class FusedSearch:
@@ -254,11 +261,18 @@ cdef class FusedSearch:
         cdef FusedAnswer answer
         cdef int64_t i
         try:
-            with nogil:
+            # Few rules are found sooner than another thread would get the interpreter's lock and this one get it back.
+            if n < FEW_RULES and asked.size < 4096:
                 answer = search(
                     kernels[0], self._table, self._lexicon, self._index, asked, said, place, extras, scratch, rows,
                     scores, meanings, wanted,
                 )
+            else:
+                with nogil:
+                    answer = search(
+                        kernels[0], self._table, self._lexicon, self._index, asked, said, place, extras, scratch, rows,
+                        scores, meanings, wanted,
+                    )
             return (
                 [rows[i] for i in range(answer.found)],
                 [scores[i] for i in range(answer.found)],

@@ -476,7 +476,8 @@ cdef class Judge:
 
     def command(self, str text not None, int dialect, Place place not None):
         """Return whether no gate finds anything in a command; False also where that takes a closer look."""
-        cdef Verdict verdict
+        cdef Room* room = &own_room()
+        cdef Verdict* verdict = &room.verdict()
         cdef Call call
         cdef Field field
         cdef Py_ssize_t size = 0
@@ -492,10 +493,10 @@ cdef class Judge:
         call.place = &place.place
         set_dialect(call, dialect)
         if size < LARGE:
-            judge(self.policy.image, self.used, call, &field, own_room(), NULL, &verdict, NULL)
+            judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
             return verdict.count == 0 and (not self.watches or self.watch.is_clean(field.text))
         with nogil:
-            judge(self.policy.image, self.used, call, &field, own_room(), NULL, &verdict, NULL)
+            judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
             clean = verdict.count == 0 and (not self.watches or self.watch.is_clean(field.text))
         return clean
 
@@ -515,7 +516,8 @@ cdef class Judge:
         places
             Directories that were met, to their places.
         """
-        cdef Verdict verdict
+        cdef Room* room = &own_room()
+        cdef Verdict* verdict = &room.verdict()
         cdef Call call
         cdef Field fields[FEW_FIELDS]
         cdef uint32_t count = 0
@@ -559,10 +561,10 @@ cdef class Judge:
         call.place = &where.place
         set_dialect(call, dialect)
         if total < LARGE:
-            judge(self.policy.image, self.used, call, fields, own_room(), NULL, &verdict, NULL)
+            judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
             return verdict.count == 0 and self.no_secrets(fields, count)
         with nogil:
-            judge(self.policy.image, self.used, call, fields, own_room(), NULL, &verdict, NULL)
+            judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
             clean = verdict.count == 0 and self.no_secrets(fields, count)
         return clean
 

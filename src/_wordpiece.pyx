@@ -141,8 +141,12 @@ def wordpiece_embed(table, str text not None, *, isa=None):
         encoded = text.encode("utf-8", "surrogatepass")
         span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
         span.size = PyBytes_GET_SIZE(encoded)
-    with nogil:
+    # A short text is done sooner than another thread would get the interpreter's lock and this one get it back.
+    if span.size < 4096:
         kernels.embed(words, span, place)
+    else:
+        with nogil:
+            kernels.embed(words, span, place)
     return memoryview(out).cast("f")
 
 

@@ -57,6 +57,8 @@ class Room {
     block.tree->clear();
     return *block.tree;
   }
+  // Making one anew takes as long as judging some commands.
+  Verdict& verdict() noexcept { return verdict_; }
 
  private:
   struct Block {
@@ -64,6 +66,7 @@ class Room {
     std::unique_ptr<Tree> tree;
   };
   Block small_, large_;
+  Verdict verdict_;
 };
 
 inline Room& own_room() {

@@ -151,6 +151,7 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
 
     cdef cppclass Room:
         Tree& tree(size_t) except +
+        Verdict& verdict() noexcept
 
     cdef cppclass Trace "tipstaff::gate::rules::Trace":
         Trace()

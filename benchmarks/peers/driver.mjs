@@ -42,6 +42,17 @@ const operations = {
     };
   },
 
+  // Each command `times` times, one after the other.
+  async gates({ commands, times }) {
+    const { EnforcementGates } = await load('gates');
+    const gates = new EnforcementGates();
+    return {
+      summary: commands.length * times,
+      call: () => { let found = 0; for (let i = 0; i < times; i++) for (const one of commands) found += gates.evaluateCommand(one).length; return found; },
+      describe: found => found,
+    };
+  },
+
   // `seen`: whether the provider may remember the task's vector from an earlier call.
   async retrieve({ bundle, tasks, seen }) {
     const provider = new HashEmbeddingProvider(384);

@@ -372,7 +372,7 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   void* memory = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return withhold(event, json, &reply);
   Writer out(static_cast<char*>(memory), room);
-  if (event.host == Host::gemini || event.host == Host::codex) {
+  if (event.host == Host::gemini || event.host == Host::codex || event.host == Host::qwen) {
     out.raw(reply.reason).raw("\n\n");
     const std::uint32_t shown = json.find(event.output, "llmContent");
     gather(json, shown != kNoNode ? shown : event.output, out);
@@ -434,6 +434,7 @@ void withhold(const HookEvent& event, const Json& json, Reply* reply) noexcept {
   reply->reason = kReason;
   switch (event.host) {
     case Host::gemini:
+    case Host::qwen:
     case Host::codex: reply->replacement = kReason; return;
     case Host::cursor:
       if (!gate::ascii::starts_with(event.tool, "mcp:")) {

@@ -128,6 +128,12 @@ GATE_60_CHARS_VS_PYTHON_RE: Final = 50.0
 GATE_THREADS_VS_PROCESSES: Final = 0.75
 """Two threads take the texts of a call over from Python one after the other, and begin anew with each call; two
 processes do neither. Threads that waited for each other would reach a half."""
+CALL_COMMAND_US: Final = 1.2
+CALL_COMMAND_VS_NODE: Final = 1.5
+CALL_TOOL_US: Final = 2.5
+CALL_SMALL_THREADS_VS_ONE: Final = 0.95
+CALL_LARGE_THREADS_VS_ONE: Final = 1.6
+"""What an orchestrator in Python feels: the public calls themselves, with all that is around their kernels."""
 
 # Bars of scale, with the static embedding, in one run.
 EMBED_100_CHARS_US: Final = 5.0

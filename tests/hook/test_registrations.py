@@ -48,7 +48,10 @@ def asked(bench: Bench, command: str, host: str = "claude") -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", [".claude/settings.json", ".codex/hooks.json", ".github/hooks/tipstaff.json"])
+@pytest.mark.parametrize(
+    "name",
+    [".claude/settings.json", ".codex/hooks.json", ".github/hooks/tipstaff.json", ".opencode/plugins/tipstaff.js"],
+)
 @pytest.mark.parametrize("version", ["2", "4"])
 def test_a_stash_of_a_registration_that_is_not_committed(
     bench: Bench, repository: Path, name: str, version: str
@@ -72,7 +75,7 @@ def test_a_stash_of_a_registration_that_is_not_committed(
     assert not asked(bench, "git stash")
     path.write_text(path.read_text() + "\n")
     for command in ("git stash", "git stash push -m x", "git -C . stash save wip", "git add a.txt && git stash -k", "git stash push -- .",
-                    f"git stash push -- {name}", "git stash -- .claude .codex .github"):  # fmt: skip
+                    f"git stash push -- {name}", "git stash -- .claude .codex .github .opencode"):  # fmt: skip
         assert asked(bench, command), command
     for command in (
         "git stash list",

@@ -35,6 +35,13 @@ COMMANDS = (
     "rm .github/hooks/tipstaff.json",
     "mv .cursor .cursor.off",
     "echo '' > .tipstaff/gates.toml",
+    "echo '{}' > .qwen/settings.json",
+    "rm .opencode/plugins/tipstaff.js",
+    "cp x.js ~/.config/opencode/plugins/tipstaff.js",
+    "echo > ~/.config/opencode/plugins/tipstaff.js",
+    "echo '{}' > ~/.gemini/trustedFolders.json",
+    "sed -i d ~/.codex/config.toml",
+    "echo x > ~/.copilot/config.json",
     "pip uninstall -y tipstaff",
 )
 HARMLESS = (

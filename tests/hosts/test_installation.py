@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,8 @@ def test_a_handler_that_somebody_moved_into_a_group_goes_alone(tmp_path: Path) -
         (b"[1]", "one JSON object"),
         (b'{"hooks": []}', "not what the host documents"),
         (b'{"hooks": {"PreToolUse": {}, "BeforeTool": {}, "preToolUse": {}}}', "not what the host documents"),
+        (b'{"hooks": {}, "hooks": {}}', "stands there twice"),
+        (b'{"hooks": {"Stop": [], "a": 1, "Stop": []}}', "stands there twice"),
         (b"\xff\xfe{}", "no UTF-8"),
         (b"[" * 200_000, "nested too deeply"),
     ],
@@ -266,3 +269,15 @@ def test_entries_are_what_each_host_documents() -> None:
     )
     for entry in entries.values():
         assert "python" not in json.dumps(entry)
+
+
+@pytest.mark.parametrize(
+    ("platform", "parts"), [("linux", "/etc/"), ("darwin", "/Library/Application Support/"), ("win32", "C:\\Program")]
+)
+def test_settings_of_a_machine_lie_where_vendors_say(
+    monkeypatch: pytest.MonkeyPatch, platform: str, parts: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    for name in ("claude", "gemini", "cursor", "qwen"):
+        *_, machine = host_named(name).other_files(Path("/p"), Path("/h"))
+        assert str(machine).startswith(parts), name

@@ -21,15 +21,20 @@ Seen = tuple[bool | None, str]
 CHECKS: Final[dict[str, tuple[str, Callable[[Bench], Seen]]]] = {}
 BEFORE: Final = frozenset({"PreToolUse", "preToolUse", "BeforeTool"})
 
+_NO_MASK: Final = (
+    "its event of a failed call takes no other text: the model is told not to repeat it, and it is recorded"
+)
+_NO_EVENT: Final = "no event is sent for a server's call that failed"
 LIMITS: Final = {
-    ("claude", "masks-failing"): "its PostToolUseFailure takes no other text: the model is told not to repeat it",
-    ("claude", "masks-failed-server"): "the same",
-    ("codex", "masks-failed-server"): "no event is sent for a server's call that failed",
-    (
-        "copilot",
-        "masks-failed-server",
-    ): "its postToolUseFailure takes no other text: the model is told not to repeat it",
-    ("qwen", "masks-failed-server"): "its PostToolUseFailure takes no other text: the model is told not to repeat it",
+    ("claude", "masks-failing"): _NO_MASK,
+    ("claude", "masks-failed-server"): _NO_MASK,
+    ("codex", "masks-failed-server"): _NO_EVENT,
+    ("codex", "tells-failed"): _NO_EVENT,
+    ("copilot", "masks-failed-server"): _NO_MASK,
+    ("qwen", "masks-failing"): _NO_MASK,
+    ("qwen", "masks-failed-server"): _NO_MASK,
+    ("opencode", "masks-failed-server"): _NO_EVENT,
+    ("opencode", "tells-failed"): _NO_EVENT,
 }
 """What a program does not let a hook do."""
 

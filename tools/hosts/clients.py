@@ -325,18 +325,11 @@ class Copilot(Client):
         given = {"description": "Help", "name": "helper", "prompt": prompt, "agent_type": "general-purpose"}
         return [ToolCall(("task",), given)]
 
-    def typed(self, command: str) -> list[ToolCall]:
-        start = {"command": "bash --norc", "description": "A shell", "mode": "async", "shellId": "one"}
-        return [
-            ToolCall(("bash",), start),
-            ToolCall(("write_bash",), {"shellId": "one", "input": command + "{enter}", "delay": 2}),
-        ]
-
 
 class QwenCode(Client):
     name = "qwen"
     settings = ".qwen/settings.json"
-    foreign = '{\n  "ui": {"hideTips": true},\n  "hooks": { "PreToolUse": [ { "matcher": "Nothing", "hooks": [ { "type": "command", "command": "true" } ] } ] }\n}\n'
+    foreign = '{\n  "$version": 4,\n  "ui": {"hideTips": true},\n  "hooks": { "PreToolUse": [ { "matcher": "Nothing", "hooks": [ { "type": "command", "command": "true" } ] } ] }\n}\n'
     shell_names = ("run_shell_command",)
     modes: ClassVar[dict[str, list[str]]] = {
         name: ["--approval-mode", "yolo"] for name in ("free", "all-tools", "untrusted")
@@ -361,6 +354,7 @@ class QwenCode(Client):
             "security": {"auth": {"selectedType": "openai"}},
             "privacy": {"usageStatisticsEnabled": False},
             "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+            "tools": {"toolSearch": {"enabled": False}},  # or servers' tools are offered by a search alone
             "mcpServers": {"db": {"command": SERVER[0], "args": SERVER[1:], "trust": True}},
         }
         path.write_text(json.dumps({**settings, **({"hooks": kept["hooks"]} if "hooks" in kept else {})}))
@@ -391,6 +385,9 @@ class OpenCode(Client):
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+            # It waits for its plugin package; nobody answers here, and that at once.
+            "npm_config_registry": "http://127.0.0.1:9",
+            "npm_config_fetch_retries": "0",
         }
 
     def prepare(self, repository: Path, url: str) -> None:

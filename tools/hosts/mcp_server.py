@@ -26,12 +26,13 @@ def answer(method: str, given: dict[str, object]) -> dict[str, object]:
     return {name: []} if name in {"resources", "prompts"} else {}
 
 
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" in asked:
-        reply = {
-            "jsonrpc": "2.0",
-            "id": asked["id"],
-            "result": answer(asked.get("method", ""), asked.get("params") or {}),
-        }
-        print(json.dumps(reply), flush=True)
+if __name__ == "__main__":
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "id" in asked:
+            reply = {
+                "jsonrpc": "2.0",
+                "id": asked["id"],
+                "result": answer(asked.get("method", ""), asked.get("params") or {}),
+            }
+            print(json.dumps(reply), flush=True)

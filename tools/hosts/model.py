@@ -68,7 +68,7 @@ class ModelServer:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def log_message(self, *_: object) -> None:
+            def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
                 pass
 
             def do_GET(self) -> None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from tipstaff.hosts.host import TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope, did_not_run, home_folder
+from tipstaff.hosts.host import (
+    TIMEOUT_S,
+    AgentHost,
+    Effect,
+    HookRun,
+    Registered,
+    Scope,
+    did_not_run,
+    home_folder,
+    machine_file,
+)
 
 OF_TOOLS: Final = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
 
@@ -15,7 +25,14 @@ class ClaudeCode(AgentHost):
 
     name = "claude"
     title = "Claude Code"
-    events = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "PreCompact")
+    events: tuple[str, ...] = (
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "UserPromptSubmit",
+        "SessionStart",
+        "PreCompact",
+    )
     tool_event = "PreToolUse"
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
@@ -26,7 +43,12 @@ class ClaudeCode(AgentHost):
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return the project's settings of one person, and those of the machine's owner."""
         del home
-        return (root / ".claude" / "settings.local.json", Path("/etc/claude-code/managed-settings.json"))
+        machine = machine_file(
+            "/etc/claude-code/managed-settings.json",
+            "/Library/Application Support/ClaudeCode/managed-settings.json",
+            r"C:\Program Files\ClaudeCode\managed-settings.json",
+        )
+        return (root / ".claude" / "settings.local.json", machine)
 
     def entry(self, event: str, program: Path) -> dict[str, Any]:
         """Return a group with one handler that starts the program without a shell."""

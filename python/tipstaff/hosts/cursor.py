@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from tipstaff.hosts.host import TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope, command_line, did_not_run
+from tipstaff.hosts.host import (
+    TIMEOUT_S,
+    AgentHost,
+    Effect,
+    HookRun,
+    Registered,
+    Scope,
+    command_line,
+    did_not_run,
+    machine_file,
+)
 
 BEFORE: Final = ("preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile")
 ASKS: Final = frozenset({"beforeShellExecution", "beforeMCPExecution"})
@@ -26,7 +36,8 @@ class Cursor(AgentHost):
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return the machine's file."""
         del root, home
-        return (Path("/etc/cursor/hooks.json"),)
+        macos, windows = "/Library/Application Support/Cursor/hooks.json", r"C:\ProgramData\Cursor\hooks.json"
+        return (machine_file("/etc/cursor/hooks.json", macos, windows),)
 
     def head(self) -> dict[str, Any]:
         """Return the version, without which the file is not read."""

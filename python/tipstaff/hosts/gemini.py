@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tipstaff.hosts.host import TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope, command_line, did_not_run
+from tipstaff.hosts.host import (
+    TIMEOUT_S,
+    AgentHost,
+    Effect,
+    HookRun,
+    Registered,
+    Scope,
+    command_line,
+    did_not_run,
+    machine_file,
+)
 from tipstaff.hosts.trusted import folder_levels, read_json
 
 _OF_TOOLS: Final = frozenset({"BeforeTool", "AfterTool"})
@@ -25,6 +35,15 @@ class GeminiCli(AgentHost):
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.gemini/settings.json`` of the project or of the user."""
         return (root if scope == "project" else home) / ".gemini" / "settings.json"
+
+    def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
+        """Return the settings of the machine's owner."""
+        del root, home
+        macos, windows = (
+            "/Library/Application Support/GeminiCli/settings.json",
+            r"C:\ProgramData\gemini-cli\settings.json",
+        )
+        return (machine_file("/etc/gemini-cli/settings.json", macos, windows),)
 
     def entry(self, event: str, program: Path) -> dict[str, Any]:
         """Return a group with one handler."""

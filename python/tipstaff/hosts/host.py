@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -229,6 +230,11 @@ def words_of(handler: Mapping[str, Any]) -> tuple[str, ...]:
 def command_line(program: Path, arguments: Sequence[str]) -> str:
     """Return a command line for hosts that hand it to a shell."""
     return shlex.join([str(program), *arguments])
+
+
+def machine_file(linux: str, macos: str, windows: str) -> Path:
+    """Return where the settings of a machine's owner lie, by the vendor's documentation."""
+    return Path({"darwin": macos, "win32": windows}.get(sys.platform, linux))
 
 
 def home_folder(variable: str, home: Path, name: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -66,8 +67,7 @@ def plan_install(host: AgentHost, scope: Scope, root: Path, home: Path, program:
             host.read_file(path)
         return Change(host.name, str(path), before, own, str(_copy_of(path)))
     text, mark = _text(before, path)
-    parse(text, str(path))
-    settings = parse(text, str(path)).plain()
+    settings = _checked(parse(text, str(path)), path).plain()
     wanted = {event: host.entry(event, program) for event in host.events}
     if (
         _ours(host, settings) == {event: [entry] for event, entry in wanted.items()}
@@ -219,6 +219,18 @@ def _next_removal(host: AgentHost, root: Node) -> tuple[Node, int] | None:
                 place = next(at for at, (_, _, node) in enumerate(root.members) if node is hooks)
                 return root, place
     return None
+
+
+def _checked(root: Node, path: Path) -> Node:
+    """Return settings in which no name of hooks stands twice: of two the later counts, and neither may be lost."""
+    hooks = root.member("hooks")
+    of_hooks = [name for name, _, _ in root.members if name == "hooks"]
+    for names in (of_hooks, [name for name, _, _ in hooks.members] if hooks is not None else []):
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            message = f"{path}: {json.dumps(twice)} stands there twice, and a reader takes the later one alone; "
+            raise SourceError(f"{message}join them by hand; nothing was changed")
+    return root
 
 
 def _made(text: str, source: str, way: tuple[str, ...], key: str, empty: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tipstaff.hosts.claude import OF_TOOLS, ClaudeCode
 from tipstaff.hosts.gemini import is_trusted
-from tipstaff.hosts.host import TIMEOUT_S, Registered, Scope, command_line
+from tipstaff.hosts.host import TIMEOUT_S, Registered, Scope, command_line, machine_file
 
 
 class QwenCode(ClaudeCode):
@@ -24,7 +24,11 @@ class QwenCode(ClaudeCode):
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return the settings of the machine's owner."""
         del root, home
-        return (Path("/etc/qwen-code/settings.json"),)
+        macos, windows = (
+            "/Library/Application Support/QwenCode/settings.json",
+            r"C:\ProgramData\qwen-code\settings.json",
+        )
+        return (machine_file("/etc/qwen-code/settings.json", macos, windows),)
 
     def entry(self, event: str, program: Path) -> dict[str, Any]:
         """Return a group with one handler.

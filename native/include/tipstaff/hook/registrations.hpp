@@ -20,7 +20,7 @@ namespace tipstaff::hook::registrations {
 // Of a project; a subset of gate::kRegistrations, and Copilot's.
 inline constexpr std::string_view kFiles[] = {
     ".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".gemini/settings.json",
-    ".cursor/hooks.json", ".github/hooks/tipstaff.json", ".qwen/settings.json", ".opencode/plugin/tipstaff.js",
+    ".cursor/hooks.json", ".github/hooks/tipstaff.json", ".qwen/settings.json", ".opencode/plugins/tipstaff.js",
 };
 inline constexpr std::size_t kLongest = 256 * 1024;
 

@@ -51,6 +51,11 @@ inline void claude_like(const HookEvent& event, const Reply& reply, Writer& out)
     return;
   }
   const bool decides = event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply));
+  if (!reply.replacement.empty() && event.host == Host::qwen) {
+    // What stops a call that has run takes the place of its output, and the session goes on.
+    out.raw("{\"continue\":false,\"stopReason\":").string(reply.replacement).raw("}");
+    return;
+  }
   bool first = true;
   out.raw("{");
   if (warns) member(out, "systemMessage", reply.reason, &first);

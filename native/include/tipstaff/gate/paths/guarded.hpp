@@ -348,6 +348,9 @@ class GuardedPlaces {
         if (path.names_one_of(i + 1, one.entries)) return Guarded::registration;
       }
       if (path.names(i, ".github") && path.names(i + 1, "hooks")) return Guarded::registration;
+      if (path.names(i, ".config") && path.names(i + 1, "opencode") &&
+          path.names_one_of(i + 2, "plugin plugins opencode.json opencode.jsonc"))
+        return Guarded::registration;
     }
     return Guarded::none;
   }

@@ -49,17 +49,17 @@ struct WiringFolder {
 inline constexpr WiringFolder kWiringFolders[] = {
     {".claude", "settings.json settings.local.json hooks managed-settings.json plugins"},
     {".codex", "hooks.json config.toml hooks requirements.toml"},
-    {".gemini", "settings.json hooks extensions"},
+    {".gemini", "settings.json hooks extensions trustedfolders.json"},
     {".cursor", "hooks.json hooks cli.json cli-config.json"},
     {".copilot", "*"},
     {".tipstaff", "*"},
     {".husky", "*"},
-    {".qwen", "settings.json hooks"},
+    {".qwen", "settings.json hooks trustedfolders.json"},
     {".windsurf", "hooks.json"},
     {".augment", "settings.json hooks"},
     {".factory", "settings.json hooks hooks.json"},
     {".kiro", "hooks"},
-    {".opencode", "plugin plugins opencode.json"},
+    {".opencode", "plugin plugins opencode.json opencode.jsonc"},
     {".cline", "hooks"},
 };
 
@@ -92,13 +92,16 @@ inline bool is_wiring(const PathParts& path) noexcept {
         return true;
       }
       if (path.names_one_of(i, ".config .local .cache share state") && path.names(i + 1, "tipstaff")) return true;
+      if (path.names(i, ".config") && path.names(i + 1, "opencode") &&
+          path.names_one_of(i + 2, "plugin plugins opencode.json opencode.jsonc"))
+        return true;
       if (last && path.names_one_of(i, ".claude.json .tipstaff.toml")) return true;
     }
     if (path.names_one_of(i, "etc share state programdata") && !last && !path.is_everything(path.part[i + 1]) &&
-        path.names_one_of(i + 1, "tipstaff claude-code codex cursor gemini-cli github-copilot")) {
+        path.names_one_of(i + 1, "tipstaff claude-code codex cursor gemini-cli github-copilot qwen-code")) {
       return true;
     }
-    if (path.names(i, "application support") && path.names_one_of(i + 1, "tipstaff claudecode cursor geminicli")) {
+    if (path.names(i, "application support") && path.names_one_of(i + 1, "tipstaff claudecode cursor geminicli qwencode")) {
       return true;
     }
     if (path.names(i, "site-packages") && i + 1 < path.count && path.names(i + 1, "tipstaff")) return true;
