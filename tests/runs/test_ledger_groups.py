@@ -4,10 +4,9 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import Connection
 
 from tests.runs.made import KEY, run_event
 from tests.runs.test_ledger_faults import started
@@ -17,6 +16,9 @@ from tipstaff.runs.ledger import groups
 from tipstaff.runs.ledger.chain import Head, ledger_key
 from tipstaff.runs.ledger.entries import entry_of
 from tipstaff.runs.ledger.groups import Group
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -74,7 +76,9 @@ def test_writers_that_wait_share_a_transaction(tmp_path: Path, commits: list[int
             writer.join()
         assert commits == [5]
         assert sorted(writer.outcome for writer in writers) == [1, 2, 3, 4, 5]
-        assert {event.event_id: event for event in ledger.events()} == {one.event.event_id: one.event for one in writers}
+        assert {event.event_id: event for event in ledger.events()} == {
+            one.event.event_id: one.event for one in writers
+        }
         assert ledger.verify().checked == 5
         assert not path.exists()
 
