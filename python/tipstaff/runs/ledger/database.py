@@ -22,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
 from tipstaff.errors import ConfigError, LedgerError, LedgerWriteError
+from tipstaff.store.inside import refuse_links_out
 
 BUSY_MS: Final = 30_000
 _ADVISORY: Final = 0x7469_7073
@@ -109,7 +110,7 @@ class Database:
             with self._alone():
                 yield
             return
-        lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -161,6 +162,7 @@ def _sqlite_path(url: URL) -> Path | None:
         raise ConfigError(f"{name}: use sqlite:///PATH (four slashes before an absolute path)")
     path = Path(name).absolute()
     try:
+        refuse_links_out(path)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise LedgerWriteError(error.errno, f"the ledger's folder cannot be made: {error.strerror}", name) from error
