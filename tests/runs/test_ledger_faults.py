@@ -204,6 +204,31 @@ def test_a_clock_that_ran_backwards_changes_no_order(ledger: Ledger, tmp_path: P
     assert ledger.verify().checked == 12
 
 
+def test_each_repository_takes_its_own_lines(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here / "src", here / "vendor" / "lib" / ".git", there, tmp_path / "here-too"):
+        folder.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(here)
+    spool = tmp_path / "state" / "spool.jsonl"
+    spool.parent.mkdir()
+    folders = [here, here / "src", here / "gone", tmp_path / "link" / "src", there, here / "vendor" / "lib", tmp_path,
+               tmp_path / "here-too"]  # fmt: skip
+    spool.write_bytes(b"".join(spool_line(number, cwd=str(folder)) for number, folder in enumerate(folders)))
+    monkeypatch.setattr(ingestion, "GRACE_S", -1.0)
+    with Ledger(url, key=KEY) as ledger, Ledger(f"sqlite:///{tmp_path}/there.db", key=KEY) as other:
+        assert ledger.ingest(spool, repository=here).taken == 4
+        assert ledger.ingest(spool, repository=here).to_dict() == {"taken": 0, "repeated": 0, "set_aside": 0}
+        spool.write_bytes(spool_line(20, cwd=str(here)))
+        assert ledger.ingest(spool, repository=here).taken == 1
+        assert other.ingest(spool, repository=there).taken == 1
+        assert {int(one["subject"], 16) for one in ledger.records("verdict")} == {0, 1, 2, 3, 20}
+        assert [int(one["subject"], 16) for one in other.records("verdict")] == [4]
+        assert len(list(spool.parent.glob("spool-*"))) == 1, "others may want theirs"
+        monkeypatch.setattr(ingestion, "KEPT_S", -1.0)
+        other.ingest(spool, repository=there)
+        assert not list(spool.parent.glob("spool-*"))
+
+
 def test_foreign_text_in_a_line_breaks_nothing(ledger: Ledger, tmp_path: Path) -> None:
     spool = tmp_path / "spool.jsonl"
     spool.write_bytes(spool_line(1, session="a\nb\x00c", cwd="/ä\u2028", agent="\x1b[31m"))
