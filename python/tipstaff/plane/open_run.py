@@ -6,7 +6,7 @@ import hashlib
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -28,6 +28,9 @@ from tipstaff.runs.events import (
     Violation,
 )
 from tipstaff.runs.limits import LoopBreaker
+
+ALWAYS_LOADED: Final = "always loaded"
+"""Why a rule of the constitution was given."""
 
 
 class OpenRun:
@@ -58,7 +61,10 @@ class OpenRun:
         return self.rules.retriever_for(self.assignments)
 
     def note_rules(self, result: RetrievalResult) -> None:
-        """Note the rules that the run was given."""
+        """Note the rules that the run was given, those of the constitution first."""
+        if not self.retrieved:
+            for rule in result.constitution.rules:
+                self.retrieved[rule.id] = RetrievedRule(rule_id=rule.id, score=1.0, reason=ALWAYS_LOADED)
         for found in result.shards:
             rule_id = found.shard.rule.id
             if rule_id not in self.retrieved:
