@@ -220,14 +220,6 @@ def kernels(folder: Path) -> Iterator[Figure]:
 
     assert (counted() == counted_numpy()).all()
     yield _ratio("rule counts", counted, counted_numpy)
-    values, strata = rng.random(5000), rng.integers(0, 8, 5000).astype(np.int64)
-
-    def bootstrap_numpy() -> Any:
-        groups = [values[strata == one] for one in range(8)]
-        own = np.random.default_rng(3)
-        return sum(group[own.integers(0, len(group), (1000, len(group)))].sum(axis=1) for group in groups) / 5000
-
-    yield _ratio("stratified bootstrap", lambda: jit.stratified_means(values, strata, 1000, 3), bootstrap_numpy)
     from tipstaff.runs.statistics.sequential import boundaries
 
     win, lose = boundaries(0.05, 0.1, 501)

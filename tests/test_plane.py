@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.runs.made import KEY
 from tests.runs.repository import made_plane, made_repository
 from tipstaff.errors import ConfigError, LedgerWriteError, SourceNotFoundError
 from tipstaff.gates.results import GateResult, aggregate_decision
 from tipstaff.plane import GuidanceControlPlane
+from tipstaff.runs import rule_stats
 from tipstaff.runs.limits import LoopBreaker, LoopLimits
 from tipstaff.runs.scope import Budgets
 
@@ -277,3 +279,30 @@ def test_the_cost_of_a_step_is_weighed_against_what_is_left() -> None:
     assert breaker.decision(Budgets(tokens=300)).action == "stop"
     assert breaker.decision(Budgets(tokens=3000)).action == "continue"
     assert breaker.decision(Budgets(calls=0)).action == "stop"
+
+
+def test_the_constitution_counts_as_given(tmp_path: Path) -> None:
+    root = made_repository(tmp_path / "repository")
+    (root / "CLAUDE.md").write_text("# Security\n- [SEC-9] Never log a token.\n\n" + (root / "CLAUDE.md").read_text())
+    with GuidanceControlPlane(root, config={"ledger_key": KEY, "durable": False}) as plane:
+        constitution = [rule.id for rule in plane.bundle.constitution.rules]
+        assert "SEC-9" in constitution
+        for number in range(4):
+            run = plane.start_run("run the test suite")
+            for _ in range(2):
+                plane.retrieve_for_task("run the test suite")
+            if number == 0:
+                plane.record_violation(run, "SEC-9")
+            if number == 1:
+                run = plane.resume_run(plane.suspend_run(run))
+            plane.finalize_run(run, outcome="accepted")
+        run = plane.start_run("nothing is asked")
+        plane.finalize_run(run, outcome="accepted")
+        events = plane.ledger.events()
+        assert events[-1].retrieved == ()
+        for event in events[:-1]:
+            assert [one.rule_id for one in event.retrieved if one.reason == "always loaded"] == constitution
+            assert event.retrieved_rule_ids == tuple(one.rule_id for one in event.retrieved)
+        (row,) = [row for row in rule_stats(events).to_pylist() if row["rule_id"] == "SEC-9"]
+        assert (row["relevant"], row["retrieved"], row["followed"], row["violated"]) == (4, 4, 3, 1)
+        assert row["fate"] == "in-use"

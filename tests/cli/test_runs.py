@@ -55,8 +55,9 @@ def test_a_run_from_a_shell(root: Path, tmp_path: Path, capsys: pytest.CaptureFi
     (root / "src" / "a.py").write_text("x = 2\n")
     at = 4_000_000_000  # the hook's line is later than the start
     (tmp_path / "state" / "spool.jsonl").write_bytes(
-        spool_line(1, session="session-1", at=at, decision="block", rules=["git.push-force-shared"])
-        + spool_line(2, session="other", at=at)
+        spool_line(1, session="session-1", at=at, decision="block", rules=["git.push-force-shared"], cwd=str(root))
+        + spool_line(2, session="other", at=at, cwd=str(root))
+        + spool_line(3, session="session-1", at=at, cwd=str(tmp_path / "elsewhere"))
     )
     code, text = ran(capsys, "run", "finish", run_id, "--outcome", "accepted", "--passed", "5",
                      "--violation", "TST-1:high:no test was run", "--rework", "3")  # fmt: skip

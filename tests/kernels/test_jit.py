@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,16 +34,6 @@ def test_rule_counts(runs: list[Any]) -> None:
     corrected = np.array([flag for run in runs for _, flag in run[2]], dtype=np.uint8)
     found = jit.rule_counts(RULES, len(runs), *relevant, *retrieved, *violated, corrected)
     assert found.tolist() == bulk.rule_counts(RULES, len(runs), *relevant, *retrieved, *violated, corrected)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2**40])
-def test_stratified_means(seed: int) -> None:
-    chance = random.Random(seed)
-    values = np.array([chance.random() for _ in range(40)])
-    strata = np.array([chance.randrange(3) for _ in range(40)], dtype=np.int64)
-    found = jit.stratified_means(values, strata, 50, seed)
-    assert found.tolist() == pytest.approx(bulk.stratified_means(values, strata, 50, seed))
-    assert abs(found.mean() - values.mean()) < 0.05
 
 
 def test_simulated_experiments() -> None:

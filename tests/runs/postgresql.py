@@ -34,8 +34,26 @@ def _account() -> str | None:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[str]:
-    """Start a server and yield the URL of its database."""
+def small_disk(size: str) -> Iterator[Path]:
+    """Yield a folder on a disk of its own, of a stated size; PermissionError where this account may not make one."""
+    folder = Path(tempfile.mkdtemp(prefix="tipstaff-disk-", dir="/tmp"))
+    try:
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "none", folder], capture_output=True, check=False
+        )
+        if done.returncode != 0:
+            raise PermissionError(done.stderr.decode("utf-8", "replace"))
+        try:
+            yield folder
+        finally:
+            subprocess.run(["umount", "-l", folder], check=True)
+    finally:
+        folder.rmdir()
+
+
+@contextlib.contextmanager
+def server(disk: Path | None = None) -> Iterator[str]:
+    """Start a server and yield the URL of its database; its data lie on `disk` where one is given."""
     where = programs()
     assert where is not None
     account = _account()
@@ -44,7 +62,9 @@ def server() -> Iterator[str]:
     as_user = [] if account is None else ["setpriv", f"--reuid={account}", "--clear-groups", "--"]
     if account is not None:
         shutil.chown(folder, account)
-    data = folder / "data"
+        if disk is not None:
+            shutil.chown(disk, account)
+    data = (disk or folder) / "data"
 
     def run(*command: str | Path) -> None:
         subprocess.run(

@@ -47,6 +47,7 @@ CODEX = lines(
 GEMINI = lines(
     {"type": "init", "session_id": "g-1", "model": "m"},
     {"type": "message", "role": "user", "content": "do it"},
+    {"type": "message", "role": "assistant", "content": "Looking.", "delta": True},
     {"type": "tool_use", "tool_name": "run_shell_command", "tool_id": "1", "parameters": {"command": "ls"}},
     {"type": "tool_result", "tool_id": "1", "status": "success", "output": "a.py"},
     {"type": "tool_use", "tool_name": "write_file", "parameters": {"file_path": "src/a.py", "content": "y"}},
@@ -194,6 +195,22 @@ def test_what_a_program_started_ends_with_it(tmp_path: Path) -> None:
                         timeout_s=0.2)  # fmt: skip
     assert stuck.timed_out
     time.sleep(2.5)
+    assert not mark.exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not show environments")
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_left_the_process_group_ends_too(tmp_path: Path, ends: bool) -> None:
+    mark = tmp_path / "mark"
+    inner = f"import time; time.sleep(2.5); open({str(mark)!r}, 'w')"
+    script = (
+        f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {inner!r}], start_new_session=True)"
+    )
+    if not ends:
+        script += "; time.sleep(60)"
+    done = run_command([sys.executable, "-c", script], tmp_path, timeout_s=60 if ends else 1.0)
+    assert done.timed_out is not ends
+    time.sleep(3)
     assert not mark.exists()
 
 

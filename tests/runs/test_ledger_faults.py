@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tipstaff
+from tests.runs import postgresql
 from tests.runs.made import KEY, run_event, spool_line
 from tipstaff.errors import LedgerWriteError
 from tipstaff.runs import Ledger
@@ -125,6 +129,57 @@ def test_a_full_disk_loses_what_was_not_acknowledged_alone(tmp_path: Path, limit
         assert ledger.verify().ok
 
 
+def fill(path: Path, leave: int = 0) -> None:
+    """Fill the disk that a file lies on."""
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(1 << 16)):
+            pass
+    left = path.stat().st_size - leave
+    os.truncate(path, max(0, left))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_disk_that_fills_up_and_is_cleared(kind: str, tmp_path: Path) -> None:
+    """On a small disk of its own, which takes root."""
+    if kind == "postgresql" and (postgresql.programs() is None or find_spec("psycopg") is None):
+        pytest.skip("no PostgreSQL is installed here")
+    with contextlib.ExitStack() as stack:
+        try:
+            disk = stack.enter_context(postgresql.small_disk("160m" if kind == "postgresql" else "8m"))
+        except (OSError, subprocess.SubprocessError) as error:
+            pytest.skip(f"this account cannot mount a disk: {error}")
+        url = stack.enter_context(postgresql.server(disk)) if kind == "postgresql" else f"sqlite:///{disk}/ledger.db"
+        acknowledged: list[str] = []
+        with Ledger(url, key=KEY) as ledger:
+            ledger.append(run_event(0))
+            acknowledged.append("run-0")
+            fill(disk / "filler", leave=1 << 20)
+            failure: LedgerWriteError | None = None
+            for number in range(1, 2000):
+                try:
+                    ledger.append(run_event(number, task="x" * 20_000))
+                except LedgerWriteError as error:
+                    failure = error
+                    break
+                acknowledged.append(f"run-{number}")
+            assert failure is not None
+            assert "could not be written" in str(failure)
+        (disk / "filler").unlink()
+        end = time.monotonic() + 60
+        while True:  # a server that lost its log ends and starts again by itself
+            try:
+                with Ledger(url, key=KEY) as ledger:
+                    kept = [event.event_id for event in ledger.events()]
+                    assert kept[: len(acknowledged)] == acknowledged
+                    assert len(kept) - len(acknowledged) in {0, 1}
+                    ledger.append(run_event(9999))
+                    assert ledger.verify().checked == len(kept) + 1
+                return
+            except LedgerWriteError:
+                assert time.monotonic() < end
+                time.sleep(0.5)
+
+
 def test_a_spool_that_cannot_be_taken_in_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool = tmp_path / "spool.jsonl"
     spool.write_bytes(b"".join(spool_line(number) for number in range(5)))
@@ -202,6 +257,31 @@ def test_a_clock_that_ran_backwards_changes_no_order(ledger: Ledger, tmp_path: P
     ledger.append(run_event(2, timestamp=5))
     assert [int(record["subject"], 16) for record in ledger.records("verdict")] == list(range(10))
     assert ledger.verify().checked == 12
+
+
+def test_each_repository_takes_its_own_lines(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here / "src", here / "vendor" / "lib" / ".git", there, tmp_path / "here-too"):
+        folder.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(here)
+    spool = tmp_path / "state" / "spool.jsonl"
+    spool.parent.mkdir()
+    folders = [here, here / "src", here / "gone", tmp_path / "link" / "src", there, here / "vendor" / "lib", tmp_path,
+               tmp_path / "here-too"]  # fmt: skip
+    spool.write_bytes(b"".join(spool_line(number, cwd=str(folder)) for number, folder in enumerate(folders)))
+    monkeypatch.setattr(ingestion, "GRACE_S", -1.0)
+    with Ledger(url, key=KEY) as ledger, Ledger(f"sqlite:///{tmp_path}/there.db", key=KEY) as other:
+        assert ledger.ingest(spool, repository=here).taken == 4
+        assert ledger.ingest(spool, repository=here).to_dict() == {"taken": 0, "repeated": 0, "set_aside": 0}
+        spool.write_bytes(spool_line(20, cwd=str(here)))
+        assert ledger.ingest(spool, repository=here).taken == 1
+        assert other.ingest(spool, repository=there).taken == 1
+        assert {int(one["subject"], 16) for one in ledger.records("verdict")} == {0, 1, 2, 3, 20}
+        assert [int(one["subject"], 16) for one in other.records("verdict")] == [4]
+        assert len(list(spool.parent.glob("spool-*"))) == 1, "others may want theirs"
+        monkeypatch.setattr(ingestion, "KEPT_S", -1.0)
+        other.ingest(spool, repository=there)
+        assert not list(spool.parent.glob("spool-*"))
 
 
 def test_foreign_text_in_a_line_breaks_nothing(ledger: Ledger, tmp_path: Path) -> None:

@@ -273,6 +273,41 @@ EVIDENCE = Evidence(rule_id="TST-1", frequency=5, cost=3.0, runs=10, retrieved=8
                     descriptions=("no test",))  # fmt: skip
 
 
+class Wordings:
+    """Proposes fixed wordings, one after the other."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+
+    def propose(self, evidence: Evidence, rule: Any, tried: Any = frozenset()) -> Change | None:
+        changes = (Change(kind="modify", rule_id=rule.id, before=rule.text, after=text) for text in self.texts)
+        return next((change for change in changes if change.id not in tried), None)
+
+
+def test_a_wording_that_replay_shows_to_be_worse_gets_no_trial(root: Path, ledger: Ledger) -> None:
+    lines = [f"- [NEW-{number}] Run every test of the suite before a commit, part {number}." for number in range(9)]
+    with (root / "CLAUDE.md").open("a") as file:
+        file.write("\n## Tests\n" + "\n".join(lines) + "\n")
+    rule = compile_repository(root).rule("TST-1")
+    assert rule is not None
+    assert not rule.is_constitution
+    add_runs(ledger, 20, "TST-1", 1.0)
+    tasks = [event.replace(event_id=f"with-{event.event_id}", task="run the whole test suite before a commit")
+             for event in ledger.events()]  # fmt: skip
+    ledger.append_many(tasks)
+    proposer = Wordings("Bananas are yellow and grow in bunches.", "Run the whole test suite before a commit, always.")
+    optimizer = Optimizer(root, ledger, config=QUICK, proposer=proposer)
+    (experiment,) = optimizer.cycle(now=START).started
+    assert experiment.change.after == "Run the whole test suite before a commit, always."
+    assert "by replay the rule is given for 1 of the 1 tasks" in experiment.change.rationale
+    (dropped,) = [one for one in ledger.records("change") if one["step"] == "dropped"]
+    assert "and for 0 with the change" in dropped["summary"]
+    history = History(ledger)
+    assert dropped["change"]["after"].startswith("Bananas")
+    assert len(history.tried) == 2
+    assert ledger.verify().ok
+
+
 class Model:
     max_input_chars = 10_000
 

@@ -43,7 +43,7 @@ def key_of(key_file: Path | None) -> bytes | None:
 
 def opened(directory: Path, url: str | None, key_file: Path | None) -> Ledger:
     """Open the ledger that the options name."""
-    from tipstaff.plane import default_ledger_url
+    from tipstaff.plane.rules import default_ledger_url
     from tipstaff.runs.ledger.ledger import Ledger
 
     return Ledger(url or default_ledger_url(directory), key=key_of(key_file))

@@ -86,49 +86,6 @@ def rule_counts(
 
 
 @_compiled
-def stratified_means(values: Any, strata: Any, draws: int, seed: int) -> Any:
-    """Return float64 ``(draws,)``: means of samples with replacement, drawn within strata; see the twin."""
-    n = len(values)
-    n_strata = 0
-    for stratum in strata:
-        n_strata = max(n_strata, stratum + 1)
-    begin = np.zeros(n_strata + 1, dtype=np.int64)
-    for stratum in strata:
-        begin[stratum + 1] += 1
-    for stratum in range(n_strata):
-        begin[stratum + 1] += begin[stratum]
-    fill = begin.copy()
-    grouped = np.empty(n, dtype=np.float64)
-    for at in range(n):
-        grouped[fill[strata[at]]] = values[at]
-        fill[strata[at]] += 1
-    means = np.empty(draws, dtype=np.float64)
-    own_seed = _mixed(np.uint64(seed))
-    number = np.uint64(0)
-    low = np.uint64(0xFFFFFFFF)
-    half = np.uint64(32)
-    for draw in range(draws):
-        # Two sums, so that an addition need not wait for the one before.
-        total = 0.0
-        other = 0.0
-        for stratum in range(n_strata):
-            first = begin[stratum]
-            size = np.uint64(begin[stratum + 1] - first)
-            # Two indices from each 64 bits.
-            for _ in range(size // np.uint64(2)):
-                bits = _bits(own_seed, number)
-                number += np.uint64(1)
-                total += grouped[first + np.int64(((bits >> half) * size) >> half)]
-                other += grouped[first + np.int64(((bits & low) * size) >> half)]
-            if size % np.uint64(2) == np.uint64(1):
-                bits = _bits(own_seed, number)
-                number += np.uint64(1)
-                total += grouped[first + np.int64(((bits >> half) * size) >> half)]
-        means[draw] = (total + other) / n
-    return means
-
-
-@_compiled
 def simulate_sequential(
     boundary_win: Any, boundary_lose: Any, control_rate: float, treatment_rate: float, pairs: int, min_runs: int,
     experiments: int, seed: int,

@@ -271,6 +271,22 @@ def test_symbolic_links_are_followed(gates: EnforcementGates, tmp_path: Path) ->
     (repository / ".git").mkdir(parents=True)
     (repository / "link").symlink_to("/etc")
     assert aggregate_decision(gates.evaluate_command("rm -rf link/", cwd=str(repository))) == "block"
+    (repository / "chain").symlink_to("link")
+    (repository / "missing").symlink_to("nowhere")
+    (repository / "plain").mkdir()
+    for command in ("ls plain; rm -rf plain/gone chain/", "rm -rf chain/nginx", "rm -rf plain/../chain/"):
+        assert aggregate_decision(gates.evaluate_command(command, cwd=str(repository))) == "block", command
+    calm = aggregate_decision(gates.evaluate_command("rm -rf plain/", cwd=str(repository)))
+    assert calm != "block"
+    assert aggregate_decision(gates.evaluate_command("rm -rf missing/x", cwd=str(repository))) == calm
+    # What one judgement saw, the next does not remember.
+    (repository / "plain").rmdir()
+    (repository / "plain").symlink_to("/etc")
+    assert aggregate_decision(gates.evaluate_command("rm -rf plain/", cwd=str(repository))) == "block"
+    deep = repository / ("d" * 200) / ("e" * 200)
+    deep.mkdir(parents=True)
+    (deep / "out").symlink_to("/etc")
+    assert aggregate_decision(gates.evaluate_command("rm -rf out/", cwd=str(deep))) == "block"
 
 
 def test_sql_typed_as_a_command(gates: EnforcementGates) -> None:

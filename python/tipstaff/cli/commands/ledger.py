@@ -96,14 +96,23 @@ def verify(directory: Path, url: str | None, key_file: Path | None, anchor: str 
 
 @command.command("ingest")
 @ledger_options
-@click.option("--spool", type=click.Path(path_type=Path), help="The hook's spool; else that of the state folder.")
+@click.option(
+    "--spool",
+    type=click.Path(path_type=Path),
+    help="A spool to take in whole; else the calls in this repository from the state folder's.",
+)
+@click.option("--all", "of_all", is_flag=True, help="Those of all repositories from the state folder's.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def ingest(directory: Path, url: str | None, key_file: Path | None, spool: Path | None, as_json: bool) -> int:
+def ingest(
+    directory: Path, url: str | None, key_file: Path | None, spool: Path | None, of_all: bool, as_json: bool
+) -> int:
     """Take the hook's spool in, each line once."""
     from tipstaff.store.state import state_folder
 
     with opened(directory, url, key_file) as ledger:
-        report = ledger.ingest(spool or state_folder() / "spool.jsonl")
+        report = ledger.ingest(
+            spool or state_folder() / "spool.jsonl", repository=None if of_all or spool is not None else directory
+        )
     if as_json:
         write_json(report.to_dict())
     else:

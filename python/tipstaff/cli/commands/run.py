@@ -100,7 +100,7 @@ def finish(
         touched, diff = (files, None) if files else _from_git(directory)
         results = plane.finalize_run(
             run_id, outcome=outcome, tests=tests, files=touched, diff=diff, rework_lines=rework, tokens=tokens,
-            verdicts=_verdicts(plane, suspended.session_id, suspended.at),
+            verdicts=_verdicts(plane, directory, suspended.session_id, suspended.at),
         )  # fmt: skip
     path.unlink(missing_ok=True)
     if as_json:
@@ -125,14 +125,14 @@ def _file(directory: Path, run_id: str) -> Path:
     return directory / ".tipstaff" / "runs" / f"{run_id}.json"
 
 
-def _verdicts(plane: GuidanceControlPlane, session_id: str | None, since: int) -> list[Any]:
+def _verdicts(plane: GuidanceControlPlane, root: Path, session_id: str | None, since: int) -> list[Any]:
     """Take the hook's spool in, and return what it decided in the run's session since the run began."""
     from tipstaff.runs.events import GateVerdict
     from tipstaff.store.state import state_folder
 
     if session_id is None:
         return []
-    plane.ledger.ingest(state_folder() / "spool.jsonl")
+    plane.ledger.ingest(state_folder() / "spool.jsonl", repository=root)
     # The hook counts in seconds.
     lines = plane.ledger.records("verdict", session_id=session_id, since=since // 1000 * 1000)
     return [

@@ -65,36 +65,6 @@ def rule_counts(
     return counts
 
 
-def stratified_means(values: Sequence[float], strata: Sequence[int], draws: int, seed: int) -> list[float]:
-    """Return the means of samples with replacement, drawn within strata.
-
-    Parameters
-    ----------
-    values, strata
-        What was measured, and its stratum (from 0 up).
-    draws
-        Number of samples; each has as many values of each stratum as there are.
-    seed
-        The same seed gives the same samples.
-    """
-    groups = [[value for value, one in zip(values, strata, strict=True) if one == stratum]
-              for stratum in range(max(strata, default=-1) + 1)]  # fmt: skip
-    own_seed, number = mixed(seed), 0
-    means: list[float] = []
-    for _ in range(draws):
-        total = other = 0.0
-        for group in groups:
-            # Two indices from each 64 bits, and a sum for each.
-            for start in range(0, len(group), 2):
-                word = bits(own_seed, number)
-                number += 1
-                total += group[(word >> 32) * len(group) >> 32]
-                if start + 1 < len(group):
-                    other += group[(word & 0xFFFFFFFF) * len(group) >> 32]
-        means.append((total + other) / len(values))
-    return means
-
-
 def simulate_sequential(
     boundary_win: Sequence[int],
     boundary_lose: Sequence[int],

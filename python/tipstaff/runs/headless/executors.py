@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import tempfile
@@ -18,6 +19,8 @@ from tipstaff.runs.headless.streams import Transcript, read_stream
 
 MAX_OUTPUT_BYTES: Final = 64 << 20
 _GRACE_S: Final = 1.0
+_MARK: Final = "TIPSTAFF_HEADLESS"
+_ROUNDS: Final = 5
 PROMPT: Final = "{prompt}"
 
 PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
@@ -89,8 +92,13 @@ def run_command(
     words: Sequence[str], folder: Path, *, timeout_s: float, stdin: str | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Finished:  # fmt: skip
-    """Run a command in a process group of its own, and end the whole group when it is over."""
+    """Run a command in a process group of its own, and end all that it started when it is over.
+
+    Agent programs give the commands of their tools groups of their own; where the system shows the environment of
+    processes (Linux), those are found and ended as well.
+    """
     began = time.monotonic()
+    mark = f"{_MARK}={secrets.token_hex(16)}"
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as given:
         # Files, not pipes: what a program leaves running would hold a pipe open.
         given.write((stdin or "").encode("utf-8", "replace"))
@@ -98,7 +106,7 @@ def run_command(
         try:
             process = subprocess.Popen(  # noqa: S603 - the suite names the program; no shell reads the words
                 list(words), cwd=folder, stdin=given, stdout=out, stderr=errors, start_new_session=True,
-                env={**os.environ, **(env or {})},
+                env={**os.environ, **(env or {}), _MARK: mark.partition("=")[2]},
             )  # fmt: skip
         except (FileNotFoundError, PermissionError) as error:
             return Finished(127, "", str(error), 0.0, False)
@@ -111,13 +119,44 @@ def run_command(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE_S)
         finally:
-            _signal(process.pid, signal.SIGKILL)
+            _end_all(process.pid, mark)
             process.wait()
         texts: list[str] = []
         for file in (out, errors):
             file.seek(0)
             texts.append(file.read(MAX_OUTPUT_BYTES).decode("utf-8", "replace"))
     return Finished(process.returncode, texts[0], texts[1], round(time.monotonic() - began, 3), timed_out)
+
+
+def _end_all(group: int, mark: str) -> None:
+    """Kill a process group, and what has the mark in its environment or descends from such a process."""
+    for _ in range(_ROUNDS):  # a process may start another while it is looked for
+        left = _descendants(group, mark.encode())
+        _signal(group, signal.SIGKILL)
+        for process in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        if not left:
+            return
+
+
+def _descendants(root: int, mark: bytes) -> set[int]:
+    """Return the processes that descend from one, or have a mark, other than zombies; none where /proc is missing."""
+    parents: dict[int, int] = {}
+    found: set[int] = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            state, parent = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
+            if state == "Z":
+                continue
+            parents[int(folder.name)] = int(parent)
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                found.add(int(folder.name))
+    count = -1
+    while count != len(found):
+        count = len(found)
+        found |= {process for process, parent in parents.items() if parent in found or parent == root}
+    return found - {os.getpid()}
 
 
 def _signal(group: int, number: int) -> None:

@@ -36,6 +36,8 @@ class Transcript:
         Whether the format tells of tool calls at all; plain text does not.
     finished
         Whether the program said that it came to its end, where the format has a word for that.
+    called
+        Whether a tool was called since the last text.
     """
 
     def __init__(self, *, reports_tools: bool) -> None:
@@ -47,6 +49,7 @@ class Transcript:
         self.session_id = ""
         self.reports_tools = reports_tools
         self.finished = not reports_tools
+        self.called = False
 
 
 def read_stream(kind: str, output: str) -> Transcript:
@@ -164,8 +167,11 @@ def _gemini(event: Mapping[str, Any], found: Transcript) -> None:
         found.session_id = str(event.get("session_id", ""))
     elif kind == "message" and event.get("role") in {"assistant", "model"}:
         text = str(event.get("content", ""))
-        found.result = found.result + text if event.get("delta") else text
+        # What was said before a tool was called is not a part of the answer.
+        found.result = found.result + text if event.get("delta") and not found.called else text
+        found.called = False
     elif kind == "tool_use":
+        found.called = True
         _note(found, str(event.get("tool_name", "")), _map(event.get("parameters")))
     elif kind == "error":
         if event.get("severity") != "warning":

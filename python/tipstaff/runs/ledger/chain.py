@@ -108,7 +108,8 @@ def coder(key: bytes) -> Callable[[bytes], bytes]:
         inner.update(text)
         outer = new_outer()
         outer.update(inner.digest())
-        return outer.digest()
+        found: bytes = outer.digest()
+        return found
 
     return code
 

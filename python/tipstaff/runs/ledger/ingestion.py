@@ -4,15 +4,19 @@ The spool is renamed first, to a name that never comes again, and hooks begin a 
 its last whole line; its entries and how far it was read are committed together. It is removed later, when no hook can
 still be writing to it. The id of an entry comes from the first line of its file, its offset and its text, so a file
 that is put back, or copied, is recognised: its lines are repeated, not new.
+
+All repositories of a machine share one spool. A ledger of one of them takes the lines of calls below its root, and
+leaves the file to the others for `KEPT_S`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +32,9 @@ from tipstaff.runs.ledger.schema import SET_ASIDE, SPOOL_FILES
 
 GRACE_S: Final = 30.0
 """How long after its renaming a file is kept: a hook that had it open before answers within 0.2 s."""
+
+KEPT_S: Final = 30 * 86_400.0
+"""How long a file with lines of other repositories is kept for their ledgers."""
 
 _LINES: Final = 5_000
 _LONGEST_LINE: Final = 1 << 20
@@ -62,7 +69,7 @@ class _Torn(NamedTuple):
     reason: str
 
 
-def ingest(ledger: Ledger, spool: Path) -> IngestReport:
+def ingest(ledger: Ledger, spool: Path, repository: Path | None = None) -> IngestReport:
     """Take in a spool and the files that it was renamed to before.
 
     Parameters
@@ -71,6 +78,8 @@ def ingest(ledger: Ledger, spool: Path) -> IngestReport:
         Where the lines go.
     spool
         The hook's ``spool.jsonl``; it need not exist.
+    repository
+        The root of the repository whose calls are taken in; those of all repositories where None.
 
     Raises
     ------
@@ -79,8 +88,9 @@ def ingest(ledger: Ledger, spool: Path) -> IngestReport:
     """
     _rename(spool)
     taken = repeated = torn = 0
+    belongs = _belongs_to(repository)
     for path in sorted(spool.parent.glob(f"{spool.stem}-*{spool.suffix}")):
-        found = _take(ledger, path)
+        found = _take(ledger, path, belongs)
         taken, repeated, torn = taken + found.taken, repeated + found.repeated, torn + found.set_aside
     return IngestReport(taken, repeated, torn)
 
@@ -96,12 +106,31 @@ def _rename(spool: Path) -> None:
         raise LedgerWriteError(error.errno, f"the spool cannot be renamed: {error.strerror}", str(spool)) from error
 
 
-def _take(ledger: Ledger, path: Path) -> IngestReport:
+def _belongs_to(repository: Path | None) -> Callable[[str], bool]:
+    """Return whether a call's directory belongs to a repository, not to another inside of it; an unknown one may."""
+    if repository is None:
+        return lambda _: True
+    root = os.path.realpath(repository)
+
+    @functools.cache
+    def belongs(cwd: str) -> bool:
+        at = os.path.realpath(cwd) if cwd else root
+        while at != root and at != os.path.dirname(at):  # noqa: PTH120 - texts
+            if os.path.lexists(os.path.join(at, ".git")):  # noqa: PTH118 - as above
+                return False
+            at = os.path.dirname(at)  # noqa: PTH120 - as above
+        return at == root
+
+    return belongs
+
+
+def _take(ledger: Ledger, path: Path, belongs: Callable[[str], bool]) -> IngestReport:
     """Take in one renamed file, in transactions of some thousand lines."""
     taken = repeated = torn = 0
     try:
         with path.open("rb") as file:
-            is_old = time.time() - os.fstat(file.fileno()).st_ctime > GRACE_S
+            age = time.time() - os.fstat(file.fileno()).st_ctime
+            is_old = age > GRACE_S
             first = body_digest(file.readline(_LONGEST_LINE))
             while True:
                 with ledger.database.writing() as connection:
@@ -110,19 +139,26 @@ def _take(ledger: Ledger, path: Path) -> IngestReport:
                     lines = list(_whole_lines(file, start, with_rest=is_old))
                     if not lines:
                         break
-                    report = _add(ledger, connection, path.name, first, lines)
+                    report = _add(ledger, connection, path.name, first, lines, belongs)
                     end = lines[-1][0] + len(lines[-1][1])
                     _set_taken(connection, path.name, end, is_new=start == 0)
                 taken, repeated, torn = taken + report.taken, repeated + report.repeated, torn + report.set_aside
             size = os.fstat(file.fileno()).st_size
+            is_done = is_old and start >= size and (age > KEPT_S or not _has_others(file, belongs))
     except FileNotFoundError:
         return IngestReport(taken, repeated, torn)  # another ingester was done with it
-    if is_old and start >= size:
+    if is_done:
         with contextlib.suppress(FileNotFoundError):
             path.unlink()
         with ledger.database.writing() as connection:
             connection.execute(delete(SPOOL_FILES).where(SPOOL_FILES.c.name == path.name))
     return IngestReport(taken, repeated, torn)
+
+
+def _has_others(file: Any, belongs: Callable[[str], bool]) -> bool:
+    """Return whether a file has lines for other ledgers."""
+    file.seek(0)
+    return any((read := _read(line)[0]) is not None and not belongs(read.cwd) for line in file)
 
 
 def _taken_bytes(connection: Connection, name: str) -> int:
@@ -147,7 +183,10 @@ def _whole_lines(file: Any, offset: int, *, with_rest: bool) -> Iterator[tuple[i
         offset += len(line)
 
 
-def _add(ledger: Ledger, connection: Connection, name: str, first: str, lines: list[tuple[int, bytes]]) -> IngestReport:
+def _add(
+    ledger: Ledger, connection: Connection, name: str, first: str, lines: list[tuple[int, bytes]],
+    belongs: Callable[[str], bool],
+) -> IngestReport:  # fmt: skip
     entries: list[Entry] = []
     torn: dict[str, _Torn] = {}
     for offset, line in lines:
@@ -158,7 +197,7 @@ def _add(ledger: Ledger, connection: Connection, name: str, first: str, lines: l
         if reason:
             text = line.decode("utf-8", "backslashreplace").replace("\x00", "\\x00")
             torn[entry_id] = _Torn(entry_id, name, offset, text, reason)
-        if read is not None:
+        if read is not None and belongs(read.cwd):
             body = canonical_json(read).decode()
             session = without_controls(read.session)
             entries.append(Entry(f"verdict-{entry_id}", "verdict", read.at * 1000, "", session, body))

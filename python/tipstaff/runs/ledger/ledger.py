@@ -349,11 +349,14 @@ class Ledger:
 
     # -- spool, files, retention ---------------------------------------------------------------------------------------
 
-    def ingest(self, spool_path: str | Path) -> IngestReport:
-        """Take in the hook's spool, each line exactly once; see `tipstaff.runs.ledger.ingestion`."""
+    def ingest(self, spool_path: str | Path, *, repository: str | Path | None = None) -> IngestReport:
+        """Take in the hook's spool, each line exactly once; see `tipstaff.runs.ledger.ingestion`.
+
+        Where `repository` is given, calls in other repositories are left to their ledgers.
+        """
         from tipstaff.runs.ledger.ingestion import ingest
 
-        return ingest(self, Path(spool_path))
+        return ingest(self, Path(spool_path), None if repository is None else Path(repository))
 
     def export(self, path: str | Path) -> int:
         """Write all runs to a Parquet (``.parquet``) or Arrow IPC (``.arrow``) file; returns how many."""

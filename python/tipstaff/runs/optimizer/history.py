@@ -12,7 +12,7 @@ from tipstaff.runs.optimizer.changes import Change
 from tipstaff.runs.optimizer.editing import Patch
 from tipstaff.runs.optimizer.experiments import Experiment
 
-STEPS: Final = ("started", "won", "lost", "applied", "rolled-back")
+STEPS: Final = ("dropped", "started", "won", "lost", "applied", "rolled-back")
 
 
 class History:
@@ -58,6 +58,9 @@ class History:
     def _take(self, record: dict[str, Any]) -> None:
         change = msgspec.convert(record["change"], Change)
         step, rule = record["step"], change.rule_id
+        if step == "dropped":  # without a trial, so the next proposal need not wait
+            self.tried.add(change.id)
+            return
         self.last[rule] = record["at"]
         if step == "started":
             experiment = msgspec.convert(record["experiment"], Experiment)

@@ -23,12 +23,14 @@ from tipstaff.runs.optimizer.editing import Patch, apply_patch, decision_record,
 from tipstaff.runs.optimizer.experiments import Experiment, judge
 from tipstaff.runs.optimizer.history import History
 from tipstaff.runs.optimizer.proposers import Evidence, PhraseProposer, Proposer
+from tipstaff.runs.optimizer.replayed import replayed
 from tipstaff.runs.statistics.metrics import ViolationRank, rank_violations
 from tipstaff.runs.statistics.sequential import SequentialTest
 from tipstaff.store.replacing import replaced_file
 
 DECISIONS_FOLDER = "docs/decisions"
 _DAY_MS = 86_400_000
+_MOST_PROPOSALS = 5
 
 
 class OptimizerConfig(Record, frozen=True, kw_only=True):
@@ -268,7 +270,7 @@ class Optimizer:
             if at - history.last.get(rank.rule_id, at - config.cooldown_ms) < config.cooldown_ms:
                 notes.append(f"{rank.rule_id}: it was changed or tried less than {config.cooldown_ms / 3.6e6:g} h ago")
                 continue
-            change = self._proposed(rank, rules, events, history)
+            change = self._proposed(rank, rules, events, history, at)
             if change is None:
                 notes.append(f"{rank.rule_id}: no change is left to propose")
                 continue
@@ -276,11 +278,19 @@ class Optimizer:
         return tuple(started), tuple(notes)
 
     def _proposed(
-        self, rank: ViolationRank, rules: PolicyBundle, events: Sequence[RunEvent], history: History
+        self, rank: ViolationRank, rules: PolicyBundle, events: Sequence[RunEvent], history: History, at: int
     ) -> Change | None:
+        """Return a change for a trial: the first that replay, which needs no runs, does not show to be worse."""
         rule = rules.rule(rank.rule_id)
-        change = self.proposer.propose(_evidence(rank, events), rule, frozenset(history.tried))
-        return None if change is None or change.id in history.tried else change
+        for _ in range(_MOST_PROPOSALS):
+            change = self.proposer.propose(_evidence(rank, events), rule, frozenset(history.tried))
+            if change is None or change.id in history.tried:
+                return None
+            found = replayed(rules, change, events)
+            if not found.is_worse:
+                return change.replace(rationale=f"{change.rationale}; {found}") if found.tasks else change
+            history.record("dropped", at, change, summary=str(found))
+        return None
 
     def _begin(
         self, change: Change, rank: ViolationRank, events: Sequence[RunEvent], history: History, at: int

@@ -7,9 +7,11 @@ stratified bootstrap draws within each stratum, as in B. Efron and R. Tibshirani
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Final
 
 from tipstaff.errors import ConfigError
+
+_MOST_INDICES: Final = 1 << 20
 
 
 def wilson_interval(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -63,22 +65,32 @@ def bootstrap_difference(
     """
     import numpy as np
 
-    from tipstaff.kernels.jit import stratified_means
-
     _quantile(confidence)
     if len(control) == 0 or len(treatment) == 0:
         raise ConfigError("both arms need at least one run")
-    means = [
-        stratified_means(
-            np.ascontiguousarray(values, dtype=np.float64), np.ascontiguousarray(strata, dtype=np.int64), draws, one
-        )
-        for one, (values, strata) in enumerate(
-            ((control, control_strata), (treatment, treatment_strata)), start=2 * seed
-        )
-    ]
+    arms = ((control, control_strata), (treatment, treatment_strata))
+    chance = np.random.default_rng(seed)
+    means = [_stratified_means(np.asarray(values, float), np.asarray(strata), draws, chance) for values, strata in arms]
     tail = (1 - confidence) / 2
     low, high = np.quantile(means[1] - means[0], [tail, 1 - tail])
     return float(low), float(high)
+
+
+def _stratified_means(values: Any, strata: Any, draws: int, chance: Any) -> Any:
+    """Return float64 ``(draws,)``: means of samples with replacement, drawn within strata.
+
+    A compiled loop was 3 times as fast, which is not worth Numba's start.
+    """
+    import numpy as np
+
+    sums = np.zeros(draws)
+    for stratum in np.unique(strata):
+        group = values[strata == stratum]
+        step = max(1, _MOST_INDICES // len(group))
+        for start in range(0, draws, step):
+            part = sums[start : start + step]
+            part += group[chance.integers(0, len(group), (len(part), len(group)))].sum(axis=1)
+    return sums / len(values)
 
 
 def _quantile(confidence: float) -> float:
