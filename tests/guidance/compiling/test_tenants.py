@@ -13,7 +13,6 @@ from tipstaff import join_bundles
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
-from tipstaff.guidance.retrieval import sign_parts
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.guidance.retrieval.shard_index import index_of_bundle, index_of_store
 from tipstaff.guidance.retrieval.vectors import shard_rows
@@ -160,13 +159,9 @@ def test_rules_of_a_joined_bundle_are_all_there() -> None:
 
 
 def test_tenants_are_kept_apart_where_signs_choose(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tipstaff.guidance.retrieval import shard_index
-
-    monkeypatch.setattr(shard_index, "SIGNS_FROM_SHARDS", 256)
-    monkeypatch.setattr(sign_parts, "SIGN_CANDIDATES", 32)
+    monkeypatch.setattr("tipstaff.guidance.retrieval.fused_index.SIGNS_FROM_SHARDS", 256)
     bundles = {f"t{i}": owned(f"t{i}", [f"{subject} {n}" for n in range(10) for subject in SUBJECTS]) for i in range(6)}
-    retriever = ShardRetriever(join_bundles(bundles), HashEmbedding(32))
-    assert retriever._index._sign_parts is not None
+    retriever = ShardRetriever(join_bundles(bundles), StaticEmbedding())
     for tenant in bundles:
         found = retriever.retrieve("Review migrations 3", tenant=tenant, max_shards=20).shards
         assert len(found) == 20

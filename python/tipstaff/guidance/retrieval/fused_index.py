@@ -2,7 +2,8 @@
 
 For each rule one row: the vector of its words, labels and headings, and, weighing 0.8, that of its section. The words
 of text, headings, labels and path are in postings with what they contribute to a BM25F; modals, information and
-length in a prior. Everything that does not depend on the task is computed here, once.
+length in a prior; of very many rules there are the signs of their rows, by which the search chooses. Everything that
+does not depend on the task is computed here, once.
 
 Source: docs/embedding-model-card.md has the figures and what each part is worth.
 """
@@ -15,10 +16,11 @@ from collections.abc import Sequence
 from math import log, sqrt
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tipstaff.budgets import SIGNS_FROM_SHARDS
 from tipstaff.guidance.retrieval.filters import intent_mask
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon, translations
 from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, MODAL
-from tipstaff.kernels import query_terms
+from tipstaff.kernels import query_terms, sign_rows
 from tipstaff.kernels.formats.fused import ALIGNMENT, HEAD, MAGIC
 from tipstaff.kernels.plain.fused import query_words
 
@@ -147,8 +149,10 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
         field_starts,
         np.array([term for found in field_terms for term in found], dtype="<u8"),
     )
+    n_signs = n if n >= SIGNS_FROM_SHARDS else 0
+    signs: tuple[Any, ...] = sign_rows(rows, scales, d) if n_signs else (b"", b"", b"")
     counts = (n, d, len(terms), int(starts[-1]), len(FIELDS), int(field_starts[-1]))
-    return _packed(parts, counts, (sqrt(2.0 * log(max(n, 3))), log(1.0 + 2.0 * n)))
+    return _packed((*parts, *map(memoryview, signs)), counts, (sqrt(2.0 * log(max(n, 3))), log(1.0 + 2.0 * n)), n_signs)
 
 
 def translated(text: str) -> str:
@@ -160,12 +164,12 @@ def translated(text: str) -> str:
     return f"{text} {' '.join(more)}" if more else text
 
 
-def _packed(parts: Sequence[Any], counts: tuple[int, ...], numbers: tuple[float, float]) -> bytes:
+def _packed(parts: Sequence[Any], counts: tuple[int, ...], numbers: tuple[float, float], n_signs: int) -> bytes:
     data = bytearray(HEAD.size)
     for part in parts:
         data += bytes(-len(data) % ALIGNMENT)
         data += part.tobytes()
-    struct.pack_into(HEAD.format, data, 0, MAGIC, len(data), *counts, *numbers, *FLOOR)
+    struct.pack_into(HEAD.format, data, 0, MAGIC, len(data), *counts, *numbers, *FLOOR, n_signs, 0)
     return bytes(data)
 
 

@@ -375,12 +375,13 @@ class ShardRetriever:
                     confidence=match.confidence,
                     dropped=dropped,
                 )
-            match, best, asked = self._search.look(task, match, mask, risks, max_shards + _SLACK)
+            match = classify_intent(task) if match is None else match
+            asked = self._search.asked(task, match, mask, risks)
+            best = self._search.best(asked, max_shards + _SLACK)
             cards = self._undisputed(best, max_shards, view)
             often = cards is not None
             _, scores, cosines = best
             if cards is None:
-                asked = self._search.asked(task, match, mask, risks) if asked is None else asked
                 selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
                 taken, dropped = self._selected(selection, asked, best, task, max_shards, view)
                 cards = [one.card for one in taken]
@@ -392,7 +393,7 @@ class ShardRetriever:
             if cards:
                 shards = self._reasons.retrieved(
                     cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope,
-                    places=asked.places if asked is not None else (), often=often,
+                    places=asked.places, often=often,
                 )  # fmt: skip
                 text = view.opening + "\n".join([card.line for card in cards])
         if match is None:
