@@ -17,6 +17,7 @@
 #include "tipstaff/hook/redaction.hpp"
 #include "tipstaff/hook/registrations.hpp"
 #include "tipstaff/hook/reply.hpp"
+#include "tipstaff/hook/pruning.hpp"
 #include "tipstaff/hook/run.hpp"
 #include "tipstaff/hook/state.hpp"
 
@@ -201,9 +202,15 @@ bool leave_for_a_person(const HookEvent& event, const Situation& situation, cons
   return whole;
 }
 
+// Masks what the call names beside its parameters: a folder, a session or a tool may carry a secret as well.
+void mask_names(const HookEvent& event, const Situation& situation, Redaction* redaction) noexcept {
+  for (const std::string_view name : {situation.cwd, event.tool, event.session, event.agent}) redaction->mask(name, true, nullptr);
+}
+
 // Looks for secrets and masks them: all that is shown or kept of the call is shown and kept so.
 void mask_secrets(const HookEvent& event, const Situation& situation, bool counts, Judgement* judgement) noexcept {
   Redaction& redaction = judgement->redaction;
+  mask_names(event, situation, &redaction);
   std::string_view path;
   for (std::uint32_t i = 0; i < event.field_count && path.empty(); ++i)
     if (gate::ascii::one_of(event.fields[i].name, "file_path path filename file target_file notebook_path filepath")) path = event.fields[i].text;
@@ -452,17 +459,22 @@ void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree,
   switch (event.phase) {
     case Phase::before_tool:
     case Phase::permission: return judging::before_tool(event, situation, tree, judgement);
-    case Phase::session_start: return judging::session_start(event, situation, judgement);
+    case Phase::session_start:
+      pruning::prune(*situation.state, situation.now_s);
+      judging::session_start(event, situation, judgement);
+      break;
     case Phase::prompt: {
       Writer out(judgement->context, sizeof judgement->context);
       guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
       judgement->reply.context = out.view();
-      return;
+      break;
     }
-    case Phase::after_tool: return judging::after_tool(event, situation, judgement);
-    case Phase::failed_tool: return judging::failed_tool(event, situation, judgement);
-    default: return;
+    case Phase::after_tool: judging::after_tool(event, situation, judgement); break;
+    case Phase::failed_tool: judging::failed_tool(event, situation, judgement); break;
+    default: break;
   }
+  if (judgement->redaction.open(situation.secrets, situation.own_secrets))
+    judging::mask_names(event, situation, &judgement->redaction);
 }
 
 void record(const HookEvent& event, const Situation& situation, const Judgement& judgement, std::uint64_t us) noexcept {

@@ -26,6 +26,7 @@
 #include <cstring>
 
 #include "tipstaff/hook/memory.hpp"
+#include "tipstaff/hook/pruning.hpp"
 #include "tipstaff/hook/real_path.hpp"
 #include "tipstaff/hook/worker.hpp"
 
@@ -44,7 +45,7 @@ enum Number : long {
   nanosleep_call = 35, setitimer_call = 38, getpid_call = 39, exit_call = 60, wait4_call = 61, kill_call = 62, flock_call = 73, getcwd_call = 79,
   rename_call = 82, mkdir_call = 83, unlink_call = 87, readlink_call = 89, getrlimit_call = 97, geteuid_call = 107,
   sigaltstack_call = 131, arch_prctl_call = 158, sched_setaffinity_call = 203, sched_getaffinity_call = 204,
-  clock_gettime_call = 228, exit_group_call = 231, openat_call = 257, newfstatat_call = 262,
+  clock_gettime_call = 228, exit_group_call = 231, getdents64_call = 217, openat_call = 257, newfstatat_call = 262,
   getcpu_call = 309,
 };
 
@@ -378,6 +379,10 @@ pid_t tipstaff_start_worker(void (*work)(const void* stack_end)) noexcept {
   const pid_t process = static_cast<pid_t>(told(tipstaff_clone(kSharesMemory | SIGCHLD, top - 2)));
   if (process < 0 && former_processors.bytes > 0) former_processors.take();
   return process;
+}
+
+long tipstaff_read_folder(int folder, void* to, std::size_t bytes) noexcept {
+  return call(getdents64_call, folder, number(to), static_cast<long>(bytes));
 }
 
 void* tipstaff_seen_by_both(void* own, std::size_t) noexcept { return own; }

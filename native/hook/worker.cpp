@@ -1,7 +1,12 @@
-// The worker where there is a C library: a fork. Programs without one bring their own (system_linux_x86_64.cpp).
+// What the hook asks of a system, where there is a C library: a worker (a fork), the entries of a folder.
 #include "tipstaff/hook/worker.hpp"
 
 #include <sys/mman.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+#include "tipstaff/hook/pruning.hpp"
 
 extern "C" {
 
@@ -17,6 +22,15 @@ void* tipstaff_seen_by_both(void* own, std::size_t bytes) noexcept {
   if (shared == MAP_FAILED) return nullptr;
   std::memcpy(shared, own, bytes);
   return shared;
+}
+
+long tipstaff_read_folder(int folder, void* to, std::size_t bytes) noexcept {
+#if defined(__linux__)
+  return ::syscall(SYS_getdents64, folder, to, bytes);
+#else
+  (void)folder, (void)to, (void)bytes;
+  return 0;
+#endif
 }
 
 }  // extern "C"

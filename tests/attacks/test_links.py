@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 import pytest
@@ -170,4 +169,4 @@ def test_the_hook_writes_through_no_link(victim: Victim, outside: Path, name: st
     victim.decision("git reset --hard")
     if name == "spool.jsonl":
         assert contents(outside) == before
-    assert os.path.islink(path)
+    assert path.is_symlink()

@@ -53,7 +53,7 @@ def main(folder: str, reads: str, *program: str) -> int:
             took, status = time.monotonic() - begin, process.returncode
         except subprocess.TimeoutExpired:
             took, status, output, error = 10.0, -1, b"", b""
-        print(json.dumps([took, status, output.decode(), error.decode()]), flush=True)
+        os.write(1, json.dumps([took, status, output.decode(), error.decode()]).encode())
         libc.umount2(os.fsencode(folder), NOW | NO_LINKS)
         os._exit(0)
 

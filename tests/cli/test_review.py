@@ -17,8 +17,9 @@ import pytest
 import yaml
 
 from tests.review.repositories import commit, make
+from tests.review.test_running import gone
 from tipstaff.cli import main
-from tipstaff.cli.live_view import LiveView
+from tipstaff.cli.live_view import LiveView, columns, within
 from tipstaff.cli.output import Painter
 from tipstaff.review import Check
 from tipstaff.review.running.schedule import Ended
@@ -314,6 +315,39 @@ def test_watching_runs_again_when_a_file_changes(folder: Path) -> None:
         finally:
             timer.cancel()
             process.kill()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a" * 12, "a" * 10),
+        ("漢字" * 9, "漢字漢字漢"),
+        ("a\tb", "a b"),
+        ("e\u0301" * 12, "e\u0301" * 10),
+        ("\0x", "\\x00x"),
+    ],
+)
+def test_a_line_of_the_live_view_fits_the_terminal(text: str, shown: str) -> None:
+    assert within(text, 10) == shown
+    assert columns(shown) <= 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_check_that_ignores_signals_ends_with_the_program(tmp_path: Path, number: int) -> None:
+    ignoring = "trap '' TERM HUP INT; sleep 60 & echo $$ $! > pid; sleep 60"
+    folder = make(tmp_path, {".tipstaff/config.toml": f'[[checks.additional]]\nname = "c"\ncommand = "{ignoring}"\n'})
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tipstaff.cli", "check"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    pid = folder / "pid"
+    deadline = time.monotonic() + 30
+    while not (pid.is_file() and pid.read_text(encoding="ascii").strip()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    child.send_signal(number)
+    child.communicate()
+    assert child.returncode == 128 + number
+    assert gone([int(word) for word in pid.read_text(encoding="ascii").split()])
 
 
 def test_the_live_view_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:

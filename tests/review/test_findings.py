@@ -109,6 +109,31 @@ Received: 3
       at <anonymous> (/repo/b.test.ts:5:21)
 (fail) adds again [2.86ms]
 """
+PYTEST_SETUP = """=================================== ERRORS ===================================
+_ ERROR at setup of test_a_name_that_is_as_long_as_the_terminal_is_wide[http://172.16.1.1/-172.16.1.1] _
+file /repo/tests/test_utils.py, line 741
+  def test_a_name(mocker):
+E       fixture 'mocker' not found
+>       available fixtures: cache, capfd
+
+/repo/tests/test_utils.py:741
+=========================== short test summary info ============================
+ERROR tests/test_utils.py::test_a_name_that_is_as_long_as_the_terminal_is_wide[http://172.16.1.1/-172.16.1.1]
+"""
+PYTEST_COLLECT = """_____________________ ERROR collecting tests/test_basic.py ______________________
+/venv/lib/python3.11/site-packages/pluggy/_hooks.py:512: in __call__
+    return self._hookexec(self.name)
+E   pytest.PytestRemovedIn10Warning: Passing a non-Collection iterable
+_____________________ ERROR collecting tests/test_parser.py ____________________
+tests/test_parser.py:4: in <module>
+    from click.parser import OptionParser
+/venv/lib/python3.11/site-packages/click/parser.py:514: in __getattr__
+    warnings.warn(
+E   DeprecationWarning: 'parser.OptionParser' is deprecated
+=========================== short test summary info ============================
+ERROR tests/test_basic.py - pytest.PytestRemovedIn10Warning: Passing a non-Co...
+ERROR tests/test_parser.py - DeprecationWarning: 'parser.OptionParser' is dep...
+"""
 MAVEN = """[ERROR] /repo/src/main/java/x/Calc.java:[5,16] incompatible types: String cannot be converted to int
 [WARNING] /repo/src/main/java/x/Calc.java:[9,1] deprecated
 [ERROR] Failures:
@@ -125,6 +150,9 @@ CASES = [
     ("go", GO_TEST, [("calc_test.go", 7, 0, "error", ""), ("calc_test.go", 9, 0, "error", "")]),
     ("go", PANIC, [("/repo/main.go", 5, 0, "error", "")]),
     ("pytest", PYTEST, [("lib/helper.py", 4, 0, "error", ""), ("tests/test_b.py", 0, 0, "error", "")]),
+    ("pytest", PYTEST_SETUP, [("/repo/tests/test_utils.py", 741, 0, "error", "")]),
+    ("pytest", PYTEST_COLLECT, [("tests/test_basic.py", 0, 0, "error", ""), ("tests/test_parser.py", 4, 0, "error", "")]),
+    ("gofmt", "a/x.go:1:1: expected 'package', found 'EOF'\nb/y.go\n", [("a/x.go", 1, 1, "error", ""), ("b/y.go", 0, 0, "error", "")]),
     ("cargo", RUSTC, [("src/main.rs", 2, 5, "error", "E0308"), ("src/lib.rs", 7, 9, "warning", "")]),
     ("cargo", OLD_PANIC, [("src/lib.rs", 9, 9, "error", "panic")]),
     ("cargo", NEW_PANIC, [("src/lib.rs", 9, 9, "error", "panic")]),

@@ -71,6 +71,21 @@ def test_ends_are_told_apart(
         assert "## c" in report.feedback
 
 
+def test_a_missing_tool_is_named(tmp_path: Path) -> None:
+    (tmp_path / "gradlew").write_text("", encoding="utf-8")
+    for command, name in (
+        ("./gradlew test", "./gradlew"),
+        ("cd . && no-such-program -x", "no-such-program"),
+        ("echo 'pyenv: python: command not found'; exit 127", "python"),
+        ("exit 127", "exit"),
+    ):
+        result = one(tmp_path, command).results[0]
+        assert (result.outcome, result.reason) == (
+            Outcome.TOOL_MISSING,
+            f"{name} is not installed or cannot be executed",
+        )
+
+
 def test_children_that_ignore_signals_are_killed_with_their_group(tmp_path: Path) -> None:
     script = "trap '' TERM INT HUP; sh -c \"trap '' TERM INT HUP; echo \\$\\$ >> pids; sleep 60; sleep 60\" & echo $$ >> pids; sleep 60; sleep 60"
     began = time.monotonic()

@@ -191,7 +191,7 @@ def lint_repository(
         constitution_overflow=len(bundle.constitution.overflow),
         shard_rules=bundle.manifest.shard_rules,
         constitution_tokens=tokens(bundle.constitution.text) if bundle.constitution.rules else 0,
-        hosts=host_loads(repository.documents),
+        hosts=host_loads(repository.documents, repository.also_loaded),
         counts=_counts(ordered),
     )
 
@@ -201,11 +201,22 @@ def tokens(text: str) -> int:
     return -(-len(text.encode("utf-16-le", "surrogatepass")) // 8)
 
 
-def host_loads(documents: Iterable[Document]) -> tuple[HostLoad, ...]:
-    """Return what each host loads always, and what only for files in scope, by host name."""
+def host_loads(documents: Sequence[Document], also_loaded: Iterable[tuple[str, str]] = ()) -> tuple[HostLoad, ...]:
+    """Return what each host loads always, and what only for files in scope, by host name.
+
+    Parameters
+    ----------
+    documents
+        All that were read.
+    also_loaded
+        Pairs of a further host and the path of a document.
+    """
     sums: dict[str, list[int]] = {}
-    for document in documents:
-        load = sums.setdefault(document.host, [0, 0, 0, 0])
+    by_path = {document.path: document for document in documents}
+    loads = [(document.host, document) for document in documents]
+    loads += [(host, by_path[path]) for host, path in dict.fromkeys(also_loaded) if path in by_path]
+    for host, document in {(host, document.path): (host, document) for host, document in loads}.values():
+        load = sums.setdefault(host, [0, 0, 0, 0])
         scoped = 0 if _is_always_loaded(document) else 2
         load[scoped] += tokens(document.text)
         load[scoped + 1] += 1

@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import Final
 
 from tipstaff.errors import StoreWriteError
 from tipstaff.store.state import repository_of
+
+_FIX: Final = "a link leads it out of the repository; put a file or folder there"
 
 
 def leads_out(path: Path, root: Path) -> bool:
@@ -30,8 +33,6 @@ def refuse_links_out(path: Path, root: Path | None = None) -> None:
     StoreWriteError
         A link leads it out.
     """
-    base = repository_of(Path(os.path.abspath(path)).parent) if root is None else root
+    base = repository_of(Path(os.path.abspath(path)).parent) if root is None else root  # noqa: PTH100 - by its words
     if base is not None and leads_out(path, base):
-        raise StoreWriteError(
-            errno.ELOOP, "a link leads it out of the repository; put a file or folder there", str(path)
-        )
+        raise StoreWriteError(errno.ELOOP, _FIX, str(path))

@@ -8,7 +8,7 @@
 // the files that were read to judge the call, NONCE a number that no two answers share,
 // SIGNATURE the HMAC-SHA256 of what stands before it. The hook leaves a mark of each approval that it has used in used/
 // (one file is made, one call wins), so that it counts once, and an old copy of it not at all; a refusal counts until it
-// expires. A host that asks about one call twice, by its name for it or by two registrations, is answered twice.
+// expires. A host that asks about one call by two registrations is answered twice.
 #pragma once
 
 #include <fcntl.h>
@@ -239,10 +239,10 @@ inline Answer take(const Path& state, const Subject& subject, const HookEvent& e
     const long known = read_private(used, text_of_mark, sizeof text_of_mark);
     Mark first;
     if (known <= 0 || !first.read({text_of_mark, static_cast<std::size_t>(known)})) return Answer::none;
-    // The very call that was allowed, by the name that the host gave it.
-    if (call != 0 && call == first.call) return Answer::allowed;
-    // Another registration asks about the same call: once, and right after the first.
-    if (first.asker == asker || now_s > first.at + kSameCallS) return Answer::none;
+    // Another registration asks about the same call, by the host's name for it or right after the first: once. The name
+    // alone is no proof, since whoever replays an event repeats it.
+    const bool same_call = call != 0 && call == first.call;
+    if (first.asker == asker || (!same_call && now_s > first.at + kSameCallS)) return Answer::none;
     mark = open_state(used.add("-").hex(asker), O_WRONLY | O_CREAT | O_EXCL);
   }
   if (mark < 0) return Answer::none;

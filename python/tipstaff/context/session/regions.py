@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tipstaff.context.conversation.messages import blocks_of
+from tipstaff.context.session.apis.wire import delivery_of
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.view import View
-from tipstaff.context.session.wire import delivery_of
 from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.preamble import read_preamble
 from tipstaff.context.shortening.window import ContextWindow

@@ -123,6 +123,11 @@ class View:
         self.costs[index] = self._cost(message)
         self.changed_from = min(self.changed_from, index)
 
+    def drop_last(self) -> None:
+        """Forget the last message."""
+        for part in (self.messages, self.costs, self.origins):
+            part.pop()
+
     def add_context(self, text: str) -> None:
         """Add context to the last message, which must be the user's."""
         last = self.messages[-1]

@@ -22,7 +22,7 @@ from tipstaff.guidance.compiling.constitution import pack, short_hash
 from tipstaff.guidance.compiling.election import CONSTITUTION_TOKENS, elect, folder_scope
 from tipstaff.guidance.compiling.identity import match_former
 from tipstaff.guidance.compiling.merging import Merging, folder_of
-from tipstaff.guidance.compiling.precedence import Laws, stricter
+from tipstaff.guidance.compiling.precedence import Laws, lifts_rules, stricter
 from tipstaff.guidance.compiling.rule_maker import RuleMaker
 from tipstaff.guidance.compiling.statements import CONFLICT, CONTRADICTION, POSSIBLE
 from tipstaff.guidance.diagnostics import find
@@ -259,9 +259,17 @@ class _Compilation(Merging):
             return rules, relations
         by_id = {rule.id: rule for rule in rules}
         refused: set[str] = set()
-        laws = Laws([rule for rule in rules if rule.source == "root" and rule.is_constitution])
+        shared = [rule for rule in rules if rule.source == "root"]
+        # Rules that are going to be elected are protected as well.
+        protected = {rule.id for rule in self._elect(rules) if rule.is_constitution}
+        laws = Laws([rule for rule in shared if rule.id in protected])
         for rule in rules:
-            if rule.source == "local" and (law := laws.weakened_by(rule)) is not None:
+            if rule.source != "local":
+                continue
+            law = laws.weakened_by(rule)
+            if law is None and shared and lifts_rules(rule.text):
+                law = shared[0]
+            if law is not None:
                 refused.add(rule.id)
                 self.refuse(rule, law)
         for relation in relations:
@@ -269,7 +277,7 @@ class _Compilation(Merging):
                 continue
             left, right = by_id[relation.left], by_id[relation.right]
             for rule, root in ((left, right), (right, left)):
-                if rule.source == "local" and root.source == "root" and root.is_constitution and rule.id not in refused:
+                if rule.source == "local" != root.source and root.id in protected and rule.id not in refused:
                     refused.add(rule.id)
                     self.refuse(rule, root)
         if not refused:

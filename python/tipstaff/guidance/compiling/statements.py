@@ -41,6 +41,9 @@ _NEGATION: Final = re.compile(
     r"prohibited|disallowed|not\s+allowed|no)\b|[❌🚫⛔✗]|\W+\Z",
     re.IGNORECASE,
 )
+_BAN_AND_VERB: Final = re.compile(
+    r"\W*(?:never|do\s+not|don['’]t|must\s+not|avoid)(?:\s+[\w-]+){1,2}\W*\Z", re.IGNORECASE
+)
 _ROUTINE: Final = re.compile(
     r"[,(]?\s*\b(?:before|after|prior to|whenever|when|each time|every time|on)\s+(?:you\s+|each\s+|every\s+|any\s+|"
     r"a\s+|the\s+|your\s+|opening\s+a\s+|creating\s+a\s+|submitting\s+a\s+|making\s+)?"
@@ -135,9 +138,9 @@ def statement(rule: GuidanceRule) -> Statement:
 def _statement(words: str, labels: str, headings: tuple[str, ...]) -> Statement:
     text = _ROUTINE.sub(" ", words)
     above = [*headings, *filter(None, labels.split(": "))]
-    mistakes = any(_MISTAKES.search(label) and ends_negative(label) for label in above)
+    mistakes = any(_MISTAKES.search(label) and _forbids(label) for label in above)
     waits = " ".join(match[0].strip(" ,(").lower() for match in _ROUTINE.finditer(words))
-    place = {stem(word) for label in above if not ends_negative(label) for word in split(label) if _is_topic(word)}
+    place = {stem(word) for label in above if not _forbids(label) for word in split(label) if _is_topic(word)}
     return Statement(
         text,
         () if mistakes else claims(text),
@@ -231,11 +234,16 @@ def _one_word(match: re.Match[str]) -> str:
 def _prohibition(labels: str) -> str:
     """Return how a label forbids what is below it ("never test " for "Don't test:"), empty where none does."""
     for label in reversed(labels.split(": ")):
-        if label and ends_negative(label):
+        if label and _forbids(label):
             match = _NEGATION.search(label)
             verb = " ".join(split(label[match.end() :])[:3]) if match is not None else ""
             return f"never {verb} " if verb and not set(split(verb)) <= FUNCTION_WORDS else "never "
     return ""
+
+
+@lru_cache(maxsize=1_024)
+def _forbids(label: str) -> bool:
+    return ends_negative(label) or _BAN_AND_VERB.match(label) is not None
 
 
 def _is_topic(word: str) -> bool:

@@ -12,7 +12,14 @@ from tipstaff.guidance.extraction.candidate import Candidate, Context, Section
 from tipstaff.guidance.extraction.grammar import has_modal, has_negation
 from tipstaff.guidance.extraction.kinds import demands
 from tipstaff.guidance.extraction.labels import Label, applied, label_of
-from tipstaff.guidance.extraction.patterns import HEADING_MARK, LIST_MARKER, MAX_GAP_BYTES, QUOTE_MARK, shortened
+from tipstaff.guidance.extraction.patterns import (
+    HEADING_MARK,
+    IMPORT_LINE,
+    LIST_MARKER,
+    MAX_GAP_BYTES,
+    QUOTE_MARK,
+    shortened,
+)
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic, Severity
 
@@ -124,6 +131,8 @@ class ExtractionState:
         if block.quoted and "\n" in text:
             head, _, tail = text.partition("\n")
             text = head + "\n" + QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
+        if "@" in text and "\n" in text:  # an import on a line of its own belongs to no sentence
+            text = IMPORT_LINE.sub(lambda match: " " * len(match[0]), text)
         return text
 
     def _without_comments(self, text: str, block: Block) -> str:

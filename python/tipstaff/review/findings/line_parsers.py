@@ -46,7 +46,7 @@ LINE_PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
         "rustfmt": (r"(?P<message>Diff in) (?P<path>[^:\n]{1,300}?)(?: at line |:)(?P<line>\d{1,9}):",),
         "prettier": (r"\[(?P<severity>warn)\] (?P<path>[^\s:]\S{0,300}\.\w{1,10})$",),
         "ruff-format": (r"(?P<message>[Ww]ould reformat):? (?P<path>\S.{0,300})",),
-        "paths": (r"(?P<path>\S.{0,300})",),
+        "paths": (r"(?P<path>[^\s:][^:\n]{0,300})$",),
     }.items()
 }
 

@@ -38,6 +38,7 @@ PARSERS: Final[dict[str, tuple[Parser, ...]]] = {
     "pytest": (blocks.parse_pytest,),
     "eslint": (blocks.parse_eslint, _table("lines"), _table("tsc")),
     "node-test": (blocks.parse_node_test, blocks.parse_tap, _table("tsc")),
+    "gofmt": (_table("lines"), _table("paths")),
     "gradle": (_table("gradle"), _table("lines")),
     "mypy": (_table("lines"),),
     "ruff": (_table("lines"),),

@@ -35,7 +35,7 @@ _SHELL_WORDS: Final = frozenset(
 )
 """Words that a shell knows itself: whether a program of that name exists says nothing."""
 
-_SHELL_MISSING: Final = re.compile(r"(?:^|\n)(?:/bin/)?\S{0,40}sh: (?:\d+: |line \d+: )?(\S+): (?:command )?not found")
+_SHELL_MISSING: Final = re.compile(r"([^\s:]+): (?:(?:command )?not found|Permission denied|cannot execute)")
 
 
 class CheckLog(Protocol):
@@ -331,10 +331,9 @@ def _outcome(check: Check, ended: Ended, metric: float | None, tests: int) -> tu
         return Outcome.FAILED, f"it could not be started: {ended.error}"
     if ended.timed_out:
         return Outcome.TIMED_OUT, f"it was killed after {check.timeout_s:g} s"
-    shell = _SHELL_MISSING.search(ended.output) if ended.exit_code in {NOT_FOUND, NOT_EXECUTABLE} else None
     if ended.exit_code in {NOT_FOUND, NOT_EXECUTABLE}:
-        said = ended.output.partition(":")[0].strip()[:100] or check.command.split()[0]
-        name = shell[1] if shell is not None else said
+        named = _SHELL_MISSING.findall(ended.output)
+        name = named[-1][:100] if named else check.command.split()[0]
         return Outcome.TOOL_MISSING, f"{name} is not installed or cannot be executed"
     if ended.exit_code != 0 and check.missing_pattern and re.search(check.missing_pattern, ended.output):
         return Outcome.TOOL_MISSING, "its tool is not installed in this environment"
