@@ -16,7 +16,6 @@
     query, history --focus_scan-->        paths, symbols and signals of a request
     task, lexicon --TaskReader.read-->     what kind of work it asks for, and how sure that is
     task   --task_places-->                the files, folders and modules that it names
-    task, lexicon, table, rows --TaskSearch.find-->  its intent, and the k best of the rows
     task, topics, lexicon --TopicWords.shared-->  the words that they have in common (topics of stem_hashes)
     task, blob, lexicon, table --FusedSearch.find-->  the k best rules by meaning and words (of query_terms)
     ranges of texts --join_pieces-->      one text
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
     from tipstaff.kernels._files import measure_files, stat_files
     from tipstaff.kernels._focus import focus_scan
     from tipstaff.kernels._fused import FusedSearch, query_terms
-    from tipstaff.kernels._int8 import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_i8
+    from tipstaff.kernels._int8 import Int8Rows, nibble_rows, quantize_rows, score_topk_i8
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_places
     from tipstaff.kernels._pieces import join_pieces
     from tipstaff.kernels._scoring import score_topk_f32, score_topk_f32_batch
@@ -81,7 +80,6 @@ __all__ = [
     "MessageGuard",
     "SecretTable",
     "TaskReader",
-    "TaskSearch",
     "TopicWords",
     "WordSets",
     "alike_texts",
@@ -124,7 +122,6 @@ _HOMES: Final = {
     "MessageGuard": "_tokens",
     "SecretTable": "_secrets",
     "TaskReader": "_intents",
-    "TaskSearch": "_int8",
     "TopicWords": "_intents",
     "WordSets": "_similarity",
     "alike_texts": "_text",

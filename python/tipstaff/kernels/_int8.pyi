@@ -73,16 +73,3 @@ class Int8Rows:
         stop: int | None = None,
         isa: str | None = None,
     ) -> tuple[list[int], list[float], list[float]]: ...
-
-class TaskSearch:
-    def __init__(self, rows: Int8Rows, lexicon: Buffer, table: Buffer) -> None: ...
-    def find(
-        self,
-        task: str,
-        row_mask: Buffer | None = None,
-        *,
-        query_intents: int | None = None,
-        risk_filter: int = 0xFF,
-        boosts: tuple[float, float, float] = (0.15, 0.10, 0.05),
-        k: int = 5,
-    ) -> tuple[int, float, list[int], list[float], list[float]] | None: ...

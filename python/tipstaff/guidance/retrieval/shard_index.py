@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import time
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -20,14 +19,13 @@ from tipstaff.budgets import (
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
-from tipstaff.guidance.intents.classify import LEXICON
 from tipstaff.guidance.retrieval.fused import FusedShards
 from tipstaff.guidance.retrieval.fused_index import fused_index, rule_text
 from tipstaff.guidance.retrieval.masks import ShardMasks
 from tipstaff.guidance.retrieval.scoring_threads import by_turns
 from tipstaff.guidance.retrieval.sign_parts import MAX_BY_SIGNS, SignParts
 from tipstaff.guidance.retrieval.vectors import shard_rows
-from tipstaff.kernels import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_f32, sign_rows
+from tipstaff.kernels import Int8Rows, nibble_rows, quantize_rows, score_topk_f32, sign_rows
 from tipstaff.model import (
     INTENT_BITS,
     RISK_CLASSES,
@@ -60,7 +58,7 @@ class ShardIndex:
     Parameters
     ----------
     rows
-        float32 buffer (n_shards, dimensions), unit rows, at any alignment.
+        float32 buffer (n_shards, dimensions), unit rows, at any alignment; empty where `search` finds them.
     dimensions, n_shards
         Its shape.
     intents
@@ -132,7 +130,6 @@ class ShardIndex:
         self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
         self._tenant_constitutions = tenant_constitutions or {}
         self._has_tenants = any(tenant is not None for tenant in tenant_values)
-        self._tenant_sizes: list[int] | None = None
         self._int8 = Int8Rows(rows, *quantized, intents, risks, nibbles) if quantized is not None else None
         self._parts = self._split()
         self._sign_parts = (
@@ -218,16 +215,6 @@ class ShardIndex:
             boosts=boosts, place_boost=place_boost,
         )  # fmt: skip
 
-    def task_search(self, embedding: Embedding) -> TaskSearch | None:
-        """Return what finds the best shards from the text of a task, None where that would not be the quickest."""
-        if self._int8 is None or self._sign_parts is not None or len(self._parts) > 1:
-            return None
-        return (
-            TaskSearch(self._int8, LEXICON.read_bytes(), embedding.table)
-            if type(embedding) is StaticEmbedding
-            else None
-        )
-
     def constitution_of(self, tenant: str | None) -> Constitution:
         """Return what a tenant always loads."""
         return self._tenant_constitutions.get(tenant, self.constitution) if tenant is not None else self.constitution
@@ -245,16 +232,6 @@ class ShardIndex:
         """Whether a tenant has anything of its own here."""
         return tenant is not None and (tenant in self._tenant_places or tenant in self._tenant_constitutions)
 
-    def n_visible(self, tenant: str | None) -> int:
-        """Return how many shards a tenant may see: its own and the common ones."""
-        if not self._has_tenants:
-            return self.n_shards
-        if self._tenant_sizes is None:
-            counts = Counter(self._tenant_codes)
-            self._tenant_sizes = [counts[place] for place in range(len(self._tenant_places))]
-        places = {self._tenant_places[one] for one in {None, tenant} if one in self._tenant_places}
-        return sum(self._tenant_sizes[place] for place in places)
-
     def mask(self, repo_scope: str | None, today: str, tenant: str | None = None) -> bytes | None:
         """Return which shards a task may be given, as `ShardMasks.mask` says."""
         return self.masks.mask(repo_scope, today, tenant)
@@ -263,7 +240,9 @@ class ShardIndex:
 def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
     """Embed a bundle's shards and lay out their columns; the bundle is not written to."""
     shards = bundle.shards
-    rows = shard_rows(shards, embedding)
+    search = search_blob(shards, embedding)
+    # What the index by meaning, words and priors finds needs no cosines.
+    rows = shard_rows(shards, embedding) if not search else b""
     paths: dict[str, int] = {}
     intents = array("H", (mask_of(shard.rule.intents) for shard in shards))
     risks = array("B", (_risk_code(shard.rule) for shard in shards))
@@ -272,7 +251,7 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
     distinct: dict[tuple[str, ...], int] = {}
     codes = [distinct.setdefault(shard.rule.repo_scopes, len(distinct)) for shard in shards]
     dated = tuple(i for i, s in enumerate(shards) if s.rule.active_from is not None or s.rule.active_until is not None)
-    quantized = quantize_rows(rows, embedding.dimensions) if len(shards) >= INT8_FROM_ROWS else None
+    quantized = quantize_rows(rows, embedding.dimensions) if len(shards) >= INT8_FROM_ROWS and not search else None
     signs: tuple[Any, Any] | None = None
     if quantized is not None and len(shards) >= SIGNS_FROM_SHARDS and embedding.dimensions <= MAX_SIGN_DIMENSIONS:
         signs = sign_rows(rows, quantized[3], embedding.dimensions)
@@ -302,7 +281,7 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
         tenant_constitutions=bundle.tenant_constitutions,
         signs=signs,
         nibbles=nibbles,
-        search=search_blob(shards, embedding),
+        search=search,
         path_codes=[paths.setdefault(shard.rule.path, len(paths)) for shard in shards],
         path_values=tuple(paths),
     )
@@ -316,6 +295,7 @@ def index_of_store(store: ShardStore) -> ShardIndex:
     owners = store.codes("tenant")
     dated = sorted({*_filled(store, "active_from"), *_filled(store, "active_until")})
     overrides = _filled(store, "overrides")
+    many = store.n_shards >= INT8_FROM_ROWS and not len(store.search)
     quantized = (store.rows_i8, store.scales, store.error_bounds, store.mean)
     return ShardIndex(
         rows=store.vectors,
@@ -329,11 +309,11 @@ def index_of_store(store: ShardStore) -> ShardIndex:
         scope_values=values,
         dated=tuple(dated),
         overriding=_overriding(overrides.items()),
-        quantized=quantized if store.n_shards >= INT8_FROM_ROWS else None,
+        quantized=quantized if many else None,
         tenant_codes=bytes(owners.tolist()) if len(tenants) <= 256 else owners,
         tenant_values=tenants,
         tenant_constitutions=store.tenant_constitutions,
-        signs=store.signs if store.n_shards >= INT8_FROM_ROWS else None,
+        signs=store.signs if many else None,
         nibbles=store.nibbles,
         search=store.search,
         path_codes=store.codes("path"),

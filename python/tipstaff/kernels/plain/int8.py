@@ -6,8 +6,6 @@ import math
 from array import array
 from typing import TYPE_CHECKING, Final
 
-from tipstaff.kernels.plain.intents import TaskReader
-from tipstaff.kernels.plain.places import task_places
 from tipstaff.kernels.plain.scoring import (
     DEFAULT_BOOSTS,
     MAX_DIMENSIONS,
@@ -24,7 +22,6 @@ from tipstaff.kernels.plain.scoring import (
     to_f32,
     typed_bytes,
 )
-from tipstaff.kernels.plain.wordpiece import wordpiece_embed, wordpiece_shape
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -253,38 +250,3 @@ class Int8Rows:
             query_intents=query_intents, risk_filter=risk_filter, boosts=boosts, k=k, isa=isa,
         )  # fmt: skip
         return [row + start for row in found], list(scores), list(cosines)
-
-
-class TaskSearch:
-    """Finds the rows that are nearest to tasks; documented in ``src/_int8.pyx``."""
-
-    def __init__(self, rows: Int8Rows, lexicon: Buffer, table: Buffer) -> None:
-        self._rows = rows
-        self._reader = TaskReader(lexicon)
-        self._table = table
-        dimensions, _ = wordpiece_shape(table)
-        if dimensions != rows.dimensions:
-            message = f"table: expected the {rows.dimensions} dimensions of the rows, got {dimensions}"
-            raise ValueError(message)
-
-    def find(
-        self,
-        task: str,
-        row_mask: Buffer | None = None,
-        *,
-        query_intents: int | None = None,
-        risk_filter: int = 0xFF,
-        boosts: tuple[float, float, float] = DEFAULT_BOOSTS,
-        k: int = 5,
-    ) -> tuple[int, float, list[int], list[float], list[float]] | None:
-        """Return the intent, the confidence and the k best rows, None where the task is not ASCII or names a place."""
-        read = self._reader.read(task)
-        if read is None or task_places(task):
-            return None
-        intent, confidence = read
-        rows, scores, cosines = self._rows.topk(
-            wordpiece_embed(self._table, task), row_mask,
-            query_intents=1 << intent if query_intents is None else query_intents,
-            risk_filter=risk_filter, boosts=boosts, k=k,
-        )  # fmt: skip
-        return intent, confidence, rows, scores, cosines
