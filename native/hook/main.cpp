@@ -1,6 +1,6 @@
 // tipstaff-hook: one event on standard input, the host's reply on standard output. No interpreter starts.
 //
-//   tipstaff-hook [--host claude|codex|gemini|cursor|copilot] [--event NAME] [--unattended] [--version]
+//   tipstaff-hook [--host claude|codex|gemini|cursor|copilot|qwen|opencode] [--event NAME] [--unattended] [--version]
 //
 // It never answers with silence where it could not judge: without a policy, with a damaged one, with an event that it
 // cannot read or after 200 ms, the policy's on_error decides, and the reason says so.
@@ -25,8 +25,10 @@
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/judge.hpp"
+#include "tipstaff/hook/registrations.hpp"
 #include "tipstaff/hook/reply.hpp"
 #include "tipstaff/hook/state.hpp"
+#include "tipstaff/hook/worker.hpp"
 
 #ifndef TIPSTAFF_VERSION
 #define TIPSTAFF_VERSION "0"
@@ -51,7 +53,7 @@ constexpr std::size_t kReplyBytes = 1 << 17;
 constexpr std::uint32_t kJsonNodes = 1 << 12;        // likewise
 constexpr std::uint32_t kMostJsonNodes = 1 << 22;
 constexpr std::uint32_t kFields = 1 << 12;
-constexpr int kCeilingMs = 200;
+constexpr int kCeilingMs = 190;  // a host sees the answer within 200
 constexpr int kArrivalMs = 3000;                     // for an event that does not come; hosts wait for longer
 
 // Zero pages cost nothing until they are touched.
@@ -65,20 +67,29 @@ Judgement judgement;
 
 // What is answered when the time is up or the program fails; ready before the judging starts, as a handler may not make
 // it. A host takes a hook that dies for one that has nothing against the call.
-char late_reply[2048];
+struct Late {
+  volatile sig_atomic_t bytes = 0;
+  volatile sig_atomic_t status = 2;
+  char reply[2048];
+};
+Late own_late;
+Late* late = &own_late;
 alignas(16) char handler_stack[65536];  // macOS asks for 32 KiB at least
-volatile sig_atomic_t late_bytes = 0;
-volatile sig_atomic_t late_status = 2;
+pid_t first_process, judging_process;
+int reply_pipe = -1;  // where the answer goes; to the host itself where there is no second process
 constexpr std::string_view kLateReason =
     "tipstaff could not judge this call: it took longer than it may, or the program failed. "
     "A person is needed, or a shorter call.";
 
 void on_time_up(int) {
+  if (::getpid() != first_process) ::_exit(2);  // the first process answers
+  if (judging_process > 0) ::kill(judging_process, SIGKILL);
+  const sig_atomic_t status = late->status;
   // A status of 2 without words on standard error is no refusal for every host.
-  ssize_t ignored = late_status != 0 ? ::write(STDERR_FILENO, kLateReason.data(), kLateReason.size()) : 0;
-  ignored += ::write(STDOUT_FILENO, late_reply, static_cast<std::size_t>(late_bytes));
+  ssize_t ignored = status != 0 ? ::write(STDERR_FILENO, kLateReason.data(), kLateReason.size()) : 0;
+  ignored += ::write(STDOUT_FILENO, late->reply, static_cast<std::size_t>(late->bytes));
   (void)ignored;
-  ::_exit(late_status);
+  ::_exit(status);
 }
 
 void put(int file, std::string_view text) noexcept { write_whole(file, text); }
@@ -93,7 +104,7 @@ int usage(std::string_view wrong) noexcept {
   put(STDERR_FILENO, "tipstaff-hook: ");
   put(STDERR_FILENO, wrong);
   put(STDERR_FILENO,
-      "; usage: tipstaff-hook [--host claude|codex|gemini|cursor|copilot] [--event NAME] [--unattended] < EVENT\n");
+      "; usage: tipstaff-hook [--host claude|codex|gemini|cursor|copilot|qwen|opencode] [--event NAME] [--unattended] < EVENT\n");
   return 2;  // every host takes 2 for a refusal: a wrong registration shows at once
 }
 
@@ -131,19 +142,44 @@ void assume(const Options& options) noexcept {
   event.host = options.host;
   event.phase = options.event.empty() ? Phase::before_tool : events::phase_of(options.event);
   event.name = !options.event.empty() ? options.event : options.host == Host::gemini ? "BeforeTool" : "PreToolUse";
-  event.can_ask = options.host != Host::codex && options.host != Host::cursor && options.host != Host::gemini;
+  event.can_ask = can_ask(options.host) && options.host != Host::cursor;
   event.camel = options.host == Host::copilot;
+}
+
+void start_timer(int milliseconds) noexcept {
+  itimerval timer;
+  std::memset(&timer, 0, sizeof timer);
+  timer.it_value.tv_sec = milliseconds / 1000;
+  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// From here on nothing is answered a second time.
+void forget_late(int status) noexcept {
+  late->bytes = 0;
+  late->status = status;
+}
+
+// Gives the answer, to the host or to the process that the host waits for.
+int answer(int status, std::string_view error, std::string_view reply) noexcept {
+  if (reply_pipe >= 0) {
+    worker::hand_over(reply_pipe, status, error, reply);
+    return status;
+  }
+  start_timer(0);
+  forget_late(status);
+  put(STDERR_FILENO, error);
+  put(STDOUT_FILENO, reply);
+  return status;
 }
 
 // Answers an event of an unknown shape: by the host where it is known, else by the exit status that all of them know.
 int answer_unreadable(const Options& options, Decision on_error, std::string_view why) noexcept {
-  put(STDERR_FILENO, "tipstaff-hook: ");
-  put(STDERR_FILENO, why);
-  put(STDERR_FILENO, "\n");
-  late_bytes = 0;
-  late_status = 0;
+  char memory[256];
+  Writer error(memory, sizeof memory);
+  error.raw("tipstaff-hook: ").raw(why).raw("\n");
   const bool refuses = on_error == Decision::block || on_error == Decision::confirm;
-  if (options.host == Host::unknown) return refuses ? 2 : 0;
+  if (options.host == Host::unknown) return answer(refuses ? 2 : 0, error.view(), {});
   assume(options);
   Reply reply;
   reply.decision = on_error;
@@ -151,8 +187,7 @@ int answer_unreadable(const Options& options, Decision on_error, std::string_vie
   reply.reason = why;
   Writer out(reply_memory, kReplyBytes);
   replies::write(event, reply, out);
-  put(STDOUT_FILENO, out.view());
-  return 0;
+  return answer(0, error.view(), out.view());
 }
 
 std::uint64_t now_ns(clockid_t clock) noexcept {
@@ -167,31 +202,27 @@ void prepare_late(const Options& options, Decision on_error, const Json* json = 
   reply.decision = on_error;
   reply.unattended = options.unattended;
   reply.reason = kLateReason;
-  late_bytes = 0;
-  late_status = on_error == Decision::block || on_error == Decision::confirm ? 2 : 0;
+  late->bytes = 0;
+  late->status = on_error == Decision::block || on_error == Decision::confirm ? 2 : 0;
   if (event.host == Host::unknown) return;
   if (json != nullptr && event.phase == Phase::after_tool && event.output != kNoNode) withhold(event, *json, &reply);
-  Writer out(late_reply, sizeof late_reply);
+  Writer out(late->reply, sizeof late->reply);
   replies::write(event, reply, out);
   if (out.full()) return;
-  late_bytes = static_cast<sig_atomic_t>(out.size());
-  late_status = 0;
+  late->bytes = static_cast<sig_atomic_t>(out.size());
+  late->status = 0;
 }
 
-void start_timer(int milliseconds) noexcept {
-  itimerval timer;
-  std::memset(&timer, 0, sizeof timer);
-  timer.it_value.tv_sec = milliseconds / 1000;
-  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
-  ::setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
-void take_signals() noexcept {
+bool take_signal_stack() noexcept {
   stack_t stack;
   std::memset(&stack, 0, sizeof stack);
   stack.ss_sp = handler_stack;
   stack.ss_size = sizeof handler_stack;
-  const bool own_stack = ::sigaltstack(&stack, nullptr) == 0;
+  return ::sigaltstack(&stack, nullptr) == 0;
+}
+
+void take_signals() noexcept {
+  const bool own_stack = take_signal_stack();
   struct sigaction action;
   std::memset(&action, 0, sizeof action);
   action.sa_handler = on_time_up;
@@ -227,13 +258,129 @@ std::string_view folder_of_call(std::string_view cwd, std::string_view named, ch
 // Where the policy is looked for: the project that the host says it works in, since a call may have left it.
 std::string_view project_folder(Host host, std::string_view cwd, char* memory, std::size_t room) noexcept {
   const char* const name = host == Host::claude ? "CLAUDE_PROJECT_DIR" : host == Host::cursor ? "CURSOR_PROJECT_DIR"
-                           : host == Host::gemini ? "GEMINI_PROJECT_DIR" : nullptr;
+                           : host == Host::gemini ? "GEMINI_PROJECT_DIR" : host == Host::copilot ? "COPILOT_PROJECT_DIR"
+                           : host == Host::qwen ? "QWEN_PROJECT_DIR" : nullptr;
   if (name != nullptr) {
     const std::string_view project = environment(name);
     if (!project.empty() && project[0] == '/') return project;
   }
   if (!cwd.empty()) return cwd;
   return ::getcwd(memory, room) != nullptr ? std::string_view(memory) : std::string_view{};
+}
+
+// An event as it was read, before any file was.
+struct Call {
+  Options options;
+  Json* json;
+  std::size_t bytes;
+  std::uint64_t started;
+  bool parsed, read;
+};
+Call call;
+
+// Judges the call, answers, and writes down what was decided; returns the exit status.
+int judge_call(const void* stack_end) noexcept {
+  const Path state = state_folder();
+  char here[kPathBytes], folder_memory[kPathBytes];
+  const std::string_view cwd = event.cwd.empty() || event.cwd[0] != '/' ? std::string_view{} : event.cwd;
+  const std::string_view work = project_folder(event.host, cwd, here, sizeof here);
+  const std::string_view project = repository_of(work);
+  // Claude Code's registration, started by Copilot (without its arguments): one answer to each call is enough.
+  if (call.read && call.options.host == Host::unknown && event.host == Host::copilot && !event.camel &&
+      environment("COPILOT_CLI") == "1" && registrations::copilot_has_own(project)) {
+    answer(0, {}, {});
+    return 0;
+  }
+  Policy policy;
+  policy.open(state, project);
+  gate::Image built_in;
+  const auto built_in_bytes = static_cast<std::size_t>(tipstaff_default_policy_end - tipstaff_default_policy);
+  if (!policy.usable() && gate::open_image(tipstaff_default_policy, built_in_bytes, &built_in, true) != gate::ImageFault::none)
+    return answer_unreadable(call.options, Decision::block, "the program's own policy is damaged");
+  const gate::Image& image = policy.usable() ? policy.image : built_in;
+  const auto on_error = static_cast<Decision>(image.config.on_error);
+  if (!call.read) {
+    return answer_unreadable(call.options, on_error, call.parsed ? "the event is of no host that it knows; name it with --host"
+                                                       : "the event is not one JSON document");
+  }
+  const bool masks = (image.config.switches >> static_cast<unsigned>(gate::Gate::secrets) & 1) != 0;
+  prepare_late(call.options, on_error, masks ? call.json : nullptr);
+
+  std::size_t longest = 0;
+  for (std::uint32_t i = 0; i < event.field_count; ++i)
+    if (event.fields[i].text.size() > longest) longest = event.fields[i].text.size();
+  unsigned char* tree_bytes = tree_memory;
+  std::size_t tree_size = kTreeBytes;
+  if (longest > 64 * 1024) {
+    if (void* more = more_memory(kLongTreeBytes); more != nullptr) {
+      tree_bytes = static_cast<unsigned char*>(more);
+      tree_size = kLongTreeBytes;
+    }
+  }
+  gate::Tree tree(tree_bytes, tree_size);
+
+  Situation situation;
+  situation.json = call.json;
+  situation.image = &image;
+  situation.fault = policy.fault;
+  situation.state = &state;
+  situation.secrets = image.secrets;
+  situation.own_secrets = situation.secrets.empty();
+  if (situation.own_secrets)
+    situation.secrets = {reinterpret_cast<const char*>(tipstaff_default_secrets),
+                         static_cast<std::size_t>(tipstaff_default_secrets_end - tipstaff_default_secrets)};
+  situation.cwd = cwd;
+  situation.folder = folder_of_call(cwd, event.folder, folder_memory, sizeof folder_memory);
+  if (work != cwd) situation.repository = repository_of(cwd);
+  if (situation.repository.empty()) situation.repository = project;
+  char program[PATH_MAX];
+  if (const std::size_t size = gate::files::real_path(nullptr, "/proc/self/exe", program, sizeof program); size != 0)
+    situation.program = {program, size};
+  situation.now_s = now_ns(CLOCK_REALTIME) / 1000000000u;
+  situation.input_bytes = call.bytes;
+  situation.stack_end = stack_end;
+  judge(event, situation, tree, &judgement);
+
+  char* reply_bytes = reply_memory;
+  std::size_t reply_size = kReplyBytes;
+  const std::size_t wanted = judgement.reply.output.size() + 6 * (judgement.reply.replacement.size() + judgement.reply.context.size()) + kReplyBytes;
+  if (wanted > 2 * kReplyBytes) {  // every byte may need an escape of six
+    if (void* more = more_memory(wanted); more != nullptr) {
+      reply_bytes = static_cast<char*>(more);
+      reply_size = wanted;
+    }
+  }
+  Writer out(reply_bytes, reply_size);
+  replies::write(event, judgement.reply, out);
+  if (out.full()) {  // of a reply that is too long the decision must not be lost
+    judgement.reply.context = judgement.reply.output = judgement.reply.replacement = {};
+    replies::write(event, judgement.reply, out);
+  }
+  answer(0, {}, out.view());
+  record(event, situation, judgement, (now_ns(CLOCK_MONOTONIC) - call.started) / 1000);
+  return 0;
+}
+
+// The second process: what a mount that does not answer may hold.
+void judge_apart(const void* own_stack_end) noexcept {
+  take_signal_stack();
+  // Whoever reads these would wait for this process as well.
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(file);
+  ::_exit(judge_call(own_stack_end != nullptr ? own_stack_end : stack_end()));
+}
+
+// Waits for the second process and passes its answer on, as long as there is time.
+int answer_for(int from, pid_t process) noexcept {
+  worker::Head head;
+  const bool answered = worker::pass_on(
+      from, &head, [] { start_timer(0); },
+      [&head] {
+        forget_late(static_cast<int>(head.status));
+        start_timer(kCeilingMs);  // for what is written down; the answer is out
+      });
+  if (!answered) on_time_up(0);
+  worker::await_end(from, process);
+  return static_cast<int>(head.status);
 }
 
 }  // namespace
@@ -263,12 +410,12 @@ int main(int count, char** arguments) {
   if (environment("TIPSTAFF_UNATTENDED") == "1") options.unattended = true;
 
   event.fields = reinterpret_cast<gate::Field*>(field_memory);
+  first_process = ::getpid();
+  if (void* const seen = tipstaff_seen_by_both(late, sizeof *late); seen != nullptr) late = static_cast<Late*>(seen);
   take_signals();
   assume(options);
   prepare_late(options, Decision::confirm);
   start_timer(kArrivalMs);
-  gate::Image built_in;
-  const auto built_in_bytes = static_cast<std::size_t>(tipstaff_default_policy_end - tipstaff_default_policy);
   std::size_t bytes = 0;
   char* const input = read_input(&bytes);
   if (input == nullptr) return answer_unreadable(options, Decision::block, "the event is longer than 64 MiB, or cannot be read");
@@ -298,79 +445,16 @@ int main(int count, char** arguments) {
   }
   const bool read = parsed && events::read_event(json, options.host, options.event, &event);
   if (options.unattended) event.unattended = true;
-
-  const Path state = state_folder();
-  char here[kPathBytes], folder_memory[kPathBytes];
-  const std::string_view cwd = event.cwd.empty() || event.cwd[0] != '/' ? std::string_view{} : event.cwd;
-  const std::string_view work = project_folder(event.host, cwd, here, sizeof here);
-  const std::string_view project = repository_of(work);
-  Policy policy;
-  policy.open(state, project);
-  if (!policy.usable() && gate::open_image(tipstaff_default_policy, built_in_bytes, &built_in, true) != gate::ImageFault::none)
-    return answer_unreadable(options, Decision::block, "the program's own policy is damaged");
-  const gate::Image& image = policy.usable() ? policy.image : built_in;
-  const auto on_error = static_cast<Decision>(image.config.on_error);
-  if (!read) {
-    return answer_unreadable(options, on_error, parsed ? "the event is of no host that it knows; name it with --host"
-                                                       : "the event is not one JSON document");
+  call = {options, &json, bytes, started, parsed, read};
+  if (read) prepare_late(options, Decision::confirm, &json);
+  int ends[2];
+  if (::pipe(ends) != 0) return judge_call(stack_end());
+  reply_pipe = ends[1];
+  judging_process = tipstaff_start_worker(judge_apart);
+  if (judging_process < 0) {
+    reply_pipe = -1;
+    return judge_call(stack_end());
   }
-  const bool masks = (image.config.switches >> static_cast<unsigned>(gate::Gate::secrets) & 1) != 0;
-  prepare_late(options, on_error, masks ? &json : nullptr);
-
-  std::size_t longest = 0;
-  for (std::uint32_t i = 0; i < event.field_count; ++i)
-    if (event.fields[i].text.size() > longest) longest = event.fields[i].text.size();
-  unsigned char* tree_bytes = tree_memory;
-  std::size_t tree_size = kTreeBytes;
-  if (longest > 64 * 1024) {
-    if (void* more = more_memory(kLongTreeBytes); more != nullptr) {
-      tree_bytes = static_cast<unsigned char*>(more);
-      tree_size = kLongTreeBytes;
-    }
-  }
-  gate::Tree tree(tree_bytes, tree_size);
-
-  Situation situation;
-  situation.json = &json;
-  situation.image = &image;
-  situation.fault = policy.fault;
-  situation.state = &state;
-  situation.secrets = image.secrets;
-  situation.own_secrets = situation.secrets.empty();
-  if (situation.own_secrets)
-    situation.secrets = {reinterpret_cast<const char*>(tipstaff_default_secrets),
-                         static_cast<std::size_t>(tipstaff_default_secrets_end - tipstaff_default_secrets)};
-  situation.cwd = cwd;
-  situation.folder = folder_of_call(cwd, event.folder, folder_memory, sizeof folder_memory);
-  if (work != cwd) situation.repository = repository_of(cwd);
-  if (situation.repository.empty()) situation.repository = project;
-  char program[PATH_MAX];
-  if (const std::size_t size = gate::files::real_path(nullptr, "/proc/self/exe", program, sizeof program); size != 0)
-    situation.program = {program, size};
-  situation.now_s = now_ns(CLOCK_REALTIME) / 1000000000u;
-  situation.input_bytes = bytes;
-  situation.stack_end = stack_end();
-  judge(event, situation, tree, &judgement);
-
-  char* reply_bytes = reply_memory;
-  std::size_t reply_size = kReplyBytes;
-  const std::size_t wanted = judgement.reply.output.size() + 6 * (judgement.reply.replacement.size() + judgement.reply.context.size()) + kReplyBytes;
-  if (wanted > 2 * kReplyBytes) {  // every byte may need an escape of six
-    if (void* more = more_memory(wanted); more != nullptr) {
-      reply_bytes = static_cast<char*>(more);
-      reply_size = wanted;
-    }
-  }
-  Writer out(reply_bytes, reply_size);
-  replies::write(event, judgement.reply, out);
-  if (out.full()) {  // of a reply that is too long the decision must not be lost
-    judgement.reply.context = judgement.reply.output = judgement.reply.replacement = {};
-    replies::write(event, judgement.reply, out);
-  }
-  start_timer(0);
-  late_bytes = 0;  // what comes now must not answer a second time
-  late_status = 0;
-  put(STDOUT_FILENO, out.view());
-  record(event, situation, judgement, (now_ns(CLOCK_MONOTONIC) - started) / 1000);
-  return 0;
+  ::close(ends[1]);
+  return answer_for(ends[0], judging_process);
 }

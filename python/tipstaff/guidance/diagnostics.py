@@ -166,7 +166,7 @@ KINDS: Final[dict[str, Kind]] = {
         "A list item or sentence ends with a colon and nothing follows that belongs to it.",
         why="The model reads a beginning without an end.",
         fix="Indent the items that belong to it, or finish the sentence.",
-        example="- You must never:\n\nSome other text.\n",
+        example="- You must never:\n- Always lint\n",
     ),
     "TS206": Kind(
         "struck-out",
@@ -323,7 +323,7 @@ KINDS: Final[dict[str, Kind]] = {
         "Two rules are duplicates.",
         why="Both cost tokens, and one gets changed while the other is forgotten.",
         fix="Keep one of them.",
-        example={"CLAUDE.md": "- Always sign release tags\n", "AGENTS.md": "- Always sign release tags\n"},
+        example="- Always sign release tags\n- Never squash commits\n- Always sign release tags\n",
     ),
     "TS502": Kind(
         "near-duplicate",
@@ -359,6 +359,14 @@ KINDS: Final[dict[str, Kind]] = {
         why="Some duplicates or contradictions may not be reported.",
         fix="Remove the duplicates that are reported and compile again.",
         example={"CLAUDE.md": "<tens of thousands of rules in the same words>"},
+    ),
+    "TS506": Kind(
+        "possible-conflict",
+        INFO,
+        "Two rules may exclude each other.",
+        why="A model that is given both has to guess when each holds; it is given both, with a note.",
+        fix="Say in each rule when it holds.",
+        example="- Avoid default exports\n- Use default exports for pages\n",
     ),
     # 6xx: scopes
     "TS601": Kind(

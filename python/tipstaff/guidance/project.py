@@ -8,7 +8,6 @@ rules are served from memory, and the project says so.
 from __future__ import annotations
 
 import errno
-import os
 import threading
 import time
 from pathlib import Path
@@ -28,12 +27,13 @@ from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.project_update import shard_columns
 from tipstaff.guidance.reading.documents import Repository
 from tipstaff.guidance.reading.rule_files import relevant_entry
-from tipstaff.guidance.reading.sources import read_repository
+from tipstaff.guidance.reading.sources import home_folder, read_repository
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.guidance.retrieval.shard_index import current_day, search_blob
 from tipstaff.guidance.retrieval.vectors import default_embedding
 from tipstaff.model import Diagnostic, PolicyBundle
 from tipstaff.store.fingerprints import Fingerprint, fingerprint_sources, is_unchanged
+from tipstaff.store.inside import refuse_links_out
 from tipstaff.store.provenance import note_written, was_written_here
 from tipstaff.store.shards import ShardStore, open_store
 from tipstaff.store.writing import write_store
@@ -53,6 +53,8 @@ def compile_repository(
 ) -> PolicyBundle:
     """Read and compile all rule files of a repository; nothing is written.
 
+    The rule files that a person has for all repositories (``~/.claude/CLAUDE.md``) are read as local ones are.
+
     Parameters
     ----------
     directory
@@ -65,7 +67,7 @@ def compile_repository(
     SourceNotFoundError
         If `directory` is not a folder.
     """
-    return _compile(read_repository(directory), config, previous)
+    return _compile(read_repository(directory, home=home_folder()), config, previous)
 
 
 def _compile(repository: Repository, config: CompilerConfig | None, previous: PolicyBundle | None) -> PolicyBundle:
@@ -300,7 +302,7 @@ class _Builder(NamedTuple):
         obstacle = ""
         config = self.config.replace(today=self.today)  # one day for all, also around midnight
         if not write:
-            bundle = _compile(read_repository(self.root), config, self.previous)
+            bundle = _compile(read_repository(self.root, home=home_folder()), config, self.previous)
         else:
             # The folder first: making it after the scan has begun would look like a change of the repository.
             problem: StoreWriteError | None = None
@@ -309,7 +311,7 @@ class _Builder(NamedTuple):
             except StoreWriteError as error:
                 problem = error
             started = time.time_ns()
-            repository = read_repository(self.root)
+            repository = read_repository(self.root, home=home_folder())
             fingerprint = fingerprint_sources(
                 self.root,
                 (*repository.files, *repository.awaited),
@@ -368,9 +370,8 @@ def _words_of(error: Exception) -> str:
 def _prepare_folder(root: Path, path: Path) -> None:
     """Make the store's folder; one inside the repository keeps itself out of git, and no link leads it out of there."""
     folder = path.parent
-    if folder == root / STORE_FOLDER and not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root)):
-        msg = f"{folder}: a link leads it out of the repository; put a folder there"
-        raise StoreWriteError(msg)
+    if folder == root / STORE_FOLDER:
+        refuse_links_out(folder, root)
     try:
         if folder.is_dir():
             return

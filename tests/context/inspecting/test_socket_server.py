@@ -107,6 +107,33 @@ def test_more_connections_than_workers(server: SocketServer) -> None:
         peer.close()
 
 
+def test_many_silent_connections_hold_nobody_up(server: SocketServer) -> None:
+    # Ratio in one run: a call among none and among three hundred that say nothing.
+    call(server.path, message(0))
+    begin = time.monotonic()
+    for number in range(20):
+        assert json.loads(call(server.path, message(number)))["result"] == number
+    alone = time.monotonic() - begin
+    silent = [connected(server) for _ in range(300)]
+    begin = time.monotonic()
+    for number in range(20):
+        assert json.loads(call(server.path, message(number)))["result"] == number
+    among = time.monotonic() - begin
+    for peer in silent:
+        peer.close()
+    assert among < 20 * alone + 1.0
+
+
+def test_too_many_silent_connections_close_the_oldest(server: SocketServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_server, "_MOST_OPEN", 8)
+    silent = [connected(server) for _ in range(20)]
+    assert silent[0].recv(10) == b""
+    silent[-1].sendall(message(5) + b"\n")
+    assert line(silent[-1])["result"] == 5
+    for peer in silent:
+        peer.close()
+
+
 def test_many_threads(server: SocketServer) -> None:
     found: list[int] = []
 

@@ -3,6 +3,8 @@
 // Masking writes into the event's own bytes, the buffer that it was read into. A mask is as long as what it covers.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +12,7 @@
 
 #include "tipstaff/gate/patch/former.hpp"
 #include "tipstaff/hook/event.hpp"
+#include "tipstaff/hook/folding.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/secrets/scanner.hpp"
 #include "tipstaff/secrets/trials.hpp"
@@ -53,7 +56,7 @@ class Redaction {
     bool has_part = former != nullptr && former->next(&part);
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t found = secrets::scan(table_, bytes, text.size(), find_literals_portable, wary, found_, kRoom);
-      if (found == 0) return masked;
+      if (found == 0) return masked + mask_folded(text, wary, weight, path);
       const std::size_t kept = secrets::resolve(found_, found < kRoom ? found : kRoom);
       for (std::size_t i = 0; weight != nullptr && i < kept; ++i) {
         // Of more than one round the first alone goes by parts: later ones start over.
@@ -64,7 +67,7 @@ class Redaction {
       for (std::size_t i = 0; i < kept; ++i) meet(text.substr(found_[i].start, found_[i].end - found_[i].start));
       secrets::mask(table_, bytes, found_, kept);
       masked += static_cast<std::uint32_t>(kept);
-      if (found <= kRoom) return masked;  // else there are more than there was room for
+      if (found <= kRoom) return masked + mask_folded(text, wary, weight, path);  // else there are more than there was room for
     }
     std::memset(bytes, '*', text.size());
     return masked;
@@ -130,6 +133,56 @@ class Redaction {
   }
 
  private:
+  // What is no secret byte by byte, but to whoever reads it.
+  std::uint32_t mask_folded(std::string_view text, bool wary, Weight* weight, std::string_view path) noexcept {
+    const bool steered = folding::has_steering(text);
+    if (!steered && std::memchr(text.data(), '\n', text.size()) == nullptr) return 0;
+    constexpr std::size_t kSmall = 4096;
+    char small_text[kSmall];
+    std::uint32_t small_at[kSmall];
+    // A joined word may be written once more with a line's end behind it.
+    const std::size_t room = text.size() + text.size() / 2 + 2;
+    folding::Folded folded{small_text, small_at};
+    void* memory = nullptr;
+    if (room > kSmall) {
+      memory = ::mmap(nullptr, room * 5, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory == MAP_FAILED) return 0;
+      folded = {static_cast<char*>(memory) + room * 4, static_cast<std::uint32_t*>(memory)};
+    }
+    std::uint32_t masked = 0;
+    if (steered) {
+      folding::strip(text, &folded);
+      masked += mask_at(text, folded, wary, 0, weight, path);
+      folded.size = 0;
+    }
+    folding::join(text, &folded);
+    masked += mask_at(text, folded, wary, kProviders, weight, path);
+    if (memory != nullptr) ::munmap(memory, room * 5);
+    return masked;
+  }
+
+  // Masks in a text the secrets of what was folded of it, from a severity on.
+  std::uint32_t mask_at(std::string_view text, const folding::Folded& folded, bool wary, std::uint32_t least, Weight* weight,
+                        std::string_view path) noexcept {
+    if (folded.size < kLeastName) return 0;
+    const auto* const bytes = reinterpret_cast<const secrets::Byte*>(folded.text);
+    const std::size_t found = secrets::scan(table_, bytes, folded.size, find_literals_portable, wary, found_, kRoom);
+    const std::size_t kept = secrets::resolve(found_, found < kRoom ? found : kRoom);
+    char* const original = const_cast<char*>(text.data());
+    std::uint32_t masked = 0;
+    for (std::size_t i = 0; i < kept; ++i) {
+      if (table_.rule(found_[i].rule).severity < least) continue;
+      ++masked;
+      const std::size_t start = folded.at[found_[i].start], end = folded.at[found_[i].end - 1] + 1;
+      if (weight != nullptr) add({bytes, folded.size}, found_[i], path, {start, end, rule_name(found_[i].rule)}, weight);
+      meet({folded.text + found_[i].start, found_[i].end - found_[i].start});
+      for (std::size_t at = found_[i].start; at < found_[i].end; ++at)
+        if (folded.text[at] != '\n') original[folded.at[at]] = '*';
+    }
+    if (found > kRoom) std::memset(original, '*', text.size());
+    return masked;
+  }
+
   void meet(std::string_view value) noexcept {
     std::uint64_t hash = 0xcbf29ce484222325u;
     for (const char c : value) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;

@@ -42,6 +42,9 @@ def _problem(offset: int, kind: str, detail: str) -> tuple[None, str, Incident]:
     return None, "", Incident(kind=kind, detail=f"byte {offset}: {detail}", offset=offset)
 
 
+_PLAIN: Final = os.O_CLOEXEC | os.O_NOFOLLOW  # a link beside the log may lead anywhere
+
+
 class News(NamedTuple):
     """What came since the last look: whether to begin from nothing, then from which rows, and the entries."""
 
@@ -106,7 +109,7 @@ class CandidateLog:
         """Hold the lock that every process takes before it reads or writes."""
         if self._lock_descriptor < 0:
             try:
-                self._lock_descriptor = os.open(self.beside(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._lock_descriptor = os.open(self.beside(".lock"), os.O_RDWR | os.O_CREAT | _PLAIN, 0o600)
             except OSError as error:
                 raise write_error(self.beside(".lock"), error) from error
         fcntl.flock(self._lock_descriptor, fcntl.LOCK_EX)
@@ -185,7 +188,7 @@ class CandidateLog:
             self._key = self._given_key
         self._heads = HeadFile(self.beside(".head"), self._key)
         try:
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _PLAIN, 0o600)
         except OSError as error:
             raise write_error(self.path, error) from error
         found = os.fstat(self._descriptor)

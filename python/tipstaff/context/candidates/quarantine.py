@@ -24,7 +24,7 @@ def set_aside(path: Path, damaged: list[tuple[bytes, Incident]]) -> bool:
         Lines as found, with what was wrong.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError:
         return False
     try:

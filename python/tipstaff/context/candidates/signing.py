@@ -134,7 +134,7 @@ class HeadFile:
         record = b"%s:%s" % (text, mac)
         try:
             if self._descriptor < 0:
-                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             os.pwrite(self._descriptor, record.ljust(_SLOT_BYTES - 1) + b"\n", self._slot * _SLOT_BYTES)
         except OSError as error:
             raise write_error(self._path, error) from error

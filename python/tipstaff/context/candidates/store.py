@@ -24,6 +24,7 @@ from tipstaff.context.candidates.records import (
 from tipstaff.context.candidates.rows import Row
 from tipstaff.context.candidates.shared_rows import Clock, SharedRows
 from tipstaff.errors import ConfigError
+from tipstaff.store.inside import refuse_links_out
 
 FILE_NAME: Final = "candidates.jsonl"
 Observed = CandidateObservation | Mapping[str, Any]
@@ -59,7 +60,7 @@ class CandidateStore:
     StoreDamagedError
         If the key is missing or nothing verifies. The file is left as it is.
     StoreWriteError
-        If the folder or the log cannot be written.
+        If the folder or the log cannot be written, or a link leads it out of the repository.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class CandidateStore:
         place = Path(path)
         if place.is_dir():
             place /= FILE_NAME
+        refuse_links_out(place)
         place.parent.mkdir(parents=True, exist_ok=True)
         self.config = config or CandidateConfig()
         self._shared = SharedRows(place, config=self.config, clock=clock, key=key, sync=sync)

@@ -1,8 +1,8 @@
 """Serves JSON-RPC on a Unix socket that only its owner may use: one message a line, plain threads.
 
-One thread accepts connections and a fixed number of workers reads from them. A worker stays with a connection, because
-handing it to another thread costs more than answering; only where others wait does it leave one that is silent. Threads
-are not made for each connection for the same reason.
+One thread watches the connections that are silent and a fixed number of workers reads from those that speak. A worker
+stays with a connection for a moment after its last message, because handing it to another thread costs more than
+answering. Threads are not made for each connection for the same reason. However many are silent, none waits for them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import queue
+import selectors
 import socket
 import stat
 import struct
@@ -30,7 +31,8 @@ IDLE_S: Final = 300.0
 
 _LONGEST_PATH_BYTES: Final = 107
 _PATIENCE_S: Final = 0.05
-_WAITING: Final = 256
+_MOST_OPEN: Final = 1024
+"""Beyond so many connections those that have been silent for longest are closed."""
 _TOO_LONG: Final = (
     b'{"jsonrpc":"2.0","error":{"code":%d,"message":"Invalid Request","data":"a message of more than %d bytes"},'
     b'"id":null}\n' % (INVALID_REQUEST, MAX_MESSAGE_BYTES)
@@ -70,7 +72,8 @@ class SocketServer:
     def __init__(self, path: str | os.PathLike[str], dispatcher: Dispatcher, *, workers: int = 4) -> None:
         self.path = Path(path)
         self._dispatcher = dispatcher
-        self._waiting: queue.Queue[_Connection | None] = queue.Queue(_WAITING)
+        self._waiting: queue.SimpleQueue[_Connection | None] = queue.SimpleQueue()
+        self._silent: queue.SimpleQueue[_Connection] = queue.SimpleQueue()
         self._open: set[_Connection] = set()
         self._guard = threading.Lock()
         self._closing = False
@@ -86,7 +89,9 @@ class SocketServer:
         except BaseException:
             os.close(self._lock)
             raise
-        names = [("accept", self._accept), *((f"worker-{number}", self._work) for number in range(workers))]
+        self._bell, self._rung = socket.socketpair()
+        self._bell.setblocking(False)
+        names = [("accept", self._watch), *((f"worker-{number}", self._work) for number in range(workers))]
         self._threads = [
             threading.Thread(target=target, name=f"tipstaff-{name}", daemon=True) for name, target in names
         ]
@@ -105,17 +110,16 @@ class SocketServer:
                 return
             self._closing = True
             connections = list(self._open)
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        self._ring()
         for connection in connections:
             with contextlib.suppress(OSError):
                 connection.peer.shutdown(socket.SHUT_RDWR)
         for _ in self._threads[1:]:
-            with contextlib.suppress(queue.Full):
-                self._waiting.put_nowait(None)
+            self._waiting.put(None)
         for thread in self._threads:
             thread.join(5.0)
+        for end in (self._listener, self._bell, self._rung):
+            end.close()
         for connection in list(self._open):
             self._drop(connection)
         with contextlib.suppress(OSError):
@@ -161,31 +165,66 @@ class SocketServer:
             os.fchmod(listener.fileno(), 0o600)
             listener.bind(os.fspath(self.path))
             self.path.chmod(0o600)
-            listener.listen(64)
+            listener.listen(_MOST_OPEN)
+            listener.setblocking(False)
         except OSError as error:
             listener.close()
             raise write_error(self.path, error) from error
         return listener
 
-    def _accept(self) -> None:
-        while not self._closing:
+    def _watch(self) -> None:
+        """Accept connections, and hand those that have something to say to the workers."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._listener, selectors.EVENT_READ)
+            selector.register(self._rung, selectors.EVENT_READ)
+            checked = 0.0
+            while not self._closing:
+                for key, _ in selector.select(IDLE_S / 10):
+                    if key.fileobj is self._listener:
+                        self._accept(selector)
+                    elif key.fileobj is self._rung:
+                        self._rung.recv(4096)
+                    else:
+                        selector.unregister(key.fileobj)
+                        self._waiting.put(key.data)
+                with contextlib.suppress(queue.Empty):
+                    while True:
+                        silent = self._silent.get_nowait()
+                        selector.register(silent.peer, selectors.EVENT_READ, silent)
+                if len(self._open) > _MOST_OPEN or time.monotonic() - checked >= IDLE_S / 10:
+                    checked = time.monotonic()
+                    self._drop_idle(selector, checked)
+
+    def _accept(self, selector: selectors.BaseSelector) -> None:
+        while True:
             try:
                 peer, _ = self._listener.accept()
+            except BlockingIOError:
+                return
             except OSError:
-                if self._closing:
-                    return
                 time.sleep(_PATIENCE_S)  # out of descriptors, say: others may close some
-                continue
+                return
             if not _is_owner(peer):
                 peer.close()
                 continue
             connection = _Connection(peer)
             with self._guard:
                 self._open.add(connection)
-            try:
-                self._waiting.put_nowait(connection)
-            except queue.Full:
-                self._drop(connection)
+            selector.register(peer, selectors.EVENT_READ, connection)
+
+    def _drop_idle(self, selector: selectors.BaseSelector, now: float) -> None:
+        silent = [key.data for key in selector.get_map().values() if isinstance(key.data, _Connection)]
+        silent.sort(key=lambda connection: connection.heard_at)
+        surplus = len(silent) - _MOST_OPEN
+        for number, connection in enumerate(silent):
+            if number >= surplus and now - connection.heard_at <= IDLE_S:
+                return
+            selector.unregister(connection.peer)
+            self._drop(connection)
+
+    def _ring(self) -> None:
+        with contextlib.suppress(OSError):  # the buffer is full of rings already
+            self._bell.send(b"\0")
 
     def _work(self) -> None:
         while not self._closing:
@@ -197,26 +236,20 @@ class SocketServer:
             except OSError:
                 keep = False
             if keep and not self._closing:
-                try:
-                    self._waiting.put_nowait(connection)
-                    continue
-                except queue.Full:
-                    pass
-            self._drop(connection)
+                self._silent.put(connection)
+                self._ring()
+            else:
+                self._drop(connection)
 
     def _serve(self, connection: _Connection) -> bool:
-        """Answer until the connection ends, or is silent while others wait; return whether it is to be kept."""
+        """Answer until the connection ends or falls silent; return whether it is to be kept."""
         peer, pending = connection.peer, connection.pending
         peer.settimeout(_PATIENCE_S)
         while True:
             try:
                 data = peer.recv(65536)
             except TimeoutError:
-                if time.monotonic() - connection.heard_at > IDLE_S:
-                    return False
-                if not self._waiting.empty():
-                    return True
-                continue
+                return True
             if not data:
                 # The last line of a client that has said all need not end with a newline.
                 if pending.strip() and (answer := self._dispatcher.answer(bytes(pending))) is not None:

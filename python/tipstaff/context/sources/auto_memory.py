@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
+from tipstaff.store.inside import refuse_links_out
 from tipstaff.store.replacing import replaced_file, write_error
 
 if TYPE_CHECKING:
@@ -141,8 +142,11 @@ class AutoMemory:
     def _alone(self) -> Generator[None]:
         lock = self.path.with_name(f".{self.path.name}.lock")
         try:
+            refuse_links_out(self.path)
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except StoreWriteError:
+            raise
         except OSError as error:
             raise write_error(lock, error) from error
         try:

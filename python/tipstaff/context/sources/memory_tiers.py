@@ -28,6 +28,7 @@ from tipstaff.context.prompt.sections import memory_key
 from tipstaff.context.sources.watched import WatchedFiles
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
+from tipstaff.store.inside import leads_out
 from tipstaff.store.shipped import is_shipped, is_taken_over
 
 MAX_TIER_BYTES: Final = 1 << 20
@@ -266,7 +267,7 @@ class MemoryTiers:
             return ""
         if not path.exists():
             return ""
-        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self._root)):
+        if leads_out(path, self._root):
             return "a link leads it out of the project; it is not read"
         if source.tier in SHIPPED_NEVER and is_shipped(self._root, path) and not is_taken_over(self._root, path):
             return "it came with the repository, and nobody has taken it over: `tipstaff approve --memory` shows it"

@@ -21,6 +21,7 @@ from tipstaff.gates.image.policy_file import PACKS_FOLDER, SECRETS_FOLDER, SETTI
 from tipstaff.gates.packs.weakenings import Weakening, WeakeningReview
 from tipstaff.gates.results import DECISIONS
 from tipstaff.model import Record
+from tipstaff.store.inside import leads_out
 from tipstaff.store.keys import private_key
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import make_private
@@ -202,7 +203,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def _inside(path: Path, repository: Path) -> Path:
     """Return a file of a repository as it is, where no link leads it out of there."""
-    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(repository)):
+    if leads_out(path, repository):
         raise ConfigError(f"{path}: it leads out of the repository; put the file itself there")
     return path
 

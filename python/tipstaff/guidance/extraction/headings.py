@@ -31,7 +31,9 @@ class HeadingReader(ExtractionState):
         text = self._own_text(block)
         rule_id, words = split_id(text)
         inherited = self._sections[-1].constitution if self._sections else self._outer
-        constitution = inherited or is_constitution_heading(words if rule_id else text)
+        # The title of a document with sections names the whole; what must always be known has a section of its own.
+        names_all = block is self._title and rule_id is None and self._has_sections
+        constitution = inherited or (not names_all and is_constitution_heading(words if rule_id else text))
         title = plain_heading(words)
         label = label_of(title.rstrip(":： "), block.start, block.end, topic=True)
         section = Section(block.level, title, constitution, block, label, len(self.candidates))
@@ -90,7 +92,7 @@ class HeadingReader(ExtractionState):
                 elif count_words(section.text) > 2 and not text.rstrip().endswith(":"):
                     self._add(text.lstrip("# "), block.start, block.end)
                 else:
-                    self._say("TS205", block.start, block.end, "A heading announces rules and none follow.")
+                    self._say_alone(block.start, block.end, message="A heading announces rules and none follow.")
             self._sections.pop()
 
     @staticmethod
