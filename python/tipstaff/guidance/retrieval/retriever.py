@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError
 from tipstaff.globs import matches_any
@@ -136,12 +136,6 @@ class ShardRetriever:
         today: str | None = None,
     ) -> None:
         self.embedding: Embedding = default_embedding() if embedding is None else embedding
-        boosts = boosts_of(self.embedding) if boosts is None else boosts
-        if len(boosts) != 3 or not all(0.0 <= boost <= 1.0 for boost in boosts):
-            msg = f"boosts is {boosts!r}; it must be three numbers from 0 to 1: for intent, critical risk, high risk"
-            raise ConfigError(msg)
-        self.boosts = boosts
-        self._today = None if today is None else iso_day(today)
         self._index: ShardIndex
         if isinstance(bundle, ShardStore):
             asked = (self.embedding.identity, self.embedding.dimensions)
@@ -160,9 +154,36 @@ class ShardRetriever:
         self._views.of(None)
         # An embedding derived from HashEmbedding may do anything; only this one is known.
         self._hashes = type(self.embedding) is HashEmbedding
-        self._fused = self._index.fused(self.embedding, boosts, place_boost_of(self.embedding))
-        self._search = ShardSearch(self._index, self.embedding, boosts)
         self._place_boost = place_boost_of(self.embedding)
+        self._configure(boosts_of(self.embedding) if boosts is None else boosts, today)
+
+    def update_config(self, **changes: Any) -> None:
+        """Change `boosts` or `today` for the questions to come, as the constructor takes them.
+
+        Parameters
+        ----------
+        **changes
+            What is to be changed.
+
+        Raises
+        ------
+        ConfigError
+            If a name is unknown or a value cannot be; nothing is changed then.
+        """
+        if unknown := sorted(changes.keys() - {"boosts", "today"}):
+            msg = f"unknown setting {', '.join(unknown)}; there are boosts, today"
+            raise ConfigError(msg)
+        boosts = changes.get("boosts", self.boosts)
+        self._configure(boosts_of(self.embedding) if boosts is None else boosts, changes.get("today", self._today))
+
+    def _configure(self, boosts: tuple[float, float, float], today: str | None) -> None:
+        if len(boosts) != 3 or not all(0.0 <= boost <= 1.0 for boost in boosts):
+            msg = f"boosts is {boosts!r}; it must be three numbers from 0 to 1: for intent, critical risk, high risk"
+            raise ConfigError(msg)
+        self._today = None if today is None else iso_day(today)
+        self.boosts = boosts
+        self._fused = self._index.fused(self.embedding, boosts, self._place_boost)
+        self._search = ShardSearch(self._index, self.embedding, boosts)
         self._reasons = Reasons(boosts, self._place_boost, has_meaning=not self._hashes)
 
     @property
