@@ -80,9 +80,7 @@ def test_a_store_of_any_number_of_tenants(n_tenants: int, tmp_path: Path) -> Non
                 assert mask is not None
                 seen = [index.shard(row).rule.tenant for row, bit in enumerate(mask) if bit]
                 assert seen == [tenant, tenant, None]
-                assert index.n_visible(tenant) == 3
                 assert index.constitution_of(tenant).text == "- [LAW] Obey everybody\n- [LAW] Obey " + tenant
-            assert index.n_visible(None) == index.n_visible("nobody") == 1
 
 
 def test_tenants_scopes_and_dates_filter_together() -> None:
@@ -129,15 +127,6 @@ def test_a_rule_replaced_in_a_folder_is_its_own_tenants() -> None:
     assert ids == ["A@web"]
 
 
-def test_the_floor_counts_what_may_be_seen() -> None:
-    many = bundle_of([rule(f"R{i}", f"Review subject {i}") for i in range(300)])
-    joined = join_bundles({"big": many, "small": bundle_of([rule("R", "Review the logs")])})
-    retriever = ShardRetriever(joined, StaticEmbedding())
-    assert retriever._views.of("small").floors == StaticEmbedding.floors(1)
-    assert retriever._views.of("big").floors == StaticEmbedding.floors(300)
-
-
-@pytest.mark.parametrize("name", ["", 3])
 def test_names_must_be_texts(name: object) -> None:
     with pytest.raises(ConfigError, match="a tenant is named"):
         join_bundles({name: bundle_of([])})  # type: ignore[dict-item]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tipstaff.guidance.intents.task_paths import places_in
 from tipstaff.guidance.retrieval.filters import ALL_RISKS
+from tipstaff.guidance.retrieval.fused_index import SECTION
 from tipstaff.guidance.retrieval.masks import MAX_MASKS, ShardMasks, joined
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.guidance.retrieval.task_vocabulary import kinds_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 FOLDER_BONUS: Final = 0.3
 """For a rule all whose file's folders hold the file worked on."""
-MOST_MEANING: Final = 1.8
+MOST_MEANING: Final = 1.0 + SECTION
 """The highest product of a rule's row, which holds its section too, with a task's vector."""
 LEAST_SHARE: Final = 0.3
 """Of the best score, that a further rule needs to be given beside it."""

@@ -1,4 +1,4 @@
-"""From a task's text to the best shards: its places, its vector, and the scores; for embeddings without words."""
+"""From a task's text to the best shards by the cosine of an embedding: its places, its vector, and the scores."""
 
 from __future__ import annotations
 

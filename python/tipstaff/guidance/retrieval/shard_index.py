@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import time
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -40,7 +39,7 @@ class ShardIndex:
     Parameters
     ----------
     rows
-        float32 buffer (n_shards, dimensions), unit rows, at any alignment; empty where `search` is not.
+        float32 buffer (n_shards, dimensions), unit rows, at any alignment; empty where `search` finds them.
     dimensions, n_shards
         Its shape.
     intents
@@ -106,7 +105,6 @@ class ShardIndex:
         self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
         self._tenant_constitutions = tenant_constitutions or {}
         self._has_tenants = any(tenant is not None for tenant in tenant_values)
-        self._tenant_sizes: list[int] | None = None
         self._int8 = Int8Rows(rows, *quantized, intents, risks) if quantized is not None else None
 
     def best(
@@ -180,16 +178,6 @@ class ShardIndex:
         """Whether a tenant has anything of its own here."""
         return tenant is not None and (tenant in self._tenant_places or tenant in self._tenant_constitutions)
 
-    def n_visible(self, tenant: str | None) -> int:
-        """Return how many shards a tenant may see: its own and the common ones."""
-        if not self._has_tenants:
-            return self.n_shards
-        if self._tenant_sizes is None:
-            counts = Counter(self._tenant_codes)
-            self._tenant_sizes = [counts[place] for place in range(len(self._tenant_places))]
-        places = {self._tenant_places[one] for one in {None, tenant} if one in self._tenant_places}
-        return sum(self._tenant_sizes[place] for place in places)
-
     def mask(self, repo_scope: str | None, today: str, tenant: str | None = None) -> bytes | None:
         """Return which shards a task may be given, as `ShardMasks.mask` says."""
         return self.masks.mask(repo_scope, today, tenant)
@@ -239,6 +227,7 @@ def index_of_store(store: ShardStore) -> ShardIndex:
     owners = store.codes("tenant")
     dated = sorted({*_filled(store, "active_from"), *_filled(store, "active_until")})
     overrides = _filled(store, "overrides")
+    many = store.n_shards >= INT8_FROM_ROWS and len(store.rows_i8) > 0
     quantized = (store.rows_i8, store.scales, store.error_bounds, store.mean)
     return ShardIndex(
         rows=store.vectors,
@@ -252,7 +241,7 @@ def index_of_store(store: ShardStore) -> ShardIndex:
         scope_values=values,
         dated=tuple(dated),
         overriding=_overriding(overrides.items()),
-        quantized=quantized if store.n_shards >= INT8_FROM_ROWS and len(store.rows_i8) else None,
+        quantized=quantized if many else None,
         tenant_codes=bytes(owners.tolist()) if len(tenants) <= 256 else owners,
         tenant_values=tenants,
         tenant_constitutions=store.tenant_constitutions,
