@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
-from tipstaff import CompilerConfig, GuidanceCompiler, HashEmbedding, ShardRetriever, compile_guidance
+from tipstaff import (
+    CompilerConfig,
+    GuidanceCompiler,
+    HashEmbedding,
+    ShardRetriever,
+    compile_guidance,
+    compile_repository,
+)
 from tipstaff.errors import ConfigError
 
 TEXT = "- [R-001] Never commit secrets (critical) #security\n- [R-002] Write tests for the parser #testing until:2030-01-01\n"
@@ -62,3 +70,10 @@ def test_less_than_no_shards_is_an_error(options: dict[str, int]) -> None:
     retriever = ShardRetriever(compile_guidance(TEXT), HashEmbedding(16))
     with pytest.raises(ConfigError, match="must be 0 or more"):
         retriever.retrieve("Keep secrets safe", **options)  # type: ignore[arg-type]
+
+
+def test_of_equal_rules_that_of_the_file_that_most_hosts_read_is_kept(tmp_path: Path) -> None:
+    for name in ("CLAUDE.md", "AGENTS.md"):
+        (tmp_path / name).write_text("## Tests\n- Run the slow tests before a release\n")
+    (rule,) = compile_repository(tmp_path).rules()
+    assert rule.path == "AGENTS.md"

@@ -252,3 +252,72 @@ def test_the_example_repository_shows_what_it_is_there_to_show() -> None:
 
 def test_every_code_that_lint_reports_is_registered() -> None:
     assert set(lint_repository(ORCHARD).counts) <= set(KINDS)
+
+
+# What is a warning, and what is not
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- For authenticated tests you must create a helper:\n\n```php\nlogin();\n```\n",
+        "1. You must get the ids:\n```sh\nls\n```\n\n2. Sort them\n",
+        "# A\n\n## Structure\n\nAll files must follow this structure:\n\n### Title\n\nText.\n",
+        "4. You must use this template:\n   > Tapped: yes\n   > Ran: no\n",
+        "It must support these cases:\n\n**Sign-in:**\n\n- Sessions expire\n",
+        "- ...\n- Always lint\n",
+        "- `config` -> `settings`\n- old name → new name\n",
+        "## Required settings:\n\n```sh\nexport A=1\n```\n",
+        "- Risk: low\n",
+    ],
+)
+def test_what_is_announced_though_not_indented_is_no_warning(tmp_path: Path, text: str) -> None:
+    report = lint(tmp_path, {"CLAUDE.md": text})
+    assert not report.fails(Severity.WARNING), report.diagnostics
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- You must never:\n- Always lint\n",
+        "- Always lint\n\nBefore a release you must:\n",
+        "# A\n\nYou must:\n\n# Next\n\n- a\n",
+    ],
+)
+def test_an_announcement_of_nothing_is_a_warning(tmp_path: Path, text: str) -> None:
+    [found] = [one for one in lint(tmp_path, {"CLAUDE.md": text}).diagnostics if one.code == "TS205"]
+    assert found.severity is Severity.WARNING
+    assert "“" in found.message
+
+
+def test_a_file_of_imports_is_no_copy_of_another_folder_s(tmp_path: Path) -> None:
+    files = dict.fromkeys(("CLAUDE.md", "web/CLAUDE.md"), "@AGENTS.md\n")
+    report = lint(tmp_path, {**files, "AGENTS.md": "- Always lint\n", "web/AGENTS.md": "- Never push\n"})
+    assert report.diagnostics == ()
+    assert report.rules == 2
+
+
+def test_duplicates_are_a_warning_only_where_one_reader_is_given_both(tmp_path: Path) -> None:
+    line = "- Always sign release tags\n"
+    report = lint(tmp_path, {"CLAUDE.md": line + "- Sort\n" + line, "AGENTS.md": line, "web/CLAUDE.md": line})
+    found = {(one.source, one.line): one.severity for one in report.diagnostics if one.code == "TS501"}
+    assert found == {
+        ("CLAUDE.md", 3): Severity.WARNING,
+        ("AGENTS.md", 1): Severity.INFO,
+        ("web/CLAUDE.md", 1): Severity.INFO,
+    }
+
+
+def test_each_host_s_load_counts_links_and_imports(tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    report = lint(tmp_path, {"AGENTS.md": "- Always lint\n"})
+    assert [(load.host, load.always_tokens) for load in report.hosts] == [("agents", 4), ("claude", 4)]
+    (tmp_path / "b").mkdir()
+    report = lint(tmp_path / "b", {"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": "- Always lint\n"})
+    assert [(load.host, load.always_tokens) for load in report.hosts] == [("agents", 4), ("claude", 7)]
+
+
+def test_infos_are_grouped_by_file_and_kind(tmp_path: Path) -> None:
+    report = lint(tmp_path, {"CLAUDE.md": "- Write clean code\n- Be careful\n", "AGENTS.md": "- Write good code\n"})
+    groups = [(group.source, group.code, group.count, group.example.line) for group in report.groups()]
+    assert groups == [("AGENTS.md", "TS701", 1, 1), ("CLAUDE.md", "TS701", 2, 1)]

@@ -272,7 +272,8 @@ KINDS: Final[dict[str, Kind]] = {
         "A constitution rule does not fit into the maximum of lines or tokens.",
         why="It is not always loaded any more; it is retrieved like any other rule.",
         fix="Shorten the constitution, lower the rule's rank knowingly, or raise max_constitution_lines.",
-        example="## Security\n" + "".join(f"- Never open port {port} to everybody\n" for port in range(9000, 9070)),
+        example="## Security\n"
+        + "".join(f"- [P-{port}] Never open port {port} to everybody\n" for port in range(9000, 9070)),
     ),
     "TS402": Kind(
         "local-weakens",

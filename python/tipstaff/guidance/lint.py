@@ -178,7 +178,7 @@ def lint_repository(
     found = [*bundle.diagnostics]
     found += _quality(bundle.rules())
     found += _scopes(bundle.rules(), repository.documents, list_files(repository.root))
-    found += _cut_off(repository.documents)
+    found += _cut_off(repository.documents, repository.aliases)
     found += _constitution_cost(bundle)
     # A finding that two steps make is one finding.
     unique = dict.fromkeys(one for one in found if chosen(one.code))
@@ -351,9 +351,10 @@ def _line_of(text: str, glob: str) -> int:
     return 1
 
 
-def _cut_off(documents: Iterable[Document]) -> list[Diagnostic]:
+def _cut_off(documents: Iterable[Document], aliases: Iterable[tuple[str, str]]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
-    paths = {document.path: document for document in documents}
+    read = {document.path: document for document in documents}
+    paths = read | {name: read[target] for name, target in aliases if target in read}
     for limit in HOST_LIMITS:
         for path, document in paths.items():
             folder, _, name = path.rpartition("/")

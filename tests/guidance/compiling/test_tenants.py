@@ -127,6 +127,7 @@ def test_a_rule_replaced_in_a_folder_is_its_own_tenants() -> None:
     assert ids == ["A@web"]
 
 
+@pytest.mark.parametrize("name", ["", 3])
 def test_names_must_be_texts(name: object) -> None:
     with pytest.raises(ConfigError, match="a tenant is named"):
         join_bundles({name: bundle_of([])})  # type: ignore[dict-item]

@@ -1,9 +1,21 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from tools.write_rule_file_table import PAGE, page
 
 from tipstaff.frontmatter import FrontMatter
-from tipstaff.guidance.reading.rule_files import RuleFile, classify, enters, file_scopes, relevant_entry
+from tipstaff.guidance.reading.rule_files import (
+    FORMATS,
+    USER,
+    RuleFile,
+    classify,
+    enters,
+    file_scopes,
+    relevant_entry,
+    user_files,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,3 +67,37 @@ def test_scopes_are_relative_to_the_root() -> None:
     file = RuleFile("web/.claude/rules/a.md", "claude", "web")
     assert file_scopes(file, FrontMatter()) == ("web/**",)
     assert file_scopes(RuleFile("CLAUDE.md", "claude", ""), FrontMatter()) == ("**/*",)
+
+
+def test_the_page_has_the_table() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m tools.write_rule_file_table"
+
+
+def test_each_format_is_found_where_the_table_says() -> None:
+    for one in FORMATS:
+        name = one.pattern.replace("**/", "deep/").replace("rules-*", "rules-code").replace("*", "x")
+        if one.scope == USER:
+            continue
+        folder, _, last = name.rpartition("/")
+        found = classify(folder, last)
+        assert found is not None, name
+        assert (found.host, found.local, found.folder) == (one.host, one.local, "")
+        inner = classify(f"web/{folder}".rstrip("/"), last)
+        assert (inner is None) is one.root_only
+        outer = ""
+        for part in filter(None, folder.split("/")):
+            assert enters(outer, part), name
+            outer = f"{outer}/{part}".lstrip("/")
+
+
+def test_a_person_s_files_are_those_of_the_table(tmp_path: Path) -> None:
+    for name in (".claude/CLAUDE.md", ".claude/rules/a/b.md", ".codex/AGENTS.md", ".gemini/GEMINI.md", "CLAUDE.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("- x\n", encoding="utf-8")
+    found = {Path(one.path).relative_to(tmp_path).as_posix(): one.host for one in user_files(tmp_path)}
+    assert found == {
+        ".claude/CLAUDE.md": "claude",
+        ".claude/rules/a/b.md": "claude",
+        ".codex/AGENTS.md": "agents",
+        ".gemini/GEMINI.md": "gemini",
+    }

@@ -317,7 +317,7 @@ def test_a_link_out_of_the_repository_is_refused_wherever_it_is(tmp_path: Path) 
     (root / "docs/x.md").symlink_to(outside / "rules.md")
     repository = read_repository(root)
     refused = sorted(path for code, path in codes(repository) if code == "TS110")
-    assert refused == [".claude/rules/x.md", "AGENTS.md", "CLAUDE.md"]
+    assert refused == [".claude/rules", "AGENTS.md", "CLAUDE.md"]
     assert all("tell" not in document.text for document in repository.documents)
 
 

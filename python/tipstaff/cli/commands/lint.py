@@ -67,7 +67,8 @@ def command(
                 click.echo(f"tipstaff: warning: {plain(name)}: not a rule file; it was not read", err=True)
         report = report.only(files)
     if as_json or form == "json":
-        write_json({**report.to_dict(), "exit_code": int(report.fails(Severity(fail_on)))})
+        groups = [group.to_dict() for group in report.groups()]
+        write_json({**report.to_dict(), "groups": groups, "exit_code": int(report.fails(Severity(fail_on)))})
     elif form == "sarif":
         from tipstaff.cli.sarif import sarif
 

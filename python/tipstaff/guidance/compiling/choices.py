@@ -80,7 +80,7 @@ _CASE: Final = re.compile(r"\b(camel|snake|kebab|pascal)[ _-]?case\b", re.IGNORE
 _ASIDE: Final = re.compile(r"\([^()]*\)")
 _LIMIT: Final = re.compile(
     r"(?<![\w.$#-])(\d{1,3}(?:,\d{3})+|\d+)\s*(?:-|‐|\s)?\s*"
-    r"(lines?|characters?|chars?|columns?|spaces|%|percent|words|parameters?|arguments?|args|params|reviewers?|approvals?)"
+    r"(lines?|characters?|chars?|columns?|spaces?|%|percent|words|parameters?|arguments?|args|params|reviewers?|approvals?)"
     r"(?![\w/])",
     re.IGNORECASE,
 )
@@ -250,7 +250,7 @@ def _limit(own: str, said: Statement) -> Choice | None:
         return None
     match = found[0]
     unit = _UNITS.get(match[2].lower(), match[2].lower())
-    if unit == "spaces":
+    if unit.startswith("space"):
         kind, rest = "spaces", topic_of(split(_LIMIT.sub(" ", own))) - _WITH["indentation"]
     else:
         low = _AT_LEAST.search(own) is not None and _NO_MORE.search(own) is None

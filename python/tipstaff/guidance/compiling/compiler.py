@@ -19,7 +19,7 @@ from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.guidance.compiling import conflicts
 from tipstaff.guidance.compiling.constitution import pack, short_hash
-from tipstaff.guidance.compiling.election import CONSTITUTION_TOKENS, elect, folder_scope
+from tipstaff.guidance.compiling.election import CONSTITUTION_TOKENS, FOLDER_TOKENS, elect, folder_scope
 from tipstaff.guidance.compiling.identity import match_former
 from tipstaff.guidance.compiling.merging import Merging, folder_of
 from tipstaff.guidance.compiling.precedence import Laws, lifts_rules, stricter
@@ -43,6 +43,7 @@ from tipstaff.model import (
     Relation,
     RuleManifest,
     RuleShard,
+    Severity,
 )
 
 _INFERRED_WORDS: Final = 400
@@ -377,9 +378,13 @@ class _Compilation(Merging):
         overflow = self.overflow.union(packed.overflow)
         for rule in rules:
             if rule.id in overflow:
-                limits = f"{cap} lines and about {CONSTITUTION_TOKENS} tokens"
-                text = f"{rule.id} does not fit into the constitution's {limits}; it is retrieved as a shard."
-                self.say("TS401", rule, text)
+                folder = folder_of(rule) if folder_scope(rule) else ""
+                limits = f"{cap} lines and about {FOLDER_TOKENS if folder else CONSTITUTION_TOKENS} tokens"
+                of = f"the constitution of {folder}/" if folder else "the constitution"
+                text = f"{rule.text!r} does not fit into {of}, {limits}; it is retrieved as a shard."
+                # Of rules without ids below a heading the constitution takes the strongest: that is no mistake.
+                severity = Severity.INFO if rule.is_generated_id else None
+                self.say("TS401", rule, text, severity=severity)
         # Rules out of force wait among the shards, which are filtered by the day that is asked for.
         waiting = [rule.id for rule in laws if rule.id in overflow or not in_force(rule, self.today)]
         return packed.replace(rules=tuple(laws), nested=tuple(nested), overflow=tuple(waiting))

@@ -35,9 +35,20 @@ class Merging:
         self._copies: dict[str, int] = {}
         self._holders = {rule.id.casefold(): rule.path for rule in former if not rule.is_generated_id}
 
-    def say(self, code: str, rule: GuidanceRule, message: str = "", *, span: tuple[int, int] | None = None) -> None:
+    def say(
+        self,
+        code: str,
+        rule: GuidanceRule,
+        message: str = "",
+        *,
+        span: tuple[int, int] | None = None,
+        severity: Severity | None = None,
+    ) -> None:
         """Report a finding about a rule."""
-        self.diagnostics.append(find(code, rule.line, rule.path, message, rule_id=rule.id, span=span or rule.span))
+        where = span or rule.span
+        self.diagnostics.append(
+            find(code, rule.line, rule.path, message, rule_id=rule.id, span=where, severity=severity)
+        )
 
     def add(self, rule: GuidanceRule) -> None:
         """Take up the next rule."""
@@ -65,10 +76,11 @@ class Merging:
         """Take up a rule whose id is that of a rule of another folder: inside an outer one's folder it replaces it."""
         folder = folder_of(rule)
         outer = self._outer(known, rule.id, folder)
-        if outer is None and self._holders.get(key) == rule.path:
+        home = folder_of(known)
+        if home and self._holders.get(key) == rule.path:
             # Before the other folder was there this rule had the id for itself.
-            aside = known.replace(id=f"{known.id}@{folder_of(known)}")
-            self.rules[key] = rule
+            aside = known.replace(id=f"{known.id}@{home}")
+            self.rules[key] = rule.replace(overrides=aside.id) if outer is known else rule
             self.add(aside)
             return
         inner = rule.replace(id=f"{rule.id}@{folder}", overrides=None if outer is None else outer.id)
@@ -78,14 +90,14 @@ class Merging:
 
     def _outer(self, known: GuidanceRule, rule_id: str, folder: str) -> GuidanceRule | None:
         """Return the rule of an id in the nearest folder around another one."""
+        home = folder_of(known)
+        nearest = known if not home or folder.startswith(f"{home}/") else None
         around = folder
-        while "/" in around:
-            around = around.rpartition("/")[0]
+        while len(around := around.rpartition("/")[0]) > len(home if nearest is not None else ""):
             found = self.rules.get(f"{rule_id}@{around}".casefold())
             if found is not None:
                 return found
-        home = folder_of(known)
-        return known if not home or folder.startswith(f"{home}/") else None
+        return nearest
 
     def _merge_same(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
         """Merge a rule with an earlier one of the same words: one rule, the stricter attributes of both.
@@ -97,6 +109,8 @@ class Merging:
         if rule.repo_scopes != known.repo_scopes and not covered and rule.is_generated_id:
             self.add(rule.replace(id=content_id(rule.text, salt="\0".join((rule.id, *rule.repo_scopes)))))
             return
+        if rule.host == "agents" != known.host and rule.repo_scopes == known.repo_scopes:
+            known, rule = rule, known  # the file that most hosts read stands for both
         if (rule.path, rule.line) != (known.path, known.line):
             self.say_same(rule, known, f"Duplicate of {known.path}:{known.line}.")
         self.rules[key] = stricter(known, rule)
@@ -105,12 +119,7 @@ class Merging:
         """Report two rules in the same words; it is a warning where one file set's readers are given both."""
         together = rule.host == known.host and _parent(rule.path) == _parent(known.path)
         both = together and rule.kind == known.kind == "rule"
-        self.diagnostics.append(
-            find(
-                "TS501", rule.line, rule.path, message, rule_id=rule.id, span=whole_span(rule),
-                severity=None if both else Severity.INFO,
-            )
-        )  # fmt: skip
+        self.say("TS501", rule, message, span=whole_span(rule), severity=None if both else Severity.INFO)
 
     @staticmethod
     def _is_overlay(known: GuidanceRule, rule: GuidanceRule) -> bool:

@@ -215,8 +215,8 @@ def _kind(ban: Claim, demand: Claim, banning: Statement, demanding: Statement) -
         return CONFLICT if everywhere else POSSIBLE
     if apart == 2:
         return None
-    if hedged:
-        return None
+    if hedged or ban is not banning.claims[0]:
+        return None  # "find a page rather than adding one" bans nothing elsewhere
     if len(left) >= 2 and left < right and len(right) - len(left) <= MOST_WORDS_MORE:
         return CONFLICT if everywhere and demand.polarity == REQUIRE else POSSIBLE
     if not (apart or right < left) and similarity(left, right) >= NEARLY_SAME:

@@ -67,7 +67,16 @@ class ExtractionState:
     def _slice(self, start: int, end: int) -> str:
         return self.source.slice(start, end)
 
-    def _say(self, code: str, start: int, end: int, message: str = "", *, rule_id: str | None = None) -> None:
+    def _say(
+        self,
+        code: str,
+        start: int,
+        end: int,
+        message: str = "",
+        *,
+        rule_id: str | None = None,
+        severity: Severity | None = None,
+    ) -> None:
         self.diagnostics.append(
             find(
                 code,
@@ -76,6 +85,7 @@ class ExtractionState:
                 message or self._quoting(code, start, end),
                 span=self.source.span(start, end),
                 rule_id=rule_id,
+                severity=severity,
             )
         )
 
@@ -97,16 +107,7 @@ class ExtractionState:
         words = self._slice(start, end)
         open_end = words.rstrip(" \t\n*_").endswith((":", "："))
         severity = None if open_end and has_modal(words) and self._ends_after(start, end) else Severity.INFO
-        self.diagnostics.append(
-            find(
-                "TS205",
-                self.source.line(start),
-                self.name,
-                message or self._quoting("TS205", start, end),
-                span=self.source.span(start, end),
-                rule_id=rule_id, severity=severity,
-            )
-        )  # fmt: skip
+        self._say("TS205", start, end, message, rule_id=rule_id, severity=severity)
 
     def _ends_after(self, start: int, end: int) -> bool:
         """Whether the section ends behind some words, or the next item of the list that they are an item of begins."""
@@ -235,7 +236,9 @@ class ExtractionState:
             self._say(code, start, end, message, rule_id=rule_id)
         if not words or (rule_id is None and not words[0].isalnum() and not any(map(str.isalnum, words))):
             annotated = rule_id is not None or len(words) < len(raw.strip())
-            self._say("TS307" if annotated else "TS209", start, end, rule_id=rule_id)
+            # "Risk: low" alone may be a line of a form as well.
+            severity = Severity.INFO if rule_id is None else None
+            self._say("TS307" if annotated else "TS209", start, end, rule_id=rule_id, severity=severity)
             return None
         spans = list(context) if context is not None else []
         section = self._sections[-1] if self._sections else None
