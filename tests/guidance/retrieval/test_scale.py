@@ -17,7 +17,6 @@ from tipstaff.kernels.formats.fused import HEAD
 from tipstaff.model import RISK_CLASSES, PolicyBundle
 from tipstaff.store.shards import open_store, write_store
 
-
 VERBS = ("Review", "Test", "Document", "Measure", "Encrypt", "Delete", "Deploy", "Log", "Validate", "Cache")
 OBJECTS = ("passwords", "migrations", "queries", "endpoints", "images", "releases", "timeouts", "invoices", "widgets")
 PLACES = ("in staging", "before merging", "for every tenant", "on mobile", "in the parser", "under load", "at night")
