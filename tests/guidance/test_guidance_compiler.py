@@ -73,7 +73,9 @@ def test_less_than_no_shards_is_an_error(options: dict[str, int]) -> None:
 
 
 def test_of_equal_rules_that_of_the_file_that_most_hosts_read_is_kept(tmp_path: Path) -> None:
-    for name in ("CLAUDE.md", "AGENTS.md"):
-        (tmp_path / name).write_text("## Tests\n- Run the slow tests before a release\n")
-    (rule,) = compile_repository(tmp_path).rules()
-    assert rule.path == "AGENTS.md"
+    words = "## Tests\n- Run the slow tests before a release\n"
+    (tmp_path / "CLAUDE.md").write_text(words)
+    (tmp_path / "AGENTS.md").write_text(f"{words}- Name them after the module\n")
+    bundle = compile_repository(tmp_path)
+    assert [(rule.path, rule.line) for rule in bundle.rules()] == [("AGENTS.md", 2), ("AGENTS.md", 3)]
+    assert [(one.code, one.source) for one in bundle.diagnostics if one.code == "TS501"] == [("TS501", "CLAUDE.md")]
