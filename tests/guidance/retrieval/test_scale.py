@@ -79,3 +79,13 @@ def test_a_store_answers_as_the_bundle_that_it_holds(
         mapped = ShardRetriever(store, embedding, today="2026-06-15")
         for task in TASKS:
             assert mapped.retrieve(task).shards == held.retrieve(task).shards
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_many_shards_are_raised_by_arrays_as_few_are_one_by_one(
+    bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
+    retriever = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
+    expected = retriever.retrieve(f"{task} in src/db/pool.py").shards
+    monkeypatch.setattr(fused, "_NUMPY_FROM_ROWS", 1)
+    assert retriever.retrieve(f"{task} in src/db/pool.py").shards == expected

@@ -123,10 +123,7 @@ class FusedShards:
             places = places_in(task)
             held = self._masks.holding(places, mask) if places else None
             if held is not None:
-                steps = (0.0, self._place_boost)
-                more = map(steps.__getitem__, held)
-                base: Any = bonus if bonus is not None else repeat(0.0)
-                bonus = array("f", [one + two for one, two in zip(more, base, strict=False)])
+                bonus = _raised(bonus, held, self._place_boost)
         kinds, path = _of_file(file) if file else ("", "")
         rows, scores, meanings, relevance = self._search.find(
             task, kinds, path, row_mask=mask, bonus=bonus, query_intents=INTENT_BITS[intent],
@@ -161,6 +158,18 @@ class FusedShards:
             self._bonuses.clear()
         self._bonuses[file] = bonus
         return bonus
+
+
+def _raised(bonus: Any, held: bytes, boost: float) -> Any:
+    """Return a bonus, None for none, with what is added for the shards that are held."""
+    if len(held) < _NUMPY_FROM_ROWS:
+        steps = (0.0, boost)
+        base = bonus if bonus is not None else repeat(0.0)
+        return array("f", [steps[one] + two for one, two in zip(held, base, strict=False)])
+    import numpy as np
+
+    more = np.frombuffer(held, dtype=np.uint8) * boost
+    return (more if bonus is None else more + np.asarray(bonus)).astype(np.float32)
 
 
 @lru_cache(maxsize=256)

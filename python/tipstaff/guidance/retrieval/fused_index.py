@@ -144,7 +144,12 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
     n_signs = n if n >= SIGNS_FROM_SHARDS else 0
     signs: tuple[Any, ...] = sign_rows(rows, scales, d) if n_signs else (b"", b"", b"")
     counts = (n, d, len(postings.terms), len(postings.rows), len(FIELDS), int(field_starts[-1]))
-    return _packed((*parts, *map(memoryview, signs)), counts, (sqrt(2.0 * log(max(n, 3))), log(1.0 + 2.0 * n)), n_signs)
+    return _packed(
+        (*parts, *(memoryview(part) for part in signs)),
+        counts,
+        (sqrt(2.0 * log(max(n, 3))), log(1.0 + 2.0 * n)),
+        n_signs,
+    )
 
 
 def translated(text: str) -> str:

@@ -215,9 +215,9 @@ class FusedSearch:
 
         def beside(row: int) -> float:
             """Return what of a row's score is not meaning."""
-            score = 0.3 / most_words * found_words[row] + self._priors[row]
+            score: float = 0.3 / most_words * found_words[row] + self._priors[row]
             score += intent_boost if self._intents[row] & query_intents else 0.0
-            return score + (more[row] if more is not None else 0.0)
+            return score + (float(more[row]) if more is not None else 0.0)
 
         if len(self._factors) and 8 * min(k, n) <= candidates < len(rows) and any(codes):
             near = sign_products([scale * code for code in codes], self._mean, self._factors, self._bits)
