@@ -24,7 +24,7 @@ from benchmarks.kernel_data import (
 )
 
 from tipstaff import budgets, kernels
-from tipstaff.kernels import _limits
+from tipstaff.kernels import _scoring
 
 BATCH_ROWS = 1000
 
@@ -71,7 +71,7 @@ def scoring_bars(n: int, rounds: int, inner: int) -> list[Bar]:
     columns = data.query, data.intents, data.risks
     times = race(
         {
-            "read": lambda: _limits.read_bytes(data.rows),
+            "read": lambda: _scoring.read_bytes(data.rows),
             "float32": lambda: kernels.score_topk_f32(data.rows, *columns, query_intents=QUERY_INTENTS),
             "numpy": lambda: numpy_pipeline(data),
             "int8": lambda: kernels.score_topk_i8(data.rows, *small, *columns, query_intents=QUERY_INTENTS),
@@ -106,7 +106,7 @@ def batch_bars() -> list[Bar]:
     rounds = 100_000
     times = race(
         {
-            "peak": lambda: _limits.multiply_add(rounds),
+            "peak": lambda: _scoring.multiply_add(rounds),
             "batch": lambda: kernels.score_topk_f32_batch(
                 data.rows,
                 queries,
@@ -119,7 +119,7 @@ def batch_bars() -> list[Bar]:
         },
         11,
     )
-    peak = _limits.multiply_add(rounds) / times["peak"]
+    peak = _scoring.multiply_add(rounds) / times["peak"]
     rate = 2 * 10_000 * 64 * DIMENSIONS / times["batch"]
     print(f"  64 queries at once: {rate / 1e9:.0f} of {peak / 1e9:.0f} GFLOP/s")
     return [Bar("64 queries, share of the multiply-add peak", rate / peak, budgets.BATCH64_FMA_SHARE, False)]

@@ -15,7 +15,7 @@ import pytest
 from benchmarks.kernel_data import DIMENSIONS, QUERY_INTENTS, Data, make_data, numpy_pipeline
 
 from tipstaff import kernels
-from tipstaff.kernels import _limits
+from tipstaff.kernels import _scoring
 
 SIZES = (500, 10_000, 100_000)
 QUERIES = 64
@@ -67,7 +67,7 @@ def test_numpy(benchmark: Any, size: int) -> None:
 @pytest.mark.benchmark(group=ONE)
 @pytest.mark.parametrize("size", SIZES)
 def test_plain_read(benchmark: Any, size: int) -> None:
-    benchmark(_limits.read_bytes, data_of(size).rows)
+    benchmark(_scoring.read_bytes, data_of(size).rows)
 
 
 @pytest.mark.benchmark(group=ONE)

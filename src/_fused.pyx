@@ -1,6 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
 """The best rules for a task by meaning, words and priors, over the blob that compiling writes."""
 
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from libc.stdint cimport int8_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
@@ -12,8 +13,15 @@ cdef extern from "buffers.hpp" namespace "tipstaff":
         unsigned char* data() nogil
         Py_ssize_t size() nogil
 
+    cdef cppclass Scratch:
+        unsigned char* make(size_t) nogil
+
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+
+cdef extern from "tipstaff/scoring/fused_find.hpp" namespace "tipstaff" nogil:
+    cdef cppclass FusedKernels:
+        pass
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
     cdef struct Span:
@@ -33,6 +41,14 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
 
     const WordPieceKernels* wordpiece_kernels(Isa) noexcept
 
+    const FusedKernels* fused_kernels(Isa) noexcept
+
+    cdef cppclass Best:
+        int64_t k
+        int32_t* rows
+        float* scores
+        float* cosines
+
 cdef extern from "tipstaff/tasks/query.hpp" namespace "tipstaff" nogil:
     cdef cppclass Lexicon:
         pass
@@ -42,10 +58,19 @@ cdef extern from "tipstaff/tasks/query.hpp" namespace "tipstaff" nogil:
     cdef cppclass QueryWords:
         pass
 
-cdef extern from "tipstaff/scoring/fused.hpp" namespace "tipstaff" nogil:
+cdef extern from "tipstaff/scoring/signs.hpp" namespace "tipstaff" nogil:
+    const int64_t max_sign_dimensions
+    int64_t sign_bytes(int64_t, int64_t) noexcept
+    int64_t rotation_floats(int64_t) noexcept
+    void make_signs "tipstaff::sign_rows"(
+        const int8_t*, const unsigned char*, int64_t, int64_t, float*, float*, unsigned char*, float*
+    ) noexcept
+
+cdef extern from "tipstaff/scoring/fused_find.hpp" namespace "tipstaff" nogil:
     cdef cppclass FusedHead:
         int64_t n
         int64_t dimensions
+        int64_t n_signs
         float floor[8]
 
     cdef cppclass FusedIndex:
@@ -69,13 +94,17 @@ cdef extern from "tipstaff/scoring/fused.hpp" namespace "tipstaff" nogil:
 cdef extern from "fused_calls.hpp" namespace "tipstaff" nogil:
     int64_t all_terms(const Lexicon&, Span, uint64_t*, int64_t) noexcept
     FusedAnswer search(
-        const WordPieceKernels&, const WordPieces&, const Lexicon&, const FusedIndex&, Span, Span, Span,
-        const FusedExtras&, void*, int32_t*, float*, float*, int64_t
+        const WordPieceKernels&, const FusedKernels&, const WordPieces&, const Lexicon&, const FusedIndex&, Span, Span,
+        Span, const FusedExtras&, int64_t, unsigned char*, const Best&
     ) noexcept
     int64_t search_bytes(int64_t) noexcept
     int64_t MOST_TERMS
 
-cdef const WordPieceKernels* KERNELS = wordpiece_kernels(ISA)
+cdef const WordPieceKernels* PIECES = wordpiece_kernels(ISA)
+cdef const FusedKernels* KERNELS = fused_kernels(ISA)
+# Where signs choose, candidates are so many times the rules that are wanted, or all rules are scored.
+cdef enum:
+    CANDIDATES_EACH = 8
 
 
 cdef Span utf8(str text) except *:
@@ -143,6 +172,52 @@ def query_terms(lexicon, str text not None):
         free(found)
 
 
+def sign_rows(codes, scales, Py_ssize_t dimensions):
+    """Return the signs of rows, by which `FusedSearch` chooses among very many.
+
+    Parameters
+    ----------
+    codes, scales
+        int8 (n, dimensions), float32 (n,): a row is its scale times its codes.
+    dimensions
+        1 to 1024.
+
+    Returns
+    -------
+    mean, factors, bits : memoryview
+        float32 (dimensions,), the mean of the rows; float32 (n,); uint8, for each 64 rows and each 8 of the rotated
+        dimensions (the next power of two, at least 8; from 64 on three quarters of them) the 64 rows' bytes, the lowest
+        dimension in the lowest bit.
+
+    Raises
+    ------
+    ValueError
+        If sizes disagree.
+    """
+    cdef Borrowed code_view
+    cdef Borrowed scale_view
+    cdef Scratch scratch
+    code_view.take(codes, "codes", "b", "int8", 1, 0)
+    scale_view.take(scales, "scales", "f", "float32", 4, 0)
+    if not 1 <= dimensions <= max_sign_dimensions:
+        raise ValueError(f"dimensions: expected 1 to {max_sign_dimensions}, got {dimensions}")
+    cdef int64_t n = scale_view.size() // 4
+    if code_view.size() != n * dimensions:
+        raise ValueError(f"codes: expected {n * dimensions} bytes, got {code_view.size()}")
+    mean = bytearray(dimensions * 4)
+    factors = bytearray(n * 4)
+    bits = bytearray(sign_bytes(n, dimensions))
+    cdef float* means = <float*> PyByteArray_AS_STRING(mean)
+    cdef float* factor = <float*> PyByteArray_AS_STRING(factors)
+    cdef unsigned char* bit = <unsigned char*> PyByteArray_AS_STRING(bits)
+    cdef float* space = <float*> scratch.make(rotation_floats(dimensions) * sizeof(float))
+    if space == NULL:
+        raise MemoryError
+    with nogil:
+        make_signs(<const int8_t*> code_view.data(), scale_view.data(), n, dimensions, means, factor, bit, space)
+    return memoryview(mean).cast("f"), memoryview(factors).cast("f"), memoryview(bits)
+
+
 cdef enum:
     FEW_RULES = 4096
 
@@ -200,7 +275,7 @@ cdef class FusedSearch:
 
     def find(
         self, str task not None, str kinds="", str path="", *, row_mask=None, bonus=None,
-        uint16_t query_intents=0, float intent_boost=0.0, Py_ssize_t k=5, isa=None,
+        uint16_t query_intents=0, float intent_boost=0.0, Py_ssize_t k=5, Py_ssize_t candidates=1024, isa=None,
     ):
         """Return the k best rules for a task.
 
@@ -218,6 +293,12 @@ cdef class FusedSearch:
             The task's intents as bits, and what a rule gains that shares one.
         k
             How many at most.
+        candidates
+            Where the index holds the signs of its rows (`sign_rows`), so many rules are scored: those whose estimates
+            are the best, words, prior and bonus included, so that no filter costs recall. All are scored where this is
+            less than eight times `k`, and where so few may be given. Which are scored is the same on every machine.
+        isa
+            Instruction set for this call; the default is :func:`isa`.
 
         Returns
         -------
@@ -246,38 +327,42 @@ cdef class FusedSearch:
             if bonus_view.size() != n * 4:
                 raise ValueError(f"bonus: expected {n * 4} bytes, got {bonus_view.size()}")
             extras.bonus = bonus_view.data()
-        cdef const WordPieceKernels* kernels = KERNELS if isa is None else wordpiece_kernels(find_isa(isa))
+        cdef const WordPieceKernels* pieces = PIECES if isa is None else wordpiece_kernels(find_isa(isa))
+        cdef const FusedKernels* kernels = KERNELS if isa is None else fused_kernels(find_isa(isa))
         task, kinds, path = encodable(task), encodable(kinds), encodable(path)
         cdef Span asked = utf8(task)
         cdef Span said = utf8(kinds)
         cdef Span place = utf8(path)
-        cdef int64_t wanted = k if k < n else n
-        cdef void* scratch = malloc(search_bytes(n) + wanted * 12 + 12)
-        if scratch == NULL:
+        cdef Best best
+        best.k = k if k < n else n
+        cdef int64_t chosen = min(<int64_t> candidates, n)
+        if self._index.head.n_signs == 0 or chosen < CANDIDATES_EACH * best.k:
+            chosen = 0
+        cdef Scratch scratch
+        cdef Scratch found
+        cdef unsigned char* memory = scratch.make(search_bytes(chosen))
+        best.rows = <int32_t*> found.make(best.k * 12 + 12)
+        if memory == NULL or best.rows == NULL:
             raise MemoryError
-        cdef int32_t* rows = <int32_t*> ((<char*> scratch) + search_bytes(n))
-        cdef float* scores = <float*> (rows + wanted)
-        cdef float* meanings = scores + wanted
+        best.scores = <float*> (best.rows + best.k)
+        best.cosines = best.scores + best.k
         cdef FusedAnswer answer
         cdef int64_t i
-        try:
-            # Few rules are found sooner than another thread would get the interpreter's lock and this one get it back.
-            if n < FEW_RULES and asked.size < 4096:
-                answer = search(
-                    kernels[0], self._table, self._lexicon, self._index, asked, said, place, extras, scratch, rows,
-                    scores, meanings, wanted,
-                )
-            else:
-                with nogil:
-                    answer = search(
-                        kernels[0], self._table, self._lexicon, self._index, asked, said, place, extras, scratch, rows,
-                        scores, meanings, wanted,
-                    )
-            return (
-                [rows[i] for i in range(answer.found)],
-                [scores[i] for i in range(answer.found)],
-                [meanings[i] for i in range(answer.found)],
-                answer.relevance,
+        # Few rules are found sooner than another thread would get the interpreter's lock and this one get it back.
+        if n < FEW_RULES and asked.size < 4096:
+            answer = search(
+                pieces[0], kernels[0], self._table, self._lexicon, self._index, asked, said, place, extras, chosen, memory,
+                best,
             )
-        finally:
-            free(scratch)
+        else:
+            with nogil:
+                answer = search(
+                    pieces[0], kernels[0], self._table, self._lexicon, self._index, asked, said, place, extras, chosen,
+                    memory, best,
+                )
+        return (
+            [best.rows[i] for i in range(answer.found)],
+            [best.scores[i] for i in range(answer.found)],
+            [best.cosines[i] for i in range(answer.found)],
+            answer.relevance,
+        )

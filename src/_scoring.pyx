@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True, cdivision=True
-"""Fused scoring: filters, cosine, boosts and the k best."""
+"""Filters, cosine, boosts and the k best, over float32 rows and over int8 rows; what the machine can do at best."""
 
 include "scoring.pxi"
 
@@ -162,3 +162,28 @@ def score_topk_f32_batch(
         kernels.topk_f32_batch(columns, asked, added, best, counts, space)
     cdef int64_t q
     return [lists.slice(q * width, counts[q]) for q in range(asked.m)]
+
+
+include "int8_rows.pxi"
+
+
+def read_bytes(data, *, isa=None):
+    """For benchmarks: read every byte of a buffer once, with the widest loads of an instruction set; return their parity word."""
+    cdef const LimitKernels* kernels = limit_kernels(ISA if isa is None else find_isa(isa))
+    cdef Borrowed view
+    cdef uint64_t sum
+    view.take(memoryview(data).cast("B"), "data", "B", "bytes", 1, 0)
+    with nogil:
+        sum = kernels.read_bytes(view.data(), view.size())
+    return sum
+
+
+def multiply_add(int64_t rounds, *, isa=None):
+    """For benchmarks: run float32 multiply-adds at full rate; return how many operations they were (a multiply-add counts two)."""
+    cdef const LimitKernels* kernels = limit_kernels(ISA if isa is None else find_isa(isa))
+    cdef float value
+    with nogil:
+        value = kernels.multiply_add(rounds)
+    if value != value:
+        raise AssertionError("multiply_add gave no number")
+    return rounds * kernels.flops_per_round

@@ -2,16 +2,24 @@
 #ifndef TIPSTAFF_FUSED_CALLS_HPP
 #define TIPSTAFF_FUSED_CALLS_HPP
 
+#include <new>
+
 #include "tipstaff/dispatch.hpp"
-#include "tipstaff/scoring/fused.hpp"
+#include "tipstaff/scoring/fused_find.hpp"
 
 namespace tipstaff {
 
 constexpr std::int64_t MOST_TERMS = QueryWords::kMost;
 
-// One search's memory: the query and a number or two for each row.
-inline std::int64_t search_bytes(std::int64_t n) noexcept {
-  return static_cast<std::int64_t>((sizeof(FusedQuery) + 63) / 64 * 64) + (n + 1) * static_cast<std::int64_t>(sizeof(FusedRow));
+struct SearchMemory {
+  FusedQuery query;
+  FusedScratch scratch;
+  SignScratch signs;
+};
+
+// One search's memory: of fixed size, and what may be among the best where signs choose.
+inline std::int64_t search_bytes(std::int64_t candidates) noexcept {
+  return static_cast<std::int64_t>(sizeof(SearchMemory)) + estimate_room(candidates) * static_cast<std::int64_t>(sizeof(Estimate));
 }
 
 inline std::int64_t all_terms(const Lexicon& lexicon, Span text, std::uint64_t* out, std::int64_t room) noexcept {
@@ -24,16 +32,17 @@ inline std::int64_t all_terms(const Lexicon& lexicon, Span text, std::uint64_t* 
   return n;
 }
 
-inline FusedAnswer search(const WordPieceKernels& kernels, const WordPieces& table, const Lexicon& lexicon,
-                          const FusedIndex& index, Span task, Span kinds, Span path, const FusedExtras& extras,
-                          void* scratch, std::int32_t* rows, float* scores, float* meanings,
-                          std::int64_t k) noexcept {
-  struct Any {};
-  auto* query = static_cast<FusedQuery*>(scratch);
-  auto* space = reinterpret_cast<FusedRow*>(static_cast<unsigned char*>(scratch) + (sizeof(FusedQuery) + 63) / 64 * 64);
-  const auto embed = [&](Span text, float* out) noexcept { kernels.embed(table, text, out); };
-  read_query(index, lexicon, task, kinds, path, embed, query);
-  return find_fused<Any>(index, *query, extras, space, rows, scores, meanings, k, kernels.dots);
+// Signs choose where `candidates` is above 0. `memory` is aligned to 64 bytes.
+inline FusedAnswer search(const WordPieceKernels& pieces, const FusedKernels& kernels, const WordPieces& table,
+                          const Lexicon& lexicon, const FusedIndex& index, Span task, Span kinds, Span path,
+                          const FusedExtras& extras, std::int64_t candidates, unsigned char* memory,
+                          const Best& best) noexcept {
+  auto* own = new (memory) SearchMemory;
+  const auto embed = [&](Span text, float* out) noexcept { pieces.embed(table, text, out); };
+  read_query(index, lexicon, task, kinds, path, embed, &own->query);
+  own->signs.candidates = candidates;
+  own->signs.found = reinterpret_cast<Estimate*>(memory + sizeof(SearchMemory));
+  return kernels.find(index, own->query, extras, &own->scratch, best, candidates > 0 ? &own->signs : nullptr);
 }
 
 }  // namespace tipstaff

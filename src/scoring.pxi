@@ -1,7 +1,8 @@
-# What the scoring modules share: the kernels' types, and the checks of their arguments.
+# The kernels' types, and the checks of their arguments.
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from libc.math cimport fabs
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.string cimport memcpy
 
 include "isa.pxi"
 
@@ -48,9 +49,6 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
         const unsigned char* scales
         const unsigned char* errors
         const unsigned char* mean
-        const unsigned char* nibbles
-        const unsigned char* nibble_scales
-        const unsigned char* nibble_errors
 
     cdef cppclass Best:
         int64_t k
@@ -60,7 +58,6 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
 
     int64_t batch_scratch_bytes(int64_t) noexcept
     int64_t i8_scratch_bytes(int64_t, int64_t) noexcept
-    int64_t nibble_bytes(int64_t) noexcept
 
     cdef cppclass ScoreKernels:
         int64_t topk_f32(const Rows&, const Query&, const Boosts&, const Best&) noexcept
@@ -72,6 +69,18 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
         ) noexcept
 
     const ScoreKernels* score_kernels(Isa) noexcept
+
+    cdef cppclass LimitKernels:
+        uint64_t read_bytes(const unsigned char*, int64_t) noexcept
+        float multiply_add(int64_t) noexcept
+        int64_t flops_per_round
+
+    const LimitKernels* limit_kernels(Isa) noexcept
+
+cdef extern from "tipstaff/scoring/quantize.hpp" namespace "tipstaff" nogil:
+    int64_t make_int8_rows "tipstaff::quantize_rows"(
+        const unsigned char*, int64_t, int64_t, int8_t*, float*, float*, float*, double*
+    ) noexcept
 
 cdef const ScoreKernels* KERNELS = score_kernels(ISA)
 cdef int64_t MAX_DIMENSIONS = 65536

@@ -34,7 +34,7 @@ SUB_STEPS = {
         ("extraction", "intents"),
         ("compiling",),
         ("retrieval",),
-        ("hook", "project_update", "lint"),
+        ("hook", "project_update", "lint", "guidance_compiler"),
         ("project",),
     ),
     "gates": (("results", "fields", "packs"), ("secrets", "config"), ("image",), ("judging",), ("__main__",)),

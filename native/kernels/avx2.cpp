@@ -1,8 +1,8 @@
 // The kernels for AVX2 with FMA.
 #include <immintrin.h>
 
+#include "tipstaff/scoring/fused_find.hpp"
 #include "tipstaff/scoring/quantize.hpp"
-#include "tipstaff/scoring/signs.hpp"
 #include "tables.hpp"
 
 namespace {
@@ -232,37 +232,6 @@ struct Avx2 {
         reinterpret_cast<__m128i*>(out),
         _mm_add_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1)));
   }
-  static void nibble_dot4(const unsigned char* x0, const unsigned char* x1, const unsigned char* x2,
-                          const unsigned char* x3, const unsigned char* packed, std::int64_t d,
-                          std::int32_t* out) noexcept {
-    const __m128i low_half = _mm_set1_epi8(15);
-    __m256i a = _mm256_setzero_si256();
-    __m256i b = a;
-    __m256i c = a;
-    __m256i e = a;
-    for (std::int64_t i = 0; i < d; i += 128) {
-#pragma GCC unroll 4
-      for (int part = 0; part < 64; part += 16) {
-        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(packed + 2 * (i + part)));
-        const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(packed + 2 * (i + part + 64)));
-        const auto product = [&](const unsigned char* x) noexcept {
-          const __m128i both = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i / 2 + part));
-          const __m256i low = _mm256_cvtepu8_epi16(_mm_and_si128(both, low_half));
-          const __m256i high = _mm256_cvtepu8_epi16(_mm_and_si128(_mm_srli_epi16(both, 4), low_half));
-          return _mm256_add_epi32(_mm256_madd_epi16(v, low), _mm256_madd_epi16(w, high));
-        };
-        a = _mm256_add_epi32(a, product(x0));
-        b = _mm256_add_epi32(b, product(x1));
-        c = _mm256_add_epi32(c, product(x2));
-        e = _mm256_add_epi32(e, product(x3));
-        prefetch(x0, ahead_bytes + 2 * i + 4 * part);
-      }
-    }
-    const __m256i pairs = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, e));
-    _mm_storeu_si128(
-        reinterpret_cast<__m128i*>(out),
-        _mm_add_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1)));
-  }
 };
 
 std::uint64_t read_bytes(const unsigned char* data, std::int64_t size) noexcept {
@@ -312,7 +281,7 @@ float multiply_add(std::int64_t rounds) noexcept {
 namespace tipstaff {
 const HashKernels avx2_hash = make_hash_kernels<Avx2>();
 const ScoreKernels avx2_score = make_score_kernels<Avx2>();
-const SignKernels avx2_sign = make_sign_kernels<Avx2>();
+const FusedKernels avx2_fused = make_fused_kernels<Avx2>();
 const LimitKernels avx2_limit{&read_bytes, &multiply_add, 2 * 8 * chains};
 const WordPieceKernels avx2_wordpiece = make_wordpiece_kernels<Avx2>();
 }  // namespace tipstaff

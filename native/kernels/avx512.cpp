@@ -51,7 +51,7 @@ float multiply_add(std::int64_t rounds) noexcept {
 
 const HashKernels avx512_hash = make_hash_kernels<Avx512>();
 const ScoreKernels avx512_score = make_score_kernels<Avx512>();
-const SignKernels avx512_sign = make_sign_kernels<Avx512>();
+const FusedKernels avx512_fused = make_fused_kernels<Avx512>();
 const LimitKernels avx512_limit{&read_bytes, &multiply_add, 2 * 16 * chains};
 const WordPieceKernels avx512_wordpiece = make_wordpiece_kernels<Avx512>();
 }  // namespace tipstaff

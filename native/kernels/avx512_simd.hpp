@@ -4,8 +4,8 @@
 
 #include <immintrin.h>
 
+#include "tipstaff/scoring/fused_find.hpp"
 #include "tipstaff/scoring/quantize.hpp"
-#include "tipstaff/scoring/signs.hpp"
 
 namespace tipstaff {
 namespace {
@@ -228,36 +228,6 @@ struct Avx512 {
       prefetch(ahead, ahead_bytes + 4 * i + 64);
     }
     if (i < d) step(i, (1u << (d - i)) - 1u);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), reduce4_int(a, b, c, e));
-  }
-  static void nibble_dot4(const unsigned char* x0, const unsigned char* x1, const unsigned char* x2,
-                          const unsigned char* x3, const unsigned char* packed, std::int64_t d,
-                          std::int32_t* out) noexcept {
-    const __m256i low_half = _mm256_set1_epi8(15);
-    __m512i a = _mm512_setzero_si512();
-    __m512i b = a;
-    __m512i c = a;
-    __m512i e = a;
-    for (std::int64_t i = 0; i < d; i += 128) {
-#pragma GCC unroll 2
-      for (int part = 0; part < 64; part += 32) {
-        const __m512i v = _mm512_loadu_si512(packed + 2 * (i + part));
-        const __m512i w = _mm512_loadu_si512(packed + 2 * (i + part + 64));
-        const auto product = [&](const unsigned char* x) noexcept {
-          const __m256i both = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i / 2 + part));
-          const __m512i low = _mm512_cvtepu8_epi16(_mm256_and_si256(both, low_half));
-          const __m512i high =
-              _mm512_cvtepu8_epi16(_mm256_and_si256(_mm256_srli_epi16(both, 4), low_half));
-          return _mm512_add_epi32(_mm512_madd_epi16(v, low), _mm512_madd_epi16(w, high));
-        };
-        a = _mm512_add_epi32(a, product(x0));
-        b = _mm512_add_epi32(b, product(x1));
-        c = _mm512_add_epi32(c, product(x2));
-        e = _mm512_add_epi32(e, product(x3));
-        prefetch(x0, ahead_bytes + 2 * i + 4 * part);
-        prefetch(x0, ahead_bytes + 2 * i + 4 * part + 64);
-      }
-    }
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), reduce4_int(a, b, c, e));
   }
 };

@@ -92,44 +92,6 @@ struct Avx512Vnni : Avx512 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
                      _mm_sub_epi32(sums, _mm_set1_epi32(static_cast<int>(offset.value))));
   }
-  // Nibbles are bytes without a sign as they are.
-  static void nibble_dot4(const unsigned char* x0, const unsigned char* x1, const unsigned char* x2,
-                          const unsigned char* x3, const unsigned char* packed, std::int64_t d,
-                          std::int32_t* out) noexcept {
-    const __m512i low_half = _mm512_set1_epi8(15);
-    __m512i high0 = _mm512_setzero_si512();
-    __m512i high1 = high0;
-    __m512i high2 = high0;
-    __m512i high3 = high0;
-    __m512i low0 = high0;
-    __m512i low1 = high0;
-    __m512i low2 = high0;
-    __m512i low3 = high0;
-    for (std::int64_t i = 0; i < d; i += 128) {
-      const unsigned char* q = packed + i;
-      const __m512i q_high = _mm512_loadu_si512(q);
-      const __m512i q_low = _mm512_loadu_si512(q + d);
-      const __m512i p_high = _mm512_loadu_si512(q + 64);
-      const __m512i p_low = _mm512_loadu_si512(q + d + 64);
-      const auto add = [&](const unsigned char* x, __m512i& high, __m512i& low) noexcept {
-        const __m512i both = _mm512_loadu_si512(x + i / 2);
-        const __m512i first = _mm512_and_si512(both, low_half);
-        const __m512i second = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_half);
-        high = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(high, first, q_high), second, p_high);
-        low = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(low, first, q_low), second, p_low);
-      };
-      add(x0, high0, low0);
-      add(x1, high1, low1);
-      add(x2, high2, low2);
-      add(x3, high3, low3);
-      prefetch(x0, ahead_bytes + 2 * i);
-      prefetch(x0, ahead_bytes + 2 * i + 64);
-      prefetch(x0, ahead_bytes + 2 * i + 128);
-      prefetch(x0, ahead_bytes + 2 * i + 192);
-    }
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
-                     reduce4_int(join(high0, low0), join(high1, low1), join(high2, low2), join(high3, low3)));
-  }
 };
 
 }  // namespace

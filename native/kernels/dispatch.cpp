@@ -51,13 +51,13 @@ const ScoreKernels* score_kernels(Isa isa) noexcept {
   return &portable_score;
 }
 
-const SignKernels* sign_kernels(Isa isa) noexcept {
+const FusedKernels* fused_kernels(Isa isa) noexcept {
 #if defined(TIPSTAFF_X86_64)
-  if (isa == Isa::avx2) return &avx2_sign;
-  if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_sign;
+  if (isa == Isa::avx2) return &avx2_fused;
+  if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_fused;
 #endif
   (void)isa;
-  return &portable_sign;
+  return &portable_fused;
 }
 
 const LimitKernels* limit_kernels(Isa isa) noexcept {

@@ -1,7 +1,7 @@
 // The kernels in plain C++: any processor. Sums run in `lanes` separate partial sums so that
 // compilers may turn them into vectors without reordering anything.
+#include "tipstaff/scoring/fused_find.hpp"
 #include "tipstaff/scoring/quantize.hpp"
-#include "tipstaff/scoring/signs.hpp"
 #include "tables.hpp"
 
 namespace {
@@ -113,24 +113,6 @@ struct Portable {
     out[2] = idot1(x2, q, d);
     out[3] = idot1(x3, q, d);
   }
-  static std::int32_t nibble_dot1(const unsigned char* x, const std::int16_t* q, std::int64_t d) noexcept {
-    std::int32_t sum = 0;
-    for (std::int64_t i = 0; i < d; i += 128) {
-      const unsigned char* bytes = x + i / 2;
-      for (int j = 0; j < 64; ++j) sum += static_cast<std::int16_t>(bytes[j] & 15) * q[i + j];
-      for (int j = 0; j < 64; ++j) sum += static_cast<std::int16_t>(bytes[j] >> 4) * q[i + 64 + j];
-    }
-    return sum;
-  }
-  static void nibble_dot4(const unsigned char* x0, const unsigned char* x1, const unsigned char* x2,
-                          const unsigned char* x3, const unsigned char* packed, std::int64_t d,
-                          std::int32_t* out) noexcept {
-    const auto* q = reinterpret_cast<const std::int16_t*>(packed);
-    out[0] = nibble_dot1(x0, q, d);
-    out[1] = nibble_dot1(x1, q, d);
-    out[2] = nibble_dot1(x2, q, d);
-    out[3] = nibble_dot1(x3, q, d);
-  }
 };
 
 std::uint64_t read_bytes(const unsigned char* data, std::int64_t size) noexcept {
@@ -165,7 +147,7 @@ float multiply_add(std::int64_t rounds) noexcept {
 namespace tipstaff {
 const HashKernels portable_hash = make_hash_kernels<Portable>();
 const ScoreKernels portable_score = make_score_kernels<Portable>();
-const SignKernels portable_sign = make_sign_kernels<Portable>();
+const FusedKernels portable_fused = make_fused_kernels<Portable>();
 const LimitKernels portable_limit{&read_bytes, &multiply_add, 2 * chains};
 const WordPieceKernels portable_wordpiece = make_wordpiece_kernels<Portable>();
 }  // namespace tipstaff

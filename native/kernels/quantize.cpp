@@ -1,7 +1,9 @@
-// Making int8 rows: once per bundle, in double precision, for the baseline.
+// Making int8 rows and the signs of rows: once per bundle, for the baseline, so that every machine makes the same. And the
+// tables by which a query is held against signs.
 #include "tipstaff/scoring/quantize.hpp"
 
-#include "tipstaff/scoring/nibble_turn.hpp"
+#include "tipstaff/scoring/signs.hpp"
+
 
 namespace tipstaff {
 
@@ -15,8 +17,47 @@ float round_up_f32(double x) noexcept {
              : std::nextafter(near, std::numeric_limits<float>::infinity());
 }
 
-// In deviations of a row's numbers: gives the least error for numbers that are spread evenly.
-constexpr double nibble_reach = 2.7;
+std::uint64_t scrambled(std::uint64_t x) noexcept {  // splitmix64
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// The Walsh-Hadamard transform, lengths times sqrt(padded).
+void transform(std::int64_t padded, float* x) noexcept {
+  for (std::int64_t half = 1; half < padded; half *= 2) {
+    for (std::int64_t start = 0; start < padded; start += 2 * half) {
+      float* low = x + start;
+      float* high = low + half;
+      for (std::int64_t i = 0; i < half; ++i) {
+        const float a = low[i];
+        const float b = high[i];
+        low[i] = a + b;
+        high[i] = a - b;
+      }
+    }
+  }
+}
+
+// Fills the signs that the rotation flips: space[padded .. 3 padded).
+void start_rotation(std::int64_t padded, float* space) noexcept {
+  float* signs = space + padded;
+  const float size = static_cast<float>(1.0 / std::sqrt(static_cast<double>(padded)));
+  for (std::int64_t i = 0; i < 2 * padded; ++i) {
+    const std::uint64_t word = scrambled(static_cast<std::uint64_t>(i / 64));
+    signs[i] = ((word >> (i % 64)) & 1u) != 0 ? size : -size;
+  }
+}
+
+// Rotates space[0 .. padded) in place, lengths unchanged.
+void rotate(std::int64_t padded, float* space) noexcept {
+  for (int round = 1; round <= 2; ++round) {
+    const float* signs = space + round * padded;
+    for (std::int64_t i = 0; i < padded; ++i) space[i] *= signs[i];
+    transform(padded, space);
+  }
+}
 
 }  // namespace
 
@@ -76,91 +117,81 @@ std::int64_t quantize_rows(const unsigned char* rows, std::int64_t n, std::int64
   return -1;
 }
 
-void nibble_rows(const std::int8_t* codes, const unsigned char* scales, const unsigned char* errors, std::int64_t n,
-                 std::int64_t dimensions, unsigned char* nibbles, float* nibble_scales,
-                 float* nibble_errors) noexcept {
-  constexpr int lanes = 8;  // rows side by side, whose numbers one instruction turns
-  const std::int64_t d = dimensions;
-  const std::int64_t turned = round_up(d, turned_numbers);
-  const std::int64_t width = nibble_bytes(d);
-  const double query_share =
-      0.51 * std::sqrt(static_cast<double>(turned)) / query_code_limit(turned) + scan_rounding;
-  const double length = std::sqrt(static_cast<double>(turned_numbers));
-  for (std::int64_t first = 0; first < n; first += lanes) {
-    const int count = n - first < lanes ? static_cast<int>(n - first) : lanes;
-    // 128 codes of up to 127 add up to less than 2^15.
-    std::int16_t x[turned_numbers * lanes] = {};
-    const auto turn = [&](std::int64_t start) noexcept {
-      for (int i = 0; i < turned_numbers; ++i) {
-        const std::int64_t dimension = turned_dimension(turned, start, i);
-        for (int lane = 0; lane < count; ++lane) {
-          x[i * lanes + lane] = dimension < d ? codes[(first + lane) * d + dimension] : std::int16_t{0};
-        }
-      }
-      turn_numbers<lanes>(x);
-    };
-    std::int32_t largest[lanes] = {};
-    double squares[lanes] = {};
-    for (std::int64_t start = 0; start < turned; start += turned_numbers) {
-      turn(start);
-      for (int i = 0; i < turned_numbers * lanes; i += lanes) {
-        for (int lane = 0; lane < lanes; ++lane) {
-          const std::int32_t number = x[i + lane];
-          const std::int32_t size = number < 0 ? -number : number;
-          largest[lane] = size > largest[lane] ? size : largest[lane];
-          squares[lane] += static_cast<double>(number * number);
-        }
-      }
+void sign_rows(const std::int8_t* codes, const unsigned char* scales, std::int64_t n, std::int64_t dimensions, float* mean,
+               float* factors, unsigned char* bits, float* space) noexcept {
+  const std::int64_t padded = sign_dimensions(dimensions);
+  const std::int64_t bytes = kept_signs(dimensions) / 8;
+  const auto scale_of = [&](std::int64_t row) noexcept {
+    const auto scale = load_as<float>(scales + row * 4);
+    return std::fabs(scale) < 1e15f ? scale : 0.0f;
+  };
+  double sums[max_sign_dimensions] = {};
+  for (std::int64_t row = 0; row < n; ++row) {
+    const auto scale = static_cast<double>(scale_of(row));
+    for (std::int64_t i = 0; i < dimensions; ++i) sums[i] += scale * codes[row * dimensions + i];
+  }
+  for (std::int64_t i = 0; i < dimensions; ++i) mean[i] = static_cast<float>(n > 0 ? sums[i] / static_cast<double>(n) : 0.0);
+  start_rotation(padded, space);
+  for (std::int64_t row = 0; row < n; ++row) {
+    const std::int8_t* x = codes + row * dimensions;
+    const float scale = scale_of(row);
+    double squares = 0;
+    for (std::int64_t i = 0; i < padded; ++i) {
+      const float centred = i < dimensions ? scale * static_cast<float>(x[i]) - mean[i] : 0.0f;
+      space[i] = centred;
+      squares += static_cast<double>(centred) * static_cast<double>(centred);
     }
-    double unit[lanes] = {};
-    double half[lanes] = {};
-    double inverse[lanes] = {};
-    for (int lane = 0; lane < count; ++lane) {
-      // The few numbers that lie further out than so many deviations are cut off: the others gain more.
-      const double reach = std::fmin(static_cast<double>(largest[lane]),
-                                     nibble_reach * std::sqrt(squares[lane] / static_cast<double>(turned)));
-      unit[lane] = static_cast<double>(load_as<float>(scales + (first + lane) * 4)) / turned_numbers;
-      // The scan multiplies by the float32 scale, so the nibbles are taken for that one.
-      nibble_scales[first + lane] = static_cast<float>(unit[lane] * reach / 15.0);
-      half[lane] = static_cast<double>(nibble_scales[first + lane]);
-      inverse[lane] = half[lane] > 0 ? unit[lane] / (2.0 * half[lane]) : 0.0;
-    }
-    double error_squares[lanes] = {};
-    double nibble_squares[lanes] = {};
-    for (std::int64_t start = 0; start < turned; start += turned_numbers) {
-      if (turned > turned_numbers) turn(start);
-      unsigned char out[turned_numbers * lanes];
-      for (int i = 0; i < turned_numbers * lanes; i += lanes) {
-        for (int lane = 0; lane < lanes; ++lane) {
-          const double number = x[i + lane];
-          // Cutting off what is not negative is rounding down.
-          const double level = number * inverse[lane] + 8.0;
-          const double above = level > 0.0 ? level : 0.0;
-          const int nibble = static_cast<int>(above < 15.0 ? above : 15.0);
-          out[i + lane] = static_cast<unsigned char>(nibble);
-          const double kept = half[lane] * (2 * nibble - 15);
-          const double off = unit[lane] * number - kept;
-          error_squares[lane] += off * off;
-          nibble_squares[lane] += kept * kept;
-        }
-      }
-      for (int lane = 0; lane < count; ++lane) {
-        unsigned char* bytes = nibbles + (first + lane) * width + start / 2;
-        for (int i = 0; i < turned_numbers / 2; ++i) {
-          bytes[i] = static_cast<unsigned char>(out[i * lanes + lane] |
-                                                out[(i + turned_numbers / 2) * lanes + lane] << 4);
-        }
-      }
-    }
-    for (int lane = 0; lane < count; ++lane) {
-      // Turning makes the query `length` times as long.
-      nibble_errors[first + lane] =
-          round_up_f32((std::sqrt(error_squares[lane]) * length +
-                        static_cast<double>(load_as<float>(errors + (first + lane) * 4)) +
-                        std::sqrt(nibble_squares[lane]) * length * query_share) *
-                       (1.0 + scan_rounding));
+    rotate(padded, space);
+    double sizes = 0;
+    for (std::int64_t i = 0; i < padded; ++i) sizes += std::fabs(static_cast<double>(space[i]));
+    factors[row] = sizes > 0 && scale != 0.0f ? static_cast<float>(squares / sizes) : 0.0f;
+    unsigned char* block = bits + row / sign_block * sign_block * bytes + row % sign_block;
+    for (std::int64_t j = 0; j < bytes; ++j) {
+      unsigned byte = 0;
+      for (int bit = 0; bit < 8; ++bit) byte |= (space[j * 8 + bit] >= 0.0f ? 1u : 0u) << bit;
+      block[j * sign_block] = static_cast<unsigned char>(byte);
     }
   }
+}
+
+bool prepare_signs(const std::int8_t* codes, float scale, const unsigned char* mean, std::int64_t dimensions,
+                   SignQuery* query) noexcept {
+  const std::int64_t padded = sign_dimensions(dimensions);
+  float* space = query->space;
+  double base = 0;
+  for (std::int64_t i = 0; i < padded; ++i) {
+    space[i] = i < dimensions ? scale * static_cast<float>(codes[i]) : 0.0f;
+    if (i < dimensions) base += static_cast<double>(load_as<float>(mean + i * 4)) * static_cast<double>(space[i]);
+  }
+  start_rotation(padded, space);
+  rotate(padded, space);
+  const std::int64_t kept = kept_signs(dimensions);
+  float largest = 0;
+  for (std::int64_t i = 0; i < kept; i += 4) {
+    const float size = std::fabs(space[i]) + std::fabs(space[i + 1]) + std::fabs(space[i + 2]) +
+                       std::fabs(space[i + 3]);
+    if (!(size < 1e30f)) return false;
+    largest = size > largest ? size : largest;
+  }
+  if (!(largest > 1e-30f) || !(std::fabs(base) < 1e30)) return false;
+  query->base = static_cast<float>(base);
+  const float unit = largest / static_cast<float>(sign_level);
+  query->step = unit * (static_cast<float>(padded) / static_cast<float>(kept));
+  for (std::int64_t i = 0; i < kept; i += 4) {
+    for (int pattern = 0; pattern < 16; ++pattern) {
+      float sum = 0;
+      for (int bit = 0; bit < 4; ++bit) {
+        sum += ((pattern >> bit) & 1) != 0 ? space[i + bit] : -space[i + bit];
+      }
+      // Cutting off after adding a half is rounding; the level makes it positive.
+      float level = sum / unit + (static_cast<float>(sign_level) + 0.5f);
+      if (!(level > 0.0f)) level = 0.0f;
+      auto entry = static_cast<int>(level);
+      if (entry > 2 * sign_level) entry = 2 * sign_level;
+      query->tables[i * 4 + pattern] = static_cast<unsigned char>(entry);
+    }
+  }
+  return true;
 }
 
 }  // namespace tipstaff

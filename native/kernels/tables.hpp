@@ -5,27 +5,27 @@
 #include "tipstaff/tokens/hash_embedding.hpp"
 #include "tipstaff/machine_limits.hpp"
 #include "tipstaff/scoring/score.hpp"
-#include "tipstaff/scoring/signs.hpp"
 #include "tipstaff/tokens/features.hpp"
 #include "tipstaff/tokens/wordpiece.hpp"
 
 namespace tipstaff {
+struct FusedKernels;
 extern const HashKernels portable_hash;
 extern const ScoreKernels portable_score;
-extern const SignKernels portable_sign;
+extern const FusedKernels portable_fused;
 extern const LimitKernels portable_limit;
 extern const WordPieceKernels portable_wordpiece;
 extern const TokenKernels portable_token;
 #if defined(TIPSTAFF_X86_64)
 extern const HashKernels avx2_hash;
 extern const ScoreKernels avx2_score;
-extern const SignKernels avx2_sign;
+extern const FusedKernels avx2_fused;
 extern const LimitKernels avx2_limit;
 extern const WordPieceKernels avx2_wordpiece;
 extern const TokenKernels avx2_token;
 extern const HashKernels avx512_hash;
 extern const ScoreKernels avx512_score;
-extern const SignKernels avx512_sign;
+extern const FusedKernels avx512_fused;
 extern const LimitKernels avx512_limit;
 extern const WordPieceKernels avx512_wordpiece;
 extern const TokenKernels avx512_token;

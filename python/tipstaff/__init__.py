@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
     from tipstaff.guidance.embeddings.onnx_embedding import OnnxEmbedding
     from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
+    from tipstaff.guidance.guidance_compiler import GuidanceCompiler
     from tipstaff.guidance.intents.classify import classify_intent
     from tipstaff.guidance.lint import lint_repository
     from tipstaff.guidance.project import compile_repository, open_project
@@ -60,6 +61,7 @@ _HOMES = {
     "CompilerConfig": "tipstaff.guidance.compiling.compiler",
     "compile_guidance": "tipstaff.guidance.compiling.compiler",
     "HashEmbedding": "tipstaff.guidance.embeddings.hash_embedding",
+    "GuidanceCompiler": "tipstaff.guidance.guidance_compiler",
     "classify_intent": "tipstaff.guidance.intents.classify",
     "lint_repository": "tipstaff.guidance.lint",
     "compile_repository": "tipstaff.guidance.project",
@@ -88,6 +90,7 @@ __all__ = [
     "EnforcementGates",
     "GateConfig",
     "GateResult",
+    "GuidanceCompiler",
     "GuidanceControlPlane",
     "GuidanceRule",
     "HashEmbedding",

@@ -19,20 +19,8 @@ MAX_IMPORT_DEPTH: Final = 5
 """How deep ``@path`` imports of a CLAUDE.md reach, as its own host reads them."""
 
 MAX_PRIORITY: Final = 9_999
-NIBBLES_FROM_SHARDS: Final = 50_000
-"""From so many shards on, four bits of each number are read before its eight; the answer is the same."""
-
-NIBBLES_FROM_DIMENSIONS: Final = 128
-"""Shorter vectors are not read in halves: their rows are padded to as many."""
-
 SIGNS_FROM_SHARDS: Final = 300_000
 """From so many shards on, the signs of their vectors choose which ones are scored; up to there every one is."""
-
-SIGN_CANDIDATES: Final = 1_024
-"""How many shards are scored where signs choose them."""
-
-MAX_SIGN_DIMENSIONS: Final = 2_048
-"""Vectors of more numbers are scanned whole, however many there are."""
 
 CONSTITUTION_TOKENS: Final = 500
 """What a constitution should cost per turn; the linter speaks above it."""

@@ -176,10 +176,14 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
 
 
 class RuleShard(Record, frozen=True, gc=False):
-    """A rule that is loaded when a task needs it, and the one line in which the model reads it."""
+    """A rule that is loaded when a task needs it, and the one line in which the model reads it.
+
+    `embedding` is its vector where a compiler was asked for it (`tipstaff.GuidanceCompiler`); retrieval makes its own.
+    """
 
     rule: GuidanceRule
     compact_text: str
+    embedding: tuple[float, ...] | None = None
 
 
 class Constitution(Record, frozen=True):
@@ -223,7 +227,8 @@ class RuleManifest(Record, frozen=True, kw_only=True):
 
     `source_hashes` maps a source (``root``, ``local`` or a path) to the first 16 hexadecimal digits of the SHA-256 of
     its UTF-8 text. `total_rules` = `constitution_rules` + `shard_rules`; a constitution rule without room in the
-    constitution's text counts as a constitution rule.
+    constitution's text counts as a constitution rule. `compiled_at` is the time in milliseconds since 1970, 0 where
+    nobody stamped it: the same texts give the same bundle.
     """
 
     rules: tuple[ManifestEntry, ...]
@@ -231,6 +236,7 @@ class RuleManifest(Record, frozen=True, kw_only=True):
     total_rules: int
     constitution_rules: int
     shard_rules: int
+    compiled_at: int = 0
 
 
 class Relation(Record, frozen=True, kw_only=True, gc=False):

@@ -303,7 +303,7 @@ def test_duplicates_are_a_warning_only_where_one_reader_is_given_both(tmp_path: 
     found = {(one.source, one.line): one.severity for one in report.diagnostics if one.code == "TS501"}
     assert found == {
         ("CLAUDE.md", 3): Severity.WARNING,
-        ("AGENTS.md", 1): Severity.INFO,
+        ("CLAUDE.md", 1): Severity.INFO,
         ("web/CLAUDE.md", 1): Severity.INFO,
     }
 

@@ -17,7 +17,6 @@ from tipstaff import kernels
 from tipstaff.kernels import (
     _embedding,
     _focus,
-    _int8,
     _scoring,
     _similarity,
     _tokens,
@@ -94,14 +93,14 @@ def test_many_threads_get_the_results_of_one() -> None:
     rows = unit_rows(rng, 600, 70)
     intents = rng.integers(0, 16, 600).astype(np.uint16)
     risks = rng.integers(0, 5, 600).astype(np.uint8)
-    small = _int8.quantize_rows(rows, 70)
+    small = _scoring.quantize_rows(rows, 70)
     filters = np.full(60, 31, dtype=np.uint8)
     texts = [f"Rule {i}: übung" if i % 3 else f"Rule {i}" for i in range(60)]
 
     def work(i: int) -> list[bytes]:
         isa = ISAS[i % len(ISAS)]
         one = _scoring.score_topk_f32(rows, rows[i], intents, risks, query_intents=i, k=6, isa=isa)
-        two = _int8.score_topk_i8(rows, *small, rows[i], intents, risks, query_intents=i, k=6, isa=isa)
+        two = _scoring.score_topk_i8(rows, *small, rows[i], intents, risks, query_intents=i, k=6, isa=isa)
         many = _scoring.score_topk_f32_batch(
             rows,
             rows[:60],

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.twins import ISAS, unit_rows
-from tipstaff.kernels import _int8, _scoring
+from tipstaff.kernels import _scoring
 
 FEW = 2_048
 """Up to so many rows, and 32 of them wanted."""
@@ -45,10 +45,10 @@ def test_they_are_those_of_float32(
     intents, risks = rng.integers(0, 8, n).astype(np.uint16), rng.integers(0, 6, n).astype(np.uint8)
     mask = None if share == 1.0 else rng.random(n) < share
     options: dict[str, Any] = {"query_intents": 2, "risk_filter": 0x1F, "boosts": boosts, "k": k}
-    codes = _int8.quantize_rows(rows, dimensions)
+    codes = _scoring.quantize_rows(rows, dimensions)
     for isa in ISAS:
         wanted = _scoring.score_topk_f32(rows, query, intents, risks, mask, isa=isa, **options)
-        found = _int8.score_topk_i8(rows, *codes, query, intents, risks, mask, isa=isa, **options)
+        found = _scoring.score_topk_i8(rows, *codes, query, intents, risks, mask, isa=isa, **options)
         assert [bytes(part) for part in found] == [bytes(part) for part in wanted]
 
 
@@ -61,9 +61,9 @@ def test_few_of_them_are_scored_exactly(isa: str, period: int) -> None:
     places = np.arange(n) // period % 8
     rows = centres[places] + 0.8 * rng.normal(size=(n, dimensions))
     rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    codes = _int8.quantize_rows(rows, dimensions)
+    codes = _scoring.quantize_rows(rows, dimensions)
     columns = np.zeros(n, np.uint16), np.full(n, 2, np.uint8)
     for query in unit_rows(rng, 20, dimensions), rows[:20]:
         for one in query:
-            _, exact = _int8.score_topk_i8_counted(rows, *codes, one, *columns, k=13, isa=isa)
+            _, exact = _scoring.score_topk_i8_counted(rows, *codes, one, *columns, k=13, isa=isa)
             assert 13 <= exact <= 100

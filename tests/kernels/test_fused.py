@@ -126,7 +126,7 @@ def test_what_is_not_an_index_is_refused(module: Any) -> None:
 def test_a_damaged_index_leads_nowhere_else(noise: bytes, at: int) -> None:
     embedding = StaticEmbedding()
     blob = bytearray(fused_index(RULES[:3], embedding))
-    at = 80 + at * (len(blob) - 80 - len(noise)) // 400
+    at = 88 + at * (len(blob) - 88 - len(noise)) // 400
     blob[at : at + len(noise)] = noise
     search = _fused.FusedSearch(bytes(blob), query_lexicon(), embedding.table)
     rows = search.find("run the tests before a pull request", k=9)[0]

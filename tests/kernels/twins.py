@@ -11,10 +11,9 @@ from tipstaff import kernels
 from tipstaff.kernels import (
     _embedding,
     _focus,
-    _int8,
+    _fused,
     _intents,
     _scoring,
-    _signs,
     _similarity,
     _text,
     _tokens,
@@ -32,9 +31,8 @@ NATIVE = {
         (_focus, ("focus_scan",)),
         (_intents, ("TaskReader", "TopicWords", "stem_hashes", "task_places")),
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
-        (_scoring, ("score_topk_f32", "score_topk_f32_batch")),
-        (_int8, ("score_topk_i8", "quantize_rows", "nibble_rows", "Int8Rows", "TaskSearch")),
-        (_signs, ("sign_rows", "score_topk_signs")),
+        (_fused, ("sign_rows",)),
+        (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows", "Int8Rows")),
         (_similarity, ("jaccard_pairs", "WordSets")),
         (_text, TEXT),
         (_tokens, ("token_features", "weigh_tokens", "utf16_units", "MessageGuard")),
@@ -46,13 +44,11 @@ WITHOUT_ISA = {
     "Int8Rows",
     "MessageGuard",
     "TaskReader",
-    "TaskSearch",
     "TopicWords",
     "WordSets",
     "blend_rows",
     "jaccard_pairs",
     "join_pieces",
-    "nibble_rows",
     "quantize_rows",
     "sign_rows",
     "stem_hashes",
@@ -64,14 +60,16 @@ WITHOUT_ISA = {
 }
 
 
-_TWINS = {"_embedding": "scoring"}
+_TWINS = {"_embedding": "scoring", "score_topk_i8": "int8", "quantize_rows": "int8", "Int8Rows": "int8"}
 """Modules of twins that are not named after the compiled module."""
 
 
 def plain_twin(name: str) -> Callable[..., Any]:
     """Return the plain implementation of a kernel."""
     home = kernels._HOMES[name]
-    twin: Callable[..., Any] = getattr(import_module(f"tipstaff.kernels.plain.{_TWINS.get(home, home[1:])}"), name)
+    twin: Callable[..., Any] = getattr(
+        import_module(f"tipstaff.kernels.plain.{_TWINS.get(name, _TWINS.get(home, home[1:]))}"), name
+    )
     return twin
 
 

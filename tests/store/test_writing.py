@@ -183,7 +183,6 @@ def test_an_unknown_risk_class(tmp_path: Path) -> None:
         np.zeros((), np.float32),
         b"\0" * 12,
         [1.0, 2.0, 3.0],
-        None,
     ],
 )
 def test_vectors_that_do_not_fit(tmp_path: Path, vectors: object) -> None:

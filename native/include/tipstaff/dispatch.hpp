@@ -10,11 +10,12 @@
 #include "tipstaff/machine_limits.hpp"
 #include "tipstaff/text/literals.hpp"
 #include "tipstaff/scoring/score.hpp"
-#include "tipstaff/scoring/signs.hpp"
 #include "tipstaff/tokens/features.hpp"
 #include "tipstaff/tokens/wordpiece.hpp"
 
 namespace tipstaff {
+
+struct FusedKernels;
 
 enum class Isa : int { portable = 0, avx2 = 1, avx512 = 2, avx512_vnni = 3 };
 inline constexpr int isa_count = 4;
@@ -28,7 +29,7 @@ bool isa_available(Isa isa) noexcept;
 // Tables are constants; the set must be available.
 const HashKernels* hash_kernels(Isa isa) noexcept;
 const ScoreKernels* score_kernels(Isa isa) noexcept;
-const SignKernels* sign_kernels(Isa isa) noexcept;
+const FusedKernels* fused_kernels(Isa isa) noexcept;
 const LimitKernels* limit_kernels(Isa isa) noexcept;
 const WordPieceKernels* wordpiece_kernels(Isa isa) noexcept;
 LiteralFinder literal_finder(Isa isa) noexcept;

@@ -343,18 +343,18 @@ class _Builder(NamedTuple):
     def _store(self, bundle: PolicyBundle, fingerprint: Fingerprint) -> ShardStore:
         identity, dimensions = self.embedding.identity, self.embedding.dimensions
         known = self.previous.shards if self.previous is not None else ()
-        columns = shard_columns(bundle.shards, self.embedding, self.former, known)
+        search = search_blob(bundle.shards, self.embedding)
+        columns = None if search else shard_columns(bundle.shards, self.embedding, self.former, known)
         write_store(
             self.path,
             bundle,
-            memoryview(columns.vectors).cast("B").cast("f") if bundle.shards else memoryview(b"").cast("f"),
+            None if columns is None else memoryview(columns.vectors if bundle.shards else b"").cast("B").cast("f"),
             embedding_identity=identity,
             fingerprint=fingerprint.to_bytes(),
             metadata={"compiled_on": self.today, "valid_until": _last_day_valid(bundle, self.today)},
             dims=dimensions,
-            quantized=columns.quantized,
-            signs=columns.signs,
-            search=search_blob(bundle.shards, self.embedding),
+            quantized=None if columns is None else columns.quantized,
+            search=search,
         )
         note_written(self.path)
         return open_store(self.path, embedding_identity=identity, dims=dimensions)

@@ -1,7 +1,7 @@
 """Updating a store: what did not change is taken from the former one, neither embedded nor quantised again.
 
-A shard's vector depends on nothing but the embedding and the words that it is given; those are the key. Their int8 row
-and sign bits also depend on the row that all are centred on. Any centre gives exact answers, a near one fast ones, so
+A shard's vector depends on nothing but the embedding and the words that it is given; those are the key. Its int8 row
+also depends on the row that all are centred on. Any centre gives exact answers, a near one fast ones, so
 the former centre is kept as long as at least half of the shards are.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tipstaff.budgets import MAX_SIGN_DIMENSIONS, SIGNS_FROM_SHARDS
 from tipstaff.errors import StoreError
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.retrieval.vectors import shard_rows
@@ -27,15 +26,12 @@ class Columns(NamedTuple):
         float32 (n_shards, dimensions), or the bytes of it.
     quantized
         int8 rows, scales, error bounds, mean; None where the writer is to make them.
-    signs
-        Sign bits and factors; None likewise.
     n_embedded
         How many shards were embedded.
     """
 
     vectors: Any
     quantized: tuple[Any, Any, Any, Any] | None
-    signs: tuple[Any, Any] | None
     n_embedded: int
 
 
@@ -60,14 +56,14 @@ def shard_columns(
     taken = [places.get(_key(shard, embedding), -1) for shard in shards] if places else []
     fresh = [index for index, place in enumerate(taken) if place < 0]
     if former is None or len(fresh) == len(taken):
-        return Columns(shard_rows(shards, embedding), None, None, len(shards))
+        return Columns(shard_rows(shards, embedding), None, len(shards))
     import numpy as np
 
     dims, n_shards = embedding.dimensions, len(shards)
     try:
         former.verify()  # of a large store not every byte was read when it was opened
     except StoreError:
-        return Columns(shard_rows(shards, embedding), None, None, n_shards)
+        return Columns(shard_rows(shards, embedding), None, n_shards)
     source = np.asarray(taken)
     old = np.flatnonzero(source >= 0)
     new = np.asarray(fresh, dtype=np.int64)
@@ -77,8 +73,8 @@ def shard_columns(
         made = shard_rows([shards[index] for index in fresh], embedding)
         vectors[new] = np.frombuffer(made, dtype=np.float32).reshape(-1, dims)
     if 2 * len(old) < n_shards:
-        return Columns(vectors, None, None, len(fresh))
-    from tipstaff.kernels import quantize_rows, sign_rows
+        return Columns(vectors, None, len(fresh))
+    from tipstaff.kernels import quantize_rows
 
     mean = former.mean
     some = memoryview(np.ascontiguousarray(vectors[new]).tobytes()).cast("f")
@@ -90,10 +86,7 @@ def shard_columns(
         whole = np.empty((n_shards, *column.shape[1:]), dtype=column.dtype)
         whole[old], whole[new] = column[source[old]], further
         quantized.append(whole)
-    signs: tuple[Any, Any] | None = None
-    if n_shards >= SIGNS_FROM_SHARDS and dims <= MAX_SIGN_DIMENSIONS and former.signs is not None:
-        signs = _joined_signs(former.signs, sign_rows(some, mean, dims), n_shards, (old, source[old], new))
-    return Columns(vectors, (quantized[0], quantized[1], quantized[2], mean), signs, len(fresh))
+    return Columns(vectors, (quantized[0], quantized[1], quantized[2], mean), len(fresh))
 
 
 def _former_places(
@@ -108,20 +101,3 @@ def _former_places(
 def _key(shard: RuleShard, embedding: Embedding) -> object:
     """Return what the embedding is given of a shard; see `shard_rows`."""
     return (shard.rule.text, shard.rule.heading) if hasattr(embedding, "rule_rows") else shard.compact_text
-
-
-def _joined_signs(kept: tuple[Any, Any], added: tuple[Any, Any], n_shards: int, places: tuple[Any, Any, Any]) -> Any:
-    """Put together sign bits, which lie in blocks of 64 rows, byte by byte, and factors."""
-    import numpy as np
-
-    old, source, new = places
-    former = np.asarray(kept[0])
-    width = len(former) // 64 // max(1, -(-len(np.asarray(kept[1])) // 64))
-    blocks = -(-n_shards // 64)
-    bits = np.zeros((blocks, width, 64), dtype=np.uint8)
-    factors = np.empty(n_shards, dtype=np.float32)
-    for target, origin, (their_bits, their_factors) in ((old, source, kept), (new, np.arange(len(new)), added)):
-        theirs = np.asarray(their_bits).reshape(-1, width, 64)
-        bits[target // 64, :, target % 64] = theirs[origin // 64, :, origin % 64]
-        factors[target] = np.asarray(their_factors)[origin]
-    return bits.reshape(-1), factors

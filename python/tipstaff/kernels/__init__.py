@@ -6,19 +6,17 @@
     text, table --wordpiece_embed, wordpiece_embed_batch-->     float32 (n, dimensions), unit rows or zeros
     text   --SecretTable.find-->                                spans of secrets, by the rules of a compiled table
     rows   --quantize_rows-->                                   int8 codes, scales, errors, mean
-    codes  --nibble_rows-->                                     four bits for each, scales, errors
     rows, query, intents, risks, mask
            --score_topk_f32-->            the k best: (row numbers, scores, cosines)
            --score_topk_i8-->             the same entries from a quarter of the bytes
-           --score_topk_signs-->          nearly always the same, from a thirtieth of the bytes (rows of sign_rows)
            --score_topk_f32_batch-->      the k best for each of many queries
     text   --token_features, weigh_tokens-->  how often what decides the number of tokens occurs, and its weighted sum
     query, history --focus_scan-->        paths, symbols and signals of a request
     task, lexicon --TaskReader.read-->     what kind of work it asks for, and how sure that is
     task   --task_places-->                the files, folders and modules that it names
-    task, lexicon, table, rows --TaskSearch.find-->  its intent, and the k best of the rows
     task, topics, lexicon --TopicWords.shared-->  the words that they have in common (topics of stem_hashes)
-    task, blob, lexicon, table --FusedSearch.find-->  the k best rules by meaning and words (of query_terms)
+    task, blob, lexicon, table --FusedSearch.find-->  the k best rules by meaning and words (of query_terms,
+                                          and of very many rules by the signs of sign_rows)
     ranges of texts --join_pieces-->      one text
     token sets  --jaccard_pairs-->        all pairs at least as similar as a threshold
     texts, lexicon  --word_values, read_words-->  what their words mean, and the words
@@ -57,12 +55,16 @@ if TYPE_CHECKING:
     )
     from tipstaff.kernels._files import measure_files, stat_files
     from tipstaff.kernels._focus import focus_scan
-    from tipstaff.kernels._fused import FusedSearch, query_terms
-    from tipstaff.kernels._int8 import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_i8
+    from tipstaff.kernels._fused import FusedSearch, query_terms, sign_rows
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_places
-    from tipstaff.kernels._scoring import score_topk_f32, score_topk_f32_batch
+    from tipstaff.kernels._scoring import (
+        Int8Rows,
+        quantize_rows,
+        score_topk_f32,
+        score_topk_f32_batch,
+        score_topk_i8,
+    )
     from tipstaff.kernels._secrets import SecretTable
-    from tipstaff.kernels._signs import score_topk_signs, sign_rows
     from tipstaff.kernels._similarity import WordSets, jaccard_pairs
     from tipstaff.kernels._text import alike_texts, join_pieces, opposed_texts, read_words, word_values
     from tipstaff.kernels._tokens import MessageGuard, token_features, utf16_units, weigh_tokens
@@ -80,7 +82,6 @@ __all__ = [
     "MessageGuard",
     "SecretTable",
     "TaskReader",
-    "TaskSearch",
     "TopicWords",
     "WordSets",
     "alike_texts",
@@ -94,7 +95,6 @@ __all__ = [
     "jaccard_pairs",
     "join_pieces",
     "measure_files",
-    "nibble_rows",
     "opposed_texts",
     "quantize_rows",
     "query_terms",
@@ -102,7 +102,6 @@ __all__ = [
     "score_topk_f32",
     "score_topk_f32_batch",
     "score_topk_i8",
-    "score_topk_signs",
     "sign_rows",
     "stat_files",
     "stem_hashes",
@@ -119,11 +118,10 @@ __all__ = [
 
 _HOMES: Final = {
     "FusedSearch": "_fused",
-    "Int8Rows": "_int8",
+    "Int8Rows": "_scoring",
     "MessageGuard": "_tokens",
     "SecretTable": "_secrets",
     "TaskReader": "_intents",
-    "TaskSearch": "_int8",
     "TopicWords": "_intents",
     "WordSets": "_similarity",
     "alike_texts": "_text",
@@ -137,16 +135,14 @@ _HOMES: Final = {
     "jaccard_pairs": "_similarity",
     "join_pieces": "_text",
     "measure_files": "_files",
-    "nibble_rows": "_int8",
     "opposed_texts": "_text",
-    "quantize_rows": "_int8",
+    "quantize_rows": "_scoring",
     "query_terms": "_fused",
     "read_words": "_text",
     "score_topk_f32": "_scoring",
     "score_topk_f32_batch": "_scoring",
-    "score_topk_i8": "_int8",
-    "score_topk_signs": "_signs",
-    "sign_rows": "_signs",
+    "score_topk_i8": "_scoring",
+    "sign_rows": "_fused",
     "stat_files": "_files",
     "stem_hashes": "_intents",
     "task_places": "_intents",

@@ -33,3 +33,66 @@ def score_topk_f32_batch(
     k: int = 5,
     isa: str | None = None,
 ) -> list[_Entries]: ...
+def read_bytes(data: Buffer, *, isa: str | None = None) -> int: ...
+def multiply_add(rounds: int, *, isa: str | None = None) -> int: ...
+def quantize_rows(
+    rows: Buffer, dimensions: int, mean: Buffer | None = None
+) -> tuple[memoryview[int], memoryview[float], memoryview[float], memoryview[float]]: ...
+def score_topk_i8(
+    rows: Buffer,
+    codes: Buffer,
+    scales: Buffer,
+    errors: Buffer,
+    mean: Buffer,
+    query: Buffer,
+    intents: Buffer,
+    risks: Buffer,
+    row_mask: Buffer | None = None,
+    *,
+    query_intents: int = 0,
+    risk_filter: int = 0xFF,
+    boosts: tuple[float, float, float] = (0.15, 0.10, 0.05),
+    k: int = 5,
+    isa: str | None = None,
+) -> _Entries: ...
+def score_topk_i8_counted(
+    rows: Buffer,
+    codes: Buffer,
+    scales: Buffer,
+    errors: Buffer,
+    mean: Buffer,
+    query: Buffer,
+    intents: Buffer,
+    risks: Buffer,
+    row_mask: Buffer | None = None,
+    *,
+    query_intents: int = 0,
+    risk_filter: int = 0xFF,
+    boosts: tuple[float, float, float] = (0.15, 0.10, 0.05),
+    k: int = 5,
+    isa: str | None = None,
+) -> tuple[_Entries, int]: ...
+
+class Int8Rows:
+    def __init__(
+        self,
+        rows: Buffer,
+        codes: Buffer,
+        scales: Buffer,
+        errors: Buffer,
+        mean: Buffer,
+        intents: Buffer,
+        risks: Buffer,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def topk(
+        self,
+        query: Buffer,
+        row_mask: Buffer | None = None,
+        *,
+        query_intents: int = 0,
+        risk_filter: int = 0xFF,
+        boosts: tuple[float, float, float] = (0.15, 0.10, 0.05),
+        k: int = 5,
+        isa: str | None = None,
+    ) -> tuple[list[int], list[float], list[float]]: ...

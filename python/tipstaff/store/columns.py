@@ -45,12 +45,11 @@ INTEGERS: Final = ("priority", "line", "end_line", "span_start", "span_end", "de
 FLAG: Final = "is_constitution"
 
 KERNEL_SEGMENTS: Final = (
-    "intent_mask.1", "risk.1", "priority.1", "scale.1", "error_bound.1", "mean", "sign_factors",
-    "nibble_scales", "nibble_errors",
+    "intent_mask.1", "risk.1", "priority.1", "scale.1", "error_bound.1", "mean",
 )  # fmt: skip
 """What retrieval reads for every shard, beside the vectors; small enough to be checked whenever a store is opened."""
 
-BULK_SEGMENTS: Final = ("embedding.2", "embedding_i8.2", "text.2", "compact_text.2", "sign_bits", "nibbles")
+BULK_SEGMENTS: Final = ("embedding.2", "embedding_i8.2", "text.2", "compact_text.2")
 """The large buffers. None of them holds an offset or a code: what is wrong in them cannot lead anywhere else."""
 
 # Places of the buffers in the order in which Arrow lays out nested arrays.
@@ -66,14 +65,20 @@ def arrow() -> Any:
 
 
 def schema(dims: int, metadata: Mapping[str, str] | None = None) -> Any:
-    """Return the ``pyarrow.Schema`` of a store with vectors of `dims` numbers."""
+    """Return the ``pyarrow.Schema`` of a store with vectors of `dims` numbers, or without vectors where that is 0."""
     pa = arrow()
     # The vectors stand first: their place then does not depend on the number of shards, and can be aligned.
     fields = [
-        ("embedding", pa.list_(pa.field("item", pa.float32(), nullable=False), dims)),
-        ("embedding_i8", pa.list_(pa.field("item", pa.int8(), nullable=False), dims)),
-        ("scale", pa.float32()),
-        ("error_bound", pa.float32()),
+        *(
+            (
+                ("embedding", pa.list_(pa.field("item", pa.float32(), nullable=False), dims)),
+                ("embedding_i8", pa.list_(pa.field("item", pa.int8(), nullable=False), dims)),
+                ("scale", pa.float32()),
+                ("error_bound", pa.float32()),
+            )
+            if dims
+            else ()
+        ),
         ("intent_mask", pa.uint16()),
         ("risk", pa.uint8()),
         *((name, pa.int32()) for name in INTEGERS),
@@ -94,7 +99,7 @@ def record_batch(shards: Sequence[RuleShard], vectors: Mapping[str, object], dim
         In the order of the vectors.
     vectors
         Buffers, all of them C-contiguous: ``embedding`` float32 (n, dims), ``embedding_i8`` int8 (n, dims),
-        ``scale`` and ``error_bound`` float32 (n,).
+        ``scale`` and ``error_bound`` float32 (n,); none where `dims` is 0.
     dims
         Numbers in a vector.
     arrow_schema
@@ -115,10 +120,12 @@ def record_batch(shards: Sequence[RuleShard], vectors: Mapping[str, object], dim
         return pa.Array.from_buffers(kind, n_shards * width, [None, pa.py_buffer(vectors[name])])
 
     arrays: dict[str, Any] = {}
-    for name, kind in (("embedding", pa.float32()), ("embedding_i8", pa.int8())):
-        arrays[name] = pa.FixedSizeListArray.from_arrays(mapped(kind, name, dims), type=arrow_schema.field(name).type)
-    for name in ("scale", "error_bound"):
-        arrays[name] = mapped(pa.float32(), name)
+    for name in vectors:
+        if name in {"scale", "error_bound"}:
+            arrays[name] = mapped(pa.float32(), name)
+        else:
+            rows = mapped(pa.float32() if name == "embedding" else pa.int8(), name, dims)
+            arrays[name] = pa.FixedSizeListArray.from_arrays(rows, type=arrow_schema.field(name).type)
     arrays["intent_mask"] = pa.array([_intent_mask(rule.intents) for rule in rules], pa.uint16())
     arrays["risk"] = pa.array([_risk_code(rule) for rule in rules], pa.uint8())
     spans = {"span_start": 0, "span_end": 1}

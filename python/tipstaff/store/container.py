@@ -31,7 +31,7 @@ import xxhash
 from tipstaff.errors import SourceNotFoundError, StoreDamagedError, StoreError, StoreVersionError
 
 MAGIC: Final = b"TIPSTAFF"
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 """Rises with every change of layout or columns; a store of another version is built again, never converted."""
 
 CHECK_ALL_BYTES: Final = 4 * 1024 * 1024

@@ -88,15 +88,6 @@ def open_store(
     return ShardStore(container)
 
 
-def _all_or_none(container: Container, what: str, sizes: dict[str, int]) -> dict[str, memoryview[Any]]:
-    """Return segments that a store may go without: bytes the first, float32 the others; `sizes` are in bytes."""
-    found: dict[str, memoryview[Any]] = {name: container.segment(name) for name in sizes}
-    if any(map(len, found.values())) and [len(part) for part in found.values()] != [*sizes.values()]:
-        raise container.damaged(f"its {what} are not those of so many shards")
-    first, *others = sizes
-    return {first: found[first]} | {name: found[name].cast("f") for name in others}
-
-
 class ShardStore:
     """An open store. Read-only, and safe to share among threads.
 
@@ -116,31 +107,28 @@ class ShardStore:
         """Numbers in a vector."""
         self.embedding_identity: str = container.directory.embedding_identity
         self.metadata: dict[str, str] = container.directory.metadata
+        mean = container.segment("mean")
+        n_rows = n_shards if len(mean) else 0  # or `search` is read instead
+        if len(mean) not in {0, dims * 4}:
+            raise container.damaged(f"its mean is not one of {dims} numbers")
+        vectors = container.segment("embedding.2", n_rows * dims * 4)
+        rows_i8 = container.segment("embedding_i8.2", n_rows * dims)
         # For an empty column memoryview has no shape (0, dims), so it stays flat.
         shape = (n_shards, dims)
-        vectors = container.segment("embedding.2", n_shards * dims * 4)
-        rows_i8 = container.segment("embedding_i8.2", n_shards * dims)
         self._views: dict[str, memoryview[Any]] = {
-            "vectors": vectors.cast("f", shape) if n_shards else vectors.cast("f"),
-            "rows_i8": rows_i8.cast("b", shape) if n_shards else rows_i8.cast("b"),
-            "scales": numbers(container, "scale.1", "f", 4),
-            "error_bounds": numbers(container, "error_bound.1", "f", 4),
+            "vectors": vectors.cast("f", shape) if n_rows else vectors.cast("f"),
+            "rows_i8": rows_i8.cast("b", shape) if n_rows else rows_i8.cast("b"),
             "intent_masks": numbers(container, "intent_mask.1", "H", 2),
             "risks": numbers(container, "risk.1", "B", 1),
             "priorities": numbers(container, "priority.1", "i", 4),
-            "mean": container.segment("mean", dims * 4).cast("f"),
+            "mean": mean.cast("f"),
+            "scales": container.segment("scale.1", n_rows * 4).cast("f"),
+            "error_bounds": container.segment("error_bound.1", n_rows * 4).cast("f"),
         }
-        padded = 1 << max(dims - 1, 7).bit_length()
-        kept = padded if padded < 64 else padded // 4 * 3
-        sizes = {"sign_bits": -(-n_shards // 64) * 8 * kept, "sign_factors": n_shards * 4}
-        self._views |= _all_or_none(container, "sign rows", sizes)
-        halves = {"nibbles": n_shards * (-(-dims // 128) * 64)}
-        sizes = halves | dict.fromkeys(("nibble_scales", "nibble_errors"), n_shards * 4)
-        self._views |= _all_or_none(container, "rows of nibbles", sizes)
 
     @property
     def vectors(self) -> memoryview:
-        """float32 (n_shards, dims), unit rows."""
+        """float32 (n_shards, dims), unit rows; empty, as all of the next four, where `search` is read instead."""
         return self._view("vectors")
 
     @property
@@ -162,18 +150,6 @@ class ShardStore:
     def mean(self) -> memoryview:
         """float32 (dims,): mean of the rows."""
         return self._view("mean")
-
-    @property
-    def signs(self) -> tuple[memoryview, memoryview] | None:
-        """Sign bits uint8 and factors float32 (n_shards,), from `sign_rows`; None where all shards are scanned."""
-        bits, factors = self._view("sign_bits"), self._view("sign_factors")
-        return (bits, factors) if len(bits) else None
-
-    @property
-    def nibbles(self) -> tuple[memoryview, memoryview, memoryview] | None:
-        """Nibbles uint8, scales and error bounds float32 (n_shards,), from `nibble_rows`; None for few shards."""
-        halves = self._view("nibbles")
-        return (halves, self._view("nibble_scales"), self._view("nibble_errors")) if len(halves) else None
 
     @property
     def intent_masks(self) -> memoryview:
@@ -290,7 +266,7 @@ class ShardStore:
             batch.validate(full=True)
         except (pa.ArrowException, OSError) as error:
             raise container.damaged(f"Arrow cannot read it: {error}") from error
-        if batch.num_rows != self.n_shards or not batch.schema.equals(schema(self.dims)):
+        if batch.num_rows != self.n_shards or not any(batch.schema.equals(schema(dims)) for dims in (self.dims, 0)):
             raise container.damaged("its columns are not those of this schema version")
         return batch
 

@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, Final, cast
 
 import msgspec
 
-from tipstaff.budgets import MAX_SIGN_DIMENSIONS, NIBBLES_FROM_DIMENSIONS, NIBBLES_FROM_SHARDS, SIGNS_FROM_SHARDS
 from tipstaff.errors import ConfigError
 from tipstaff.model import PolicyBundle
 from tipstaff.store.columns import arrow, buffer_places, record_batch, schema
@@ -19,12 +18,9 @@ from tipstaff.store.container import HEADER_BYTES, SCHEMA_VERSION, Directory, fi
 from tipstaff.store.replacing import replaced_file, write_error
 
 PARTS: Final = (
-    "mean", "nibble_scales", "nibble_errors", "nibbles", "sign_factors", "sign_bits", "fingerprint", "constitution",
-    "tenant_constitutions", "manifest", "diagnostics", "relations", "search",
+    "mean", "fingerprint", "constitution", "tenant_constitutions", "manifest", "diagnostics", "relations", "search",
 )  # fmt: skip
 """Segments that lie behind the Arrow part."""
-
-_NO_NIBBLES: Final[dict[str, object]] = {"nibbles": b"", "nibble_scales": b"", "nibble_errors": b""}
 
 _ALIGNMENT: Final = 64
 """Rows that begin at a multiple of this are read a little faster; readers must not count on it."""
@@ -33,17 +29,16 @@ _ALIGNMENT: Final = 64
 def write_store(
     path: str | os.PathLike[str],
     bundle: PolicyBundle,
-    vectors: object,
+    vectors: object | None,
     *,
     embedding_identity: str,
     fingerprint: bytes | str = b"",
     metadata: Mapping[str, str] | None = None,
     dims: int | None = None,
     quantized: Sequence[object] | None = None,
-    signs: Sequence[object] | None = None,
     search: bytes = b"",
 ) -> None:
-    """Write a compiled bundle and the vectors of its shards, replacing what is at `path` in one step.
+    """Write a compiled bundle and the vectors or the index of its shards, replacing what is at `path` in one step.
 
     Parameters
     ----------
@@ -52,20 +47,18 @@ def write_store(
     bundle
         What :meth:`ShardStore.bundle` will give back.
     vectors
-        float32 buffer of shape (n_shards, dims), C-contiguous; a flat one does as well.
+        float32 buffer of shape (n_shards, dims), C-contiguous; a flat one does as well. None where `search` holds all
+        that retrieval reads.
     embedding_identity
-        Name of the embedding that made the vectors; a reader that uses another one is refused.
+        Name of the embedding that made vectors or index; a reader that uses another one is refused.
     fingerprint
         Of the sources, opaque here; see `tipstaff.store.fingerprints`.
     metadata
         Further short facts to keep.
     dims
-        Numbers in a vector; needed only where `vectors` is flat and there is no shard.
+        Numbers in a vector; needed only where `vectors` is None, or flat and there is no shard.
     quantized
         int8 rows, scales, error bounds and mean of these vectors, where they are known; made here where None.
-    signs
-        Sign bits and factors of these vectors about that mean, where they are known. Where None they are made here for
-        a store of `tipstaff.budgets.SIGNS_FROM_SHARDS` shards or more.
     search
         A further index of the shards, opaque here; empty for none.
 
@@ -78,25 +71,22 @@ def write_store(
         an integer beyond 32 bits). What was at `path` before is unharmed.
     """
     target = Path(path)
-    rows, dims = _checked_vectors(vectors, len(bundle.shards), dims)
+    rows: memoryview | None = None
+    if vectors is not None:
+        rows, dims = _checked_vectors(vectors, len(bundle.shards), dims)
+    elif not dims or not search:
+        raise ConfigError("without vectors a store needs their dimensions and an index of its shards")
     pa = arrow()
     facts = {"schema_version": str(SCHEMA_VERSION), "embedding": embedding_identity, "dims": str(dims)}
     try:
-        columns = _quantized(rows, dims, quantized)
-        mean = columns.pop("mean")
-        if signs is None:
-            signs = _signs(rows, mean, len(bundle.shards), dims)
-        bits, factors = signs
-        # Whoever has signs scans whole rows for rare questions only.
-        nibbles = _nibbles(columns, dims) if not memoryview(cast("bytes", bits)).nbytes else _NO_NIBBLES
-        arrow_schema = schema(dims, {f"tipstaff.{name}": value for name, value in facts.items()})
-        batch = record_batch(bundle.shards, {"embedding": rows, **columns}, dims, arrow_schema)
+        columns = {} if rows is None else {"embedding": rows, **_quantized(rows, dims, quantized)}
+        mean = columns.pop("mean", b"")
+        width = 0 if rows is None else dims
+        arrow_schema = schema(width, {f"tipstaff.{name}": value for name, value in facts.items()})
+        batch = record_batch(bundle.shards, columns, width, arrow_schema)
         encode = msgspec.msgpack.encode
         parts: dict[str, bytes | memoryview] = {
             "mean": bytes(memoryview(cast("bytes", mean)).cast("B")),
-            **{name: memoryview(cast("bytes", part)).cast("B") for name, part in nibbles.items()},
-            "sign_factors": memoryview(cast("bytes", factors)).cast("B"),
-            "sign_bits": memoryview(cast("bytes", bits)).cast("B"),
             "fingerprint": fingerprint.encode() if isinstance(fingerprint, str) else bytes(fingerprint),
             "constitution": encode(bundle.constitution),
             "tenant_constitutions": encode(bundle.tenant_constitutions),
@@ -151,25 +141,6 @@ def _quantized(rows: memoryview, dims: int, known: Sequence[object] | None) -> d
 
     codes, scales, errors, mean = quantize_rows(rows, dims) if known is None else known
     return {"embedding_i8": codes, "scale": scales, "error_bound": errors, "mean": mean}
-
-
-def _nibbles(columns: Mapping[str, object], dims: int) -> dict[str, object]:
-    """Return ``nibbles``, ``nibble_scales`` and ``nibble_errors`` of int8 rows, empty where codes are as quick."""
-    codes, scales, errors = (cast("bytes", columns[name]) for name in ("embedding_i8", "scale", "error_bound"))
-    if memoryview(scales).nbytes // 4 < NIBBLES_FROM_SHARDS or dims < NIBBLES_FROM_DIMENSIONS:
-        return _NO_NIBBLES
-    from tipstaff.kernels import nibble_rows
-
-    return dict(zip(_NO_NIBBLES, nibble_rows(codes, scales, errors, dims), strict=True))
-
-
-def _signs(rows: memoryview, mean: object, n_shards: int, dims: int) -> tuple[object, object]:
-    """Return sign bits and factors of float32 rows, both empty for a store that is scanned whole."""
-    if n_shards < SIGNS_FROM_SHARDS or dims > MAX_SIGN_DIMENSIONS:
-        return b"", b""
-    from tipstaff.kernels import sign_rows
-
-    return sign_rows(rows, cast("bytes", mean), dims)
 
 
 def _write_content(file: BinaryIO, batch: Any, parts: Mapping[str, bytes | memoryview], directory: Directory) -> None:

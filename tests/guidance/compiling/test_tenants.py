@@ -13,7 +13,6 @@ from tipstaff import join_bundles
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
-from tipstaff.guidance.retrieval import sign_parts
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.guidance.retrieval.shard_index import index_of_bundle, index_of_store
 from tipstaff.guidance.retrieval.vectors import shard_rows
@@ -81,9 +80,7 @@ def test_a_store_of_any_number_of_tenants(n_tenants: int, tmp_path: Path) -> Non
                 assert mask is not None
                 seen = [index.shard(row).rule.tenant for row, bit in enumerate(mask) if bit]
                 assert seen == [tenant, tenant, None]
-                assert index.n_visible(tenant) == 3
                 assert index.constitution_of(tenant).text == "- [LAW] Obey everybody\n- [LAW] Obey " + tenant
-            assert index.n_visible(None) == index.n_visible("nobody") == 1
 
 
 def test_tenants_scopes_and_dates_filter_together() -> None:
@@ -130,14 +127,6 @@ def test_a_rule_replaced_in_a_folder_is_its_own_tenants() -> None:
     assert ids == ["A@web"]
 
 
-def test_the_floor_counts_what_may_be_seen() -> None:
-    many = bundle_of([rule(f"R{i}", f"Review subject {i}") for i in range(300)])
-    joined = join_bundles({"big": many, "small": bundle_of([rule("R", "Review the logs")])})
-    retriever = ShardRetriever(joined, StaticEmbedding())
-    assert retriever._views.of("small").floors == StaticEmbedding.floors(1)
-    assert retriever._views.of("big").floors == StaticEmbedding.floors(300)
-
-
 @pytest.mark.parametrize("name", ["", 3])
 def test_names_must_be_texts(name: object) -> None:
     with pytest.raises(ConfigError, match="a tenant is named"):
@@ -160,13 +149,9 @@ def test_rules_of_a_joined_bundle_are_all_there() -> None:
 
 
 def test_tenants_are_kept_apart_where_signs_choose(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tipstaff.guidance.retrieval import shard_index
-
-    monkeypatch.setattr(shard_index, "SIGNS_FROM_SHARDS", 256)
-    monkeypatch.setattr(sign_parts, "SIGN_CANDIDATES", 32)
+    monkeypatch.setattr("tipstaff.guidance.retrieval.fused_index.SIGNS_FROM_SHARDS", 256)
     bundles = {f"t{i}": owned(f"t{i}", [f"{subject} {n}" for n in range(10) for subject in SUBJECTS]) for i in range(6)}
-    retriever = ShardRetriever(join_bundles(bundles), HashEmbedding(32))
-    assert retriever._index._sign_parts is not None
+    retriever = ShardRetriever(join_bundles(bundles), StaticEmbedding())
     for tenant in bundles:
         found = retriever.retrieve("Review migrations 3", tenant=tenant, max_shards=20).shards
         assert len(found) == 20

@@ -45,3 +45,8 @@ def test_what_is_a_rule_and_what_is_information(text: str, rule: bool) -> None:
 def test_tables_values_and_other_languages(text: str, rule: bool) -> None:
     ((found,), _) = extract(parse(text), "root")
     assert found.is_rule is rule
+
+
+def test_an_item_whose_code_is_not_indented_is_a_rule_all_the_same() -> None:
+    found, _ = extract(parse("- For signed tests, create a helper that logs in:\n\n```php\nlogin();\n```\n"), "root")
+    assert [one.text for one in found] == ["For signed tests, create a helper that logs in:"]

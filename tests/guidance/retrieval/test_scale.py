@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.guidance.made_rules import bundle_of, rule
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
-from tipstaff.guidance.retrieval import shard_index, sign_parts
+from tipstaff.guidance.retrieval import fused, fused_index
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.guidance.retrieval.shard_index import search_blob
-from tipstaff.guidance.retrieval.vectors import shard_rows
+from tipstaff.kernels import FusedSearch
+from tipstaff.kernels.formats.fused import HEAD
 from tipstaff.model import RISK_CLASSES, PolicyBundle
-from tipstaff.store import writing
 from tipstaff.store.shards import open_store, write_store
 
 VERBS = ("Review", "Test", "Document", "Measure", "Encrypt", "Delete", "Deploy", "Log", "Validate", "Cache")
@@ -36,60 +37,55 @@ def _bundle() -> PolicyBundle:
 
 
 def by_signs(bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, candidates: int) -> ShardRetriever:
-    monkeypatch.setattr(shard_index, "SIGNS_FROM_SHARDS", 500)
-    monkeypatch.setattr(sign_parts, "SIGN_CANDIDATES", candidates)
-    retriever = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
-    assert retriever._index._sign_parts is not None
-    return retriever
+    class Fewer(FusedSearch):
+        def find(self, *args: Any, **options: Any) -> Any:
+            return super().find(*args, candidates=candidates, **options)
+
+    monkeypatch.setattr(fused_index, "SIGNS_FROM_SHARDS", 500)
+    monkeypatch.setattr(fused, "FusedSearch", Fewer)
+    return ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
 
 
 @pytest.mark.parametrize("scope", [None, "src/db/pool.py", "web/a.ts"])
 @pytest.mark.parametrize("risks", [None, ("high", "critical")])
-@pytest.mark.parametrize("candidates", [160, 100_000])
+@pytest.mark.parametrize("candidates", [320, 100_000])
 def test_signs_answer_as_the_whole_scan(
     bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, scope: str | None, risks: tuple[str, ...] | None,
     candidates: int,
 ) -> None:  # fmt: skip
     exact = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
-    assert exact._index._sign_parts is None
     signs = by_signs(bundle, monkeypatch, candidates)
     for task in TASKS:
         expected = exact.retrieve(task, repo_scope=scope, risk_filter=risks)
         assert signs.retrieve(task, repo_scope=scope, risk_filter=risks).shards == expected.shards
 
 
-@pytest.mark.parametrize("cpus", [1, 2, 3, 64])
-def test_the_answer_does_not_depend_on_the_processors(
-    bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, cpus: int
-) -> None:
-    few = by_signs(bundle, monkeypatch, 24)
-    monkeypatch.setattr("os.cpu_count", lambda: cpus)
-    many = by_signs(bundle, monkeypatch, 24)
-    for task in TASKS:
-        assert many.retrieve(task, max_shards=20).shards == few.retrieve(task, max_shards=20).shards
-
-
 def test_who_wants_many_shards_has_all_of_them_scanned(bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
     signs = by_signs(bundle, monkeypatch, 8)
-    wanted = sign_parts.MAX_BY_SIGNS + 1
-    found = signs.retrieve("Encrypt passwords", max_shards=wanted).shards
-    assert found == exact.retrieve("Encrypt passwords", max_shards=wanted).shards
+    found = signs.retrieve("Encrypt passwords", max_shards=40).shards
+    assert found == exact.retrieve("Encrypt passwords", max_shards=40).shards
 
 
 def test_a_store_answers_as_the_bundle_that_it_holds(
     bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(writing, "SIGNS_FROM_SHARDS", 500)
+    held = by_signs(bundle, monkeypatch, 160)
     embedding = StaticEmbedding()
-    vectors = memoryview(shard_rows(bundle.shards, embedding)).cast("B").cast("f")
-    write_store(
-        tmp_path / "s", bundle, vectors, embedding_identity=embedding.identity, dims=256,
-        search=search_blob(bundle.shards, embedding),
-    )  # fmt: skip
+    search = search_blob(bundle.shards, embedding)
+    assert HEAD.unpack_from(search)[-2] == len(bundle.shards)  # signs are in it
+    write_store(tmp_path / "s", bundle, None, embedding_identity=embedding.identity, dims=256, search=search)
     with open_store(tmp_path / "s") as store:
         mapped = ShardRetriever(store, embedding, today="2026-06-15")
-        assert mapped._index._sign_parts is not None
-        held = by_signs(bundle, monkeypatch, 40)
         for task in TASKS:
             assert mapped.retrieve(task).shards == held.retrieve(task).shards
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_many_shards_are_raised_by_arrays_as_few_are_one_by_one(
+    bundle: PolicyBundle, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
+    retriever = ShardRetriever(bundle, StaticEmbedding(), today="2026-06-15")
+    expected = retriever.retrieve(f"{task} in src/db/pool.py").shards
+    monkeypatch.setattr(fused, "_NUMPY_FROM_ROWS", 1)
+    assert retriever.retrieve(f"{task} in src/db/pool.py").shards == expected

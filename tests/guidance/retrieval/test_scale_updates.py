@@ -15,9 +15,7 @@ from tipstaff.guidance import project_update as reuse
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
 from tipstaff.guidance.project_update import shard_columns
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
-from tipstaff.kernels import sign_rows
 from tipstaff.model import PolicyBundle
-from tipstaff.store import writing
 from tipstaff.store.shards import ShardStore, open_store, write_store
 
 
@@ -41,9 +39,7 @@ class Counting:
 
 def written(path: Path, bundle: PolicyBundle, columns: reuse.Columns, identity: str, dims: int) -> ShardStore:
     vectors = memoryview(columns.vectors).cast("B").cast("f")
-    write_store(
-        path, bundle, vectors, embedding_identity=identity, dims=dims, quantized=columns.quantized, signs=columns.signs
-    )
+    write_store(path, bundle, vectors, embedding_identity=identity, dims=dims, quantized=columns.quantized)
     return open_store(path)
 
 
@@ -83,13 +79,7 @@ def test_another_embedding_takes_nothing_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 1, 140, 200, 299])
-@pytest.mark.parametrize("signs", [False, True])
-def test_an_updated_store_answers_as_a_new_one(
-    kept: int, signs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if signs:
-        monkeypatch.setattr(writing, "SIGNS_FROM_SHARDS", 256)
-        monkeypatch.setattr(reuse, "SIGNS_FROM_SHARDS", 256)
+def test_an_updated_store_answers_as_a_new_one(kept: int, tmp_path: Path) -> None:
     embedding = HashEmbedding(40)
     before = bundle_of([rule(f"R{i}", f"Former rule {i * i}") for i in range(300)])
     rules = [shard.rule for shard in before.shards[300 - kept :]] + [rule(f"N{i}", f"New one {i}") for i in range(301)]
@@ -101,11 +91,6 @@ def test_an_updated_store_answers_as_a_new_one(
         updated = shard_columns(after.shards, embedding, former, before.shards)
         assert updated.n_embedded == len(after.shards) - kept
         assert (updated.quantized is not None) == (kept > 150)
-        if kept > 200 and signs:
-            assert updated.signs is not None
-            bits, factors = sign_rows(np.ascontiguousarray(updated.vectors), former.mean, 40)
-            assert bytes(memoryview(updated.signs[0])) == bytes(bits)
-            assert bytes(memoryview(updated.signs[1])) == bytes(factors)
         with written(tmp_path / "b", after, updated, embedding.identity, 40) as store:
             whole = ShardRetriever(after, embedding)
             mapped = ShardRetriever(store, embedding)

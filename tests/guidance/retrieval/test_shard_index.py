@@ -25,7 +25,6 @@ from tipstaff.guidance.retrieval.shard_index import (
     mask_of,
 )
 from tipstaff.guidance.retrieval.vectors import shard_rows, unit_rows
-from tipstaff.kernels import nibble_rows
 from tipstaff.model import INTENT_BITS, INTENTS, RISK_CLASSES, GuidanceRule
 from tipstaff.store.shards import ShardStore, open_store, write_store
 
@@ -223,39 +222,3 @@ def test_a_day_is_an_iso_date(day: Any) -> None:
     assert iso_day("2026-06-01") == "2026-06-01"
     with pytest.raises(ConfigError, match="must be an ISO date"):
         iso_day(day)
-
-
-def assert_same_answers(whole: ShardIndex, other: ShardIndex, embedding: HashEmbedding) -> None:
-    n = whole.n_shards
-    mask = bytes(number % 3 != 0 for number in range(n))
-    for task, some, k in (("Fix the login", None, 7), ("Rule 5 of 5", mask, 40), ("", mask, n), ("x", None, 1)):
-        asked = {"intent_bit": 1, "risk_filter": 0xFF, "boosts": (0.15, 0.1, 0.05), "k": k}
-        query = embedding.embed_query(task)
-        one, two = whole.best(query, some, **asked), other.best(query, some, **asked)
-        assert [list(column) for column in one] == [list(column) for column in two]
-
-
-def test_many_rows_read_in_parts_give_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    bundle = bundle_of([rule(f"R-{number}", f"Rule {number % 97} of {number}") for number in range(1_100)])
-    whole = index_of_bundle(bundle, HashEmbedding(64))
-    monkeypatch.setattr(shard_index, "_ROWS_PER_PART", 300)
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
-    parted = index_of_bundle(bundle, HashEmbedding(64))
-    assert [len(index._parts) for index in (whole, parted)] == [1, 3]
-    assert_same_answers(whole, parted, HashEmbedding(64))
-
-
-def test_nibbles_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    bundle = bundle_of([rule(f"R-{number}", f"Rule {number % 97} of {number}") for number in range(2_400)])
-    whole = index_of_bundle(bundle, HashEmbedding(128))
-    made: list[int] = []
-
-    def counted(codes: Any, scales: Any, errors: Any, dimensions: int) -> Any:
-        made.append(len(scales))
-        return nibble_rows(codes, scales, errors, dimensions)
-
-    monkeypatch.setattr(shard_index, "NIBBLES_FROM_SHARDS", 2_400)
-    monkeypatch.setattr(shard_index, "nibble_rows", counted)
-    halved = index_of_bundle(bundle, HashEmbedding(128))
-    assert made == [2_400]
-    assert_same_answers(whole, halved, HashEmbedding(128))

@@ -6,7 +6,7 @@
 namespace tipstaff::hook {
 
 constexpr char kGuidanceMagic[9] = "TIPSGUID";
-constexpr std::uint32_t kGuidanceVersion = 3;
+constexpr std::uint32_t kGuidanceVersion = 4;
 
 struct Piece {
   std::uint32_t at, bytes;

@@ -13,7 +13,7 @@
 #include "tipstaff/tasks/scopes.hpp"
 #include "tipstaff/hook/guidance_image.hpp"
 #include "tipstaff/hook/state.hpp"
-#include "tipstaff/scoring/fused.hpp"
+#include "tipstaff/scoring/fused_find.hpp"
 #include "tipstaff/tasks/intents.hpp"
 #include "tipstaff/tasks/paths.hpp"
 #include "tipstaff/tasks/letters.hpp"
@@ -90,7 +90,7 @@ class Guidance {
     const Asked asked = read(prompt);
     static unsigned char mask[kMostRules];
     static float bonus[kMostRules];
-    static FusedRow scratch[kMostRules];
+    static FusedScratch scratch;
     static FusedQuery query;
     static std::int32_t rows[kCandidates];
     static float scores[kCandidates], meanings[kCandidates];
@@ -102,7 +102,7 @@ class Guidance {
     const FusedExtras extras{mask, reinterpret_cast<const unsigned char*>(bonus), asked.intent, head_.intent};
     for (std::uint32_t wanted = kFirstLook;; wanted *= 4) {
       const std::uint32_t room = wanted < head_.rule_count ? wanted : head_.rule_count;
-      const FusedAnswer answer = find_fused<Plain>(index_, query, extras, scratch, rows, scores, meanings, room, plain_dots);
+      const FusedAnswer answer = find_fused<Plain>(index_, query, extras, &scratch, {room, rows, scores, meanings});
       if (answer.found == 0 || answer.relevance < index_.head.floor[7]) return 0;
       const double least = head_.least_share * scores[0];
       std::uint32_t count = 0;

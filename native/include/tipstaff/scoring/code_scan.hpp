@@ -69,13 +69,13 @@ struct ScanFilter {
   }
 };
 
-// Scans the rows from `start` on. False where the intervals exclude too few.
+// Scans all rows. False where the intervals exclude too few.
 template <class S>
 static bool scan_codes(const Rows& rows, const QuantizedRows& small, const Query& query,
                        const Boosts& boosts, const QueryScan& scan, const unsigned char* packed,
-                       std::int64_t start, Candidates<S>* candidates) noexcept {
+                       Candidates<S>* candidates) noexcept {
   const ScanFilter filter(rows, query, boosts);
-  for (; start < rows.n; start += block_rows) {
+  for (std::int64_t start = 0; start < rows.n; start += block_rows) {
     const std::int64_t left = rows.n - start;
     const int count = left < block_rows ? static_cast<int>(left) : block_rows;
     BlockColumns block;

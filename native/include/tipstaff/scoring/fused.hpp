@@ -1,9 +1,6 @@
-// Meaning, words and priors fused: the best rules for a task, over one blob that is written when rules are compiled.
-//
-//   score = row . query + 0.3 B / max(3, highest B) + prior + bonus
-//
-// Rows and query are int8, so a score has the same bits on every machine; B is a BM25F whose contributions lie in the
-// postings. tipstaff/kernels/plain/fused.py states the same in Python, tipstaff.guidance.retrieval.fused_index writes it.
+// The index of rules by meaning, words and priors, one blob that is written when rules are compiled, and how a task is read
+// for it; fused_find.hpp searches it. tipstaff/kernels/plain/fused.py states the same in Python,
+// tipstaff.guidance.retrieval.fused_index writes the blob.
 #ifndef TIPSTAFF_SCORING_FUSED_HPP
 #define TIPSTAFF_SCORING_FUSED_HPP
 
@@ -11,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tipstaff/scoring/topk.hpp"
+#include "tipstaff/scoring/signs.hpp"
 #include "tipstaff/tasks/query.hpp"
 #include "tipstaff/tokens/wordpiece.hpp"
 
@@ -27,8 +24,10 @@ struct FusedHead {
   float spread;                // sqrt(2 ln n): the best of many rules is near by chance
   float unknown;               // how rare a word is that no rule has
   float floor[kFloorNumbers];  // weights of the features, the constant, and below what nothing is said
+  std::uint32_t n_signs;       // n where very many rules are searched by the signs of their rows, otherwise 0
+  std::uint32_t unused;
 };
-static_assert(sizeof(FusedHead) == 80, "index files lie on disk as they are");
+static_assert(sizeof(FusedHead) == 88, "index files lie on disk as they are");
 
 struct FusedIndex {
   FusedHead head;
@@ -44,24 +43,27 @@ struct FusedIndex {
   const unsigned char* fields;        // float32[n_fields][dimensions], unit
   const unsigned char* field_starts;  // uint32[n_fields + 1]
   const unsigned char* field_terms;   // uint64[n_field_terms]
+  SignRows signs;                     // of the rows; empty where n_signs is 0
 };
 
 static inline bool open_fused(Span file, FusedIndex* index) noexcept {
   if (file.size < static_cast<std::int64_t>(sizeof(FusedHead))) return false;
   std::memcpy(&index->head, file.data, sizeof(FusedHead));
   const FusedHead& head = index->head;
-  if (std::memcmp(head.magic, "TSFUSED1", 8) != 0 || head.file_bytes != static_cast<std::uint64_t>(file.size) ||
+  if (std::memcmp(head.magic, "TSFUSED2", 8) != 0 || head.file_bytes != static_cast<std::uint64_t>(file.size) ||
       head.dimensions == 0 || head.dimensions % 16 != 0 || head.dimensions > max_wordpiece_dimensions ||
-      head.n_fields > kMostFields)
+      head.n_fields > kMostFields || (head.n_signs != 0 && head.n_signs != head.n))
     return false;
-  const std::uint64_t n = head.n, d = head.dimensions, terms = head.n_terms;
-  const std::uint64_t sizes[12] = {n * d, n * 4, n * 4, n * 2, terms * 8, terms * 4, (terms + 1) * 4,
+  const std::uint64_t n = head.n, d = head.dimensions, terms = head.n_terms, signs = head.n_signs;
+  constexpr int count = 15;
+  const std::uint64_t sizes[count] = {n * d, n * 4, n * 4, n * 2, terms * 8, terms * 4, (terms + 1) * 4,
                                    std::uint64_t{head.n_postings} * 4, std::uint64_t{head.n_postings} * 4,
                                    std::uint64_t{head.n_fields} * d * 4, (std::uint64_t{head.n_fields} + 1) * 4,
-                                   std::uint64_t{head.n_field_terms} * 8};
-  const unsigned char* sections[12];
+                                   std::uint64_t{head.n_field_terms} * 8, signs > 0 ? d * 4 : 0, signs * 4,
+                                   static_cast<std::uint64_t>(sign_bytes(head.n_signs, head.dimensions))};
+  const unsigned char* sections[count];
   std::uint64_t at = sizeof(FusedHead);
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < count; ++i) {
     at = (at + 63) / 64 * 64;
     if (at > head.file_bytes || sizes[i] > head.file_bytes - at) return false;
     sections[i] = file.data + at;
@@ -79,6 +81,7 @@ static inline bool open_fused(Span file, FusedIndex* index) noexcept {
   index->fields = sections[9];
   index->field_starts = sections[10];
   index->field_terms = sections[11];
+  index->signs = {sections[12], sections[13], sections[14]};
   return true;
 }
 
@@ -87,11 +90,6 @@ struct FusedQuery {
   float scale;
   QueryTerms own, terms;
   TaskRead read;
-};
-
-struct FusedAnswer {
-  std::int64_t found;
-  float relevance;  // that of any rule for the task; below FusedHead::floor[7] there is none
 };
 
 // Brings a vector to int8: the largest number becomes 127.
@@ -187,104 +185,6 @@ static inline void read_query(const FusedIndex& index, const Lexicon& lexicon, S
   }
   write_unit(vector, d, vector);
   query->scale = to_codes(vector, d, query->codes);
-}
-
-// What is added to the scores of some rules.
-struct FusedExtras {
-  const unsigned char* mask;   // bytes, the rules that may be given; null for all
-  const unsigned char* bonus;  // float32[n]; null for none
-  std::uint32_t intents;       // of the task, as bits
-  float intent_boost;          // for a rule that shares one
-};
-
-// Numbers of a row for one scan.
-struct FusedRow {
-  float words;  // the BM25F
-  float share;  // how much of the task's own words the rule has
-};
-
-// Fills the arrays with the k best rows; returns how many. `scratch` has room for n rows. `dots` gives the integer
-// products of rows with the query.
-template <class S, class Dots>
-static inline FusedAnswer find_fused(const FusedIndex& index, const FusedQuery& query, const FusedExtras& extras,
-                                     FusedRow* scratch, std::int32_t* rows, float* scores,
-                                     float* meanings, std::int64_t k, const Dots& dots) noexcept {
-  const std::int64_t n = index.head.n, d = index.head.dimensions;
-  const unsigned char* mask = extras.mask;
-  if (n == 0) return {0, 0.0f};
-  std::memset(scratch, 0, static_cast<std::size_t>(n) * sizeof(FusedRow));
-  float mass = 0.0f;
-  for (int t = 0; t < query.terms.count(); ++t) {
-    const std::uint64_t term = query.terms.term(t);
-    std::uint32_t low = 0, high = index.head.n_terms;
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (load_field<std::uint64_t>(index.terms + std::size_t{middle} * 8) < term) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    const bool known = low < index.head.n_terms && load_field<std::uint64_t>(index.terms + std::size_t{low} * 8) == term;
-    const int at = query.own.find(term);
-    const bool counts = at < query.own.count() && query.own.weight(at) >= 1.0f;
-    const float rare = known ? load_field<float>(index.weights + std::size_t{low} * 4) : index.head.unknown;
-    if (counts) mass += rare;
-    if (!known) continue;
-    const auto from = load_field<std::uint32_t>(index.starts + std::size_t{low} * 4);
-    auto to = load_field<std::uint32_t>(index.starts + std::size_t{low} * 4 + 4);
-    if (to > index.head.n_postings) to = index.head.n_postings;
-    const float weight = query.terms.weight(t);
-    for (std::uint32_t p = from; p < to; ++p) {
-      const auto row = load_field<std::uint32_t>(index.posting_rows + std::size_t{p} * 4);
-      if (row >= index.head.n) continue;
-      scratch[row].words += weight * load_field<float>(index.postings + std::size_t{p} * 4);
-      if (counts) scratch[row].share += rare;
-    }
-  }
-  float most_words = 3.0f, most_share = 0.0f;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (mask != nullptr && mask[i] == 0) continue;
-    most_words = scratch[i].words > most_words ? scratch[i].words : most_words;
-    most_share = scratch[i].share > most_share ? scratch[i].share : most_share;
-  }
-  TopK<S> top(k, rows, scores, meanings);
-  float nearest = 0.0f;
-  const float of_words = 0.3f / most_words;
-  static constexpr std::int64_t block = 64;
-  std::int32_t products[block];
-  for (std::int64_t start = 0; start < n; start += block) {
-    const std::int64_t count = n - start < block ? n - start : block;
-    dots(index.rows + start * d, count, d, query.codes, products);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t row = start + i;
-      if (mask != nullptr && mask[row] == 0) continue;
-      const float meaning = load_field<float>(index.scales + row * 4) * query.scale * static_cast<float>(products[i]);
-      nearest = meaning > nearest ? meaning : nearest;
-      float score = meaning + of_words * scratch[row].words + load_field<float>(index.priors + row * 4);
-      if ((load_field<std::uint16_t>(index.intents + row * 2) & extras.intents) != 0) score += extras.intent_boost;
-      if (extras.bonus != nullptr) score += load_field<float>(extras.bonus + row * 4);
-      top.push(static_cast<std::int32_t>(row), score, meaning);
-    }
-  }
-  const TaskRead& read = query.read;
-  float much = 0.0f;
-  for (float one : read.fields) much += one;
-  const float features[6] = {nearest / index.head.spread, most_share / (mass + 1e-9f), much < 3.0f ? much : 3.0f,
-                             read.asks ? 1.0f : 0.0f, read.nouns < 3.0f ? read.nouns : 3.0f, read.only_verbs ? 1.0f : 0.0f};
-  float sum = index.head.floor[6];
-  for (int i = 0; i < 6; ++i) sum += features[i] * index.head.floor[i];
-  return {top.finish(), sum};
-}
-
-// Integer products of `count` rows with a query.
-static inline void plain_dots(const std::int8_t* rows, std::int64_t count, std::int64_t d, const std::int8_t* query,
-                              std::int32_t* out) noexcept {
-  for (std::int64_t r = 0; r < count; ++r) {
-    std::int32_t sum = 0;
-    for (std::int64_t i = 0; i < d; ++i) sum += std::int32_t{rows[r * d + i]} * std::int32_t{query[i]};
-    out[r] = sum;
-  }
 }
 
 }  // namespace tipstaff

@@ -12,7 +12,6 @@
 
 #include "tipstaff/scoring/code_scan.hpp"
 #include "tipstaff/scoring/few_rows.hpp"
-#include "tipstaff/scoring/nibble_scan.hpp"
 #include "tipstaff/scoring/row_bounds.hpp"
 #include "tipstaff/scoring/score.hpp"
 
@@ -24,11 +23,6 @@ namespace tipstaff {
 std::int64_t quantize_rows(const unsigned char* rows, std::int64_t n, std::int64_t dimensions,
                            std::int8_t* codes, float* scales, float* errors, float* mean,
                            double* sums) noexcept;
-
-// Writes nibbles[n][nibble_bytes(d)], nibble_scales[n] and nibble_errors[n] of such rows.
-void nibble_rows(const std::int8_t* codes, const unsigned char* scales, const unsigned char* errors, std::int64_t n,
-                 std::int64_t dimensions, unsigned char* nibbles, float* nibble_scales,
-                 float* nibble_errors) noexcept;
 
 // A heap with the highest upper end first; equal ends in any order, since exact scores decide.
 template <class S>
@@ -67,14 +61,8 @@ static std::int64_t topk_i8(const Rows& rows, const QuantizedRows& small, const 
     return topk_few<S>(rows, small, query, boosts, best, scan, packed, scratch + 2 * query_bytes, exact_rows);
   }
 
-  Candidates<S> found(reinterpret_cast<Candidate*>(scratch + 3 * query_bytes), best);
-  std::int64_t start = 0;
-  if (small.nibbles != nullptr) {
-    const NibbleQuery nibbles = prepare_nibbles<S>(query.vector, d, codes, scratch + 2 * query_bytes);
-    start = scan_nibbles<S>(rows, small, query, boosts, scan, packed, nibbles, &found);
-    if (start < 0) return give_up();
-  }
-  if (!scan_codes<S>(rows, small, query, boosts, scan, packed, start, &found)) return give_up();
+  Candidates<S> found(reinterpret_cast<Candidate*>(scratch + 2 * query_bytes), best);
+  if (!scan_codes<S>(rows, small, query, boosts, scan, packed, &found)) return give_up();
   found.drop_hopeless();
   Candidate* const candidates = found.rows;
   std::int64_t n_candidates = found.size;

@@ -56,12 +56,6 @@ struct QuantizedRows {
   const unsigned char* scales;  // float32[n], any alignment
   const unsigned char* errors;  // float32[n], any alignment
   const unsigned char* mean;    // float32[dimensions], any alignment
-  // Where not null, four bits for each number of the turned codes (nibble_turn.hpp), which a scan of many rows reads first:
-  // scale / 128 times such a number is about nibble_scale * (2 * nibble - 15), and nibble_errors are to these what errors
-  // are to the codes.
-  const unsigned char* nibbles = nullptr;  // [n][nibble_bytes(dimensions)]
-  const unsigned char* nibble_scales = nullptr;  // float32[n], any alignment
-  const unsigned char* nibble_errors = nullptr;  // float32[n], any alignment
 };
 
 // The caller's arrays, k entries for each query.
@@ -91,21 +85,15 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) noexcept 
 // Candidates the int8 scan keeps before it gives up pruning.
 constexpr std::int64_t candidate_room(std::int64_t k) noexcept { return 4096 + 4 * k; }
 
-// A row of nibbles: for each 128 dimensions, or what is left of them, 64 bytes, the first 64 numbers in their lower halves
-// and the others in their upper ones.
-constexpr std::int64_t nibble_bytes(std::int64_t dimensions) noexcept {
-  return round_up(dimensions, 128) / 2;
-}
-
 // Bytes of scratch, to be aligned to 64.
 constexpr std::int64_t batch_scratch_bytes(std::int64_t dimensions) noexcept {
   return round_up(dimensions * batch_queries * 4, 64);
 }
 constexpr std::int64_t i8_query_bytes(std::int64_t dimensions) noexcept {
-  return round_up(dimensions, 128) * 2 + 64;
+  return round_up(dimensions, 64) * 2 + 64;
 }
 constexpr std::int64_t i8_scratch_bytes(std::int64_t dimensions, std::int64_t k) noexcept {
-  return 3 * i8_query_bytes(dimensions) + candidate_room(k) * 8;
+  return 2 * i8_query_bytes(dimensions) + candidate_room(k) * 8;
 }
 
 struct ScoreKernels {

@@ -419,20 +419,7 @@ struct WordPieceKernels {
   // or -1 - row for the first row whose offsets do not lie in the data.
   std::int64_t (*embed_column)(const WordPieces& table, const unsigned char* offsets, int offset_bytes,
                                Span data, std::int64_t n_rows, float* out) noexcept;
-  // Integer products of `count` int8 rows with a query.
-  void (*dots)(const std::int8_t* rows, std::int64_t count, std::int64_t d, const std::int8_t* query,
-               std::int32_t* out) noexcept;
 };
-
-template <class S>
-static void int8_dots(const std::int8_t* rows, std::int64_t count, std::int64_t d, const std::int8_t* query,
-                      std::int32_t* out) noexcept {
-  for (std::int64_t r = 0; r < count; ++r) {
-    std::int32_t sum = 0;
-    for (std::int64_t i = 0; i < d; ++i) sum += std::int32_t{rows[r * d + i]} * std::int32_t{query[i]};
-    out[r] = sum;
-  }
-}
 
 template <class S>
 static void embed_words(const WordPieces& table, Span text, float* out) noexcept {
@@ -461,7 +448,7 @@ static std::int64_t embed_word_column(const WordPieces& table, const unsigned ch
 
 template <class S>
 constexpr WordPieceKernels make_wordpiece_kernels() noexcept {
-  return WordPieceKernels{&embed_words<S>, &embed_word_column<S>, &int8_dots<S>};
+  return WordPieceKernels{&embed_words<S>, &embed_word_column<S>};
 }
 
 }  // namespace tipstaff

@@ -109,6 +109,8 @@ class Merging:
         if rule.repo_scopes != known.repo_scopes and not covered and rule.is_generated_id:
             self.add(rule.replace(id=content_id(rule.text, salt="\0".join((rule.id, *rule.repo_scopes)))))
             return
+        if rule.host == "agents" != known.host and rule.repo_scopes == known.repo_scopes:
+            known, rule = rule, known  # the file that most hosts read stands for both
         if (rule.path, rule.line) != (known.path, known.line):
             self.say_same(rule, known, f"Duplicate of {known.path}:{known.line}.")
         self.rules[key] = stricter(known, rule)

@@ -11,7 +11,6 @@ import os
 import threading
 from array import array
 from collections.abc import Sequence
-from math import log, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "static_embedding.bin"
-FLOOR_SCALE: Final = 0.06
-"""Of the floor for a task that shares a word with one of the best rules."""
-WORDLESS_FLOOR_SCALE: Final = 0.09
-"""Of the floor for a task that shares none."""
 HEADING_WEIGHT: Final = 0.3
 """Weight of the heading above a rule, the rule's own text weighing 1."""
 _HEADER_BYTES: Final = 128
@@ -71,8 +66,6 @@ class StaticEmbedding:
     """For intent, critical and high risk: little, as the scores carry meaning; see the model card."""
     place_boost: ClassVar[float] = 0.05
     """For a rule whose scope holds a file, folder or module that the task names."""
-    least_share: ClassVar[float] = 0.4
-    """A rule whose cosine is below so much of the best one's is not relevant beside it."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         chosen = os.fspath(path if path is not None else _TABLE)
@@ -163,20 +156,6 @@ class StaticEmbedding:
         above = self.embed_rows(list(places))
         blend_rows(rows, above, array("i", map(places.__getitem__, headings)), HEADING_WEIGHT, self.dimensions)
         return rows
-
-    @staticmethod
-    def floors(n_rules: int) -> tuple[float, float]:
-        """Return the cosines below which the best of so many rules has nothing to do with a task.
-
-        The best of many rules is near by chance more often than the best of few; see the model card.
-
-        Returns
-        -------
-        tuple of float
-            For a task that shares a word with one of the best rules, and for one that shares none.
-        """
-        spread = sqrt(2.0 * log(n_rules)) if n_rules > 1 else 1.0
-        return FLOOR_SCALE * spread, WORDLESS_FLOOR_SCALE * spread
 
     def pieces(self, text: str) -> list[str]:
         """Return the word pieces that make up a text's vector; continuations begin with ``##``."""

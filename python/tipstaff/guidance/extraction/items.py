@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tipstaff.guidance.extraction.annotations import looks_like_id
 from tipstaff.guidance.extraction.grammar import has_modal, refers_back, says_something
+from tipstaff.guidance.extraction.kinds import directs
 from tipstaff.guidance.extraction.paragraphs import ParagraphReader
 from tipstaff.guidance.extraction.patterns import (
     NO_WORDS,
@@ -84,7 +85,7 @@ class ItemReader(ParagraphReader):
                 words = self._with_code(words, block)
             elif not extras:
                 self._say_alone(start, end, rule_id=rule_id)
-                if rule_id is None and not says_something(words):
+                if rule_id is None and not says_something(words) and not directs(words):
                     return
         labels = self._labels(block.parent, item=True, explicit=rule_id is not None)
         if rule_id is None and not NO_WORDS.sub("", words) and len(labels) == 0:

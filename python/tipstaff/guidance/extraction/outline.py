@@ -191,7 +191,7 @@ class ExtractionState:
         found: list[Label] = []
         for section in self._sections:
             label = section.label
-            if label is not None and (section.block is not self._title or label.deciding):
+            if section.block is not self._title or label.deciding:
                 found.append(label)
             if section.lead is not None:
                 found.append(section.lead)

@@ -29,7 +29,7 @@ from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder
 
 MAGIC: Final = b"TIPSGUID"
-VERSION: Final = 3
+VERSION: Final = 4
 _HEAD: Final = struct.Struct("<8sII QQ II dd fffI" + "II" * 12 + "Q")
 _RULE: Final = struct.Struct("<IIIIIIIiIIIIIIII")
 _ALIGNMENT: Final = 64

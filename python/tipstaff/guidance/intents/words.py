@@ -233,7 +233,8 @@ docs         0.7  documented, undocumented, outdated, out of date, misleading
 docs         0.6  how does, what does
 deployment   0.5  devops, nightly, go live, live, red
 architecture 1    architectural, architecturally
-architecture 0.9  should we, how should, where should
+architecture 0.35 should we, how should, where should
+architecture 0    what should, when should, who should, should i, where should we, where should i, how should i
 architecture 0.5  scalable, modular, event based, serverless
 debug        1.2  why does, why is, why do, why are, why did, what causes, what caused, what is causing
 debug        0.9  why, reproducible, where do, where does, come from, coming from, going on, what happens

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tipstaff.guidance.intents.task_paths import places_in
 from tipstaff.guidance.retrieval.filters import ALL_RISKS
+from tipstaff.guidance.retrieval.fused_index import SECTION
 from tipstaff.guidance.retrieval.masks import MAX_MASKS, ShardMasks, joined
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.guidance.retrieval.task_vocabulary import kinds_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 FOLDER_BONUS: Final = 0.3
 """For a rule all whose file's folders hold the file worked on."""
-MOST_MEANING: Final = 1.8
+MOST_MEANING: Final = 1.0 + SECTION
 """The highest product of a rule's row, which holds its section too, with a task's vector."""
 LEAST_SHARE: Final = 0.3
 """Of the best score, that a further rule needs to be given beside it."""
@@ -122,10 +123,7 @@ class FusedShards:
             places = places_in(task)
             held = self._masks.holding(places, mask) if places else None
             if held is not None:
-                steps = (0.0, self._place_boost)
-                more = map(steps.__getitem__, held)
-                base: Any = bonus if bonus is not None else repeat(0.0)
-                bonus = array("f", [one + two for one, two in zip(more, base, strict=False)])
+                bonus = _raised(bonus, held, self._place_boost)
         kinds, path = _of_file(file) if file else ("", "")
         rows, scores, meanings, relevance = self._search.find(
             task, kinds, path, row_mask=mask, bonus=bonus, query_intents=INTENT_BITS[intent],
@@ -160,6 +158,18 @@ class FusedShards:
             self._bonuses.clear()
         self._bonuses[file] = bonus
         return bonus
+
+
+def _raised(bonus: Any, held: bytes, boost: float) -> Any:
+    """Return a bonus, None for none, with what is added for the shards that are held."""
+    if len(held) < _NUMPY_FROM_ROWS:
+        steps = (0.0, boost)
+        base = bonus if bonus is not None else repeat(0.0)
+        return array("f", [steps[one] + two for one, two in zip(held, base, strict=False)])
+    import numpy as np
+
+    more = np.frombuffer(held, dtype=np.uint8) * boost
+    return (more if bonus is None else more + np.asarray(bonus)).astype(np.float32)
 
 
 @lru_cache(maxsize=256)

@@ -1,8 +1,9 @@
 """The index of rules by meaning, words and priors: what `tipstaff.kernels.FusedSearch` reads.
 
-For each rule one row: the vector of its words, labels and headings, and, weighing 0.8, that of its section. The words
-of text, headings, labels and path are in postings with what they contribute to a BM25F; modals, information and
-length in a prior. Everything that does not depend on the task is computed here, once.
+For each rule one row: the vector of its words, labels and headings, and, weighing `SECTION`, that of its section. The
+words of text, headings, labels and path are in postings with what they contribute to a BM25F; modals, information and
+length in a prior; of very many rules there are the signs of their rows, by which the search chooses. Everything that
+does not depend on the task is computed here, once.
 
 Source: docs/embedding-model-card.md has the figures and what each part is worth.
 """
@@ -10,15 +11,16 @@ Source: docs/embedding-model-card.md has the figures and what each part is worth
 from __future__ import annotations
 
 import struct
-from collections import Counter
+from array import array
 from collections.abc import Sequence
 from math import log, sqrt
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tipstaff.budgets import SIGNS_FROM_SHARDS
 from tipstaff.guidance.retrieval.filters import intent_mask
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon, translations
-from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, MODAL
-from tipstaff.kernels import query_terms
+from tipstaff.guidance.retrieval.task_vocabulary import FIELDS, has_modal
+from tipstaff.kernels import query_terms, sign_rows
 from tipstaff.kernels.formats.fused import ALIGNMENT, HEAD, MAGIC
 from tipstaff.kernels.plain.fused import query_words
 
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
 
 SECTION: Final = 0.8
 """Weight of the section's vector beside the rule's own."""
-PATH: Final = 0.15
+PATH: Final = 0.2
 """Weight of the path's vector beside that of the words."""
 SATURATION: Final = 1.5
 MODAL_PRIOR: Final = 0.1
-INFORMATION_PRIOR: Final = -0.2
-LENGTH_PRIOR: Final = -0.02
+INFORMATION_PRIOR: Final = -0.3
+LENGTH_PRIOR: Final = -0.035
 """For a rule e times as long as 100 characters."""
 FLOOR: Final = (6.528, 6.636, 0.276, -3.343, 1.8, 6.453, -3.407, -1.9)
 """Weights of nearness, share of words, fields, question, nouns, bare verbs; the constant; where silence begins."""
@@ -117,7 +119,7 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
     rows, scales = _rows(rules, embedding)
     priors = np.array(
         [
-            (MODAL_PRIOR if MODAL.search(rule.text) else 0.0)
+            (MODAL_PRIOR if has_modal(rule.text) else 0.0)
             + (0.0 if rule.is_rule else INFORMATION_PRIOR)
             + LENGTH_PRIOR * log(max(1.0, len(rule.text) / 100))
             for rule in rules
@@ -125,10 +127,6 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
         dtype="<f4",
     )
     postings = _postings(rules)
-    terms = sorted(postings)
-    sizes = [len(postings[term][1]) for term in terms]
-    starts = np.zeros(len(terms) + 1, dtype="<u4")
-    starts[1:] = np.cumsum(sizes)
     field_terms = [sorted(set(query_terms(query_lexicon(), words))) for _, words in FIELDS]
     field_starts = np.zeros(len(FIELDS) + 1, dtype="<u4")
     field_starts[1:] = np.cumsum([len(found) for found in field_terms])
@@ -138,17 +136,20 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
         scales,
         priors,
         np.array([rule.intents for rule in rules], dtype="<u2"),
-        np.array(terms, dtype="<u8"),
-        np.array([postings[term][0] for term in terms], dtype="<f4"),
-        starts,
-        np.array([row for term in terms for row, _ in postings[term][1]], dtype="<u4"),
-        np.array([weight for term in terms for _, weight in postings[term][1]], dtype="<f4"),
+        *postings,
         fields.astype("<f4"),
         field_starts,
         np.array([term for found in field_terms for term in found], dtype="<u8"),
     )
-    counts = (n, d, len(terms), int(starts[-1]), len(FIELDS), int(field_starts[-1]))
-    return _packed(parts, counts, (sqrt(2.0 * log(max(n, 3))), log(1.0 + 2.0 * n)))
+    n_signs = n if n >= SIGNS_FROM_SHARDS else 0
+    signs: tuple[Any, ...] = sign_rows(rows, scales, d) if n_signs else (b"", b"", b"")
+    counts = (n, d, len(postings.terms), len(postings.rows), len(FIELDS), int(field_starts[-1]))
+    return _packed(
+        (*parts, *(memoryview(part) for part in signs)),
+        counts,
+        (sqrt(2.0 * log(max(n, 3))), log(1.0 + 2.0 * n)),
+        n_signs,
+    )
 
 
 def translated(text: str) -> str:
@@ -160,12 +161,12 @@ def translated(text: str) -> str:
     return f"{text} {' '.join(more)}" if more else text
 
 
-def _packed(parts: Sequence[Any], counts: tuple[int, ...], numbers: tuple[float, float]) -> bytes:
+def _packed(parts: Sequence[Any], counts: tuple[int, ...], numbers: tuple[float, float], n_signs: int) -> bytes:
     data = bytearray(HEAD.size)
     for part in parts:
         data += bytes(-len(data) % ALIGNMENT)
         data += part.tobytes()
-    struct.pack_into(HEAD.format, data, 0, MAGIC, len(data), *counts, *numbers, *FLOOR)
+    struct.pack_into(HEAD.format, data, 0, MAGIC, len(data), *counts, *numbers, *FLOOR, n_signs, 0)
     return bytes(data)
 
 
@@ -192,10 +193,11 @@ def _rows(rules: Sequence[RuleText], embedding: StaticEmbedding) -> tuple[Any, A
     of_section = np.zeros(len(rules), dtype=np.int64)
     for number, places in enumerate(sections.values()):
         of_section[places] = number
-    rows = own + SECTION * whole[of_section]
-    scales = np.abs(rows).max(axis=1) / 127.0
-    codes = np.rint(rows / np.where(scales > 0, scales, 1.0)[:, None]).astype(np.int8)
-    return np.ascontiguousarray(codes), scales.astype("<f4")
+    whole *= np.float32(SECTION)
+    own += whole[of_section]
+    scales = np.maximum(own.max(axis=1), -own.min(axis=1)) / 127.0
+    own /= np.where(scales > 0, scales, 1.0)[:, None]
+    return np.rint(own, out=own).astype(np.int8), scales.astype("<f4")
 
 
 def _unit(rows: Any) -> Any:
@@ -205,35 +207,54 @@ def _unit(rows: Any) -> Any:
     return rows / np.where(lengths > 0, lengths, 1.0)
 
 
-def _postings(rules: Sequence[RuleText]) -> dict[int, tuple[float, list[tuple[int, float]]]]:
-    """Return for each term how rare it is, and its rules with what it contributes to their BM25F."""
-    n = len(rules)
-    sums: list[dict[int, float]] = [{} for _ in rules]
-    known: dict[str, Counter[int]] = {}
-    lexicon = query_lexicon()
+class _Postings(NamedTuple):
+    """The terms of rules, sorted, how rare each is, where its rows start, the rows, and their parts of a BM25F."""
 
-    def counted(text: str) -> Counter[int]:
+    terms: Any
+    rare: Any
+    starts: Any
+    rows: Any
+    weights: Any
+
+
+def _postings(rules: Sequence[RuleText]) -> _Postings:
+    """Return for each term how rare it is, and its rules with what it contributes to their BM25F."""
+    import numpy as np
+
+    n = len(rules)
+    lexicon = query_lexicon()
+    known: dict[str, Sequence[int]] = {"": ()}
+
+    def terms_of(text: str) -> Sequence[int]:
         found = known.get(text)
         if found is None:
-            found = known[text] = Counter(query_terms(lexicon, text)) if text else Counter()
+            found = known[text] = array("Q", query_terms(lexicon, text))
         return found
 
+    found: list[tuple[Any, Any, Any, float, float]] = []
     for name, weight, normal in _FIELDS:
-        documents = [counted(_field(rule, name)) for rule in rules]
-        sizes = [document.total() for document in documents]
-        mean = max(sum(sizes) / n if n else 0.0, 1e-9)
-        for place, (document, size) in enumerate(zip(documents, sizes, strict=True)):
-            length = 1.0 - normal + normal * size / mean
-            into = sums[place]
-            for term, count in document.items():
-                into[term] = into.get(term, 0.0) + weight * count / length
-    having = Counter(term for terms in sums for term in terms)
-    rare = {term: log(1.0 + (n - count + 0.5) / (count + 0.5)) for term, count in having.items()}
-    postings: dict[int, tuple[float, list[tuple[int, float]]]] = {term: (value, []) for term, value in rare.items()}
-    for place, terms in enumerate(sums):
-        for term, value in terms.items():
-            postings[term][1].append((place, rare[term] * value * (SATURATION + 1.0) / (value + SATURATION)))
-    return postings
+        documents = [terms_of(_field(rule, name)) for rule in rules]
+        sizes = np.fromiter(map(len, documents), dtype=np.int64, count=n)
+        flat = np.frombuffer(b"".join(map(bytes, documents)), dtype=np.uint64)
+        found.append((flat, np.repeat(np.arange(n), sizes), sizes, weight, normal))
+    terms, places = np.unique(np.concatenate([flat for flat, *_ in found]), return_inverse=True)
+    keys, values, at = [], [], 0
+    for flat, rows, sizes, weight, normal in found:
+        # A term and a rule are one number: equal ones of a field are counted, those of all fields are added.
+        key, counts = np.unique(places[at : at + len(flat)] * n + rows, return_counts=True)
+        at += len(flat)
+        length = 1.0 - normal + normal * sizes / max(len(flat) / n if n else 0.0, 1e-9)
+        keys.append(key)
+        values.append(weight * counts / length[key % n] if len(key) else counts.astype(np.float64))
+    key, where = np.unique(np.concatenate(keys), return_inverse=True)
+    total = np.bincount(where, weights=np.concatenate(values), minlength=len(key))
+    number, row = np.divmod(key, max(n, 1))
+    having = np.bincount(number, minlength=len(terms))
+    rare = np.log(1.0 + (n - having + 0.5) / (having + 0.5))
+    starts = np.zeros(len(terms) + 1, dtype="<u4")
+    starts[1:] = np.cumsum(having)
+    weights = rare[number] * total * (SATURATION + 1.0) / (total + SATURATION)
+    return _Postings(terms.astype("<u8"), rare.astype("<f4"), starts, row.astype("<u4"), weights.astype("<f4"))
 
 
 def _field(rule: RuleText, name: str) -> str:

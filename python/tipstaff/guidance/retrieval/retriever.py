@@ -7,7 +7,7 @@ score = cosine clamped to [0, 1] + a boost if the rule is about the task's inten
 one if its scope holds a place that the task names. The boosts belong to the embedding: 0.15, 0.10 and 0.05 with
 `HashEmbedding`, which knows no places. Risk class, the caller's scope and dates are hard filters; ties keep the order
 of the shards. Of two rules that contradict each other the one of higher priority stays, and the constitution always
-does. With an embedding that carries meaning there is a floor: a task that no rule speaks of gets none.
+does.
 
 Source: ADR-G002 and ADR-G003.
 """
@@ -45,12 +45,10 @@ from tipstaff.guidance.retrieval.tenant_views import SECTION, View, Views
 from tipstaff.guidance.retrieval.vectors import (
     boosts_of,
     default_embedding,
-    least_share_of,
     place_boost_of,
     task_vector,
     text_rows,
 )
-from tipstaff.guidance.wording.claims import task_words
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import infer
 from tipstaff.kernels import FusedSearch, score_topk_f32
@@ -70,6 +68,8 @@ from tipstaff.store.shards import ShardStore
 _SLACK: Final = 8
 """Candidates beyond those asked for, in case contradictions drop some."""
 _BATCH_PER_THREAD: Final = 16
+HEADING_SEPARATOR: Final = " > "
+"""Between the headings of a path."""
 _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
 
@@ -136,12 +136,6 @@ class ShardRetriever:
         today: str | None = None,
     ) -> None:
         self.embedding: Embedding = default_embedding() if embedding is None else embedding
-        boosts = boosts_of(self.embedding) if boosts is None else boosts
-        if len(boosts) != 3 or not all(0.0 <= boost <= 1.0 for boost in boosts):
-            msg = f"boosts is {boosts!r}; it must be three numbers from 0 to 1: for intent, critical risk, high risk"
-            raise ConfigError(msg)
-        self.boosts = boosts
-        self._today = None if today is None else iso_day(today)
         self._index: ShardIndex
         if isinstance(bundle, ShardStore):
             asked = (self.embedding.identity, self.embedding.dimensions)
@@ -156,14 +150,40 @@ class ShardRetriever:
         else:
             self._index = index_of_bundle(bundle, self.embedding)
         self.constitution = self._index.constitution
-        self._views = Views(self._index, self.embedding)
+        self._views = Views(self._index)
         self._views.of(None)
         # An embedding derived from HashEmbedding may do anything; only this one is known.
         self._hashes = type(self.embedding) is HashEmbedding
-        self._fused = self._index.fused(self.embedding, boosts, place_boost_of(self.embedding))
-        self._search = ShardSearch(self._index, self.embedding, boosts)
-        self._least_share = least_share_of(self.embedding)
         self._place_boost = place_boost_of(self.embedding)
+        self._configure(boosts_of(self.embedding) if boosts is None else boosts, today)
+
+    def update_config(self, **changes: Any) -> None:
+        """Change `boosts` or `today` for the questions to come, as the constructor takes them.
+
+        Parameters
+        ----------
+        **changes
+            What is to be changed.
+
+        Raises
+        ------
+        ConfigError
+            If a name is unknown or a value cannot be; nothing is changed then.
+        """
+        if unknown := sorted(changes.keys() - {"boosts", "today"}):
+            msg = f"unknown setting {', '.join(unknown)}; there are boosts, today"
+            raise ConfigError(msg)
+        boosts = changes.get("boosts", self.boosts)
+        self._configure(boosts_of(self.embedding) if boosts is None else boosts, changes.get("today", self._today))
+
+    def _configure(self, boosts: tuple[float, float, float], today: str | None) -> None:
+        if len(boosts) != 3 or not all(0.0 <= boost <= 1.0 for boost in boosts):
+            msg = f"boosts is {boosts!r}; it must be three numbers from 0 to 1: for intent, critical risk, high risk"
+            raise ConfigError(msg)
+        self._today = None if today is None else iso_day(today)
+        self.boosts = boosts
+        self._fused = self._index.fused(self.embedding, boosts, self._place_boost)
+        self._search = ShardSearch(self._index, self.embedding, boosts)
         self._reasons = Reasons(boosts, self._place_boost, has_meaning=not self._hashes)
 
     @property
@@ -298,7 +318,7 @@ class ShardRetriever:
         k
             How many to return at most.
         headings
-            For each rule the heading above it.
+            For each rule the heading above it, or all of them, the outermost first, with `HEADING_SEPARATOR` between.
         embedding
             `StaticEmbedding` where None.
 
@@ -320,9 +340,10 @@ class ShardRetriever:
         chosen: Embedding = default_embedding() if embedding is None else embedding
         if type(chosen) is StaticEmbedding:
             heads = headings if headings is not None else [""] * len(texts)
+            paths = [tuple(head.split(HEADING_SEPARATOR)) if head else () for head in heads]
             rules = [
-                RuleText(text, text, headings=(head,) if head else (), section=head or None)
-                for text, head in zip(texts, heads, strict=True)
+                RuleText(text, text, headings=path, section=path or None)
+                for text, path in zip(texts, paths, strict=True)
             ]
             search = FusedSearch(fused_index(rules, chosen), query_lexicon(), chosen.table)
             return search.find(task, k=k)[0]
@@ -375,14 +396,15 @@ class ShardRetriever:
                     confidence=match.confidence,
                     dropped=dropped,
                 )
-            match, best, asked = self._search.look(task, match, mask, risks, max_shards + _SLACK)
-            cards = self._undisputed(best, max_shards, view)
+            match = classify_intent(task) if match is None else match
+            asked = self._search.asked(task, match, mask, risks)
+            best = self._search.best(asked, min(index.n_shards, max_shards + _SLACK))
+            cards = view.cards.at_peace(best[0][:max_shards])
             often = cards is not None
             _, scores, cosines = best
             if cards is None:
-                asked = self._search.asked(task, match, mask, risks) if asked is None else asked
                 selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
-                taken, dropped = self._selected(selection, asked, best, task, max_shards, view)
+                taken, dropped = self._selected(selection, asked, best)
                 cards = [one.card for one in taken]
                 scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
             if max_tokens is not None:
@@ -392,7 +414,7 @@ class ShardRetriever:
             if cards:
                 shards = self._reasons.retrieved(
                     cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope,
-                    places=asked.places if asked is not None else (), often=often,
+                    places=asked.places, often=often,
                 )  # fmt: skip
                 text = view.opening + "\n".join([card.line for card in cards])
         if match is None:
@@ -485,43 +507,12 @@ class ShardRetriever:
             opening = f"{head}\n\n{SECTION}\n\n"
         return opening + "\n".join([f"- {one.shard.compact_text}" for one in shards]) if shards else head
 
-    def _undisputed(self, best: Best, max_shards: int, view: View) -> list[Card] | None:
-        """Return the cards of the first shards, None where it takes a closer look to say which of them can be given."""
-        rows, _, cosines = best
-        if self._least_share:
-            nearest = max(cosines, default=0.0)
-            if nearest <= 0.0 or nearest < view.floors[1] or min(cosines[:max_shards]) < self._least_share * nearest:
-                return None
-        return view.cards.at_peace(rows[:max_shards])
-
-    def _selected(
-        self, selection: Selection, asked: Asked, best: Best, task: str, max_shards: int, view: View
-    ) -> tuple[list[Taken], tuple[DroppedShard, ...]]:
+    def _selected(self, selection: Selection, asked: Asked, best: Best) -> tuple[list[Taken], tuple[DroppedShard, ...]]:
         """Choose among the best shards; more of them are looked for where too few stay."""
-        n_shards = self._index.n_shards
-        wanted = min(n_shards, max_shards + _SLACK)
+        n_shards, wanted = self._index.n_shards, len(best[0])
         while True:
-            if self._least_share:
-                best = self._relevant(*best, task, max_shards, view)
             taken, dropped, exhausted = selection.choose(*best)
             if not exhausted or len(best[0]) < wanted or wanted == n_shards:
                 return taken, dropped
             wanted = min(n_shards, wanted * 4)
             best = self._search.best(asked, wanted)
-
-    def _relevant(
-        self, rows: Any, scores: Any, cosines: Any, task: str, max_shards: int, view: View
-    ) -> tuple[Sequence[int], Sequence[float], Sequence[float]]:
-        """Keep the shards that have to do with a task: none where even the best is below the floor."""
-        best = max(cosines, default=0.0)
-        if best < view.floors[0] or best <= 0.0:
-            return (), (), ()
-        if best < view.floors[1]:
-            stems = task_words(task).keys()
-            if all(view.cards.card(row).topic.isdisjoint(stems) for row in rows[:max_shards]):
-                return (), (), ()
-        least = self._least_share * best
-        kept = [place for place, cosine in enumerate(cosines) if cosine >= least]
-        if len(kept) == len(cosines):
-            return rows, scores, cosines
-        return [rows[i] for i in kept], [scores[i] for i in kept], [cosines[i] for i in kept]

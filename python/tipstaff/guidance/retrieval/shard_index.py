@@ -5,29 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import time
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, Final
 
-from tipstaff.budgets import (
-    MAX_SIGN_DIMENSIONS,
-    NIBBLES_FROM_DIMENSIONS,
-    NIBBLES_FROM_SHARDS,
-    SIGNS_FROM_SHARDS,
-)
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
-from tipstaff.guidance.intents.classify import LEXICON
 from tipstaff.guidance.retrieval.fused import FusedShards
 from tipstaff.guidance.retrieval.fused_index import fused_index, rule_text
 from tipstaff.guidance.retrieval.masks import ShardMasks
-from tipstaff.guidance.retrieval.scoring_threads import by_turns
-from tipstaff.guidance.retrieval.sign_parts import MAX_BY_SIGNS, SignParts
 from tipstaff.guidance.retrieval.vectors import shard_rows
-from tipstaff.kernels import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_f32, sign_rows
+from tipstaff.kernels import Int8Rows, quantize_rows, score_topk_f32
 from tipstaff.model import (
     INTENT_BITS,
     RISK_CLASSES,
@@ -41,17 +30,7 @@ from tipstaff.store.shards import ShardStore
 
 INT8_FROM_ROWS: Final = 256
 """Number of shards from which int8 rows with an exact re-rank beat float32 rows."""
-_ROWS_PER_PART: Final = 100_000
-"""Rows that a thread scores at a turn, in about 1 ms. A hand-over takes 0.1 ms, several where processors are busy."""
 _DAY_S: Final = 86_400
-
-
-def _merged(found: Sequence[tuple[Any, Any, Any]], k: int) -> tuple[list[int], list[float], list[float]]:
-    """Merge the best of several parts: by falling score, then by row."""
-    entries = sorted(
-        (entry for part in found for entry in zip(*part, strict=True)), key=lambda entry: (-entry[1], entry[0])
-    )[:k]
-    return [row for row, _, _ in entries], [score for _, score, _ in entries], [cosine for _, _, cosine in entries]
 
 
 class ShardIndex:
@@ -60,7 +39,7 @@ class ShardIndex:
     Parameters
     ----------
     rows
-        float32 buffer (n_shards, dimensions), unit rows, at any alignment.
+        float32 buffer (n_shards, dimensions), unit rows, at any alignment; empty where `search` finds them.
     dimensions, n_shards
         Its shape.
     intents
@@ -81,10 +60,6 @@ class ShardIndex:
         For each shard the place of its tenant among the distinct ones; None is everybody's.
     tenant_constitutions
         For each tenant that has one of its own, what it always loads.
-    signs
-        Sign bits and factors about the mean of `quantized`, or None.
-    nibbles
-        Nibbles of `quantized`, their scales and error bounds, or None.
     search
         The index by meaning, words and priors (`fused_index`), empty for an embedding that has none.
     path_codes, path_values
@@ -109,8 +84,6 @@ class ShardIndex:
         tenant_codes: Any = b"",
         tenant_values: tuple[str | None, ...] = (),
         tenant_constitutions: dict[str, Constitution] | None = None,
-        signs: tuple[Any, Any] | None = None,
-        nibbles: tuple[Any, Any, Any] | None = None,
         search: Any = b"",
         path_codes: Sequence[int] = (),
         path_values: tuple[str, ...] = (),
@@ -132,20 +105,7 @@ class ShardIndex:
         self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
         self._tenant_constitutions = tenant_constitutions or {}
         self._has_tenants = any(tenant is not None for tenant in tenant_values)
-        self._tenant_sizes: list[int] | None = None
-        self._int8 = Int8Rows(rows, *quantized, intents, risks, nibbles) if quantized is not None else None
-        self._parts = self._split()
-        self._sign_parts = (
-            SignParts.cut(rows, dimensions, n_shards, intents, risks, (*signs, quantized[3]))
-            if signs is not None and quantized is not None
-            else None
-        )
-
-    def _split(self) -> list[tuple[int, int]]:
-        """Return the ranges of rows that are scored by turns, one range where there are few."""
-        n_parts = max(1, self.n_shards // _ROWS_PER_PART)
-        edges = [self.n_shards * part // n_parts for part in range(n_parts + 1)]
-        return list(pairwise(edges))
+        self._int8 = Int8Rows(rows, *quantized, intents, risks) if quantized is not None else None
 
     def best(
         self,
@@ -161,8 +121,7 @@ class ShardIndex:
     ) -> tuple[Any, Any, Any]:
         """Return (row numbers, scores, cosines) of the k best shards, ties in the order of the rows.
 
-        Many rows are read by several threads at once, each its part; the answer is the same. Shards whose scope, not
-        being everywhere, holds one of `places` gain `place_boost`.
+        Shards whose scope, not being everywhere, holds one of `places` gain `place_boost`.
         """
         held = self.masks.holding(places, mask) if places and place_boost else None
         plain = self._best(query, mask, intent_bit, risk_filter, boosts, k)
@@ -184,29 +143,13 @@ class ShardIndex:
         boosts: tuple[float, float, float],
         k: int,
     ) -> tuple[Any, Any, Any]:
-        if self._sign_parts is not None and k <= MAX_BY_SIGNS:
-            return _merged(
-                self._sign_parts.best(
-                    query, mask, query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k
-                ),
-                k,
-            )
         small = self._int8
         if small is None:
             return score_topk_f32(
                 self.rows, query, self.intents, self.risks, mask,
                 query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k,
             )  # fmt: skip
-        if len(self._parts) == 1:
-            return small.topk(query, mask, query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k)
-
-        def score(part: tuple[int, int]) -> tuple[list[int], list[float], list[float]]:
-            return small.topk(
-                query, mask, query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k,
-                start=part[0], stop=part[1],
-            )  # fmt: skip
-
-        return _merged(by_turns(score, self._parts), k)
+        return small.topk(query, mask, query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k)
 
     def fused(self, embedding: Embedding, boosts: tuple[float, float, float], place_boost: float) -> FusedShards | None:
         """Return what finds the best shards by meaning, words and priors, None for an embedding without that."""
@@ -217,16 +160,6 @@ class ShardIndex:
             blob, embedding.table, risks=self.risks, path_codes=codes, path_values=values, masks=self.masks,
             boosts=boosts, place_boost=place_boost,
         )  # fmt: skip
-
-    def task_search(self, embedding: Embedding) -> TaskSearch | None:
-        """Return what finds the best shards from the text of a task, None where that would not be the quickest."""
-        if self._int8 is None or self._sign_parts is not None or len(self._parts) > 1:
-            return None
-        return (
-            TaskSearch(self._int8, LEXICON.read_bytes(), embedding.table)
-            if type(embedding) is StaticEmbedding
-            else None
-        )
 
     def constitution_of(self, tenant: str | None) -> Constitution:
         """Return what a tenant always loads."""
@@ -245,16 +178,6 @@ class ShardIndex:
         """Whether a tenant has anything of its own here."""
         return tenant is not None and (tenant in self._tenant_places or tenant in self._tenant_constitutions)
 
-    def n_visible(self, tenant: str | None) -> int:
-        """Return how many shards a tenant may see: its own and the common ones."""
-        if not self._has_tenants:
-            return self.n_shards
-        if self._tenant_sizes is None:
-            counts = Counter(self._tenant_codes)
-            self._tenant_sizes = [counts[place] for place in range(len(self._tenant_places))]
-        places = {self._tenant_places[one] for one in {None, tenant} if one in self._tenant_places}
-        return sum(self._tenant_sizes[place] for place in places)
-
     def mask(self, repo_scope: str | None, today: str, tenant: str | None = None) -> bytes | None:
         """Return which shards a task may be given, as `ShardMasks.mask` says."""
         return self.masks.mask(repo_scope, today, tenant)
@@ -263,7 +186,8 @@ class ShardIndex:
 def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
     """Embed a bundle's shards and lay out their columns; the bundle is not written to."""
     shards = bundle.shards
-    rows = shard_rows(shards, embedding)
+    search = search_blob(shards, embedding)
+    rows = b"" if search else shard_rows(shards, embedding)
     paths: dict[str, int] = {}
     intents = array("H", (mask_of(shard.rule.intents) for shard in shards))
     risks = array("B", (_risk_code(shard.rule) for shard in shards))
@@ -272,18 +196,7 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
     distinct: dict[tuple[str, ...], int] = {}
     codes = [distinct.setdefault(shard.rule.repo_scopes, len(distinct)) for shard in shards]
     dated = tuple(i for i, s in enumerate(shards) if s.rule.active_from is not None or s.rule.active_until is not None)
-    quantized = quantize_rows(rows, embedding.dimensions) if len(shards) >= INT8_FROM_ROWS else None
-    signs: tuple[Any, Any] | None = None
-    if quantized is not None and len(shards) >= SIGNS_FROM_SHARDS and embedding.dimensions <= MAX_SIGN_DIMENSIONS:
-        signs = sign_rows(rows, quantized[3], embedding.dimensions)
-    nibbles: tuple[Any, Any, Any] | None = None
-    if (
-        quantized is not None
-        and signs is None
-        and len(shards) >= NIBBLES_FROM_SHARDS
-        and embedding.dimensions >= NIBBLES_FROM_DIMENSIONS
-    ):
-        nibbles = nibble_rows(*quantized[:3], embedding.dimensions)
+    quantized = quantize_rows(rows, embedding.dimensions) if not search and len(shards) >= INT8_FROM_ROWS else None
     return ShardIndex(
         rows=rows,
         dimensions=embedding.dimensions,
@@ -300,9 +213,7 @@ def index_of_bundle(bundle: PolicyBundle, embedding: Embedding) -> ShardIndex:
         tenant_codes=bytes(owners) if len(tenants) <= 256 else array("i", owners),
         tenant_values=tuple(tenants),
         tenant_constitutions=bundle.tenant_constitutions,
-        signs=signs,
-        nibbles=nibbles,
-        search=search_blob(shards, embedding),
+        search=search,
         path_codes=[paths.setdefault(shard.rule.path, len(paths)) for shard in shards],
         path_values=tuple(paths),
     )
@@ -316,6 +227,7 @@ def index_of_store(store: ShardStore) -> ShardIndex:
     owners = store.codes("tenant")
     dated = sorted({*_filled(store, "active_from"), *_filled(store, "active_until")})
     overrides = _filled(store, "overrides")
+    many = store.n_shards >= INT8_FROM_ROWS and len(store.rows_i8) > 0
     quantized = (store.rows_i8, store.scales, store.error_bounds, store.mean)
     return ShardIndex(
         rows=store.vectors,
@@ -329,12 +241,10 @@ def index_of_store(store: ShardStore) -> ShardIndex:
         scope_values=values,
         dated=tuple(dated),
         overriding=_overriding(overrides.items()),
-        quantized=quantized if store.n_shards >= INT8_FROM_ROWS else None,
+        quantized=quantized if many else None,
         tenant_codes=bytes(owners.tolist()) if len(tenants) <= 256 else owners,
         tenant_values=tenants,
         tenant_constitutions=store.tenant_constitutions,
-        signs=store.signs if store.n_shards >= INT8_FROM_ROWS else None,
-        nibbles=store.nibbles,
         search=store.search,
         path_codes=store.codes("path"),
         path_values=store.values("path"),

@@ -308,6 +308,16 @@ MODAL: Final = re.compile(
     re.IGNORECASE,
 )
 """What a demand has and a description lacks."""
+_MODAL_SIGNS: Final = tuple(
+    "must|should|shall|never|always|avoid|ensure|require|only|prefer|cannot|use|niemals|immer|nunca|siempre|do not|"
+    "don't|don’t|may not|必须|禁止|不要|必ず".split("|")
+)
+
+
+def has_modal(text: str) -> bool:
+    """Whether `MODAL` occurs in a text; most texts without it are told by their letters alone, five times as fast."""
+    lowered = text.lower()
+    return any(sign in lowered for sign in _MODAL_SIGNS) and MODAL.search(text) is not None
 
 
 def kinds_of(file: str) -> str:

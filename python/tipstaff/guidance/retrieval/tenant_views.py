@@ -1,13 +1,11 @@
-"""What the answers of each tenant are made of: its constitution, its cards, and the floors of its rules."""
+"""What the answers of each tenant are made of: its constitution and its cards."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.retrieval.shard_index import ShardIndex
 from tipstaff.guidance.retrieval.shard_profiles import Cards
-from tipstaff.guidance.retrieval.vectors import floors_of
 from tipstaff.model import Constitution
 
 _MAX_VIEWS: Final = 256
@@ -26,15 +24,12 @@ class View(NamedTuple):
         The policy's text without shards, and what stands before them.
     cards
         Of the shards.
-    floors
-        Cosines below which the best shard has nothing to do with a task, as `floors_of` gives them.
     """
 
     constitution: Constitution
     head: str
     opening: str
     cards: Cards
-    floors: tuple[float, float]
 
 
 class Views:
@@ -44,13 +39,10 @@ class Views:
     ----------
     index
         All shards.
-    embedding
-        Has the floors.
     """
 
-    def __init__(self, index: ShardIndex, embedding: Embedding) -> None:
+    def __init__(self, index: ShardIndex) -> None:
         self._index = index
-        self._embedding = embedding
         self._known: dict[str | None, View] = {}
 
     def of(self, tenant: str | None) -> View:
@@ -71,7 +63,6 @@ class Views:
                 head,
                 f"{head}\n\n{SECTION}\n\n" if head else f"{SECTION}\n\n",
                 Cards(index.shard, constitution, index.overriding_of(tenant), index.n_shards),
-                floors_of(self._embedding, index.n_visible(tenant)),
             )
             if len(self._known) >= _MAX_VIEWS:
                 self._known.clear()

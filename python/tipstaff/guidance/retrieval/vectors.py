@@ -1,8 +1,7 @@
-"""What retrieval asks of an embedding: the vectors of shards and tasks, the boosts and the floor that suit its scores.
+"""What retrieval asks of an embedding: the vectors of shards and tasks, and the boosts that suit its scores.
 
-An embedding of another making needs `embed`, `embed_batch`, `identity` and `dimensions` alone; it may bring `boosts`,
-`floors`, `least_share` and `place_boost` of its own, and
-`rule_rows` where a rule's vector is to hold its heading.
+An embedding of another making needs `embed`, `embed_batch`, `identity` and `dimensions` alone; it may bring `boosts`
+and `place_boost` of its own, and `rule_rows` where a rule's vector is to hold its heading.
 """
 
 from __future__ import annotations
@@ -32,23 +31,6 @@ def boosts_of(embedding: Embedding) -> tuple[float, float, float]:
     return boosts
 
 
-def floors_of(embedding: Embedding, n_rules: int) -> tuple[float, float]:
-    """Return the cosines below which the best of so many rules has nothing to do with a task; 0 is no floor.
-
-    The first is for a task that shares a word with one of the best rules, the second for one that shares none.
-    """
-    floors = getattr(embedding, "floors", None)
-    if floors is None:
-        return 0.0, 0.0
-    with_words, without = floors(n_rules)
-    return float(with_words), float(without)
-
-
-def least_share_of(embedding: Embedding) -> float:
-    """Return the share of the best cosine that a rule needs to be relevant beside the best; 0 where any will do."""
-    return float(getattr(embedding, "least_share", 0.0))
-
-
 def place_boost_of(embedding: Embedding) -> float:
     """Return what a rule gains whose scope holds a place that the task names."""
     return float(getattr(embedding, "place_boost", 0.0))
@@ -70,7 +52,9 @@ def text_rows(texts: Sequence[str], embedding: Embedding, headings: Sequence[str
     rule_rows = getattr(embedding, "rule_rows", None)
     if rule_rows is not None:
         rows = rule_rows(texts, headings if headings is not None else [""] * len(texts))
-        return rows if type(embedding) is StaticEmbedding else unit_rows(rows, len(texts), embedding.dimensions)
+        if isinstance(embedding, StaticEmbedding):
+            return rows
+        return unit_rows(rows, len(texts), embedding.dimensions)
     if headings is not None:
         texts = [f"{head}: {text}" if head else text for head, text in zip(headings, texts, strict=True)]
     if type(embedding) is HashEmbedding:  # which needs no NumPy; one derived from it may do anything

@@ -7,17 +7,18 @@ import struct
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tipstaff.kernels.formats.fused import ALIGNMENT, HEAD, MAGIC
 from tipstaff.kernels.formats.lexicon import read_lexicon
+from tipstaff.kernels.plain.signs import sign_bytes, sign_products, sign_rows
 from tipstaff.kernels.plain.text import word_reader
 from tipstaff.kernels.plain.wordpiece import split_words, wordpiece_embed, wordpiece_shape
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["FusedSearch", "query_terms"]
+__all__ = ["FusedSearch", "query_terms", "sign_rows"]
 
 STOP_BIT, WEAK_BIT, VERB_BIT, ASKS_BIT, ASKS_HOW_BIT, AFTER_HOW_BIT = (1 << bit for bit in range(6))
 FIELD_SHIFT: Final = 8
@@ -130,8 +131,8 @@ class FusedSearch:
         view = memoryview(index).cast("B")
         if len(view) < HEAD.size:
             raise ValueError(_INVALID)
-        magic, size, n, d, n_terms, n_postings, n_fields, n_field_terms, *numbers = HEAD.unpack_from(view)
-        if magic != MAGIC or size != len(view) or d % 16 or not d or n_fields > _MOST_FIELDS:
+        magic, size, n, d, n_terms, n_postings, n_fields, n_field_terms, *numbers, n_signs, _ = HEAD.unpack_from(view)
+        if magic != MAGIC or size != len(view) or d % 16 or not d or n_fields > _MOST_FIELDS or n_signs not in {0, n}:
             raise ValueError(_INVALID)
         if wordpiece_shape(table)[0] != d:
             msg = f"index: expected {wordpiece_shape(table)[0]} dimensions as the table has, got {d}"
@@ -139,10 +140,11 @@ class FusedSearch:
         self._n, self._d = n, d
         self._spread, self._unknown, self._floor = numbers[0], numbers[1], numbers[2:]
         at = HEAD.size
-        parts: list[memoryview] = []
+        parts: list[memoryview[Any]] = []
         for code, count in (
             ("b", n * d), ("f", n), ("f", n), ("H", n), ("Q", n_terms), ("f", n_terms), ("I", n_terms + 1),
             ("I", n_postings), ("f", n_postings), ("f", n_fields * d), ("I", n_fields + 1), ("Q", n_field_terms),
+            ("f", d if n_signs else 0), ("f", n_signs), ("B", sign_bytes(n_signs, d)),
         ):  # fmt: skip
             at = -(-at // ALIGNMENT) * ALIGNMENT
             width = struct.calcsize(code) * count
@@ -151,7 +153,8 @@ class FusedSearch:
             parts.append(view[at : at + width].cast(code))  # type: ignore[call-overload]
             at += width
         (self._rows, self._scales, self._priors, self._intents, self._terms, self._weights, self._starts,
-         self._posting_rows, self._postings, self._fields, self._field_starts, self._field_terms) = parts  # fmt: skip
+         self._posting_rows, self._postings, self._fields, self._field_starts, self._field_terms,
+         self._mean, self._factors, self._bits) = parts  # fmt: skip
         self._n_fields = n_fields
 
     def __len__(self) -> int:
@@ -173,6 +176,7 @@ class FusedSearch:
         query_intents: int = 0,
         intent_boost: float = 0.0,
         k: int = 5,
+        candidates: int = 1024,
         isa: str | None = None,  # noqa: ARG002 - as the native one
     ) -> tuple[list[int], list[float], list[float], float]:
         """Return the k best rules for a task."""
@@ -208,15 +212,23 @@ class FusedSearch:
         rows = [row for row in range(n) if mask is None or mask[row]]
         most_words = max([3.0, *(found_words[row] for row in rows)])
         most_share = max([0.0, *(shares[row] for row in rows)])
+
+        def beside(row: int) -> float:
+            """Return what of a row's score is not meaning."""
+            score: float = 0.3 / most_words * found_words[row] + self._priors[row]
+            score += intent_boost if self._intents[row] & query_intents else 0.0
+            return score + (float(more[row]) if more is not None else 0.0)
+
+        if len(self._factors) and 8 * min(k, n) <= candidates < len(rows) and any(codes):
+            near = sign_products([scale * code for code in codes], self._mean, self._factors, self._bits)
+            rows = sorted(sorted(rows, key=lambda row: -near[row] - beside(row))[:candidates])
         entries: list[tuple[float, int, float]] = []
         nearest = 0.0
         for row in rows:
             product = sum(map(int.__mul__, self._rows[row * d : (row + 1) * d], codes))
             meaning = self._scales[row] * scale * product
             nearest = max(nearest, meaning)
-            score = meaning + 0.3 / most_words * found_words[row] + self._priors[row]
-            score += intent_boost if self._intents[row] & query_intents else 0.0
-            entries.append((-score - (more[row] if more is not None else 0.0), row, meaning))
+            entries.append((-meaning - beside(row), row, meaning))
         entries = sorted(entries)[:k]
         features = (
             nearest / self._spread, most_share / (mass + 1e-9), min(3.0, sum(read.fields)), float(read.asks),
