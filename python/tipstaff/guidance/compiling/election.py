@@ -68,14 +68,14 @@ def elect(rules: Sequence[GuidanceRule], max_lines: int, in_force: Sequence[bool
     for place, rule in enumerate(rules):
         folder = folder_scope(rule)
         sizes[folder] = sizes.get(folder, 0) + 1
-        if not in_force[place]:
+        if not in_force[place] or not (rule.is_constitution or rule.is_generated_id):
             continue
         points = emphasis(rule).points
         if rule.is_constitution:
             points += ENOUGH if rule.is_generated_id else WRITTEN_ID
             entries.setdefault(folder, []).append(_Entry(rule.priority, points, place, True))
-        elif points >= PLAIN and rule.is_generated_id and rule.source != "local":
-            # Whoever gives ids says what belongs to the constitution.
+        elif points >= PLAIN and rule.source != "local":
+            # Whoever gives ids says what belongs to the constitution; of the others those that are put strongly do.
             priority = rule.priority + CONSTITUTION_BOOST
             entries.setdefault(folder, []).append(_Entry(priority, points, place, False))
     elected: set[int] = set()
