@@ -89,7 +89,7 @@ class ItemReader(ParagraphReader):
                 if rule_id is None and not says_something(words) and not directs(words):
                     return
         labels = self._labels(block.parent, item=True, explicit=rule_id is not None)
-        if rule_id is None and not NO_WORDS.sub("", words) and len(labels) == 0:
+        if rule_id is None and len(labels) == 0 and not NO_WORDS.sub("", words):
             self._say("TS210", start, end)
             return
         if (before := self._former) is not None and before[0] == block.parent and refers_back(words):

@@ -136,9 +136,11 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
     words
         The item's own.
     """
+    if not labels:
+        return []
     kept: list[Label] = []
     named = False  # whether a heading nearer than the next one says what it is about
-    near = _stems(_CODE.sub(" ", words))
+    near: set[str] | None = None  # stems of what is said below, once a topic asks for them
     below = words.casefold()
     for label in reversed(labels):
         stays = label.negative or (label.deciding and lists_mistakes(label.text))
@@ -152,11 +154,15 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
             if not label.deciding and (named or not label.telling):
                 continue
             named = True
-            own = _stems(label.text)
-            if not label.deciding and ((own and own <= near) or len(near) > ENOUGH_STEMS):
-                continue
+            if not label.deciding:
+                own = _stems(label.text)
+                if near is None:
+                    near = _stems(" ".join((_CODE.sub(" ", words), *(one.text for one in kept))))
+                if (own and own <= near) or len(near) > ENOUGH_STEMS:
+                    continue
         kept.append(label)
-        near |= _stems(label.text)
+        if near is not None:
+            near |= _stems(label.text)
         below = f"{label.text.casefold()}\n{below}"
     return kept[::-1]
 
