@@ -290,7 +290,7 @@ VERIFIERS: Final = _split("tests-pass; lint-clean; types-pass; contract-pass; re
 TOOLS: Final = _split("edit; bash; write; read")
 NOTES: Final = (
     "Older code does not follow all of this yet; it is brought over when it is touched.",
-    "Ask in the team channel when two of these pull in different directions.",
+    "The team channel decides where two of these pull in different directions.",
     "The examples in the handbook are kept up to date by the people on call.",
 )
 SECOND_SENTENCES: Final = (

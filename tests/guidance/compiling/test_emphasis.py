@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tipstaff import compile_guidance
-from tipstaff.guidance.compiling.emphasis import ENOUGH, emphasis
+from tipstaff.guidance.compiling.emphasis import ENOUGH, NEARLY, emphasis, may_be_strong
 from tipstaff.guidance.project import compile_repository
 
 
@@ -110,3 +110,22 @@ def test_reasons_are_given() -> None:
     first, second = compile_guidance("## Security\n- Log it\n## Use\n- NEVER commit secrets\n").constitution.rules
     assert "below the constitution heading 'Security'" in {*reasons(first), *reasons(second)}
     assert "capitals: NEVER" in {*reasons(first), *reasons(second)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- NEVER commit secrets\n",
+        "- **Never** commit\n",
+        "- Critical: keep it\n",
+        "## Golden rules\n- Never commit secrets\n",
+        "## Don't\n- commit secrets to main\n",
+        "Agents must not:\n\n- commit secrets\n",
+        "- 严禁提交密钥\n",
+        "- Never commit secrets to main\n",
+        "- Keep it small\n",
+    ],
+)
+def test_what_may_be_strong_is_never_passed_over(text: str) -> None:
+    for rule in compile_guidance(text).rules():
+        assert may_be_strong(rule) or emphasis(rule).points < NEARLY

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from tipstaff.guidance.compiling.constitution import line_tokens
-from tipstaff.guidance.compiling.emphasis import ENOUGH, MANY_RULES, MAX_PLAIN, NEARLY, PLAIN, emphasis
+from tipstaff.guidance.compiling.emphasis import ENOUGH, MANY_RULES, MAX_PLAIN, NEARLY, PLAIN, emphasis, may_be_strong
 from tipstaff.guidance.compiling.rule_maker import CONSTITUTION_BOOST
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
 from tipstaff.model import EVERYWHERE, GuidanceRule
@@ -65,17 +65,23 @@ def elect(rules: Sequence[GuidanceRule], max_lines: int, in_force: Sequence[bool
     """
     entries: dict[str, list[_Entry]] = {}
     sizes: dict[str, int] = {}
+    laws: dict[str, int] = {}
+    for rule, holds in zip(rules, in_force, strict=True):
+        if rule.is_constitution and holds:
+            laws[folder_scope(rule)] = laws.get(folder_scope(rule), 0) + 1
     for place, rule in enumerate(rules):
         folder = folder_scope(rule)
         sizes[folder] = sizes.get(folder, 0) + 1
-        if not in_force[place]:
+        if not in_force[place] or not (rule.is_constitution or rule.is_generated_id):
+            continue
+        if not rule.is_constitution and laws.get(folder, 0) >= MAX_PLAIN and not may_be_strong(rule):
             continue
         points = emphasis(rule).points
         if rule.is_constitution:
             points += ENOUGH if rule.is_generated_id else WRITTEN_ID
             entries.setdefault(folder, []).append(_Entry(rule.priority, points, place, True))
-        elif points >= PLAIN and rule.is_generated_id and rule.source != "local":
-            # Whoever gives ids says what belongs to the constitution.
+        elif points >= PLAIN and rule.source != "local":
+            # Whoever gives ids says what belongs to the constitution; of the others those that are put strongly do.
             priority = rule.priority + CONSTITUTION_BOOST
             entries.setdefault(folder, []).append(_Entry(priority, points, place, False))
     elected: set[int] = set()

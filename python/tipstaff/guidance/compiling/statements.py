@@ -122,7 +122,7 @@ def _own_words(rule: GuidanceRule) -> str:
     text = rule.text[rule.own_start :]
     if "`" in text or "](" in text or "//" in text:
         text = _LINK.sub(r"\1", _CODE.sub(_one_word, text))
-    if "-" in text or "/" in text or "." in text or "_" in text:
+    if "-" in text or "/" in text or "_" in text or "." in text.rstrip(". "):
         text = _FLAG.sub(_one_word, text)
     if rule.own_start and (negation := _prohibition(rule.text[: rule.own_start])):
         text = f"{negation}{text}"

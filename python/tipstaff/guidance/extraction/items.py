@@ -63,19 +63,20 @@ class ItemReader(ParagraphReader):
         if rule_id is not None and ends_open and block.children:
             self._absorb(index, words, start, end, rule_id)
             return
-        own = self._context(words, start, end, introduces=rule_id is None and (ends_open or is_label(words)))
-        if block.children or led:
+        introduces = rule_id is None and (ends_open or is_label(words))
+        own = self._context(words, start, end, introduces=introduces) if block.children or led else None
+        if own is not None:
             self._contexts[index] = own
         if self._led_from and self._marker(block) == self._led_from:
             self._settle_lead()
             self._led_from = ""
-        if led and block.parent < 0:
+        if led and own is not None and block.parent < 0:
             self._settle_lead()
             own.item = True
             self._lead = own
             self._led_from = self._marker(block)
             return
-        if (block.children or led) and own.introduces:
+        if own is not None and own.introduces:
             self._open.append(index)
             for extra in extras:
                 self._extra(extra, index)
@@ -88,12 +89,12 @@ class ItemReader(ParagraphReader):
                 if rule_id is None and not says_something(words) and not directs(words):
                     return
         labels = self._labels(block.parent, item=True, explicit=rule_id is not None)
-        if rule_id is None and not NO_WORDS.sub("", words) and len(labels) == 0:
+        if rule_id is None and len(labels) == 0 and not NO_WORDS.sub("", words):
             self._say("TS210", start, end)
             return
         if (before := self._former) is not None and before[0] == block.parent and refers_back(words):
-            labels.append(before[1])
-        self._former = (block.parent, own.label)
+            labels.append(self._context(*before[1:]).label)
+        self._former = (block.parent, words, start, end)
         parts: list[str] = [words]
         spans: list[tuple[int, int]] = []
         apart: list[Block] = []
@@ -106,7 +107,7 @@ class ItemReader(ParagraphReader):
                 spans.append((extra.start, extra.end))
         self._add("\n".join(parts), start, end, rule_id=rule_id, labels=labels, context=spans, item=True)
         if apart:
-            self._contexts[index] = own
+            self._contexts[index] = own or self._context(words, start, end, introduces=introduces)
             for extra in apart:
                 self._extra(extra, index)
 

@@ -69,6 +69,8 @@ class Label(msgspec.Struct, gc=False):
         Whether what is below it is not to be done.
     deciding
         Whether what is below it means something else without it: a ban, a condition.
+    telling
+        Whether it is a heading that names a topic.
     used
         Whether a rule took it up.
     """
@@ -79,6 +81,7 @@ class Label(msgspec.Struct, gc=False):
     topic: bool = False
     negative: bool = False
     deciding: bool = False
+    telling: bool = True
     used: bool = False
 
 
@@ -96,7 +99,8 @@ def label_of(text: str, start: int, end: int, *, topic: bool = False) -> Label:
     """
     deciding = decides(text) or is_condition(text)
     negative = is_negative_heading(text) if topic else ends_negative(text)
-    return Label(text, start, end, topic=topic, negative=negative, deciding=deciding)
+    telling = not topic or names_topic(text)
+    return Label(text, start, end, topic=topic, negative=negative, deciding=deciding, telling=telling)
 
 
 def names_column(header: str) -> bool:
@@ -132,12 +136,14 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
     words
         The item's own.
     """
+    if not labels:
+        return []
     kept: list[Label] = []
     named = False  # whether a heading nearer than the next one says what it is about
-    near = _stems(_CODE.sub(" ", words))
+    near: set[str] | None = None  # stems of what is said below, once a topic asks for them
     below = words.casefold()
     for label in reversed(labels):
-        stays = label.negative or lists_mistakes(label.text)
+        stays = label.negative or (label.deciding and lists_mistakes(label.text))
         if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding):
             continue
         if label.negative and (
@@ -145,14 +151,18 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
         ):
             continue  # "Don't: Never ..." and "Don't: Ask first ..." would say something else
         if label.topic and not label.negative:
-            if not label.deciding and (named or not names_topic(label.text)):
+            if not label.deciding and (named or not label.telling):
                 continue
             named = True
-            own = _stems(label.text)
-            if not label.deciding and ((own and own <= near) or len(near) > ENOUGH_STEMS):
-                continue
+            if not label.deciding:
+                own = _stems(label.text)
+                if near is None:
+                    near = _stems(" ".join((_CODE.sub(" ", words), *(one.text for one in kept))))
+                if (own and own <= near) or len(near) > ENOUGH_STEMS:
+                    continue
         kept.append(label)
-        near |= _stems(label.text)
+        if near is not None:
+            near |= _stems(label.text)
         below = f"{label.text.casefold()}\n{below}"
     return kept[::-1]
 

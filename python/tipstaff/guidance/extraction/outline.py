@@ -48,7 +48,7 @@ class ExtractionState:
         self._former_lead: Label | None = None  # of the list right above a paragraph
         self._bold: Context | None = None  # a bold line above paragraphs and a list
         self._bold_listed = False
-        self._former: tuple[int, Label] | None = None  # the item before, and its parent
+        self._former: tuple[int, str, int, int] | None = None  # the item before: its parent, words and place
         self._led_from = ""  # the marker of the item that introduces the list after it
         self._title = title_of(parsed.blocks)
         self._has_sections = sum(block.kind == "heading" and block.level == 2 for block in parsed.blocks) > 1
