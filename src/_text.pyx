@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
-"""Words of texts: what a lexicon says of them, and which texts say nearly the same or the opposite."""
+"""Texts: what a lexicon says of their words, which are alike or opposite, and pieces joined with one copy."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -14,6 +14,13 @@ cdef extern from "buffers.hpp" namespace "tipstaff":
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+    object PyUnicode_New(Py_ssize_t size, Py_UCS4 maxchar)
+    Py_ssize_t PyUnicode_CopyCharacters(
+        object to, Py_ssize_t to_start, object source, Py_ssize_t start, Py_ssize_t how_many
+    ) except -1
+    Py_UCS4 PyUnicode_MAX_CHAR_VALUE(object)
+    object PyUnicode_Substring(object, Py_ssize_t start, Py_ssize_t end)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
 
 cdef extern from "tipstaff/similarity/jaccard.hpp" namespace "tipstaff" nogil:
     cdef struct JaccardPair:
@@ -259,3 +266,67 @@ def alike_texts(lexicon, offsets, data, double threshold, Py_ssize_t max_words, 
         )
     cdef size_t i
     return [(pairs[i].first, pairs[i].second) for i in range(pairs.size())], result.status == JaccardStatus.complete
+
+
+def join_pieces(list pieces not None):
+    """Join pieces of texts.
+
+    Parameters
+    ----------
+    pieces
+        Triples (text, start, end): the half-open range of code points of `text` that is wanted.
+
+    Returns
+    -------
+    str
+        The pieces, one after another.
+
+    Raises
+    ------
+    ValueError
+        If a range does not lie within its text.
+
+    Notes
+    -----
+    Of ASCII texts each character is copied once, into its final place; what is cut from other texts is copied twice,
+    since how wide its characters are is only known then.
+    """
+    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t start
+    cdef Py_ssize_t end
+    cdef Py_ssize_t size
+    cdef Py_UCS4 widest = 127
+    cdef Py_UCS4 most
+    cdef list parts = []
+    cdef str text
+    for item in pieces:
+        text, start, end = item
+        if text is None:
+            raise ValueError("a piece needs a text, got None")
+        size = PyUnicode_GET_LENGTH(text)
+        if not 0 <= start <= end <= size:
+            raise ValueError(f"a piece from {start} to {end} is outside a text of {size} characters")
+        if start == end:
+            continue
+        most = PyUnicode_MAX_CHAR_VALUE(text)
+        if most > 127 and (start > 0 or end < size):
+            text = <str> PyUnicode_Substring(text, start, end)
+            most = PyUnicode_MAX_CHAR_VALUE(text)
+            end -= start
+            start = 0
+        if most > widest:
+            widest = most
+        total += end - start
+        parts.append((text, start, end))
+    if total == 0:
+        return ""
+    if len(parts) == 1:
+        text, start, end = parts[0]
+        return text[start:end]
+    out = PyUnicode_New(total, widest)
+    cdef Py_ssize_t at = 0
+    for item in parts:
+        text, start, end = item
+        PyUnicode_CopyCharacters(out, at, text, start, end - start)
+        at += end - start
+    return out

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "real_paths.hpp"
 #include "threads.hpp"
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/tree/files.hpp"
@@ -80,7 +81,10 @@ inline void judge(const Image& image, const Settings& settings, const Call& call
   std::size_t longest = 0;
   for (std::uint32_t i = 0; i < event.field_count; ++i)
     if (event.fields[i].text.size() > longest) longest = event.fields[i].text.size();
-  evaluate(image, settings, event, call.place->surroundings(), room.tree(longest), flow, verdict, trace);
+  Surroundings around = call.place->surroundings();
+  RealPaths real_paths;
+  real_paths.serve(&around);
+  evaluate(image, settings, event, around, room.tree(longest), flow, verdict, trace);
 }
 
 // What many calls came to: the findings of call i are found[begin[i] ... begin[i + 1]).

@@ -260,12 +260,7 @@ cdef extern from "gate_watch.hpp" namespace "tipstaff::gate" nogil:
         bint is_clean(string_view) noexcept
         bint is_clean_pair(string_view, string_view) noexcept
 
-cdef extern from *:
-    """
-    static inline bool names_directory(std::string_view name) {
-      return name == "cwd" || name == "workdir" || name == "working_directory" || name == "dir_path";
-    }
-    static inline bool is_former_field(std::string_view name) { return name == "old_string" || name == "old_str" || name == "oldstring"; }
-    """
-    bint names_directory(string_view) noexcept nogil
-    bint is_former_field(string_view) noexcept nogil
+cdef extern from "call_columns.hpp" namespace "tipstaff::gate" nogil:
+    void decide_calls(const Image&, const Settings&, const vector[string_view]&, const vector[string_view]&, const CPlace&, const SecretWatch*, uint32_t, unsigned char*) except +
+    bint names_directory(string_view) noexcept
+    bint is_former_field(string_view) noexcept

@@ -21,9 +21,7 @@ static std::string read_file(const char* path) {
 
 static std::string shipped_table() {
   if (const char* path = std::getenv("TIPSTAFF_TABLE")) return read_file(path);
-  const std::string here = __FILE__;
-  const std::size_t root = here.rfind("native/fuzz/");
-  return read_file((here.substr(0, root) + "python/tipstaff/gates/packs/secrets/table.bin").c_str());
+  return read_file(TIPSTAFF_SOURCE_DIR "/python/tipstaff/gates/packs/secrets/table.bin");
 }
 
 // Aborts if a finder of this machine finds anything else in a text.

@@ -21,8 +21,7 @@ constexpr std::size_t kRememberedBytes = 1024;
 // Whether the host hands the model what the hook says at this event.
 bool is_heard(const HookEvent& event) noexcept {
   if (event.phase == Phase::session_start) return event.host != Host::unknown;
-  return event.phase == Phase::prompt &&
-         (event.host == Host::claude || event.host == Host::codex || event.host == Host::gemini);
+  return event.phase == Phase::prompt && event.host != Host::cursor && event.host != Host::unknown;
 }
 
 std::uint32_t day_of(std::uint64_t now_s) noexcept {  // 20261231, by the civil calendar (H. Hinnant's algorithm)

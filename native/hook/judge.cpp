@@ -15,6 +15,7 @@
 #include "tipstaff/hook/guidance.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/redaction.hpp"
+#include "tipstaff/hook/registrations.hpp"
 #include "tipstaff/hook/reply.hpp"
 #include "tipstaff/hook/pruning.hpp"
 #include "tipstaff/hook/run.hpp"
@@ -274,6 +275,14 @@ void before_tool(const HookEvent& event, const Situation& situation, gate::Tree&
   around.state = situation.state->view();
   around.program = situation.program;
   around.follows_links = true;
+  around.typed_later = event.host == Host::codex;  // its write_stdin is shown to no hook
+  for (std::uint32_t i = 0; i < event.field_count; ++i) {
+    if (event.fields[i].text.find("stash") == std::string_view::npos) continue;
+    const registrations::Unsaved unsaved = registrations::unsaved(situation.repository);
+    around.stash_takes_changed = unsaved.changed;
+    around.stash_takes_untracked = unsaved.untracked;
+    break;
+  }
   judgement->files.open(&around);
   gate::Event call;
   call.tool = event.tool.empty() ? std::string_view("Shell") : event.tool;
@@ -330,6 +339,12 @@ void gather(const Json& json, std::uint32_t index, Writer& out) noexcept {
   for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next) gather(json, i, out);
 }
 
+// What of a result Copilot hands to the model: its own events and those in Claude Code's words name it differently.
+std::uint32_t copilot_text(const Json& json, std::uint32_t output) noexcept {
+  const std::uint32_t found = json.find(output, "textResultForLlm");
+  return found != kNoNode ? found : json.find(output, "text_result_for_llm");
+}
+
 // Masks the secrets of what a tool gave, in the words of each host: as the tool's own output where it takes one, else as
 // the text that stands in its place, else as a note beside it.
 void after_tool(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
@@ -364,7 +379,7 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
     reply.replacement = out.view();
     return;
   }
-  const std::uint32_t text = json.find(event.output, "textResultForLlm");
+  const std::uint32_t text = copilot_text(json, event.output);
   if (event.host == Host::copilot && text != kNoNode) {
     out.raw("{\"resultType\":\"success\",\"textResultForLlm\":");
     write_json(json, text, out);
@@ -374,6 +389,38 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   }
   if (out.full()) return withhold(event, json, &reply);
   reply.output = out.view();
+}
+
+// A tool that failed: hosts hand its text to the model as it is. The model is told not to repeat what is secret in it.
+void failed_tool(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
+  gate::Settings settings;
+  settings.config = situation.image->config;
+  if (event.output == kNoNode || !settings.on(gate::Gate::secrets)) return;
+  Redaction& redaction = judgement->redaction;
+  if (!redaction.open(situation.secrets, situation.own_secrets)) return;
+  if (redaction.mask_all(*situation.json, event.output, {}, false) == 0) return;
+  judgement->secrets = redaction.distinct();
+  Writer reason(judgement->reason, Judgement::kReasonBytes);
+  reason.raw("tipstaff found ").number(judgement->secrets).raw(judgement->secrets == 1 ? " secret" : " secrets");
+  reason.raw(" in the output of this call, which failed; this host does not let it be masked. Do not repeat it anywhere, "
+             "and tell the person that it should be changed.");
+  judgement->reply.decision = Decision::warn;
+  judgement->reply.reason = judgement->reply.context = reason.view();
+}
+
+// The rules; and where a host was registered for this repository and is no more, that.
+void session_start(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
+  Writer out(judgement->context, sizeof judgement->context);
+  Writer reason(judgement->reason, Judgement::kReasonBytes);
+  reason.raw("tipstaff was registered for this repository and is not any more: ");
+  if (registrations::lost(*situation.state, situation.repository, reason) != 0) {
+    reason.raw(". Sessions of such a host are not judged; a person runs `tipstaff install` for it, and commits the file.");
+    judgement->reply.decision = Decision::warn;
+    judgement->reply.reason = reason.view();
+    out.raw(reason.view()).raw("\n\n");
+  }
+  guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
+  judgement->reply.context = out.view();
 }
 
 }  // namespace
@@ -396,7 +443,7 @@ void withhold(const HookEvent& event, const Json& json, Reply* reply) noexcept {
       reply->output = "\"[withheld by tipstaff: not searched for secrets]\"";
       return;
     case Host::copilot:
-      if (json.find(event.output, "textResultForLlm") != kNoNode) {
+      if (judging::copilot_text(json, event.output) != kNoNode) {
         reply->output = "{\"resultType\":\"success\",\"textResultForLlm\":\"[withheld by tipstaff: not searched for secrets]\"}";
         return;
       }
@@ -412,7 +459,10 @@ void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree,
   switch (event.phase) {
     case Phase::before_tool:
     case Phase::permission: return judging::before_tool(event, situation, tree, judgement);
-    case Phase::session_start: pruning::prune(*situation.state, situation.now_s); [[fallthrough]];
+    case Phase::session_start:
+      pruning::prune(*situation.state, situation.now_s);
+      judging::session_start(event, situation, judgement);
+      break;
     case Phase::prompt: {
       Writer out(judgement->context, sizeof judgement->context);
       guidance::answer(event, *situation.state, situation.repository, situation.now_s, out);
@@ -420,6 +470,7 @@ void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree,
       break;
     }
     case Phase::after_tool: judging::after_tool(event, situation, judgement); break;
+    case Phase::failed_tool: judging::failed_tool(event, situation, judgement); break;
     default: break;
   }
   if (judgement->redaction.open(situation.secrets, situation.own_secrets))

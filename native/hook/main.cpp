@@ -1,6 +1,6 @@
 // tipstaff-hook: one event on standard input, the host's reply on standard output. No interpreter starts.
 //
-//   tipstaff-hook [--host claude|codex|gemini|cursor|copilot] [--event NAME] [--unattended] [--version]
+//   tipstaff-hook [--host claude|codex|gemini|cursor|copilot|qwen|opencode] [--event NAME] [--unattended] [--version]
 //
 // It never answers with silence where it could not judge: without a policy, with a damaged one, with an event that it
 // cannot read or after 200 ms, the policy's on_error decides, and the reason says so.
@@ -25,6 +25,7 @@
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/judge.hpp"
+#include "tipstaff/hook/registrations.hpp"
 #include "tipstaff/hook/reply.hpp"
 #include "tipstaff/hook/state.hpp"
 #include "tipstaff/hook/worker.hpp"
@@ -103,7 +104,7 @@ int usage(std::string_view wrong) noexcept {
   put(STDERR_FILENO, "tipstaff-hook: ");
   put(STDERR_FILENO, wrong);
   put(STDERR_FILENO,
-      "; usage: tipstaff-hook [--host claude|codex|gemini|cursor|copilot] [--event NAME] [--unattended] < EVENT\n");
+      "; usage: tipstaff-hook [--host claude|codex|gemini|cursor|copilot|qwen|opencode] [--event NAME] [--unattended] < EVENT\n");
   return 2;  // every host takes 2 for a refusal: a wrong registration shows at once
 }
 
@@ -141,7 +142,7 @@ void assume(const Options& options) noexcept {
   event.host = options.host;
   event.phase = options.event.empty() ? Phase::before_tool : events::phase_of(options.event);
   event.name = !options.event.empty() ? options.event : options.host == Host::gemini ? "BeforeTool" : "PreToolUse";
-  event.can_ask = options.host != Host::codex && options.host != Host::cursor && options.host != Host::gemini;
+  event.can_ask = can_ask(options.host) && options.host != Host::cursor;
   event.camel = options.host == Host::copilot;
 }
 
@@ -257,7 +258,8 @@ std::string_view folder_of_call(std::string_view cwd, std::string_view named, ch
 // Where the policy is looked for: the project that the host says it works in, since a call may have left it.
 std::string_view project_folder(Host host, std::string_view cwd, char* memory, std::size_t room) noexcept {
   const char* const name = host == Host::claude ? "CLAUDE_PROJECT_DIR" : host == Host::cursor ? "CURSOR_PROJECT_DIR"
-                           : host == Host::gemini ? "GEMINI_PROJECT_DIR" : nullptr;
+                           : host == Host::gemini ? "GEMINI_PROJECT_DIR" : host == Host::copilot ? "COPILOT_PROJECT_DIR"
+                           : host == Host::qwen ? "QWEN_PROJECT_DIR" : nullptr;
   if (name != nullptr) {
     const std::string_view project = environment(name);
     if (!project.empty() && project[0] == '/') return project;
@@ -283,6 +285,12 @@ int judge_call(const void* stack_end) noexcept {
   const std::string_view cwd = event.cwd.empty() || event.cwd[0] != '/' ? std::string_view{} : event.cwd;
   const std::string_view work = project_folder(event.host, cwd, here, sizeof here);
   const std::string_view project = repository_of(work);
+  // Claude Code's registration, started by Copilot (without its arguments): one answer to each call is enough.
+  if (call.read && call.options.host == Host::unknown && event.host == Host::copilot && !event.camel &&
+      environment("COPILOT_CLI") == "1" && registrations::copilot_has_own(project)) {
+    answer(0, {}, {});
+    return 0;
+  }
   Policy policy;
   policy.open(state, project);
   gate::Image built_in;

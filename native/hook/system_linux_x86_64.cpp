@@ -408,7 +408,7 @@ char* getenv(const char* name) noexcept {
 namespace std {
 
 // What a header calls where a text is cut outside its borders: the signal's handler answers the host.
-[[noreturn]] void __throw_out_of_range_fmt(const char*, ...) {
+__attribute__((noreturn)) void __throw_out_of_range_fmt(const char*, ...) {
   call(kill_call, call(getpid_call), SIGABRT);
   _exit(2);
 }

@@ -15,10 +15,12 @@ import msgspec
 from tipstaff.globs import split_scopes
 
 _LENIENT: Final = re.compile(
-    r"^(?P<key>globs|applyTo|paths|description)[ \t]*:[ \t]+(?P<value>[^\s\"'\[|>#&][^\n]*?)[ \t]*$", re.MULTILINE
+    r"^(?P<key>globs|applyTo|paths|fileMatchPattern|description)[ \t]*:[ \t]+(?P<value>[^\s\"'\[|>#&][^\n]*?)[ \t]*$",
+    re.MULTILINE,
 )
 _LENIENT_ITEM: Final = re.compile(r"^(?P<dash>[ \t]*-[ \t]+)(?P<value>[*{!@%`][^\n]*?)[ \t]*$", re.MULTILINE)
-_SCOPE_KEYS: Final = ("paths", "globs", "applyTo")
+_SCOPE_KEYS: Final = ("paths", "globs", "applyTo", "fileMatchPattern")
+"""Of Claude Code, of Cursor, Windsurf, Continue and others, of Copilot, of Kiro."""
 
 
 class FrontMatter(msgspec.Struct, frozen=True, gc=False):

@@ -237,7 +237,8 @@ class Relation(Record, frozen=True, kw_only=True, gc=False):
     """Two rules that say the same, nearly the same, or the opposite."""
 
     kind: str
-    """``duplicate``, ``near-duplicate`` or ``contradiction``."""
+    """``duplicate``, ``near-duplicate``, ``contradiction`` (only one of them is given), ``conflict`` (they cannot both
+    be followed; both are given, with a note) or ``possible-conflict`` (perhaps not; likewise)."""
     left: str
     right: str
     similarity: float

@@ -135,6 +135,6 @@ def test_rules_without_room_in_the_constitution_are_counted(tmp_path: Path, caps
     rules = "".join(f"- Never open port {9000 + number} to everybody\n" for number in range(80))
     (tmp_path / "CLAUDE.md").write_text(f"## Security\n{rules}", encoding="utf-8")
     main(["compile", str(tmp_path)])
-    assert "80 constitution (22 without room), 0 task-scoped" in capsys.readouterr().out
+    assert "80 constitution (42 without room), 0 task-scoped" in capsys.readouterr().out
     main(["lint", str(tmp_path), "--ignore", "TS401"])
-    assert "80 constitution (22 without room), 0 task-scoped" in capsys.readouterr().out
+    assert "80 constitution (42 without room), 0 task-scoped" in capsys.readouterr().out

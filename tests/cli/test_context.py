@@ -8,7 +8,7 @@ import pytest
 
 from tests.context.requests import request
 from tipstaff.cli import exits, main
-from tipstaff.cli.commands.context import bar, short
+from tipstaff.cli.context_text import bar, short
 from tipstaff.cli.output import Painter
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 
@@ -61,13 +61,14 @@ def test_colours_follow_the_pressure(capsys: Capture, project: Path, monkeypatch
         lambda: Painter("always"),
     )
     text = run(capsys, project, "list")
-    assert "\x1b[33mhigh\x1b[0m" in text
+    assert "\x1b[33m█" in text
     SnapshotFolder.of_project(project).record(request(live=None, message_tokens=1_000))
     text = run(capsys, project, "list")
-    assert "\x1b[32mlow\x1b[0m" in text
+    assert "\x1b[32m█" in text or "\x1b[32m░" in text
+    assert "pressure=low" in text
     assert "estimated" in text
     SnapshotFolder.of_project(project).record(request(live=None, message_tokens=126_000))
-    assert "\x1b[31mcritical\x1b[0m" in run(capsys, project, "list")
+    assert "\x1b[31m█" in run(capsys, project, "list")
 
 
 def test_list_as_json(capsys: Capture, project: Path) -> None:
@@ -83,7 +84,7 @@ def test_list_as_json(capsys: Capture, project: Path) -> None:
 
 def test_detail_shows_why_and_what_is_gone(capsys: Capture, project: Path) -> None:
     text = run(capsys, project, "detail", "memory:Workspace Memory")
-    assert "Boost      +10 of 16 for symbol by StreamingLoop" in text
+    assert "Boost         +10 of 16 for symbol by StreamingLoop" in text
     assert "Cut        " in text
     assert "section-cap, 2,000 were allowed" in text
     assert "Workspace facts." in text
@@ -167,3 +168,75 @@ def test_short_numbers(number: int, words: str) -> None:
 
 def test_bars() -> None:
     assert [bar(share) for share in (-1, 0, 0.46, 1, 7)] == ["░" * 10, "░" * 10, "█████░░░░░", "█" * 10, "█" * 10]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("command", [["list"], ["detail", "git"], ["diff"], ["course"]])
+def test_lines_fit_the_terminal_and_break_between_words(
+    command: list[str], columns: int, capsys: Capture, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded(project)
+    wide = run(capsys, project, *command).split()
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = run(capsys, project, *command)
+    assert max(map(len, text.splitlines())) <= columns
+    if command != ["course"] and columns > 60:
+        assert sorted(text.split()) == sorted(wide)
+
+
+def recorded(project: Path) -> None:
+    """Record a course of 300 calls, three of which broke the cache."""
+    from tipstaff.context.session import course_file
+    from tipstaff.context.session.course import CallReport
+
+    folder = SnapshotFolder.of_project(project)
+    for number in range(1, 301):
+        tokens = 10_000 + 400 * (number % 100)
+        broken = "summarized" if number % 100 == 0 else ""
+        report = CallReport(
+            number=number,
+            tokens=tokens,
+            measured=True,
+            prefix_tokens=0 if broken else tokens - 400,
+            cached_tokens=0 if broken else tokens - 400,
+            cost=float(tokens if broken else tokens // 8),
+            broken_by=broken,
+            break_cost=9_000.0 if broken else 0.0,
+            saved_tokens=39_600 if broken else 0,
+        )
+        course_file.append(folder, "s1", report, 60_000, 4_000, "anthropic")
+
+
+def test_the_course_of_a_session(capsys: Capture, project: Path, tmp_path: Path) -> None:
+    recorded(project)
+    picture = tmp_path / "course.svg"
+    text = run(capsys, project, "course", "-o", str(picture))
+    for words in ("300 with anthropic, 300 measured", "Compactions   3", "call 200      summarized: cost 9.0K"):
+        assert words in text
+    assert text.count("▲") == 4  # three and the legend
+    assert picture.read_text(encoding="utf-8").count("<g><title>") == 300
+    found = document(capsys, project, "course")
+    assert found["compactions"] == 3
+    assert len(found["course"]["calls"]) == 300
+    assert found["tokens"] == sum(call["tokens"] for call in found["course"]["calls"])
+    # A call that was being written when the power went is not counted.
+    file = SnapshotFolder.of_project(project).folder_of("s1") / "course.jsonl"
+    file.write_bytes(file.read_bytes()[:-20])
+    assert len(document(capsys, project, "course")["course"]["calls"]) == 299
+    file.write_bytes(b"{}\n")
+    assert main(["context", "course", "--dir", str(project)]) != exits.OK
+    assert "not a course" in capsys.readouterr().err
+
+
+def test_a_course_that_was_not_recorded(capsys: Capture, project: Path) -> None:
+    assert main(["context", "course", "--dir", str(project), "--session", "s9"]) != exits.OK
+    assert "the course of session 's9' has not been recorded" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "room", "short_form"), [("memory:soul", 20, "memory:soul"), ("rules:one/two", 8, "rule…two")]
+)
+def test_a_long_name_keeps_its_beginning_and_its_end(name: str, room: int, short_form: str) -> None:
+    from tipstaff.cli.context_text import shortened
+
+    assert shortened(name, room) == short_form

@@ -15,9 +15,12 @@ import pytest
 
 from tests.hook.running import Bench, default_image, program
 from tipstaff.gates.image.policy_file import write_policy
+from tipstaff.hosts import host_named
+from tipstaff.hosts.codex import trust_hash, trust_key
+from tipstaff.hosts.installation import read_settings
 
 TIPSTAFF = [sys.executable, "-c", "import sys; from tipstaff.cli import main; sys.exit(main())"]
-HOSTS = ("claude", "codex", "gemini", "cursor", "copilot")
+HOSTS = ("claude", "codex", "gemini", "cursor", "copilot", "qwen", "opencode")
 
 
 @pytest.fixture
@@ -51,22 +54,27 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(bench: Bench) -> Non
 
 def test_install_twice_and_uninstall(bench: Bench) -> None:
     foreign = '{\n  "mine": 1\n}\n'
-    (bench.repository / ".gemini").mkdir()
-    (bench.repository / ".gemini" / "settings.json").write_text(foreign)
+    (bench.home / ".gemini").mkdir()
+    (bench.home / ".gemini" / "settings.json").write_text(foreign)
     before = settings(bench)
     first = json.loads(tipstaff(bench, "install", "--host", "all", "--json").stdout)
     assert Path(first["program"]).is_absolute()
-    assert [one["changed"] for one in first["settings"]] == [True] * 5
+    assert [one["changed"] for one in first["settings"]] == [True] * len(HOSTS)
+    # Copilot and Gemini CLI do not run the hooks of folders that nobody has trusted.
+    homes = {one["host"] for one in first["settings"] if Path(one["path"]).is_relative_to(bench.home)}
+    assert homes == {"copilot", "gemini"}
     assert len(first["policies"]) == 2
     for policy in first["policies"]:
         assert Path(policy).stat().st_mode & 0o077 == 0
     installed = settings(bench)
     second = json.loads(tipstaff(bench, "install", "--host", "all", "--json").stdout)
-    assert [one["changed"] for one in second["settings"]] == [False] * 5
+    assert [one["changed"] for one in second["settings"]] == [False] * len(HOSTS)
     assert settings(bench) == installed
     done = tipstaff(bench, "uninstall", "--host", "all")
     assert done.returncode == 0
     assert settings(bench) == before
+    assert (bench.home / ".gemini" / "settings.json").read_text() == foreign
+    assert not (bench.home / ".copilot" / "hooks").exists()
 
 
 def test_one_file_that_cannot_be_read_stops_the_whole(bench: Bench) -> None:
@@ -101,12 +109,57 @@ def register(bench: Bench, host: str = "all") -> None:
     done = tipstaff(bench, "install", "--host", host, "--json")
     assert done.returncode == 0, done.stderr
     installed = json.loads(done.stdout)["program"]
-    for path in bench.repository.rglob("*.json"):
+    for one in json.loads(done.stdout)["settings"]:
+        path = Path(one["path"])
         path.write_text(path.read_text().replace(installed, str(program())))
+
+
+def trust_codex(bench: Bench) -> None:
+    """Say yes to the project and each hook, as a person does in Codex."""
+    codex = host_named("codex")
+    path = bench.repository / ".codex" / "hooks.json"
+    settings = read_settings(path)
+    assert settings is not None
+    lines = [f"[projects.{json.dumps(str(bench.repository))}]", 'trust_level = "trusted"']
+    for one in codex.registered(settings):
+        lines += [f"[hooks.state.{json.dumps(trust_key(path, one))}]", f'trusted_hash = "{trust_hash(one)}"']
+    (bench.home / ".codex").mkdir(exist_ok=True)
+    (bench.home / ".codex" / "config.toml").write_text("\n".join(lines))
+
+
+def test_doctor_finds_hooks_that_nobody_trusts(bench: Bench) -> None:
+    register(bench)
+    done = tipstaff(bench, "doctor", "--host", "codex")
+    assert done.returncode == 1
+    assert "nobody has trusted it there; open Codex in this folder and trust it in /hooks" in done.stdout
+    for host in ("copilot", "gemini"):
+        assert tipstaff(bench, "doctor", "--host", host).returncode == 0
+        assert tipstaff(bench, "uninstall", "--host", host).returncode == 0
+        assert tipstaff(bench, "install", "--host", host, "--project").returncode == 0
+        done = tipstaff(bench, "doctor", "--host", host)
+        assert done.returncode == 1
+        assert f"`tipstaff install --host {host} --user` registers it for every folder" in done.stdout
+
+
+def test_a_lost_registration_is_noticed(bench: Bench) -> None:
+    register(bench)
+    (bench.repository / ".claude" / "settings.json").unlink()
+    done = tipstaff(bench, "doctor", "--host", "claude")
+    assert done.returncode == 1
+    assert "is not any more: run `tipstaff install --host claude` again" in done.stdout
+    started = bench.run(bench.claude("", hook_event_name="SessionStart", source="startup"), "--host", "codex").reply()
+    told = started["hookSpecificOutput"]["additionalContext"]
+    assert "not any more: claude (" in told
+    assert started["systemMessage"] in told
+    # Taken away by a person, it is not missed.
+    (bench.repository / ".claude" / "settings.json").write_text("{}")
+    assert tipstaff(bench, "uninstall", "--host", "all").returncode == 0
+    assert "not any more" not in tipstaff(bench, "doctor").stdout
 
 
 def test_doctor_finds_all_well(bench: Bench) -> None:
     register(bench)
+    trust_codex(bench)
     done = tipstaff(bench, "doctor", "--json")
     report = json.loads(done.stdout)
     assert report["well"], report
@@ -120,7 +173,8 @@ def test_doctor_finds_all_well(bench: Bench) -> None:
     assert outcomes["codex"]["confirm"] == "stopped"
     assert outcomes["claude"]["confirm"] == "asks"
     without = {one["host"]: one["without_program"] for one in report["hosts"]}
-    assert without == {"claude": "runs", "codex": "runs", "gemini": "runs", "cursor": "stopped", "copilot": "stopped"}
+    assert without == {"claude": "runs", "codex": "runs", "gemini": "runs", "cursor": "stopped", "copilot": "stopped",
+                       "qwen": "runs", "opencode": "stopped"}  # fmt: skip
     # What was tried leaves no call that waits.
     assert not list((bench.state / "pending").iterdir())
 

@@ -28,7 +28,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_text_names_place_severity_code_message_and_fix(repository: Path, capsys: Capture) -> None:
-    assert main(["lint", str(repository)]) == exits.FINDINGS
+    assert main(["lint", str(repository), "--fail-on", "warning"]) == exits.FINDINGS
     out, err = capsys.readouterr()
     assert err == ""
     lines = out.splitlines()
@@ -51,8 +51,50 @@ def test_infos_alone_exit_with_0(repository: Path) -> None:
     assert main(["lint", str(repository), "--select", "TS7"]) == exits.OK
 
 
+def test_only_errors_fail_unless_more_is_asked_for(repository: Path) -> None:
+    assert main(["lint", str(repository)]) == exits.OK
+    assert main(["lint", str(repository), "--fail-on", "warning"]) == exits.FINDINGS
+    assert main(["lint", str(repository), "--select", "TS7", "--fail-on", "warning"]) == exits.OK
+    assert main(["lint", str(repository), "--select", "TS7", "--fail-on", "info"]) == exits.FINDINGS
+    (repository / "CLAUDE.md").write_text("@gone.md\n", encoding="utf-8")
+    assert main(["lint", str(repository)]) == exits.FINDINGS
+
+
 def test_exit_zero(repository: Path) -> None:
+    (repository / "CLAUDE.md").write_text("@gone.md\n", encoding="utf-8")
     assert main(["lint", str(repository), "--exit-zero"]) == exits.OK
+
+
+def test_infos_of_one_kind_are_one_line_for_a_file(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "CLAUDE.md").write_text("- Write clean code\n- Be careful\n- Never push\n", encoding="utf-8")
+    main(["lint", str(tmp_path)])
+    lines = [line for line in capsys.readouterr().out.splitlines() if "TS701" in line]
+    assert lines == ["CLAUDE.md:1: info TS701 2 times, as here: “Write clean code” gives nothing to check."]
+    main(["lint", str(tmp_path), "--all"])
+    assert capsys.readouterr().out.count("TS701") == 2
+
+
+def test_the_root_is_found_from_a_subfolder_as_git_does(
+    repository: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / ".git").mkdir()
+    package = repository / "packages" / "a"
+    (package / "src").mkdir(parents=True)
+    (package / "AGENTS.md").write_text("- Write clean code\n", encoding="utf-8")
+    monkeypatch.chdir(package)
+
+    def files(*options: str) -> list[str]:
+        main(["lint", "--json", *options])
+        found: list[str] = json.loads(capsys.readouterr().out)["files"]
+        return found
+
+    whole = ["CLAUDE.md", "AGENTS.md", "packages/a/AGENTS.md"]
+    assert files() == files("src") == whole
+    assert files("--root", ".") == files(".") == ["AGENTS.md"]
+    main(["lint", "--json", "--root", str(repository), str(package)])
+    document = json.loads(capsys.readouterr().out)
+    assert document["files"] == whole
+    assert {found["source"] for found in document["diagnostics"]} == {"packages/a/AGENTS.md"}
 
 
 def test_select_and_ignore_take_lists(repository: Path, capsys: Capture) -> None:
@@ -62,7 +104,7 @@ def test_select_and_ignore_take_lists(repository: Path, capsys: Capture) -> None
 
 @pytest.mark.parametrize("options", [["--json"], ["--format", "json"]])
 def test_json_is_one_document(repository: Path, capsys: Capture, options: list[str]) -> None:
-    assert main(["lint", str(repository), *options]) == exits.FINDINGS
+    assert main(["lint", str(repository), *options, "--fail-on", "warning"]) == exits.FINDINGS
     out, err = capsys.readouterr()
     document = json.loads(out)
     assert err == ""

@@ -17,8 +17,9 @@ import pytest
 import yaml
 
 from tests.review.repositories import commit, make
+from tests.review.test_running import gone
 from tipstaff.cli import main
-from tipstaff.cli.live_view import LiveView
+from tipstaff.cli.live_view import LiveView, columns, within
 from tipstaff.cli.output import Painter
 from tipstaff.review import Check
 from tipstaff.review.running.schedule import Ended
@@ -227,6 +228,39 @@ def test_a_ledger_keeps_everything_and_tells_later_reviews(folder: Path, capsys:
     assert "Functions of a.py are pure." in data["text"]
 
 
+@pytest.mark.parametrize("damage", ["damaged", "unwritable"])
+def test_a_ledger_that_cannot_be_written_costs_no_verdict(
+    folder: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    if damage == "damaged":
+        (folder / ".tipstaff/ledger.db").write_bytes(b"not a database" * 100)
+    else:
+        (folder / ".tipstaff/config.toml").write_text(
+            CONFIG + '\n[review]\nledger = "sqlite:///a.py/ledger.db"\n', encoding="utf-8"
+        )
+    code, out, err = run(capsys, "check", "--no-cache")
+    assert code == 1
+    assert "a.py:3:7" in out
+    assert err.startswith("tipstaff: warning: not recorded: ")
+    code, out, err = run(capsys, "check", "docs")
+    assert code == 4  # what passed was asked to be recorded
+    assert "1 check passed" in out
+    assert run(capsys, "size", "a.py")[0] == 4
+
+
+def test_a_relative_ledger_is_that_of_the_repository(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (folder / ".tipstaff/config.toml").write_text(
+        '[review]\nledger = "sqlite:///.tipstaff/mine.db"\n', encoding="utf-8"
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert run(capsys, "size", "--root", str(folder), "a.py")[0] == 0
+    assert (folder / ".tipstaff/mine.db").is_file()
+
+
 def test_the_story_of_the_demonstration() -> None:
     pytest.importorskip("tree_sitter_python")
     root = Path(__file__).resolve().parents[2]
@@ -281,6 +315,39 @@ def test_watching_runs_again_when_a_file_changes(folder: Path) -> None:
         finally:
             timer.cancel()
             process.kill()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a" * 12, "a" * 10),
+        ("漢字" * 9, "漢字漢字漢"),
+        ("a\tb", "a b"),
+        ("e\u0301" * 12, "e\u0301" * 10),
+        ("\0x", "\\x00x"),
+    ],
+)
+def test_a_line_of_the_live_view_fits_the_terminal(text: str, shown: str) -> None:
+    assert within(text, 10) == shown
+    assert columns(shown) <= 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_check_that_ignores_signals_ends_with_the_program(tmp_path: Path, number: int) -> None:
+    ignoring = "trap '' TERM HUP INT; sleep 60 & echo $$ $! > pid; sleep 60"
+    folder = make(tmp_path, {".tipstaff/config.toml": f'[[checks.additional]]\nname = "c"\ncommand = "{ignoring}"\n'})
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tipstaff.cli", "check"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    pid = folder / "pid"
+    deadline = time.monotonic() + 30
+    while not (pid.is_file() and pid.read_text(encoding="ascii").strip()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    child.send_signal(number)
+    child.communicate()
+    assert child.returncode == 128 + number
+    assert gone([int(word) for word in pid.read_text(encoding="ascii").split()])
 
 
 def test_the_live_view_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:

@@ -190,7 +190,7 @@ def test_four_utf16_units_are_a_token(text: str, expected: int) -> None:
 
 
 def test_a_costly_constitution_is_reported_at_the_file_that_fills_it(tmp_path: Path) -> None:
-    rules = "".join(f"- Never send the record of customer {n} abroad without consent\n" for n in range(50))
+    rules = "".join(f"- [SEC-{n:03}] Never send the record of customer {n} abroad without consent\n" for n in range(50))
     report = lint(tmp_path, {"CLAUDE.md": f"## Security\n{rules}"}, "TS403")
     assert report.constitution_tokens > CONSTITUTION_TOKENS
     (found,) = report.diagnostics

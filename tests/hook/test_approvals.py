@@ -34,7 +34,19 @@ def test_a_call_is_allowed_once(bench: Bench) -> None:
     first = bench.run(bench.claude(COMMAND), "--host", "claude")
     assert first.reply() == {"systemMessage": "A person allowed exactly this call, once."}
     assert bench.spool()[-1]["approved"] == code
-    assert bench.run(bench.claude(COMMAND), "--host", "claude").decision() == "ask"
+    assert bench.run(bench.claude(COMMAND, tool_use_id="u2"), "--host", "claude").decision() == "ask"
+    assert bench.run(bench.claude(COMMAND, session_id="s2"), "--host", "claude").decision() == "ask"
+
+
+def test_another_registration_may_ask_about_the_same_call_once(bench: Bench) -> None:
+    path = allow(bench, waiting(bench))
+    for host in ("claude", "qwen"):
+        assert "allowed" in str(bench.run(bench.claude(COMMAND), "--host", host).reply())
+    # Whoever replays the event is asked again: its name for the call is no proof.
+    for host in ("claude", "qwen"):
+        assert bench.run(bench.claude(COMMAND), "--host", host).decision() != "allow"
+        assert "allowed" not in str(bench.run(bench.claude(COMMAND), "--host", host).reply())
+    assert path.exists()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +67,7 @@ def test_every_host_takes_it(bench: Bench, host: str, before: str, after: bytes)
     (call,) = pending_calls(bench.state)
     allow(bench, call.code)
     assert bench.run(event, "--host", host).stdout.startswith(after)
-    assert bench.run(event, "--host", host).decision() == before
+    assert bench.run({**event, "tool_use_id": "u2"}, "--host", host).decision() == before
 
 
 def test_what_the_model_says_about_a_command_is_not_what_it_does(bench: Bench) -> None:
@@ -106,11 +118,11 @@ def test_of_eight_at_once_one_is_allowed(bench: Bench) -> None:
         answers: list[bytes] = []
         start = threading.Barrier(8)
 
-        def one(start: threading.Barrier = start, answers: list[bytes] = answers) -> None:
+        def one(number: int, start: threading.Barrier = start, answers: list[bytes] = answers) -> None:
             start.wait()
-            answers.append(bench.run(bench.claude(COMMAND), "--host", "claude").stdout)
+            answers.append(bench.run(bench.claude(COMMAND, tool_use_id=f"u{number}"), "--host", "claude").stdout)
 
-        threads = [threading.Thread(target=one) for _ in range(8)]
+        threads = [threading.Thread(target=one, args=(number,)) for number in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -101,6 +101,10 @@ def test_gemini(bench: Bench) -> None:
     assert bench.run(gemini(HARMLESS), "--host", "gemini") == (0, b"{}", b"")
     assert bench.run(gemini(DESTRUCTIVE), "--host", "gemini").stdout.startswith(b'{"decision":"deny","reason":"')
     assert bench.run(gemini(CONFIRM), "--host", "gemini").stdout.startswith(b'{"decision":"deny","reason":"')
+    # The only text that a person sees there.
+    reply = bench.run(gemini(CONFIRM), "--host", "gemini").reply()
+    assert reply["systemMessage"] == reply["reason"]
+    assert "systemMessage" not in bench.run(gemini(DESTRUCTIVE), "--host", "gemini").reply()
 
 
 def test_cursor_asks_only_where_a_question_is_put(bench: Bench) -> None:

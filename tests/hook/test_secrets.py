@@ -149,3 +149,34 @@ def test_an_output_full_of_secrets_is_masked_to_the_last(bench: Bench) -> None:
 def test_the_default_policy_brings_a_table_or_the_program_does(bench: Bench) -> None:
     assert default_image()
     assert bench.run(bench.claude(f"export K={aws_key()}"), "--host", "claude").decision() == "deny"
+
+
+@pytest.mark.parametrize("host", ["claude", "qwen", "copilot"])
+def test_the_output_of_a_failed_call_cannot_be_masked_and_is_told(bench: Bench, host: str) -> None:
+    text = f"Exit code 3\naws_access_key_id = {aws_key()}\n"
+    event: dict[str, Any] = bench.claude("cat keys.txt", hook_event_name="PostToolUseFailure", error=text)
+    if host == "copilot":
+        event = {
+            "sessionId": "s",
+            "cwd": str(bench.repository),
+            "toolName": "db-query",
+            "toolArgs": {"sql": "x"},
+            "error": text,
+        }
+        answer = bench.run(event, "--host", "copilot", "--event", "postToolUseFailure").reply()
+        note = answer["additionalContext"]
+    else:
+        answer = bench.run(event, "--host", host).reply()
+        note = answer["hookSpecificOutput"]["additionalContext"]
+        assert answer["hookSpecificOutput"]["hookEventName"] == "PostToolUseFailure"
+    assert "does not let it be masked. Do not repeat it" in note
+    assert aws_key() not in str(answer)
+    line = bench.spool()[-1]
+    assert (line["decision"], line["secrets"]) == ("warn", 1)
+    assert aws_key() not in str(line)
+
+
+def test_a_failed_call_without_secrets_is_recorded_alone(bench: Bench) -> None:
+    event = bench.claude("false", hook_event_name="PostToolUseFailure", error="Exit code 1")
+    assert bench.run(event, "--host", "claude") == (0, b"", b"")
+    assert bench.spool()[-1]["event"] == "PostToolUseFailure"

@@ -27,6 +27,7 @@ FOREIGN = {
     "gemini": '{\r\n\t"theme": "x",\r\n\t"hooks": {\r\n\t\t"BeforeTool": []\r\n\t}\r\n}',
     "cursor": '{\n  "version": 1,\n  "hooks": {\n    "beforeShellExecution": [{"command": "guard"}]\n  }\n}\n',
     "copilot": '{"version": 1, "hooks": {}}\n',
+    "qwen": '{\n  "model": {"name": "x"},\n  "hooks": {\n    "PreToolUse": []\n  }\n}\n',
 }
 
 
@@ -50,9 +51,10 @@ def uninstall(host: AgentHost, root: Path) -> Change:
     return change
 
 
-@pytest.fixture(params=HOST_NAMES)
+# opencode has a file of its own: see test_opencode.py.
+@pytest.fixture(params=[name for name in HOST_NAMES if name != "opencode"])
 def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AgentHost:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     return host_named(str(request.param))
 
@@ -232,7 +234,7 @@ def test_a_copy_that_was_tampered_with_is_not_brought_back(tmp_path: Path) -> No
 
 
 def test_user_settings_lie_where_the_host_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     places = {one.name: one.settings_file("user", Path("/p"), Path("/h")) for one in hosts_named("all")}
     assert places == {
@@ -241,6 +243,8 @@ def test_user_settings_lie_where_the_host_looks(tmp_path: Path, monkeypatch: pyt
         "gemini": Path("/h/.gemini/settings.json"),
         "cursor": Path("/h/.cursor/hooks.json"),
         "copilot": Path("/h/.copilot/hooks/tipstaff.json"),
+        "qwen": Path("/h/.qwen/settings.json"),
+        "opencode": Path("/h/.config/opencode/plugins/tipstaff.js"),
     }
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/elsewhere")
     assert host_named("claude").settings_file("user", Path("/p"), Path("/h")) == Path("/elsewhere/settings.json")

@@ -13,7 +13,6 @@ from tipstaff.kernels import (
     _focus,
     _int8,
     _intents,
-    _pieces,
     _scoring,
     _signs,
     _similarity,
@@ -25,14 +24,13 @@ from tipstaff.kernels import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TEXT = ("word_values", "read_words", "opposed_texts", "alike_texts")
+TEXT = ("word_values", "read_words", "opposed_texts", "alike_texts", "join_pieces")
 ISAS = _embedding.available_isas()
 NATIVE = {
     name: getattr(module, name)
     for module, names in (
         (_focus, ("focus_scan",)),
         (_intents, ("TaskReader", "TopicWords", "stem_hashes", "task_places")),
-        (_pieces, ("join_pieces",)),
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
         (_scoring, ("score_topk_f32", "score_topk_f32_batch")),
         (_int8, ("score_topk_i8", "quantize_rows", "nibble_rows", "Int8Rows", "TaskSearch")),

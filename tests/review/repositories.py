@@ -67,6 +67,22 @@ JAVA = {
     ),
 }
 
+GRADLE = {
+    "build.gradle": (
+        "apply plugin: 'java'\n\ndef kind = gradle.gradleVersion.startsWith('4') ? 'testCompile' : 'testImplementation'\n"
+        "dependencies.add(kind, files('/usr/share/java/junit4.jar', '/usr/share/java/hamcrest-core.jar'))\n"
+    ),
+    "settings.gradle": "rootProject.name = 'calc'\n",
+    "gradle.properties": "org.gradle.daemon=false\n",
+    ".gitignore": ".gradle/\nbuild/\n",
+    "src/main/java/x/Calc.java": JAVA["src/main/java/x/Calc.java"],
+    "src/test/java/x/CalcTest.java": (
+        "package x;\n\nimport static org.junit.Assert.assertEquals;\n\npublic class CalcTest {\n"
+        "    @org.junit.Test\n    public void adds() {\n        assertEquals(3, Calc.add(1, 2));\n    }\n}\n"
+    ),
+}
+"""With the libraries that Debian installs, so that nothing is fetched."""
+
 
 def make(folder: Path, files: Mapping[str, str], *, git: bool = True) -> Path:
     """Write files below a folder, as a git repository where asked, and return the folder."""

@@ -98,6 +98,42 @@ TAP = """not ok 1 - adds
     Test.run (node:internal/test_runner/test:796:25)
   ...
 """
+BUN = """b.test.ts:
+5 |   expect(add(1, 2)).toBe(4);
+                        ^
+error: expect(received).toBe(expected)
+
+Expected: 4
+Received: 3
+
+      at <anonymous> (/repo/b.test.ts:5:21)
+(fail) adds again [2.86ms]
+"""
+PYTEST_SETUP = """=================================== ERRORS ===================================
+_ ERROR at setup of test_a_name_that_is_as_long_as_the_terminal_is_wide[http://172.16.1.1/-172.16.1.1] _
+file /repo/tests/test_utils.py, line 741
+  def test_a_name(mocker):
+E       fixture 'mocker' not found
+>       available fixtures: cache, capfd
+
+/repo/tests/test_utils.py:741
+=========================== short test summary info ============================
+ERROR tests/test_utils.py::test_a_name_that_is_as_long_as_the_terminal_is_wide[http://172.16.1.1/-172.16.1.1]
+"""
+PYTEST_COLLECT = """_____________________ ERROR collecting tests/test_basic.py ______________________
+/venv/lib/python3.11/site-packages/pluggy/_hooks.py:512: in __call__
+    return self._hookexec(self.name)
+E   pytest.PytestRemovedIn10Warning: Passing a non-Collection iterable
+_____________________ ERROR collecting tests/test_parser.py ____________________
+tests/test_parser.py:4: in <module>
+    from click.parser import OptionParser
+/venv/lib/python3.11/site-packages/click/parser.py:514: in __getattr__
+    warnings.warn(
+E   DeprecationWarning: 'parser.OptionParser' is deprecated
+=========================== short test summary info ============================
+ERROR tests/test_basic.py - pytest.PytestRemovedIn10Warning: Passing a non-Co...
+ERROR tests/test_parser.py - DeprecationWarning: 'parser.OptionParser' is dep...
+"""
 MAVEN = """[ERROR] /repo/src/main/java/x/Calc.java:[5,16] incompatible types: String cannot be converted to int
 [WARNING] /repo/src/main/java/x/Calc.java:[9,1] deprecated
 [ERROR] Failures:
@@ -114,6 +150,9 @@ CASES = [
     ("go", GO_TEST, [("calc_test.go", 7, 0, "error", ""), ("calc_test.go", 9, 0, "error", "")]),
     ("go", PANIC, [("/repo/main.go", 5, 0, "error", "")]),
     ("pytest", PYTEST, [("lib/helper.py", 4, 0, "error", ""), ("tests/test_b.py", 0, 0, "error", "")]),
+    ("pytest", PYTEST_SETUP, [("/repo/tests/test_utils.py", 741, 0, "error", "")]),
+    ("pytest", PYTEST_COLLECT, [("tests/test_basic.py", 0, 0, "error", ""), ("tests/test_parser.py", 4, 0, "error", "")]),
+    ("gofmt", "a/x.go:1:1: expected 'package', found 'EOF'\nb/y.go\n", [("a/x.go", 1, 1, "error", ""), ("b/y.go", 0, 0, "error", "")]),
     ("cargo", RUSTC, [("src/main.rs", 2, 5, "error", "E0308"), ("src/lib.rs", 7, 9, "warning", "")]),
     ("cargo", OLD_PANIC, [("src/lib.rs", 9, 9, "error", "panic")]),
     ("cargo", NEW_PANIC, [("src/lib.rs", 9, 9, "error", "panic")]),
@@ -123,6 +162,8 @@ CASES = [
     ("node-test", VITEST, [("src/a.test.js", 4, 15, "error", "")]),
     ("node-test", JEST, [("src/sum.test.js", 5, 20, "error", "")]),
     ("node-test", TAP, [("/repo/a.test.js", 5, 10, "error", "")]),
+    ("node-test", BUN, [("/repo/b.test.ts", 5, 21, "error", "")]),
+    ("gradle", ":compileJava/repo/src/A.java:5: error: incompatible types\n", [("/repo/src/A.java", 5, 0, "error", "")]),
     ("maven", MAVEN, [("/repo/src/main/java/x/Calc.java", 5, 16, "error", ""), ("/repo/src/main/java/x/Calc.java", 9, 1, "warning", ""), ("CalcTest.java", 8, 0, "error", "")]),
     ("github", "::error title=lint/x,file=a.ts,line=3,endLine=3,col=5::Bad: this, that\n", [("a.ts", 3, 5, "error", "lint/x")]),
     ("rustfmt", "Diff in /repo/src/main.rs:1:\n-fn\n", [("/repo/src/main.rs", 1, 0, "error", "")]),
@@ -131,6 +172,10 @@ CASES = [
     ("python", '***   File "./calc.py", line 1\n    def add(a, b:\n           ^\nSyntaxError: \'(\' was never closed\n', [("./calc.py", 1, 0, "error", "SyntaxError")]),
     ("paths", "a.go\nsub/b.go\n", [("a.go", 0, 0, "error", ""), ("sub/b.go", 0, 0, "error", "")]),
 ]  # fmt: skip
+
+
+def test_what_was_expected_is_part_of_the_message() -> None:
+    assert parse_output(BUN, "node-test")[0].message == "expect(received).toBe(expected) Expected: 4 Received: 3"
 
 
 @pytest.mark.parametrize(("parser", "text", "expected"), CASES)

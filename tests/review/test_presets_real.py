@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -164,6 +165,40 @@ def test_java_passes_and_fails(tmp_path: Path) -> None:
     repos.edit(folder, "src/test/java/x/CalcTest.java", "assertEquals(3", "assertEquals(4")
     report = run(folder, "test")
     assert places(report, "test") == [("src/test/java/x/CalcTest.java", 8)]
+
+
+@needs("gradle", "javac")
+@pytest.mark.skipif(not Path("/usr/share/java/junit4.jar").is_file(), reason="needs Debian's JUnit")
+def test_gradle_passes_fails_and_has_nothing_to_test(tmp_path: Path) -> None:
+    folder = repos.make(tmp_path, repos.GRADLE)
+    assert outcomes(run(folder, "test")) == {"test": "passed"}
+    repos.edit(folder, "src/test/java/x/CalcTest.java", "assertEquals(3", "assertEquals(4")
+    failed = run(folder, "test")
+    assert outcomes(failed) == {"test": "failed"}
+    assert places(failed, "test") == [("src/test/java/x/CalcTest.java", 8)]
+    bare = {name: text for name, text in repos.GRADLE.items() if "Test" not in name}
+    assert outcomes(run(repos.make(tmp_path / "bare", bare), "test")) == {"test": "nothing_collected"}
+
+
+@pytest.mark.parametrize("manager", ["pnpm", "yarn", "bun"])
+def test_other_package_managers_pass_and_fail(tmp_path: Path, manager: str) -> None:
+    if shutil.which(manager) is None:
+        pytest.skip(f"{manager} is not installed here")
+    # The version that is here: another one would be fetched.
+    package = {"name": "calc", "scripts": {"test": "node --test"}, "packageManager": installed(manager)}
+    folder = repos.make(tmp_path, {**repos.NODE, "package.json": json.dumps(package)})
+    # Nothing is fetched, as it depends on nothing; later versions of Yarn run no script before this.
+    subprocess.run([manager, "install"], cwd=folder, capture_output=True, check=True)
+    assert outcomes(run(folder, "test")) == {"test": "passed"}
+    repos.edit(folder, "calc.test.js", "2), 3", "2), 4")
+    failed = run(folder, "test")
+    assert failed.results[0].command.startswith(manager)
+    assert places(failed, "test") == [("calc.test.js", 6)]
+
+
+def installed(manager: str) -> str:
+    done = subprocess.run([manager, "--version"], capture_output=True, check=True, text=True)
+    return f"{manager}@{done.stdout.split()[-1]}"
 
 
 @needs("javac", "make")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.review.repositories import commit, edit, make, run_git
 from tipstaff.review import Check, CheckConfigError, resolve_checks, run_checks
-from tipstaff.review.repository import GitError, changed_files, list_files
+from tipstaff.review.repository import GitError, changed_files, diff_text, list_files
 from tipstaff.review.running.processes import Child, Output, kill_marked
 from tipstaff.review.running.results import CheckReport, Outcome
 from tipstaff.review.running.run import CheckOptions, missing_program
@@ -69,6 +69,21 @@ def test_ends_are_told_apart(
     if failed:
         assert report.verdict.failed_required == ("c",)
         assert "## c" in report.feedback
+
+
+def test_a_missing_tool_is_named(tmp_path: Path) -> None:
+    (tmp_path / "gradlew").write_text("", encoding="utf-8")
+    for command, name in (
+        ("./gradlew test", "./gradlew"),
+        ("cd . && no-such-program -x", "no-such-program"),
+        ("echo 'pyenv: python: command not found'; exit 127", "python"),
+        ("exit 127", "exit"),
+    ):
+        result = one(tmp_path, command).results[0]
+        assert (result.outcome, result.reason) == (
+            Outcome.TOOL_MISSING,
+            f"{name} is not installed or cannot be executed",
+        )
 
 
 def test_children_that_ignore_signals_are_killed_with_their_group(tmp_path: Path) -> None:
@@ -224,7 +239,7 @@ def test_a_full_disk_costs_the_cache_alone(tmp_path: Path, monkeypatch: pytest.M
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tipstaff.review.running.run.tempfile.mkdtemp", full)
-    monkeypatch.setattr("tipstaff.review.running.inventory.replaced_file", full)
+    monkeypatch.setattr("tipstaff.review.cache_folder.replaced_file", full)
     report = run_checks(folder, resolve_checks([{"name": "c", "command": "true"}]))
     assert report.passed
 
@@ -256,6 +271,25 @@ def test_only_checks_that_a_change_triggers_are_run(tmp_path: Path) -> None:
         changed_files(folder, "nosuch")
     with pytest.raises(GitError, match="not the name"):
         changed_files(folder, "--output=x")
+
+
+def test_a_difference_shows_untracked_files_as_new(tmp_path: Path) -> None:
+    folder = make(tmp_path, {"a.py": "1\n", "sub/b.py": "1\n"})
+    assert "+1" in diff_text(folder)  # nothing was committed: every file is new
+    commit(folder)
+    edit(folder, "a.py", "1", "2")
+    (folder / "new file.py").write_text("x\ny", encoding="utf-8")
+    (folder / "sub/data.bin").write_bytes(b"\0\1")
+    (folder / "link").symlink_to("a.py")
+    text = diff_text(folder)
+    assert "-1\n+2\n" in text
+    assert "+++ b/new file.py\n@@ -0,0 +1,2 @@\n+x\n+y\n\\ No newline at end of file\n" in text
+    assert "Binary files /dev/null and b/sub/data.bin differ" in text
+    assert "+a.py\n" in text
+    assert diff_text(folder, files=["a.py"]).count("diff --git") == 1
+    assert diff_text(folder, files=["new file.py", "*"]).count("diff --git") == 1
+    with pytest.raises(GitError):
+        diff_text(folder, "--output=x")
 
 
 def test_changed_files_of_a_new_repository_a_deletion_and_a_subfolder(tmp_path: Path) -> None:
@@ -297,7 +331,11 @@ def test_a_child_s_mark_finds_it(tmp_path: Path) -> None:
     try:
         assert not child.has_ended()
         if Path("/proc/self/environ").exists():
-            assert kill_marked(child.mark) >= 1
+            # A program that is being started has no environment yet.
+            for _ in range(1000):
+                if kill_marked(child.mark) >= 1:
+                    break
+                time.sleep(0.01)
         else:
             os.kill(child.pid, signal.SIGKILL)
     finally:

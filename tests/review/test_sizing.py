@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.review.repositories import make
 from tipstaff.errors import ConfigError
 from tipstaff.review import SizingConfig, resolve_scope, size_task
+from tipstaff.review.assembly.reviewer import review_context
 from tipstaff.review.globs import any_matcher, invalid_reason, matcher
 from tipstaff.review.sizing.budget import text_tokens
 from tipstaff.review.sizing.decomposition import decompose
@@ -217,6 +218,58 @@ def test_a_decomposition_has_every_file_once_and_fits_where_it_can(
         assert all(one < task.sequence for one in task.after)
     assert found.event["subject"] == "workflow.trigger.task-decomposition"
     json.dumps(found.to_dict())
+
+
+@given(
+    names=paths,
+    sops=st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 4_500), min_size=1),
+    reserve=st.sampled_from([1_000, 4_000]),
+    data=st.data(),
+)
+def test_proposed_tasks_fit_with_their_sops(
+    names: list[str], sops: dict[str, int], reserve: int, data: st.DataObject
+) -> None:
+    files = dict.fromkeys(names, 400)
+    applicable = {
+        name: {sop: sops[sop] for sop in data.draw(st.lists(st.sampled_from(sorted(sops)), unique=True))}
+        for name in names
+    }
+    config = SizingConfig(sop_reserve=reserve)
+    whole = size_task(window=200_000, files=files, sop_tokens=sum(sops.values()), config=config)
+    found = decompose(whole, files, {}, window=200_000, config=config, sops=applicable)
+    assert sorted(path for task in found.tasks for path in task.files) == names
+    for task in found.tasks:
+        together = {sop: cost for path in task.files for sop, cost in applicable[path].items()}
+        assert task.sop_tokens == sum(together.values())
+        assert ("sops" in task.reasons) == (task.sop_tokens > reserve)
+        assert task.fits or len(task.files) == 1
+
+
+def test_a_task_divides_where_its_sops_do(tmp_path: Path) -> None:
+    must = "You must. " * 900  # 2,250 tokens: two fit no reserve of 4,000
+    folder = make(
+        tmp_path,
+        {
+            **{f"app/{name}.{ending}": "x\n" for name in "ab" for ending in ("py", "go")},
+            ".tipstaff/sops/py.md": f"---\napplies_to: '*.py'\n---\n# Py\n{must}",
+            ".tipstaff/sops/go.md": f"---\napplies_to: '*.go'\n---\n# Go\n{must}",
+            ".tipstaff/sops/all.md": "# All\nYou must.\n",
+        },
+    )
+    found = size_repository_task(folder, Task(files=("app/*",)))
+    assert found.sizing.reasons == ("sops",)
+    assert found.decomposition is not None
+    assert [task.files for task in found.decomposition.tasks] == [("app/a.go", "app/b.go"), ("app/a.py", "app/b.py")]
+    for task in found.decomposition.tasks:
+        again = size_repository_task(folder, Task(files=task.files))
+        assert (again.sizing.fits, again.sop_tokens) == (True, task.sop_tokens)
+        # What sizing counts is what the reviewer of that task is given.
+        context = review_context(folder, files=task.files)
+        assert context.assembly.sop_total == task.sop_tokens
+        assert not context.assembly.decompose
+    (folder / ".tipstaff/config.toml").write_text("[review]\nreserve = 5000\n", encoding="utf-8")
+    wide = size_repository_task(folder, Task(files=("app/*",)))
+    assert (wide.sizing.available, wide.sizing.reasons, wide.sop_reserve) == (155_100, (), 5_000)
 
 
 def test_many_files_are_divided_in_reasonable_time(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from tests.review.repositories import make
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.review import match_sops
+from tipstaff.review.cache_folder import CACHE_FOLDER
 from tipstaff.review.sops.documents import SopError, parse_sop, severity_of, sop_id
 from tipstaff.review.sops.folder import read_sops
 from tipstaff.review.sops.linting import CODES, lint_sops
-from tipstaff.review.sops.store import FILE, load_sops, save_sops
+from tipstaff.review.sops.store import NAME, load_sops, save_sops
 
 SEED = """---
 category: sop
@@ -210,7 +211,7 @@ def test_many_sops_are_kept_in_an_arrow_file(tmp_path: Path) -> None:
     folder = make(tmp_path, {**files, ".tipstaff/sops/broken.md": "---\nx: [\n---\n"})
     time.sleep(0.1)  # files that were just written are not trusted
     parsed = read_sops(folder)
-    kept = folder / FILE
+    kept = folder / CACHE_FOLDER / NAME
     assert kept.is_file()
     assert read_sops(folder) == parsed
     assert len(parsed.sops) == 80
@@ -231,7 +232,7 @@ def test_many_sops_are_kept_in_an_arrow_file(tmp_path: Path) -> None:
 
 def test_a_store_of_sops_of_another_state_is_not_taken(tmp_path: Path) -> None:
     sop = parse_sop(SEED, "a.md")
-    save_sops(tmp_path / "x.arrow", "one", [sop], [])
-    assert load_sops(tmp_path / "x.arrow", "one") == ((sop,), ())
-    assert load_sops(tmp_path / "x.arrow", "two") is None
+    save_sops(tmp_path, "one", [sop], [])
+    assert load_sops(tmp_path, "one") == ((sop,), ())
+    assert load_sops(tmp_path, "two") is None
     assert load_sops(tmp_path / "nowhere", "one") is None

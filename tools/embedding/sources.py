@@ -128,6 +128,8 @@ def _fetch(source: Source, folder: Path) -> Path | None:
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         if source.kind == "deb":
             command = ["apt-get", "download", "-q", f"{source.name}={source.version}"]
+        elif source.kind == "npm":
+            command = ["npm", "pack", "--silent", f"{source.name}@{source.version}"]
         else:
             command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps"]
             command += ["--no-binary", ":all:"] if source.kind == "sdist" else ["--only-binary", ":all:"]

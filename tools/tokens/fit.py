@@ -4,8 +4,9 @@
 
 WORK is a folder for what is fetched. Documents are cut out of the packages of ``sources.tsv``, counted by the real
 vocabularies, and the sums of weighted features (`tipstaff.kernels.plain.tokens`) are fitted to the counts: least
-absolute relative errors, by re-weighted least squares, each kind of text weighing the same. A package is on one side
-with all it holds. Needs ``pip install tokenizers==0.23.3`` beside the project.
+absolute relative errors, by re-weighted least squares, each kind of text weighing the same, such that more text never
+costs less. A package is on one side with all it holds. Scripts and languages follow (`tools.tokens.scripts`).
+Needs ``pip install tokenizers==0.23.3`` beside the project.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from tools.tokens.documents import Document, documents
+from tools.tokens.monotone import additions, nearest
+from tools.tokens.prose import FIT, Prose
+from tools.tokens.scripts import common_words, write_scripts
 from tools.tokens.sources import TextSource, digest, fetch_all, read_sources, write_sources
 from tools.tokens.vocabularies import vocabularies
 
@@ -27,8 +31,12 @@ from tipstaff.kernels import token_features
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-WEIGHTS: Final = Path(__file__).resolve().parents[2] / "python" / "tipstaff" / "context" / "token_weights.py"
+WEIGHTS: Final = Path(__file__).resolve().parents[2] / "python" / "tipstaff" / "context" / "tokens" / "token_weights.py"
 CATEGORIES: Final = ("code", "prose", "json", "cjk", "cyrillic")
+_ALSO: Final = {
+    "cjk": ("chinese", "chinese_traditional", "japanese", "korean"),
+    "cyrillic": ("russian", "ukrainian", "bulgarian", "serbian"),
+}
 _ROUNDS: Final = 15
 _RIDGE: Final = 1e-4
 _LEAST_ERROR: Final = 0.03
@@ -44,22 +52,24 @@ class Sample:
     categories: NDArray[np.str_]
 
 
-def fit(sample: Sample) -> NDArray[np.float64]:
-    """Return the weights, shape (n_features,)."""
+def fit(sample: Sample, sets: NDArray[np.float64], least: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights, shape (n_features,); `sets` and `least` are those of `additions`."""
     shares = {one: np.count_nonzero(sample.categories == one) for one in CATEGORIES}
     importance = np.array([1 / shares[one] for one in sample.categories]) * len(sample.tokens) / len(CATEGORIES)
     rows = sample.features / sample.tokens[:, None]
     scale = np.abs(rows).max(axis=0)
     scale[scale == 0] = 1
     rows = rows / scale
+    sets = sets / scale
     weighing = importance.copy()
     weights = np.zeros(rows.shape[1])
     for _ in range(_ROUNDS):
         weighted = rows * weighing[:, None]
         normal = weighted.T @ rows + _RIDGE * weighing.mean() * np.eye(rows.shape[1])
-        weights = np.linalg.solve(normal, weighted.sum(axis=0))
+        target = weighted.sum(axis=0)
+        weights = np.linalg.solve(normal, target)
         weighing = importance / np.maximum(np.abs(rows @ weights - 1), _LEAST_ERROR)
-    return weights / scale
+    return nearest(normal, target, sets, least) / scale
 
 
 def judge(sample: Sample, weights: NDArray[np.float64]) -> dict[str, tuple[float, float, float, float]]:
@@ -91,20 +101,26 @@ def main() -> None:
     archives = fetch_all(sources, arguments.work)
     if arguments.pin:
         write_sources([_pinned(one, archives[one.name]) for one in sources])
-    of_text = [one for one in sources if one.category != "vocabulary" and one.name in archives]
+    of_text = [one for one in sources if one.category in CATEGORIES and one.name in archives]
     with ProcessPoolExecutor(2) as pool:
         found = list(pool.map(documents, of_text, [archives[one.name] for one in of_text]))
     sides: dict[str, list[Document]] = {"fit": [], "unseen": []}
     for source, texts in zip(of_text, found, strict=True):
         sides[source.side] += texts
+    prose = Prose(archives)
+    # The declarations are legal prose: the manuals beside them are not all that is written in these scripts.
+    for category, languages in _ALSO.items():
+        texts = [piece for language in languages for source in FIT for piece in prose.pieces(language, source)]
+        sides["fit"] += [Document(category, "languages", text) for text in texts]
     counters = vocabularies(archives, arguments.work)
+    sets, least = additions()
     print(f"{len(sides['fit'])} documents to fit, {len(sides['unseen'])} to judge")
     features = {side: np.array([list(token_features(one.text)) for one in some]) for side, some in sides.items()}
     weights: dict[str, NDArray[np.float64]] = {}
     figures: dict[str, dict[str, tuple[float, float, float, float]]] = {}
     for name, count in counters.items():
         samples = {side: _sample(sides[side], features[side], count) for side in sides}
-        weights[name] = fit(samples["fit"])
+        weights[name] = fit(samples["fit"], sets, least)
         figures[name] = judge(samples["unseen"], weights[name])
         rule = judge(by_characters(samples["unseen"], [one.text for one in sides["unseen"]]), np.ones(1))
         for kind in (*CATEGORIES, "all"):
@@ -114,6 +130,8 @@ def main() -> None:
                 f"   four characters: mean {four[0]:6.1%}  bias {four[3]:+6.1%}"
             )
     _write(weights, figures)
+    words = common_words(one.text for one in sides["fit"] if one.category in {"code", "prose", "json"})
+    write_scripts(prose, counters, weights, words)
 
 
 def _sample(some: list[Document], features: NDArray[np.float64], count: Callable[[str], int]) -> Sample:

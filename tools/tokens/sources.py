@@ -21,13 +21,14 @@ class TextSource:
     Parameters
     ----------
     kind
-        ``deb`` (Debian main) or ``wheel``.
+        ``deb`` (Debian main), ``wheel``, ``sdist`` or ``npm``.
     name, version, licence
         As the registry has them.
     sha256
         Of the archive, in hexadecimal.
     category
-        What is taken of it: ``code``, ``prose``, ``json``, ``cjk``, ``cyrillic``, or ``vocabulary``.
+        What is taken of it: ``code``, ``prose``, ``json``, ``cjk``, ``cyrillic``, ``languages`` (see
+        `tools.tokens.prose`), or ``vocabulary``.
     side
         ``fit`` or ``unseen``: a package is on one side with all it holds.
     """

@@ -176,6 +176,7 @@ constexpr Sample kCalls[] = {
     {"db.session.query(User).filter(a == 1).delete()", "@call db.session.query(user).filter(a == 1).delete() ''"},
     {"repo.remotes.origin.push(force=True)", "@call repo.remotes.origin.push(force=true) force=True"},
     {"print(db.drop_all())", "@call db.drop_all() ''"},
+    {"a.rm('x\x01y')", "@call a.rm('x<?>y') 'x<?>y'"},
     {"repo.remotes.origin.push('main')", ""},
     {"print('db.drop_all()')", ""},
     {"# db.drop_all()", ""},

@@ -39,9 +39,7 @@ struct Block {
 };
 
 std::string shipped_table() {
-  const std::string here = __FILE__;
-  const std::string root = here.substr(0, here.rfind("/native/"));
-  std::ifstream file(root + "/python/tipstaff/gates/packs/secrets/table.bin", std::ios::binary);
+  std::ifstream file(TIPSTAFF_SOURCE_DIR "/python/tipstaff/gates/packs/secrets/table.bin", std::ios::binary);
   check(file.good(), "the shipped table is there");
   return {std::istreambuf_iterator<char>(file), {}};
 }

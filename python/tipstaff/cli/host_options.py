@@ -32,8 +32,9 @@ def scope_option(command: _Command) -> _Command:
         "--project",
         "scope",
         flag_value="project",
-        default="project",
-        help="The settings of this project (the default).",
+        default=None,
+        help="The settings of this project. Without either: the user's for Copilot and Gemini CLI, which run no "
+        "hooks of projects that nobody has trusted, and the project's for all others.",
     )
     return project(user(command))
 

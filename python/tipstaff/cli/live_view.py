@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+import unicodedata
 
 from tipstaff.cli.output import Painter, plain
 from tipstaff.review.checks.model import Check
+from tipstaff.review.findings.parsing import without_escapes
 from tipstaff.review.running.schedule import Ended, Watcher
 
 _REDRAW_S = 0.1
@@ -29,7 +31,7 @@ class LiveView(Watcher):
 
     def printed(self, check: Check, data: bytes) -> None:
         """Take in the latest line of the output."""
-        rows = data.decode("utf-8", "replace").strip().splitlines()
+        rows = without_escapes(data.decode("utf-8", "replace")).strip().splitlines()
         if rows and check.name in self._running:
             self._running[check.name] = self._running[check.name][0], rows[-1]
 
@@ -49,9 +51,31 @@ class LiveView(Watcher):
         width = shutil.get_terminal_size().columns - 1
         lines: list[str] = []
         for name, (began, latest) in self._running.items():
-            head = f"{name} {time.monotonic() - began:5.1f} s "
-            lines.append(head + self._paint(plain(latest)[: max(0, width - len(head))], dim=True))
+            head = within(f"{name} {time.monotonic() - began:5.1f} s ", width)
+            lines.append(head + self._paint(within(latest, width - columns(head)), dim=True))
         up = f"\x1b[{self._drawn}A" if self._drawn else ""
         sys.stdout.write(up + "\x1b[J" + "".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
         self._drawn = len(lines)
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    return sum(_columns(char) for char in text)
+
+
+def within(text: str, width: int) -> str:
+    """Return as much of a text as a line of a terminal shows, without tabs and control characters."""
+    shown: list[str] = []
+    for char in plain(" ".join(text.split("\t"))):
+        width -= _columns(char)
+        if width < 0:
+            break
+        shown.append(char)
+    return "".join(shown)
+
+
+def _columns(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -10,9 +10,14 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
+from tipstaff.cli.app import exit_code_of
+from tipstaff.errors import TipstaffError
 from tipstaff.model import Record
 from tipstaff.review.globs import any_matcher
 from tipstaff.review.sops.matching import applies_to
@@ -27,20 +32,30 @@ if TYPE_CHECKING:
     from tipstaff.runs import Ledger
 
 LEDGER_FILE: Final = ".tipstaff/ledger.db"
+_SQLITE: Final = "sqlite:///"
 KEPT_OUTPUT_CHARS: Final = 2_000
 MAX_ITEMS: Final = 50
 
 
 def review_log(root: Path, config: ReviewConfig) -> ReviewLog | None:
     """Return the log of a repository; None where it has no ledger."""
-    url = config.review.get("ledger")
+    url = config.review.ledger
     if url is None and (root / LEDGER_FILE).is_file():
-        url = f"sqlite:///{(root / LEDGER_FILE).resolve()}"
+        url = _SQLITE + LEDGER_FILE
     if url is None:
         return None
-    from tipstaff.runs import Ledger
+    path = url.removeprefix(_SQLITE)
+    if path != url and path and not path.startswith((":", "/")):
+        url = f"{_SQLITE}{(root / path).resolve()}"
+    return ReviewLog(url)
 
-    return ReviewLog(Ledger(str(url)))
+
+def exit_code(log: ReviewLog | None, code: int) -> int:
+    """Return a command's exit code, and say so if what it found could not be recorded."""
+    if log is None or log.problem is None:
+        return code
+    click.echo(f"tipstaff: warning: not recorded: {log.problem}", err=True)
+    return code or exit_code_of(log.problem)
 
 
 class ReviewLog:
@@ -48,18 +63,31 @@ class ReviewLog:
 
     Parameters
     ----------
-    ledger
-        Where to.
+    url
+        Of the ledger.
     task_id
         The task that it is about, where that is known.
     files
         The changed files, where they are known.
+
+    Attributes
+    ----------
+    problem
+        Why something could not be recorded: what was found is worth reporting nevertheless.
     """
 
-    def __init__(self, ledger: Ledger, *, task_id: str = "", files: Sequence[str] = ()) -> None:
-        self.ledger = ledger
+    def __init__(self, url: str, *, task_id: str = "", files: Sequence[str] = ()) -> None:
+        self.url = url
+        self.problem: TipstaffError | None = None
         self.task_id = task_id
         self.files = tuple(files)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The ledger, opened when it is first used."""
+        from tipstaff.runs import Ledger
+
+        return Ledger(self.url)
 
     def record_checks(self, report: CheckReport) -> None:
         """Keep the results of checks, long output cut."""
@@ -111,7 +139,11 @@ class ReviewLog:
         return list(found.values())[-MAX_ITEMS:]
 
     def _keep(self, kind: str, body: Mapping[str, Any]) -> None:
-        self.ledger.append_record(kind, f"{kind}-{uuid.uuid4().hex}", _plain(body), at=_now_ms(), task_id=self.task_id)
+        name = f"{kind}-{uuid.uuid4().hex}"
+        try:
+            self.ledger.append_record(kind, name, _plain(body), at=_now_ms(), task_id=self.task_id)
+        except TipstaffError as error:
+            self.problem = error
 
 
 def _plain(value: Any) -> Any:

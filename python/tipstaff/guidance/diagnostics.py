@@ -166,7 +166,7 @@ KINDS: Final[dict[str, Kind]] = {
         "A list item or sentence ends with a colon and nothing follows that belongs to it.",
         why="The model reads a beginning without an end.",
         fix="Indent the items that belong to it, or finish the sentence.",
-        example="- You must never:\n\nSome other text.\n",
+        example="- You must never:\n- Always lint\n",
     ),
     "TS206": Kind(
         "struck-out",
@@ -269,7 +269,7 @@ KINDS: Final[dict[str, Kind]] = {
     "TS401": Kind(
         "constitution-overflow",
         WARNING,
-        "A constitution rule does not fit into the maximum number of lines.",
+        "A constitution rule does not fit into the maximum of lines or tokens.",
         why="It is not always loaded any more; it is retrieved like any other rule.",
         fix="Shorten the constitution, lower the rule's rank knowingly, or raise max_constitution_lines.",
         example="## Security\n" + "".join(f"- Never open port {port} to everybody\n" for port in range(9000, 9070)),
@@ -293,7 +293,7 @@ KINDS: Final[dict[str, Kind]] = {
         fix="Move what does not hold for every task out of the always-loaded sections.",
         example="## Security\n"
         + "".join(
-            f"- Never send customer record number {n} to any third party without a signed agreement on file\n"
+            f"- [SEC-{n:03}] Never send customer record number {n} to any third party without a signed agreement\n"
             for n in range(50)
         ),
     ),
@@ -323,7 +323,7 @@ KINDS: Final[dict[str, Kind]] = {
         "Two rules are duplicates.",
         why="Both cost tokens, and one gets changed while the other is forgotten.",
         fix="Keep one of them.",
-        example={"CLAUDE.md": "- Always sign release tags\n", "AGENTS.md": "- Always sign release tags\n"},
+        example="- Always sign release tags\n- Never squash commits\n- Always sign release tags\n",
     ),
     "TS502": Kind(
         "near-duplicate",
@@ -359,6 +359,14 @@ KINDS: Final[dict[str, Kind]] = {
         why="Some duplicates or contradictions may not be reported.",
         fix="Remove the duplicates that are reported and compile again.",
         example={"CLAUDE.md": "<tens of thousands of rules in the same words>"},
+    ),
+    "TS506": Kind(
+        "possible-conflict",
+        INFO,
+        "Two rules may exclude each other.",
+        why="A model that is given both has to guess when each holds; it is given both, with a note.",
+        fix="Say in each rule when it holds.",
+        example="- Avoid default exports\n- Use default exports for pages\n",
     ),
     # 6xx: scopes
     "TS601": Kind(

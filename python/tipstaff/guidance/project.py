@@ -27,7 +27,7 @@ from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.project_update import shard_columns
 from tipstaff.guidance.reading.documents import Repository
 from tipstaff.guidance.reading.rule_files import relevant_entry
-from tipstaff.guidance.reading.sources import read_repository
+from tipstaff.guidance.reading.sources import home_folder, read_repository
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.guidance.retrieval.shard_index import current_day, search_blob
 from tipstaff.guidance.retrieval.vectors import default_embedding
@@ -53,6 +53,8 @@ def compile_repository(
 ) -> PolicyBundle:
     """Read and compile all rule files of a repository; nothing is written.
 
+    The rule files that a person has for all repositories (``~/.claude/CLAUDE.md``) are read as local ones are.
+
     Parameters
     ----------
     directory
@@ -65,7 +67,7 @@ def compile_repository(
     SourceNotFoundError
         If `directory` is not a folder.
     """
-    return _compile(read_repository(directory), config, previous)
+    return _compile(read_repository(directory, home=home_folder()), config, previous)
 
 
 def _compile(repository: Repository, config: CompilerConfig | None, previous: PolicyBundle | None) -> PolicyBundle:
@@ -300,7 +302,7 @@ class _Builder(NamedTuple):
         obstacle = ""
         config = self.config.replace(today=self.today)  # one day for all, also around midnight
         if not write:
-            bundle = _compile(read_repository(self.root), config, self.previous)
+            bundle = _compile(read_repository(self.root, home=home_folder()), config, self.previous)
         else:
             # The folder first: making it after the scan has begun would look like a change of the repository.
             problem: StoreWriteError | None = None
@@ -309,7 +311,7 @@ class _Builder(NamedTuple):
             except StoreWriteError as error:
                 problem = error
             started = time.time_ns()
-            repository = read_repository(self.root)
+            repository = read_repository(self.root, home=home_folder())
             fingerprint = fingerprint_sources(
                 self.root,
                 (*repository.files, *repository.awaited),

@@ -10,7 +10,7 @@ from tipstaff.errors import ConfigError
 if TYPE_CHECKING:
     from tipstaff.hosts.host import AgentHost
 
-HOST_NAMES: Final = ("claude", "codex", "gemini", "cursor", "copilot")
+HOST_NAMES: Final = ("claude", "codex", "gemini", "cursor", "copilot", "qwen", "opencode")
 
 
 def host_named(name: str) -> AgentHost:

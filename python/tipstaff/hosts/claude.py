@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tipstaff.hosts.host import TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope, did_not_run, home_folder
 
-_OF_TOOLS: Final = frozenset({"PreToolUse", "PostToolUse"})
+OF_TOOLS: Final = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
 
 
 class ClaudeCode(AgentHost):
@@ -15,7 +15,7 @@ class ClaudeCode(AgentHost):
 
     name = "claude"
     title = "Claude Code"
-    events = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "PreCompact")
+    events = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "PreCompact")
     tool_event = "PreToolUse"
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
@@ -31,7 +31,7 @@ class ClaudeCode(AgentHost):
     def entry(self, event: str, program: Path) -> dict[str, Any]:
         """Return a group with one handler that starts the program without a shell."""
         handler = {"type": "command", "command": str(program), "args": ["--host", "claude"], "timeout": TIMEOUT_S}
-        return {**({"matcher": "*"} if event in _OF_TOOLS else {}), "hooks": [handler]}
+        return {**({"matcher": "*"} if event in OF_TOOLS else {}), "hooks": [handler]}
 
     def read_reply(self, registered: Registered, run: HookRun) -> Effect:
         """Exit status 2 stops the call; any other failure lets it run."""

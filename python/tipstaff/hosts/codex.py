@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +18,10 @@ from tipstaff.hosts.host import (
     Scope,
     command_line,
     did_not_run,
+    handlers_of,
     home_folder,
 )  # fmt: skip
+from tipstaff.hosts.trusted import read_toml
 
 KEYS: Final = frozenset(
     {"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"}
@@ -24,6 +30,7 @@ INNER_KEYS: Final = frozenset(
     {"hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"}
 )
 """A reply with any other key is no reply."""
+_WITHOUT_MATCHER: Final = frozenset({"UserPromptSubmit", "Stop"})
 
 
 class CodexCli(AgentHost):
@@ -45,6 +52,32 @@ class CodexCli(AgentHost):
         return {
             "hooks": [{"type": "command", "command": command_line(program, ["--host", "codex"]), "timeout": TIMEOUT_S}]
         }
+
+    def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
+        """Yield which hooks nobody has trusted, and what else of ``config.toml`` keeps them from running."""
+        config = read_toml(home_folder("CODEX_HOME", home, ".codex") / "config.toml")
+        features = config.get("features")
+        if isinstance(features, dict) and features.get("hooks", features.get("codex_hooks")) is False:
+            yield "Codex runs no hooks: config.toml says so in [features]; take that line out"
+        project = self.settings_file("project", root, home)
+        if any(path == project for path, _ in found) and not _is_trusted_project(config, root):
+            yield (
+                f"Codex does not read {project}: nobody has trusted this project; open Codex in it and say yes, "
+                "or `tipstaff install --host codex --user`"
+            )
+        hooks = config.get("hooks")
+        state: Any = hooks.get("state") if isinstance(hooks, dict) else None
+        for wrong, said in (
+            ("untrusted", "nobody has trusted it there"),
+            ("changed", "it has changed since somebody trusted it there"),
+            ("off", "it is switched off there"),
+        ):
+            events = [one.event for path, one in found if _trust(state, path, one) == wrong]
+            if events:
+                yield (
+                    f"Codex does not run the hook for {', '.join(events)}: {said}; "
+                    "open Codex in this folder and trust it in /hooks"
+                )
 
     def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:
         """Return what Codex sends before a command."""
@@ -76,6 +109,57 @@ class CodexCli(AgentHost):
             return Effect("runs", "a decision that it does not take", failed=True)
         said: Any = reply.get("hookSpecificOutput")
         return _of_inner(said) if isinstance(said, dict) else Effect("runs", "the reply does not speak against it")
+
+
+def trust_key(path: Path, one: Registered) -> str:
+    """Return by what Codex keeps the trust in a hook: file, event, group and number."""
+    return f"{path}:{_label(one.event)}:{one.at[0]}:{one.at[1]}"
+
+
+def trust_hash(one: Registered) -> str:
+    """Return what Codex keeps of a hook that was trusted.
+
+    SHA-256 of its definition as JSON with sorted keys (``codex-rs/hooks/src/engine/discovery.rs`` and ``config``'s
+    fingerprint; the same in the versions from 0.130 to 0.169).
+    """
+    handler = handlers_of({"hooks": [one.entry]})[0]
+    known: dict[str, Any] = {
+        "type": "command",
+        "command": handler.get("command"),
+        "timeout": max(1, int(handler.get("timeout", handler.get("timeoutSec", 600)))),
+        "async": bool(handler.get("async", False)),
+    }
+    if isinstance(handler.get("statusMessage"), str):
+        known["statusMessage"] = handler["statusMessage"]
+    definition: dict[str, Any] = {"event_name": _label(one.event), "hooks": [known]}
+    if isinstance(one.entry.get("matcher"), str) and one.event not in _WITHOUT_MATCHER:
+        definition["matcher"] = one.entry["matcher"]
+    text = json.dumps(definition, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _label(event: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+
+
+def _trust(state: Any, path: Path, one: Registered) -> str:
+    kept: Any = None
+    for place in (path, path.resolve()):
+        kept = kept or (state.get(trust_key(place, one)) if isinstance(state, dict) else None)
+    if not isinstance(kept, dict) or "trusted_hash" not in kept:
+        return "untrusted"
+    if kept.get("enabled") is False:
+        return "off"
+    return "trusted" if kept["trusted_hash"] == trust_hash(one) else "changed"
+
+
+def _is_trusted_project(config: dict[str, Any], root: Path) -> bool:
+    projects: Any = config.get("projects")
+    for place in (root, root.resolve()):
+        kept = projects.get(str(place)) if isinstance(projects, dict) else None
+        if isinstance(kept, dict) and kept.get("trust_level") == "trusted":
+            return True
+    return False
 
 
 def _of_inner(said: dict[str, Any]) -> Effect:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tipstaff.hosts.host import TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope, command_line
+from tipstaff.hosts.host import (
+    TIMEOUT_S,
+    AgentHost,
+    Effect,
+    HookRun,
+    Registered,
+    Scope,
+    below,
+    command_line,
+    home_folder,
+)  # fmt: skip
+from tipstaff.hosts.trusted import read_json
 
 
 class Copilot(AgentHost):
@@ -13,18 +26,34 @@ class Copilot(AgentHost):
 
     name = "copilot"
     title = "GitHub Copilot"
-    events = ("preToolUse", "postToolUse", "userPromptSubmitted", "sessionStart", "preCompact")
+    events = ("preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted", "sessionStart", "preCompact")
     tool_event = "preToolUse"
+    default_scope = "user"
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return a file of this package alone in the folder of hooks."""
-        folder = root / ".github" if scope == "project" else home / ".copilot"
+        folder = root / ".github" if scope == "project" else home_folder("COPILOT_HOME", home, ".copilot")
         return folder / "hooks" / "tipstaff.json"
 
     def other_files(self, root: Path, home: Path) -> tuple[Path, ...]:
         """Return the settings that may hold hooks; it reads Claude Code's as well."""
         folder = root / ".github" / "copilot"
-        return (folder / "settings.json", folder / "settings.local.json", home / ".copilot" / "settings.json")
+        user = home_folder("COPILOT_HOME", home, ".copilot")
+        return (folder / "settings.json", folder / "settings.local.json", user / "settings.json")
+
+    def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
+        """Yield that the project's hooks are not read: nobody has trusted the folder."""
+        user = home_folder("COPILOT_HOME", home, ".copilot")
+        files = [path for path, _ in found if not path.is_relative_to(user)]
+        if not files or len(files) < len(found) or os.environ.get("COPILOT_ALLOW_ALL") == "true":
+            return
+        trusted = read_json(user / "config.json").get("trustedFolders")
+        if not any(below(root, Path(folder)) for folder in trusted or [] if isinstance(folder, str)):
+            yield (
+                f"Copilot does not run the hooks of {files[0]}: nobody has trusted the folder; "
+                "`tipstaff install --host copilot --user` registers it for every folder, or trust this one in Copilot "
+                "(or start it with --trust-folder)"
+            )
 
     def head(self) -> dict[str, Any]:
         """Return the version, without which the file is not read."""

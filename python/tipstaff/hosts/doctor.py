@@ -12,9 +12,9 @@ from typing import Final
 
 from tipstaff.errors import SourceError
 from tipstaff.hosts.approvals import pending_calls
-from tipstaff.hosts.host import KINDS, TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope
-from tipstaff.hosts.installation import read_settings
+from tipstaff.hosts.host import KINDS, SCOPES, TIMEOUT_S, AgentHost, Effect, HookRun, Registered
 from tipstaff.hosts.program import hook_program
+from tipstaff.hosts.registrations import lost_registrations
 from tipstaff.model import Record
 
 RIGHT: Final = {
@@ -93,11 +93,10 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
     program = hook_program() if program is None else program
     problems: list[str] = []
     found: list[tuple[Path, Registered]] = []
-    scopes: tuple[Scope, ...] = ("project", "user")
-    files = [host.settings_file(scope, root, home) for scope in scopes]
+    files = [host.settings_file(scope, root, home) for scope in SCOPES]
     for path in dict.fromkeys((*files, *host.other_files(root, home))):
         try:
-            settings = read_settings(path)
+            settings = host.read_file(path)
         except (SourceError, PermissionError) as error:
             problems.append(str(error))
             continue
@@ -109,6 +108,8 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
     events = {one.event for _, one in found}
     if found and (missing := [event for event in host.events if event not in events]):
         problems.append(f"not registered for {', '.join(missing)}: run `tipstaff install --host {host.name}` again")
+    problems += host.not_running(found, root, home)
+    problems += lost_registrations(host.name, root, state)
     if len(before) > 1:
         places = " and ".join(str(path) for path, _ in before)
         problems.append(
@@ -215,8 +216,8 @@ def _notes(host: AgentHost, without: str) -> tuple[str, ...]:
     notes: list[str] = []
     if without == "runs":
         notes.append("if the program were missing or did not answer, this host would let calls run")
-    if host.name == "codex":
-        notes.append("Codex asks for trust in each hook before it runs it; look at /hooks there")
     if host.name == "copilot":
-        notes.append("it also runs the hooks in Claude Code's settings; register it in one of the two")
+        notes.append(
+            "it also runs the hooks in a project's Claude Code settings; these stay silent where it has its own"
+        )
     return tuple(notes)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from tipstaff.hosts.host import TIMEOUT_S, AgentHost, Effect, HookRun, Registered, Scope, command_line, did_not_run
+from tipstaff.hosts.trusted import folder_levels, read_json
 
 _OF_TOOLS: Final = frozenset({"BeforeTool", "AfterTool"})
 
@@ -17,6 +20,7 @@ class GeminiCli(AgentHost):
     title = "Gemini CLI"
     events = ("BeforeTool", "AfterTool", "BeforeAgent", "SessionStart", "PreCompress")
     tool_event = "BeforeTool"
+    default_scope = "user"
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.gemini/settings.json`` of the project or of the user."""
@@ -31,6 +35,16 @@ class GeminiCli(AgentHost):
             "timeout": TIMEOUT_S * 1000,
         }
         return {**({"matcher": "*"} if event in _OF_TOOLS else {}), "hooks": [handler]}
+
+    def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
+        """Yield that the project's settings are not read: nobody has trusted the folder."""
+        file = self.settings_file("project", root, home)
+        if any(path == file for path, _ in found) and not is_trusted(root, home / ".gemini", default=True):
+            yield (
+                f"Gemini CLI does not run the hooks of {file}: nobody has trusted the folder, and --skip-trust is "
+                "too late for them; `tipstaff install --host gemini --user` registers it for every folder, "
+                "or trust it in Gemini CLI (/permissions)"
+            )
 
     def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:
         """Return what Gemini CLI sends before a command."""
@@ -64,6 +78,30 @@ class GeminiCli(AgentHost):
         if decision == "ask":
             return Effect("asks", "decision ask")
         return Effect("runs", "the reply does not speak against it")
+
+
+def is_trusted(root: Path, folder: Path, *, default: bool) -> bool:
+    """Return whether the settings of a project are read: Gemini CLI's rule, and Qwen Code's.
+
+    Parameters
+    ----------
+    root
+        Folder of the project.
+    folder
+        The host's own, with ``settings.json`` and ``trustedFolders.json``.
+    default
+        Whether trust is asked for where the settings do not say.
+    """
+    said = os.environ.get("GEMINI_CLI_TRUST_WORKSPACE")
+    if said in {"true", "false"} and folder.name == ".gemini":
+        return said == "true"
+    security = read_json(folder / "settings.json").get("security")
+    switch = security.get("folderTrust") if isinstance(security, dict) else None
+    if not (switch.get("enabled", default) if isinstance(switch, dict) else default):
+        return True
+    path = os.environ.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH") if folder.name == ".gemini" else None
+    levels = read_json(Path(path) if path else folder / "trustedFolders.json")
+    return folder_levels(levels, root) in {"TRUST_FOLDER", "TRUST_PARENT"}
 
 
 HOST: Final = GeminiCli()

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, cast
 from tipstaff.model import Record
 
 Scope = Literal["project", "user"]
+SCOPES: Final[tuple[Scope, ...]] = ("project", "user")
 Outcome = Literal["runs", "asks", "stopped"]
 PROGRAM: Final = "tipstaff-hook"
 TIMEOUT_S: Final = 10
@@ -77,12 +78,15 @@ class Registered(Record, frozen=True):
         The command line as it stands, where the host hands it to a shell; else empty.
     entry
         The entry as it stands.
+    at
+        Its group and its number within that, as the host counts them.
     """
 
     event: str
     words: tuple[str, ...]
     line: str
     entry: dict[str, Any]
+    at: tuple[int, int] = (0, 0)
 
 
 class AgentHost(ABC):
@@ -93,6 +97,8 @@ class AgentHost(ABC):
     events: tuple[str, ...]
     tool_event: str
     """The event before a tool call, by which the host's part in it can be tried out."""
+    default_scope: Scope = "project"
+    """Where it is registered unless the user says otherwise: ``user`` where projects are not trusted by default."""
 
     @abstractmethod
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
@@ -106,6 +112,36 @@ class AgentHost(ABC):
     @abstractmethod
     def entry(self, event: str, program: Path) -> dict[str, Any]:
         """Return what stands for the hook in the list of an event."""
+
+    def own_file(self, program: Path) -> bytes | None:
+        """Return the whole settings file, where it is this package's alone; None where it is shared with others."""
+        del program
+        return None
+
+    def read_file(self, path: Path) -> dict[str, Any] | None:
+        """Return what a settings file holds, as `registered` takes it; None where there is none.
+
+        Raises
+        ------
+        SourceError
+            It cannot be read.
+        """
+        from tipstaff.hosts.installation import read_settings
+
+        return read_settings(path)
+
+    def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
+        """Yield why the host would silently not run registrations that it finds: nobody has trusted them.
+
+        Parameters
+        ----------
+        found
+            File and registration of each.
+        root, home
+            Folder of the project, and the user's.
+        """
+        del found, root, home
+        yield from ()
 
     def head(self) -> dict[str, Any]:
         """Return the members that a settings file must have beside its hooks."""
@@ -139,11 +175,16 @@ class AgentHost(ABC):
         if not isinstance(hooks, Mapping):
             return
         for event, entries in cast("Mapping[str, Any]", hooks).items():
-            for entry in entries if isinstance(entries, list) else []:
-                for handler in handlers_of(entry):
+            for group, entry in enumerate(entries if isinstance(entries, list) else []):
+                for number, handler in enumerate(handlers_of(entry)):
                     if self.is_ours(handler):
                         line = "" if takes_arguments(handler) else line_of(handler)
-                        yield Registered(event, words_of(handler), line, {**entry, **handler})
+                        yield Registered(event, words_of(handler), line, {**entry, **handler}, (group, number))
+
+
+def below(path: Path, folder: Path) -> bool:
+    """Return whether a path is a folder or lies in it, links followed."""
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 def handlers_of(entry: Any) -> list[dict[str, Any]]:

@@ -61,6 +61,10 @@ def plan_install(host: AgentHost, scope: Scope, root: Path, home: Path, program:
     """
     path = _followed(host.settings_file(scope, root, home))
     before = _read(path)
+    if (own := host.own_file(program)) is not None:
+        if before is not None:
+            host.read_file(path)
+        return Change(host.name, str(path), before, own, str(_copy_of(path)))
     text, mark = _text(before, path)
     parse(text, str(path))
     settings = parse(text, str(path)).plain()
@@ -98,6 +102,9 @@ def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Cha
     copy = _copy_of(path)
     if before is None:
         return Change(host.name, str(path), None, None, str(copy))
+    if host.own_file(path) is not None:
+        host.read_file(path)
+        return Change(host.name, str(path), before, None, str(copy))
     text, mark = _text(before, path)
     if not _ours(host, parse(text, str(path)).plain()):
         return Change(host.name, str(path), before, before, str(copy))
@@ -127,7 +134,7 @@ def apply_install(change: Change) -> None:
     _check_unchanged(path, change.before)
     path.parent.mkdir(parents=True, exist_ok=True)
     # A copy that says the same stays: it holds the bytes from before the first registration.
-    if change.before is not None and not _copy_holds(copy, change):
+    if change.before is not None and not _is_own(change) and not _copy_holds(copy, change):
         _write(copy, change.before, like=path)
     _write(path, change.after, like=path)
 
@@ -150,7 +157,7 @@ def apply_uninstall(change: Change) -> None:
         path.unlink()
         for folder in (path.parent, path.parent.parent):
             # Only what is empty goes, and only the folders of the host itself.
-            if folder.name in {"hooks", ".claude", ".codex", ".gemini", ".cursor"}:
+            if folder.name in {"hooks", "plugins", ".claude", ".codex", ".gemini", ".cursor", ".qwen", ".opencode"}:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
         return
@@ -254,6 +261,12 @@ def _is_same(kept: bytes, settings: Mapping[str, Any]) -> bool:
     # What the host needs beside the hooks may have been added with them.
     heads = {"version"} - former.keys()
     return _pruned(former) == {key: value for key, value in _pruned(settings).items() if key not in heads}
+
+
+def _is_own(change: Change) -> bool:
+    from tipstaff.hosts import host_named
+
+    return host_named(change.host).own_file(Path(change.path)) is not None
 
 
 def _copy_holds(copy: Path, change: Change) -> bool:

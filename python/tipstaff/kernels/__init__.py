@@ -60,12 +60,11 @@ if TYPE_CHECKING:
     from tipstaff.kernels._fused import FusedSearch, query_terms
     from tipstaff.kernels._int8 import Int8Rows, TaskSearch, nibble_rows, quantize_rows, score_topk_i8
     from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_places
-    from tipstaff.kernels._pieces import join_pieces
     from tipstaff.kernels._scoring import score_topk_f32, score_topk_f32_batch
     from tipstaff.kernels._secrets import SecretTable
     from tipstaff.kernels._signs import score_topk_signs, sign_rows
     from tipstaff.kernels._similarity import WordSets, jaccard_pairs
-    from tipstaff.kernels._text import alike_texts, opposed_texts, read_words, word_values
+    from tipstaff.kernels._text import alike_texts, join_pieces, opposed_texts, read_words, word_values
     from tipstaff.kernels._tokens import MessageGuard, token_features, utf16_units, weigh_tokens
     from tipstaff.kernels._wordpiece import (
         blend_rows,
@@ -136,7 +135,7 @@ _HOMES: Final = {
     "hash_embed_into": "_embedding",
     "isa": "_embedding",
     "jaccard_pairs": "_similarity",
-    "join_pieces": "_pieces",
+    "join_pieces": "_text",
     "measure_files": "_files",
     "nibble_rows": "_int8",
     "opposed_texts": "_text",

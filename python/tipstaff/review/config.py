@@ -15,19 +15,52 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, TypeVar, cast
 
 import msgspec
 
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.model import Record
 from tipstaff.review.names import nearest
+from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, SizingConfig
 
 FILES: Final = (".tipstaff/config.toml", ".tipstaff/config.yaml", ".tipstaff/config.yml", ".semspec/config.yaml")
 TABLES: Final = ("checks", "gates", "sizing", "review")
-SIZING_KEYS: Final = ("window", "sweet_spot", "task_share", "soft_files", "hard_files", "models")
-REVIEW_KEYS: Final = ("window", "reserve", "sops", "decisions", "conventions", "ledger")
 MAX_CONFIG_BYTES: Final = 1_000_000
+
+_Tokens = Annotated[int, msgspec.Meta(gt=0)]
+_Kind = TypeVar("_Kind", bound=Record)
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class ModelTable(Record, frozen=True, kw_only=True):
+    """One of ``[sizing.models]``; ``max_tokens`` is the specification's name for ``window``."""
+
+    window: _Tokens | None = None
+    max_tokens: _Tokens | None = None
+    sweet_spot: _Tokens | None = None
+
+
+class SizingTable(Record, frozen=True, kw_only=True):
+    """``[sizing]``: windows in tokens, limits of a task."""
+
+    window: _Tokens | None = None
+    sweet_spot: _Tokens | None = None
+    task_share: Annotated[float, msgspec.Meta(gt=0, le=1)] = SizingConfig().task_share
+    soft_files: _Count = SizingConfig().soft_files
+    hard_files: _Count = SizingConfig().hard_files
+    models: dict[str, ModelTable] = msgspec.field(default_factory=dict[str, ModelTable])
+
+
+class ReviewTable(Record, frozen=True, kw_only=True):
+    """``[review]``: tokens, folders and files relative to the repository, the URL of a ledger."""
+
+    window: _Tokens | None = None
+    reserve: _Count = SOP_RESERVE_TOKENS
+    sops: tuple[str, ...] | None = None
+    decisions: tuple[str, ...] | None = None
+    conventions: tuple[str, ...] | None = None
+    ledger: str | None = None
 
 
 class ReviewConfig(Record, frozen=True, kw_only=True):
@@ -46,13 +79,43 @@ class ReviewConfig(Record, frozen=True, kw_only=True):
     path: str = ""
     text: str = ""
     checks: Any = None
-    sizing: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
-    review: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    sizing: SizingTable = SizingTable()
+    review: ReviewTable = ReviewTable()
+
+    @property
+    def limits(self) -> SizingConfig:
+        """What the configuration tunes in the sizing of tasks."""
+        table = self.sizing
+        return SizingConfig(
+            task_share=table.task_share,
+            soft_files=table.soft_files,
+            hard_files=table.hard_files,
+            sop_reserve=self.review.reserve,
+        )
 
     def line_of(self, words: str) -> int:
         """Return the line, from 1 on, in which words occur first; 0 where they do not."""
         at = self.text.find(words)
         return 0 if at < 0 else self.text.count("\n", 0, at) + 1
+
+    def line_of_key(self, *keys: str) -> int:
+        """Return the line of a key in a table; that of the last of them that is found, 0 for none."""
+        at = line = 0
+        rest = keys
+        for count in range(len(keys), 0, -1):
+            header = r"[ \t]*\.[ \t]*".join(map(re.escape, keys[:count]))
+            found = re.search(rf"^[ \t]*\[+[ \t]*{header}[ \t]*\]", self.text, re.MULTILINE)
+            if found is not None:
+                at, rest = found.end(), keys[count:]
+                line = self.text.count("\n", 0, at) + 1
+                break
+        for key in rest:
+            found = re.compile(rf"^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*[=:.]", re.MULTILINE).search(self.text, at)
+            if found is None:
+                break
+            at = found.end()
+            line = self.text.count("\n", 0, at) + 1
+        return line
 
 
 def read_config(root: Path) -> ReviewConfig:
@@ -97,12 +160,37 @@ def _yaml(name: str, text: str) -> object:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        _refuse_repeated_keys(yaml.compose(text, Loader=loader))
         return yaml.load(text, Loader=loader)  # noqa: S506 - the safe loader, in C
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         detail = getattr(error, "problem", None) or type(error).__name__
         msg = f"{name}{f':{mark.line + 1}' if mark is not None else ''}: not valid YAML: {detail}"
         raise ConfigError(msg) from None
+
+
+def _refuse_repeated_keys(root: Any) -> None:
+    """Raise an error of YAML where a mapping has a key twice: the loader would silently take the last."""
+    import yaml
+
+    waiting = [root]
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or id(node) in seen:  # an alias is the node that it stands for
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            keys: set[str] = set()
+            for key, value in node.value:
+                name = str(key.value)
+                if name in keys and isinstance(key, yaml.ScalarNode) and name != "<<":
+                    problem = f"the key {name!r} occurs twice"
+                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+                keys.add(name)
+                waiting.append(value)
+        elif isinstance(node, yaml.SequenceNode):
+            waiting.extend(node.value)
 
 
 def _checked(name: str, text: str, content: object) -> ReviewConfig:
@@ -118,16 +206,43 @@ def _checked(name: str, text: str, content: object) -> ReviewConfig:
             if key not in TABLES:
                 msg = f"{name}:{bare.line_of(str(key))}: unknown table {key!r}{nearest(str(key), TABLES)}"
                 raise ConfigError(msg)
-    checks = tables.get("checks", tables.get("gates"))
-    found: dict[str, dict[str, Any]] = {}
-    for table, keys in (("sizing", SIZING_KEYS), ("review", REVIEW_KEYS)):
-        value: Any = tables.get(table) or {} if not name.startswith(".semspec/") else {}
-        if not isinstance(value, Mapping):
-            msg = f"{name}:{bare.line_of(table)}: {table} must be a table with {', '.join(keys)}"
+        if "checks" in tables and "gates" in tables:
+            msg = f"{name}:{bare.line_of_key('gates')}: gates is another name for checks; use one of them"
             raise ConfigError(msg)
-        for key in value:
-            if key not in keys:
-                msg = f"{name}:{bare.line_of(str(key))}: {table}: unknown key {key!r}{nearest(str(key), keys)}"
-                raise ConfigError(msg)
-        found[table] = dict(value)
-    return bare.replace(checks=checks, sizing=found["sizing"], review=found["review"])
+        bare = bare.replace(
+            sizing=_table(bare, SizingTable, tables.get("sizing"), "sizing"),
+            review=_table(bare, ReviewTable, tables.get("review"), "review"),
+        )
+    try:
+        _ = bare.limits
+    except ConfigError as error:
+        msg = f"{name}:{bare.line_of_key('sizing', 'soft_files')}: sizing: {error}"
+        raise ConfigError(msg) from None
+    return bare.replace(checks=tables.get("checks", tables.get("gates")))
+
+
+def _table(config: ReviewConfig, kind: type[_Kind], value: object, *keys: str) -> _Kind:
+    """Return a table of the configuration, each of its values checked."""
+    fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    where = ".".join(keys)
+    if value is None:
+        return kind()
+    if not isinstance(value, Mapping):
+        msg = f"{config.path}:{config.line_of_key(*keys)}: {where} must be a table with {', '.join(fields)}"
+        raise ConfigError(msg)
+    found: dict[str, Any] = {}
+    for key, one in cast("Mapping[str, object]", value).items():
+        line = config.line_of_key(*keys, str(key))
+        if key not in fields:
+            msg = f"{config.path}:{line}: {where}: unknown key {key!r}{nearest(str(key), tuple(fields))}"
+            raise ConfigError(msg)
+        if key == "models" and isinstance(one, Mapping):
+            models = cast("Mapping[str, object]", one)
+            found[key] = {name: _table(config, ModelTable, about, *keys, key, name) for name, about in models.items()}
+            continue
+        try:
+            found[key] = msgspec.convert(one, fields[key])
+        except msgspec.ValidationError as error:
+            msg = f"{config.path}:{line}: {where}: {key}: {error}; got {one!r}"
+            raise ConfigError(msg) from None
+    return kind(**found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,9 @@ IGNORED_FOLDERS: Final = frozenset(
 """Folders that are not walked where there is no git to ask."""
 
 MAX_FILES: Final = 1_000_000
+_BINARY_BYTES: Final = 8_000
+_EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The tree without files, which git knows everywhere."""
 
 
 class GitError(ConfigError):
@@ -84,27 +88,67 @@ def changed_files(root: Path, base: str | None = None) -> tuple[str, ...]:
     GitError
         If `root` is not in a work tree, or there is no such commit.
     """
-    if base is not None and base.startswith("-"):
-        msg = f"{base!r} is not the name of a commit"
-        raise GitError(msg)
     found = set(_split(git(root, "ls-files", "-z", "--others", "--exclude-standard")))
-    if base is None:
-        try:
-            git(root, "rev-parse", "--verify", "-q", "HEAD")
-        except GitError:
-            # Nothing was committed yet: every tracked file is new.
-            return tuple(sorted(found | set(_split(git(root, "ls-files", "-z", "--cached")))))
-        against = "HEAD"
-    else:
-        against = git(root, "merge-base", base, "HEAD").decode().strip()
+    if base is None and not has_commits(root):
+        # Every tracked file is new.
+        return tuple(sorted(found | set(_split(git(root, "ls-files", "-z", "--cached")))))
+    against = _ancestor(root, base)
     found |= set(_split(git(root, "diff", "--name-only", "--no-renames", "--relative", "-z", against, "--")))
     return tuple(sorted(found))
 
 
-def diff_text(root: Path, base: str | None = None) -> str:
-    """Return the difference to a commit as text; see `changed_files`."""
-    against = "HEAD" if base is None else git(root, "merge-base", base, "HEAD").decode().strip()
-    return git(root, "diff", "--relative", against, "--").decode("utf-8", "replace")
+def diff_text(root: Path, base: str | None = None, files: Sequence[str] = ()) -> str:
+    """Return the difference to a commit as text, untracked files included as new ones; see `changed_files`.
+
+    Parameters
+    ----------
+    root, base
+        As there.
+    files
+        Only what changed in these; in all where there are none.
+    """
+    named = [f":(literal){path}" for path in files]
+    against = _EMPTY_TREE if base is None and not has_commits(root) else _ancestor(root, base)
+    known = git(root, "diff", "--relative", "--no-color", "--no-ext-diff", against, "--", *named)
+    found = [known.decode("utf-8", "replace")]
+    untracked = _split(git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *named))
+    found += [_as_new(root, path) for path in untracked]
+    return "".join(found)
+
+
+def has_commits(root: Path) -> bool:
+    """Return whether anything was ever committed."""
+    try:
+        git(root, "rev-parse", "--verify", "-q", "HEAD")
+    except GitError:
+        return False
+    return True
+
+
+def _ancestor(root: Path, base: str | None) -> str:
+    """Return the commit to compare with: the last one, or the common ancestor with `base`."""
+    if base is None:
+        return "HEAD"
+    if base.startswith("-"):
+        msg = f"{base!r} is not the name of a commit"
+        raise GitError(msg)
+    return git(root, "merge-base", base, "HEAD").decode().strip()
+
+
+def _as_new(root: Path, path: str) -> str:
+    """Return an untracked file as git shows a new one."""
+    head = f"diff --git a/{path} b/{path}\nnew file\n"
+    try:
+        full = root / path
+        data = os.fsencode(full.readlink()) if full.is_symlink() else full.read_bytes()
+    except OSError as error:
+        return f"{head}cannot be read: {error.strerror}\n"
+    if b"\0" in data[:_BINARY_BYTES]:
+        return f"{head}Binary files /dev/null and b/{path} differ\n"
+    rows = data.decode("utf-8", "replace").splitlines(keepends=True)
+    body = "".join(f"+{row}" for row in rows)
+    end = "" if not rows or rows[-1].endswith("\n") else "\n\\ No newline at end of file\n"
+    return f"{head}--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{len(rows)} @@\n{body}{end}"
 
 
 def _split(data: bytes) -> list[str]:

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
 from tipstaff.errors import ConfigError
-from tipstaff.model import Record
+from tipstaff.model import Diagnostic, Record
 from tipstaff.review.config import ReviewConfig, read_config
 from tipstaff.review.globs import is_pattern
 from tipstaff.review.names import nearest
 from tipstaff.review.repository import list_files
-from tipstaff.review.sizing.budget import SizingConfig, TaskSizing, size_task, text_tokens
+from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, TaskSizing, size_task, text_tokens
 from tipstaff.review.sizing.decomposition import Decomposition, decompose
 from tipstaff.review.sizing.imports import import_edges
 from tipstaff.review.sizing.measuring import measure
 from tipstaff.review.sizing.scope import ScopeResolution, repository_path, resolve_scope
-from tipstaff.review.sops.folder import read_sops
+from tipstaff.review.sops.folder import SopFolder, read_sops
 
 DEFAULT_WINDOW: Final = 200_000
 _KEYS: Final = (
@@ -71,8 +71,10 @@ class SizedTask(Record, frozen=True, kw_only=True):
         Files that cost the flat amount.
     refused
         Files that are links out of the repository; they are not counted.
-    sops, sop_tokens
-        Ids of the SOPs that apply, and their tokens as a reviewer reads them.
+    sops, sop_tokens, sop_reserve
+        Ids of the SOPs that apply, their tokens as a reviewer reads them, and the most that they may have.
+    diagnostics
+        SOPs that are broken: they were not matched.
     decomposition
         Where the task is too large and has more than one file.
     """
@@ -83,6 +85,8 @@ class SizedTask(Record, frozen=True, kw_only=True):
     refused: tuple[str, ...] = ()
     sops: tuple[str, ...] = ()
     sop_tokens: int = 0
+    sop_reserve: int = SOP_RESERVE_TOKENS
+    diagnostics: tuple[Diagnostic, ...] = ()
     decomposition: Decomposition | None = None
 
 
@@ -131,7 +135,7 @@ def size_repository_task(
     """
     settings = read_config(root) if config is None else config
     window, sweet_spot = _model(settings, model, window, sweet_spot)
-    limits = sizing_config(settings)
+    limits = settings.limits
     if task.files and not any(map(is_pattern, task.files)):
         # Nothing needs to be listed.
         known: Sequence[str] = [path for one in task.files if (root / (path := repository_path(one))).is_file()]
@@ -139,19 +143,15 @@ def size_repository_task(
         known = list_files(root)
     scope = resolve_scope(task.files, known, plan)
     measured = measure(root, scope.resolved)
-    sops: tuple[str, ...] = ()
-    sop_tokens = 0
-    if count_sops:
-        found = read_sops(root, settings.review.get("sops")).applicable(scope.resolved)
-        sops = tuple(sop.id for sop in found)
-        sop_tokens = sum(text_tokens(sop.rendered()) for sop in found)
+    folder = read_sops(root, settings.review.sops) if count_sops else SopFolder(sops=())
+    costs = {sop.id: text_tokens(sop.rendered()) for sop in folder.applicable(scope.resolved)}
     sizing = size_task(
         window=window,
         files=measured.sizes,
         description=task.description,
         acceptance_criteria=task.acceptance_criteria,
         sweet_spot=sweet_spot,
-        sop_tokens=sop_tokens,
+        sop_tokens=sum(costs.values()),
         config=limits,
     )
     proposal = None
@@ -165,6 +165,7 @@ def size_repository_task(
             acceptance_criteria=task.acceptance_criteria,
             sweet_spot=sweet_spot,
             config=limits,
+            sops=folder.costs_by_file(list(measured.sizes), costs),
             task_id=task.id,
             plan_slug=task.plan_slug,
         )
@@ -173,8 +174,10 @@ def size_repository_task(
         scope=scope,
         generated=tuple(path for path, size in measured.sizes.items() if isinstance(size, dict) and size["generated"]),
         refused=measured.refused,
-        sops=sops,
-        sop_tokens=sop_tokens,
+        sops=tuple(costs),
+        sop_tokens=sum(costs.values()),
+        sop_reserve=limits.sop_reserve,
+        diagnostics=folder.diagnostics,
         decomposition=proposal,
     )
     if log is not None:
@@ -182,33 +185,15 @@ def size_repository_task(
     return result
 
 
-def sizing_config(settings: ReviewConfig) -> SizingConfig:
-    """Return the limits that a configuration states.
-
-    Raises
-    ------
-    ConfigError
-        If one is out of range.
-    """
-    given = {
-        name: settings.sizing[name] for name in ("task_share", "soft_files", "hard_files") if name in settings.sizing
-    }
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            msg = f"{settings.path}:{settings.line_of(name)}: sizing: {name} must be a number, got {value!r}"
-            raise ConfigError(msg)
-    return SizingConfig(**given)
-
-
 def _model(
     settings: ReviewConfig, model: str | None, window: int | None, sweet_spot: int | None
 ) -> tuple[int, int | None]:
-    about: Mapping[str, Any] = settings.sizing
+    size, preferred = settings.sizing.window, settings.sizing.sweet_spot
     if model is not None:
-        models = settings.sizing.get("models") or {}
+        models = settings.sizing.models
         if model not in models:
             msg = f"unknown model {model!r}{nearest(model, list(models))}; models are named in [sizing.models]"
             raise ConfigError(msg)
         about = models[model]
-    size = window if window is not None else about.get("window") or about.get("max_tokens") or DEFAULT_WINDOW
-    return size, sweet_spot if sweet_spot is not None else about.get("sweet_spot")
+        size, preferred = about.window or about.max_tokens or size, about.sweet_spot
+    return window or size or DEFAULT_WINDOW, preferred if sweet_spot is None else sweet_spot

@@ -184,6 +184,8 @@ def chat_problems(body: Body) -> list[str]:
             found.append(f"{where}: tool_calls is an empty array")
         for call in calls or []:
             open_calls.append(call["id"])
+            if call.get("type") == "custom" and set(call["custom"]) == {"name", "input"}:
+                continue
             if call.get("type") != "function" or not isinstance(call["function"]["arguments"], str):
                 found.append(f"{where}: a bad call")
             elif not isinstance(json.loads(call["function"]["arguments"]), dict):
@@ -193,11 +195,16 @@ def chat_problems(body: Body) -> list[str]:
     return found
 
 
+_CLIENT_CALLS = {"function_call", "custom_tool_call", "shell_call", "computer_call"}
+_OUTPUTS: dict[str, Any] = {"shell_call_output": list, "computer_call_output": dict}
+_SERVER_ITEMS = {"web_search_call", "tool_search_call", "tool_search_output", "image_generation_call"}
+
+
 def responses_problems(body: Body, issued: set[tuple[str, str]] | None = None) -> list[str]:
     """Return what the Responses API would refuse; with the (id, encrypted content) of the reasoning it issued."""
     found: list[str] = []
     items: Sequence[Any] = body["input"]
-    calls: dict[str, bool] = {}
+    calls: dict[str, str] = {}
     reasoning: set[str] = set()
     if not any(item.get("role") == "user" for item in items):
         found.append("nothing of the user's")
@@ -217,25 +224,26 @@ def responses_problems(body: Body, issued: set[tuple[str, str]] | None = None) -
                 after.get("type", "message") == "message" and after.get("role") != "assistant"
             ):
                 found.append(f"{where}: reasoning without the item that follows it")
-        elif kind in {"function_call", "custom_tool_call"}:
+        elif kind in _CLIENT_CALLS:
             if item["call_id"] in calls:
                 found.append(f"{where}: call {item['call_id']} twice")
-            calls[item["call_id"]] = False
+            calls[item["call_id"]] = kind
             if kind == "function_call" and not isinstance(json.loads(item["arguments"]), dict):
                 found.append(f"{where}: arguments that are no object")
             # A call with its id asks for the reasoning item that was issued with it: fc_7 came with rs_7.
             needed = str(item.get("id", "")).replace("fc_", "rs_")
             if issued is not None and any(needed == name for name, _ in issued) and needed not in reasoning:
                 found.append(f"{where}: a call without its reasoning item")
-        elif kind in {"function_call_output", "custom_tool_call_output"}:
-            if calls.get(item["call_id"], True):
-                found.append(f"{where}: answers no open call")
-            calls[item["call_id"]] = True
-            if not isinstance(item.get("output"), str | list):
+        elif kind.removesuffix("_output") in _CLIENT_CALLS:
+            if calls.get(item["call_id"], "") != kind.removesuffix("_output"):
+                found.append(f"{where}: answers no open call of its kind")
+            calls[item["call_id"]] = ""
+            expected = _OUTPUTS.get(kind, str | list)
+            if not isinstance(item.get("output"), expected):
                 found.append(f"{where}: output is {type(item.get('output')).__name__}")
         elif kind == "message":
             content = item.get("content")
-            if any(not answered for answered in calls.values()):
+            if any(calls.values()):
                 found.append(f"{where}: a message while calls are unanswered")
             if isinstance(content, str):
                 if not content:
@@ -250,9 +258,9 @@ def responses_problems(body: Body, issued: set[tuple[str, str]] | None = None) -
                 found += [
                     f"{where}: empty text" for part in content if part["type"].endswith("_text") and not part["text"]
                 ]
-        else:
+        elif kind not in _SERVER_ITEMS:
             found.append(f"{where}: item of type {kind}")
-    found += [f"call without a result: {name}" for name, answered in calls.items() if not answered]
+    found += [f"call without a result: {name}" for name, waiting in calls.items() if waiting]
     return found
 
 

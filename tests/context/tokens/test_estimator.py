@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tipstaff.context.tokens.estimator import VOCABULARIES, TokenEstimator
 from tipstaff.context.tokens.token_weights import TOKEN_WEIGHTS
@@ -61,6 +63,58 @@ def test_nothing_is_nothing_and_something_is_something() -> None:
     assert estimator.estimate("") == 0
     assert estimator("a") == 1
     assert estimator("\0") >= 1
+
+
+# Letters, digits, marks and spaces of every script that the estimator tells apart, and of some that it does not.
+_ALPHABET = (
+    "ab eIZ09 \n\t.,({=_\u00e9\u00df\u0131\u1ea1\u0103\u0250\u0301\u0431\u042f\u04e9\u0463\u03b1\u0561\u05d0\u0627\u0710\u0915\u093f\u0995\u0a15\u0a95\u0b15\u0b95"
+    "\u0c15\u0c95\u0d15\u0d9a\u0e01\u0e81\u0f40\u1000\u10d0\u1100\u1200\u13a0\u1401\u16a0\u1780\u1820\u2014\u20ac\u3042\u30ab\u3400\u4e00\u4eba\u570b"
+    "\ua000\uac00\ub098\uff41\U00010400\U00012000\U0001f600\U0001f3fd\U00020000\ud800"
+)
+_WORDS = (
+    "der",
+    "und",
+    "nicht",
+    "yang",
+    "untuk",
+    "the",
+    "return",
+    "nie",
+    "\u0447\u0442\u043e",
+    "\u65e5\u672c",
+    "\ud55c\uad6d\uc5b4",
+    "Ti\u1ebfng",
+)
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+@given(
+    st.lists(
+        st.one_of(
+            st.text(st.sampled_from(_ALPHABET), max_size=12),
+            st.builds(str.__mul__, st.sampled_from(_ALPHABET), st.integers(1, 40)),
+            st.sampled_from(_WORDS).map(lambda word: f" {word}"),
+        ),
+        max_size=60,
+    )
+)
+def test_what_follows_a_text_never_makes_it_cheaper(vocabulary: str, parts: list[str]) -> None:
+    estimator = TokenEstimator(vocabulary)
+    text, before = "", 0
+    for part in parts:
+        for letter in part if len(text) < 200 else [part]:
+            text += letter
+            now = estimator.estimate(text)
+            assert now >= before, (letter, text[-40:])
+            before = now
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_no_letter_of_any_script_is_free(vocabulary: str) -> None:
+    estimator = TokenEstimator(vocabulary)
+    for letter in map(chr, range(0x80, 0x30000, 37)):
+        if letter.isalpha():
+            assert estimator.estimate(letter * 400) >= 40, (letter, hex(ord(letter)))
 
 
 def test_calibration_scales() -> None:

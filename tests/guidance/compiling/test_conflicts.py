@@ -22,7 +22,7 @@ def related(*texts: str, scopes: tuple[tuple[str, ...], ...] = ()) -> list[tuple
     [
         ("Commits must be squashed before merging", "Commits must not be squashed before merging"),
         ("Always use tabs for indentation", "Never use tabs for indentation"),
-        ("Never disable TLS", "Disable TLS when testing"),
+        ("Do not run `npm test`; CI does it", "Always run `npm test` before pushing"),
         ("You may commit generated files", "Never commit generated files"),
     ],
 )

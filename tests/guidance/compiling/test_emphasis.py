@@ -57,3 +57,54 @@ def test_a_nested_folder_s_is_loaded_where_work_is(tmp_path) -> None:  # type: i
     assert "labels" not in retriever.retrieve("Rename a thing", max_shards=0).policy_text
     inside = retriever.retrieve("Rename a thing", repo_scope="web/index.html", max_shards=1)
     assert inside.policy_text.count("labels") == 1
+
+
+@pytest.mark.parametrize(
+    ("heading", "ban", "duty"),
+    [
+        ("Important", "NEVER commit secrets", "Tests MUST pass"),
+        ("Wichtig", "NIEMALS Zugangsdaten committen", "Tests MÜSSEN laufen"),
+        ("Importante", "NUNCA subas secretos", "Las pruebas DEBEN pasar"),
+        ("Important", "Ne committez JAMAIS de secrets", "Les tests DOIVENT passer"),
+        ("Importante", "NUNCA envie segredos", "Os testes DEVEM passar"),
+        ("Importante", "MAI committare segreti", "I test DEVONO passare"),
+        ("Belangrijk", "Commit NOOIT geheimen", "Tests MOETEN slagen"),
+        ("Ważne", "NIGDY nie commituj sekretów", "Testy MUSZĄ przechodzić"),
+        ("Важно", "НИКОГДА не коммитьте секреты", "Тесты ДОЛЖНЫ проходить"),
+        ("Önemli", "ASLA gizli bilgi commit etmeyin", "Testler MUTLAKA geçmeli"),
+        ("重要", "绝对禁止提交密钥", "测试必须通过"),
+        ("重要", "秘密情報を絶対にコミットしないこと", "テストは必ず通すこと"),
+        ("중요", "비밀 정보를 절대 커밋하지 마세요", "테스트는 반드시 통과해야 합니다"),
+        ("مهم", "ممنوع حفظ الأسرار في المستودع", "يجب أن تنجح الاختبارات"),
+        ("महत्वपूर्ण", "कभी भी सीक्रेट कमिट न करें", "टेस्ट पास होना अनिवार्य है"),
+        ("Penting", "JANGAN commit rahasia", "Tes HARUS lulus"),
+    ],
+)
+def test_bans_and_duties_in_many_languages(heading: str, ban: str, duty: str) -> None:
+    bundle = compile_guidance(f"# P\n\n## {heading}\n\n- {ban}\n- {duty}\n- a note about `x`\n")
+    found = {rule.text[rule.own_start :] for rule in bundle.constitution.rules}
+    assert {ban} <= found <= {ban, duty}
+    assert found == {ban, duty} or duty.upper() == duty.lower()  # scripts without capitals put less strongly
+
+
+def test_what_an_author_put_there_is_ranked_with_what_is_put_strongly() -> None:
+    weak = "".join(f"- The control of part {n} checks the input of part {n} and of its parts\n" for n in range(60))
+    bundle = compile_guidance(f"# P\n\n## Security controls\n\n{weak}\n## Imports\n\n- **IMPORTANT**: NEVER import it\n")
+    texts = [rule.text for rule in bundle.constitution.rules if rule.id not in bundle.constitution.overflow]
+    assert any("NEVER import it" in text for text in texts)
+    assert len(bundle.constitution.text) // 4 <= 510
+    assert {rule.id for rule in bundle.rules()} >= set(bundle.constitution.overflow)
+
+
+def test_information_is_never_always_loaded() -> None:
+    bundle = compile_guidance("# P\n\n## Security\n\n- `src/auth/` - the login\n- Never log tokens\n")
+    assert [rule.text for rule in bundle.constitution.rules] == ["Never log tokens"]
+    assert [rule.kind for rule in bundle.rules()] == ["rule", "information"]
+
+
+def test_reasons_are_given() -> None:
+    from tipstaff.guidance.compiling.election import reasons
+
+    first, second = compile_guidance("## Security\n- Log it\n## Use\n- NEVER commit secrets\n").constitution.rules
+    assert "below the constitution heading 'Security'" in {*reasons(first), *reasons(second)}
+    assert "capitals: NEVER" in {*reasons(first), *reasons(second)}

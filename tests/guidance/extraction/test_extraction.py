@@ -65,7 +65,7 @@ def test_the_oracle_sees_what_is_lost() -> None:
         ("> You must never quote\n", ["You must never quote"]),
         ("> [!WARNING]\n> - Never push\n", ["Never push"]),
         ("## Never commit secrets\n", ["Never commit secrets"]),
-        ("## Never commit secrets\n- not even here\n", ["not even here", "Never commit secrets"]),
+        ("## Never commit secrets\n- not even here\n", ["Never commit secrets: not even here", "Never commit secrets"]),
         ("## Secrets that must stay\n- not even here\n", ["Secrets that must stay: not even here"]),
         ("## Don't\n- use `eval`\n- `exec`\n", ["Don't: use `eval`", "Don't: `exec`"]),
         ("- Never use:\n  - `eval`\n  - tabs\n", ["Never use: `eval`", "Never use: tabs"]),

@@ -11,7 +11,6 @@ from tipstaff.guidance.extraction.grammar import (
     has_modal,
     has_negation,
     is_demanding_heading,
-    is_negative_heading,
     opens_with_imperative,
     says_something,
     sentences,
@@ -51,18 +50,6 @@ def test_the_quick_look_for_modals_agrees_with_the_expression(pieces: list[tuple
         assert has_modal(text) == (MODAL.search(text) is not None)
     elif MODAL.search(text) is not None:
         assert has_modal(text)
-
-
-@pytest.mark.parametrize(
-    ("heading", "negative"),
-    [
-        ("Don't", True), ("❌ Don'ts", True), ("What to avoid", True), ("Never", True), ("Things you must never do", True),
-        ("Anti-patterns", True), ("Forbidden commands", True), ("禁止事项", True), ("Do", False), ("Never mind the gap", False),
-        ("Don't panic and carry on with what you were doing until it is really done", False), ("Notes", False),
-    ],
-)  # fmt: skip
-def test_headings_that_forbid(heading: str, negative: bool) -> None:
-    assert is_negative_heading(heading) is negative
 
 
 def test_small_questions() -> None:

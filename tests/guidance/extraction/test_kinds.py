@@ -18,9 +18,30 @@ from tipstaff.guidance.reading.markdown import parse
         ("- Example: `make lint`\n", False),
         ("This will:\n\n- Ask for the version\n", False),
         ("Before you push:\n\n1. `make test`\n", True),
-        ("| Command | Description |\n|---|---|\n| `make` | Builds all |\n", True),
+        ("| Command | Description |\n|---|---|\n| `make` | Builds all |\n", False),
+        ("## Naming rules\n| Kind | Case |\n|---|---|\n| class | Pascal |\n", True),
     ],
 )
 def test_what_is_a_rule_and_what_is_information(text: str, rule: bool) -> None:
+    ((found,), _) = extract(parse(text), "root")
+    assert found.is_rule is rule
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("| Task | Tool |\n|---|---|\n| Add a page | Glob |\n", False),
+        ("| Case | What to do |\n|---|---|\n| a leak | Rotate the key |\n", True),
+        ("## Main Technologies\n- **.NET 8** (the server)\n", False),
+        ("## Scope\n- Product: the gateway\n", False),
+        ("## Parts\n- **Cache**: stores the pages\n", False),
+        ("## Hinweise\n- Tests schreiben bei Änderungen\n", True),
+        ("**Schema:** When you add a table, update the diagram.\n", True),
+        ("When uncertain: **do nothing and ask**.\n", True),
+        ("Lee las normas antes de empezar con el código.\n", True),
+        ("编写变更日志时，请参考已有条目的格式。\n", True),
+    ],
+)  # fmt: skip
+def test_tables_values_and_other_languages(text: str, rule: bool) -> None:
     ((found,), _) = extract(parse(text), "root")
     assert found.is_rule is rule

@@ -46,3 +46,24 @@ def test_the_spans_of_labels_are_true_and_own_words_can_be_told_from_them() -> N
     (rule,), _ = extract(parsed, "root")
     assert [parsed.source.slice(*span) for span in rule.context] == ["Do Not", "In production:"]
     assert (rule.text[rule.own :], rule.headings) == ("drop a table", ("Do Not",))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- When it fails, check the log\n- **Exception wrapping**: wrap it in one of ours\n",
+         ["When it fails, check the log", "**Exception wrapping**: wrap it in one of ours"]),
+        ("- Use tabs\n- Exception: YAML files\n", ["Use tabs", "Use tabs: Exception: YAML files"]),
+        ("- Use tabs\n- This project must never use Java\n", ["Use tabs", "This project must never use Java"]),
+        ("- 目的を書く\n- **例外なし**: すべてのコミットで守る\n", ["目的を書く", "**例外なし**: すべてのコミットで守る"]),
+        ("## Before you commit\n- **Important:** before you commit, run `make`\n",
+         ["**Important:** before you commit, run `make`"]),
+        ("There are two kinds of object:\n\n- tools\n- prompts\n\nWhile these differ, changes must be made to both.\n",
+         ["There are two kinds of object: tools", "There are two kinds of object: prompts",
+          "There are two kinds of object: While these differ, changes must be made to both."]),
+        ("## API\n- Keep the capital letters\n", ["API: Keep the capital letters"]),
+        ("- 設定を変更する場合は記録を残す\n  - 例: `a`\n", ["設定を変更する場合は記録を残す", "設定を変更する場合は記録を残す: 例: `a`"]),
+    ],
+)  # fmt: skip
+def test_labels_that_apply_and_labels_that_do_not(text: str, expected: list[str]) -> None:
+    assert texts(text) == expected

@@ -13,7 +13,7 @@ from tipstaff.guidance.compiling.compiler import compile_documents
 from tipstaff.guidance.reading import sources
 from tipstaff.guidance.reading.documents import Repository
 from tipstaff.guidance.reading.sources import read_repository
-from tipstaff.model import EVERYWHERE
+from tipstaff.model import EVERYWHERE, Severity
 
 
 def lay_out(root: Path, files: dict[str, str]) -> Repository:
@@ -162,8 +162,9 @@ def test_a_link_is_read_once_and_noted(tmp_path: Path) -> None:
     (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
     (tmp_path / "GEMINI.md").hardlink_to(tmp_path / "AGENTS.md")
     repository = read_repository(tmp_path)
-    assert [one.path for one in repository.documents] == ["CLAUDE.md"]
-    assert repository.aliases == (("AGENTS.md", "CLAUDE.md"), ("GEMINI.md", "CLAUDE.md"))
+    assert [one.path for one in repository.documents] == ["AGENTS.md"]
+    assert repository.aliases == (("CLAUDE.md", "AGENTS.md"), ("GEMINI.md", "AGENTS.md"))
+    assert repository.also_loaded == (("agents", "AGENTS.md"), ("gemini", "AGENTS.md"))
     assert repository.diagnostics == ()
     assert set(repository.files) == {"CLAUDE.md", "AGENTS.md", "GEMINI.md"}
 
@@ -181,13 +182,15 @@ def test_a_copy_is_one_finding(tmp_path: Path) -> None:
         },
     )
     assert codes(repository) == [("TS501", "AGENTS.md"), ("TS501", "web/AGENTS.md")]
-    assert [one.copy_of for one in repository.documents] == [None, "CLAUDE.md", None, None, "CLAUDE.md"]
+    assert [one.copy_of for one in repository.documents] == [None, "CLAUDE.md", None, None, None]
     assert repository.diagnostics[0].span == (0, len(text))
-    assert repository.aliases == (("AGENTS.md", "CLAUDE.md"), ("web/AGENTS.md", "CLAUDE.md"))
+    assert repository.aliases == (("AGENTS.md", "CLAUDE.md"),)
+    # Each host loads its own copy.
+    assert {one.severity for one in repository.diagnostics} == {Severity.INFO}
     bundle = compile_documents(repository.documents, diagnostics=repository.diagnostics)
-    assert [one.code for one in bundle.diagnostics] == ["TS501", "TS501"]
-    # The folders' own files are no copies of each other: each speaks for its folder.
-    assert sorted(rule.path for rule in bundle.rules()) == ["CLAUDE.md", "CLAUDE.md", "a/GEMINI.md", "b/GEMINI.md"]
+    # Each folder's files speak for that folder, in the same words or not.
+    own = ["CLAUDE.md", "CLAUDE.md", "a/GEMINI.md", "b/GEMINI.md", "web/AGENTS.md", "web/AGENTS.md"]
+    assert sorted(rule.path for rule in bundle.rules()) == own
 
 
 def test_an_imported_file_is_not_read_a_second_time(tmp_path: Path) -> None:
@@ -205,7 +208,7 @@ def test_a_linked_folder_of_rules_is_read_and_a_loop_is_not(tmp_path: Path) -> N
     (tmp_path / ".claude/rules").symlink_to("../team")
     (tmp_path / "team/loop").symlink_to("../team")
     (tmp_path / "elsewhere").symlink_to(".")
-    assert [one.path for one in read_repository(tmp_path).documents] == [".claude/CLAUDE.md", ".claude/rules/one.md"]
+    assert [one.path for one in read_repository(tmp_path).documents] == [".claude/CLAUDE.md", "team/one.md"]
 
 
 def test_what_is_no_file_is_said(tmp_path: Path) -> None:
@@ -289,3 +292,76 @@ def test_no_import_makes_it_raise(tmp_path_factory: pytest.TempPathFactory, text
     root = tmp_path_factory.mktemp("repository")
     (root / "CLAUDE.md").write_text(text, encoding="utf-8", newline="")
     read_repository(root)
+
+
+def test_a_link_names_the_file_that_it_leads_to(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"docs/agents/rules.md": "- Always lint\n", "web/AGENTS.md": "- Never push\n"})
+    (tmp_path / "CLAUDE.md").symlink_to("docs/agents/rules.md")
+    (tmp_path / "web/CLAUDE.md").symlink_to("AGENTS.md")
+    repository = read_repository(tmp_path)
+    found = {rule.text: (rule.path, rule.repo_scopes) for rule in compile_documents(repository.documents).rules()}
+    assert found == {
+        "Always lint": ("docs/agents/rules.md", ("**/*",)),
+        "Never push": ("web/AGENTS.md", ("web/**",)),
+    }
+    assert ("agents", "web/AGENTS.md") in repository.also_loaded
+    assert set(repository.files) == {"CLAUDE.md", "docs/agents/rules.md", "web/CLAUDE.md", "web/AGENTS.md"}
+
+
+def test_a_link_out_of_the_repository_is_refused_wherever_it_is(tmp_path: Path) -> None:
+    root, outside = tmp_path / "repo", tmp_path / "other"
+    lay_out(outside, {"rules.md": "- Never tell\n", "more/x.md": "- Never tell\n"})
+    lay_out(root, {"AGENTS.md": "@docs/x.md\n", "docs/a.md": "- a\n", ".claude/CLAUDE.md": "- b\n"})
+    (root / "CLAUDE.md").symlink_to("../other/rules.md")
+    (root / ".claude/rules").symlink_to(outside / "more")
+    (root / "docs/x.md").symlink_to(outside / "rules.md")
+    repository = read_repository(root)
+    refused = sorted(path for code, path in codes(repository) if code == "TS110")
+    assert refused == [".claude/rules/x.md", "AGENTS.md", "CLAUDE.md"]
+    assert all("tell" not in document.text for document in repository.documents)
+
+
+def test_an_import_counts_for_both_hosts_and_in_files_of_both(tmp_path: Path) -> None:
+    files = {"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": "- Sort keys\n@docs/style.md\n", "docs/style.md": "- Use tabs\n"}
+    repository = lay_out(tmp_path, files)
+    rules = compile_documents(repository.documents).rules()
+    assert {(rule.path, rule.text) for rule in rules} == {("AGENTS.md", "Sort keys"), ("docs/style.md", "Use tabs")}
+    assert ("agents", "AGENTS.md") in repository.also_loaded
+    alone = lay_out(
+        tmp_path / "alone", {"AGENTS.md": "- Sort keys\n@docs/style.md\n@gone.md\n", "docs/style.md": "- Use tabs\n"}
+    )
+    assert [one.path for one in alone.documents] == ["AGENTS.md", "docs/style.md"]
+    # Codex imports nothing: a path that is missing there is a note, and no error.
+    assert [(one.code, one.severity) for one in alone.diagnostics] == [("TS103", Severity.INFO)]
+
+
+def test_an_override_is_read_instead_of_its_sibling(tmp_path: Path) -> None:
+    files = {
+        "AGENTS.md": "- a\n",
+        "web/AGENTS.md": "- b\n",
+        "web/AGENTS.override.md": "- c\n",
+        "api/AGENTS.md": "- d\n",
+    }
+    repository = lay_out(tmp_path, {**files, "api/AGENTS.override.md": "\n"})
+    assert {one.path for one in repository.documents if one.text.strip()} == {
+        "AGENTS.md", "web/AGENTS.override.md", "api/AGENTS.md",
+    }  # fmt: skip
+    assert ("TS504", "web/AGENTS.md") in codes(repository)
+    assert "web/AGENTS.md" in repository.files
+
+
+def test_a_person_s_own_files_are_local_and_read_where_they_are_asked_for(tmp_path: Path) -> None:
+    home, root = tmp_path / "home", tmp_path / "repo"
+    lay_out(home, {".claude/CLAUDE.md": "- You can log tokens\n- Answer briefly\n"})
+    lay_out(root, {"CLAUDE.md": "## Security\n- Never log tokens\n"})
+    assert [one.path for one in read_repository(root).documents] == ["CLAUDE.md"]
+    repository = read_repository(root, home=home)
+    assert [(one.path, one.source) for one in repository.documents] == [
+        ("CLAUDE.md", "root"),
+        ("~/.claude/CLAUDE.md", "local"),
+    ]
+    assert str(home / ".claude/CLAUDE.md") in repository.files
+    assert str(home / ".codex/AGENTS.md") in repository.awaited
+    bundle = compile_documents(repository.documents)
+    assert [rule.text for rule in bundle.rules()] == ["Never log tokens", "Answer briefly"]
+    assert [one.code for one in bundle.diagnostics] == ["TS402"]

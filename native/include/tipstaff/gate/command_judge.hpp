@@ -223,6 +223,43 @@ class CommandJudge {
     if (worst != Guarded::none) touch("@gate", name_of(worst), command, path, index);
     if (const Guarded filled = guarded_.filled(command, words); filled != Guarded::none) touch("@gate", "replaces", command, name_of(filled), index);
     if (answers(command, words)) touch("@answers", {}, command, {}, index);
+    if (surroundings_.typed_later && waits_for_input(command, words, text_)) touch("@gate", "typed-later", command, {}, index);
+    if ((surroundings_.stash_takes_changed || surroundings_.stash_takes_untracked) && stashes_registration(command, words))
+      touch("@gate", "stashes-registration", command, {}, index);
+  }
+
+  // `git stash`, unless it names files and these are others.
+  bool stashes_registration(const Command& command, const Word* words) noexcept {
+    if (command.program != "git") return false;
+    std::uint32_t i = 0;
+    for (; i < command.word_count && !words[i].text.empty() && words[i].text[0] == '-'; ++i)
+      if (ascii::one_of(words[i].text, "-C -c --git-dir --work-tree --namespace")) ++i;
+    if (i >= command.word_count || words[i].text != "stash") return false;
+    bool untracked = false, paths = false, named = false, first = true, message = false;
+    for (++i; i < command.word_count; ++i) {
+      const std::string_view text = words[i].text;
+      if (text.empty()) continue;
+      if (!paths && text[0] == '-') {
+        if (text == "--") paths = true;
+        else if (text[1] != '-' ? text.find_first_of("ua") != std::string_view::npos : ascii::one_of(text, "--include-untracked --all")) untracked = true;
+        if (ascii::one_of(text, "-m --message")) ++i;
+        if (ascii::one_of(text, "--help -h")) return false;
+        continue;
+      }
+      if (first && !paths) {
+        first = false;
+        if (text == "save") message = true;
+        else if (text != "push") return false;
+        continue;
+      }
+      if (message && !paths) continue;
+      named = true;
+      if (ascii::one_of(text, ". :/ :/. ./ * ..") || guarded_.find(command, words[i]) >= Guarded::holds_registration) {
+        named = false;
+        break;
+      }
+    }
+    return !named && (surroundings_.stash_takes_changed || (untracked && surroundings_.stash_takes_untracked));
   }
 
   // $TIPSTAFF_STATE/key
@@ -230,6 +267,47 @@ class CommandJudge {
     if (span.start >= span.end || span.end > text_.size()) return false;
     const std::string_view text = text_.substr(span.start, span.end - span.start);
     return text.find("TIPSTAFF_STATE") != std::string_view::npos;
+  }
+
+  // A shell, an interpreter or a client that reads what is typed: nothing else is given to it, by words or as its input.
+  static bool waits_for_input(const Command& command, const Word* words, std::string_view text) noexcept {
+    const std::string_view program = command.program;
+    const bool shell = ascii::one_of(program, "bash sh zsh dash ksh mksh fish ash csh tcsh nu xonsh elvish pwsh powershell cmd");
+    const bool language = ascii::one_of(program, "python python2 python3 ipython bpython ptpython node deno bun irb pry ghci iex erl "
+                                                 "lua luajit r julia octave scala jshell clj ocaml utop tclsh");
+    const bool client = ascii::one_of(program, "ssh su sudo psql mysql mariadb sqlite3 redis-cli mongosh mongo");
+    if ((!shell && !language && !client) || command.has_input || command.pipe_from != kNone) return false;
+    if (command.span.start < command.span.end && command.span.end <= text.size() &&
+        text.substr(command.span.start, command.span.end - command.span.start).find('<') != std::string_view::npos)
+      return false;
+    const std::string_view valued = program == "ssh" ? "BbcDEeFIiJLlmopRSw" : program == "sudo" ? "ugpCDRT" : client && program != "su" ? "hpPUudnDa" : "";
+    std::uint32_t operands = 0;
+    bool asks_for_shell = program != "sudo";
+    for (std::uint32_t i = 0; i < command.word_count; ++i) {
+      const std::string_view word = words[i].text;
+      if (word.size() < 2 || word[0] != '-') {
+        if (word != "-") ++operands;
+        continue;
+      }
+      if (word[1] == '-') {
+        const std::string_view name = word.substr(0, word.find('='));
+        if (ascii::one_of(name, "--command --execute --eval --print --file --version --help --list --validate --check --test")) return false;
+        if (ascii::one_of(word, "--rcfile --init-file --user --host --port --dbname --username --database")) ++i;
+        asks_for_shell = asks_for_shell || ascii::one_of(word, "--login --shell");
+        continue;
+      }
+      if ((word == "-V" || word == "-h") && (shell || language)) return false;
+      if (language && (word == "-v" || (word.size() > 2 && std::string_view("cepmE").find(word[1]) != std::string_view::npos))) return false;
+      if (program == "ssh" && word.find_first_of("NfWOQGV") != std::string_view::npos) return false;
+      if (ascii::one_of(program, "sudo su") && word.find_first_of("clvkKeV") != std::string_view::npos && word != "-l") return false;
+      if (client && !ascii::one_of(program, "ssh su sudo") && word.find_first_of("cefl") == 1) return false;
+      asks_for_shell = asks_for_shell || word.find_first_of("is") != std::string_view::npos;
+      if (word.size() == 2 && valued.find(word[1]) != std::string_view::npos) ++i;
+    }
+    if (program == "su") return true;
+    if (ascii::one_of(program, "ssh sqlite3")) return operands <= 1;
+    if (ascii::one_of(program, "psql mysql mariadb mongosh mongo")) return operands <= 2;
+    return (operands == 0 && asks_for_shell) || (ascii::one_of(program, "deno bun") && operands == 1 && words[0].text == "repl");
   }
 
   static bool answers(const Command& command, const Word* words) noexcept {

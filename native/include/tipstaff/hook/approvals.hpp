@@ -8,7 +8,7 @@
 // the files that were read to judge the call, NONCE a number that no two answers share,
 // SIGNATURE the HMAC-SHA256 of what stands before it. The hook leaves a mark of each approval that it has used in used/
 // (one file is made, one call wins), so that it counts once, and an old copy of it not at all; a refusal counts until it
-// expires. A host that asks about one call twice, by two registrations, is answered twice.
+// expires. A host that asks about one call by two registrations is answered twice.
 #pragma once
 
 #include <fcntl.h>
@@ -173,19 +173,27 @@ enum class Answer : std::uint8_t { none, allowed, refused };
 
 constexpr std::uint64_t kSameCallS = 10;
 
-// `SECONDS HEX` of a mark in used/.
-inline bool read_mark(std::string_view text, std::uint64_t* at, std::uint64_t* asker) noexcept {
-  std::size_t i = 0;
-  *at = *asker = 0;
-  for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) *at = *at * 10 + static_cast<unsigned>(text[i] - '0');
-  if (i == 0 || i + 17 > text.size() || text[i] != ' ') return false;
-  for (std::size_t k = i + 1; k < i + 17; ++k) {
-    const char c = text[k];
-    if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
-    *asker = *asker << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+// `SECONDS HEX HEX` of a mark in used/: when, who asked, and the host's name of the call.
+struct Mark {
+  std::uint64_t at = 0, asker = 0, call = 0;
+
+  bool read(std::string_view text) noexcept {
+    std::size_t i = 0;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) at = at * 10 + static_cast<unsigned>(text[i] - '0');
+    return i != 0 && read_hex(text, &i, &asker) && read_hex(text, &i, &call);
   }
-  return true;
-}
+
+ private:
+  static bool read_hex(std::string_view text, std::size_t* i, std::uint64_t* out) noexcept {
+    if (*i + 17 > text.size() || text[(*i)++] != ' ') return false;
+    for (const std::size_t end = *i + 16; *i < end; ++*i) {
+      const char c = text[*i];
+      if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
+      *out = *out << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    return true;
+  }
+};
 
 // Returns what a person said to exactly this call; permission is used up by that.
 inline Answer take(const Path& state, const Subject& subject, const HookEvent& event, std::uint64_t now_s) noexcept {
@@ -222,22 +230,25 @@ inline Answer take(const Path& state, const Subject& subject, const HookEvent& e
   }
   if (refused) return Answer::refused;
   const std::uint64_t asker = fnv64(event.name) ^ fnv64(name_of(event.host)) << 1;
+  const std::uint64_t call = event.call.empty() ? 0 : fnv64(event.call) ^ fnv64(event.session) << 1;
   Path used = state;
   used.add("/used/").add(signature.substr(0, 32));
   int mark = open_state(used, O_WRONLY | O_CREAT | O_EXCL);
   if (mark < 0 && errno == EEXIST) {
-    // Another registration asks about the same call: once, and right after the first.
     char text_of_mark[64];
     const long known = read_private(used, text_of_mark, sizeof text_of_mark);
-    std::uint64_t at = 0, first = 0;
-    if (known <= 0 || !read_mark({text_of_mark, static_cast<std::size_t>(known)}, &at, &first)) return Answer::none;
-    if (first == asker || now_s > at + kSameCallS) return Answer::none;
+    Mark first;
+    if (known <= 0 || !first.read({text_of_mark, static_cast<std::size_t>(known)})) return Answer::none;
+    // Another registration asks about the same call, by the host's name for it or right after the first: once. The name
+    // alone is no proof, since whoever replays an event repeats it.
+    const bool same_call = call != 0 && call == first.call;
+    if (first.asker == asker || (!same_call && now_s > first.at + kSameCallS)) return Answer::none;
     mark = open_state(used.add("-").hex(asker), O_WRONLY | O_CREAT | O_EXCL);
   }
   if (mark < 0) return Answer::none;
   char memory[64];
   Writer out(memory, sizeof memory);
-  out.number(now_s).raw(" ").hex(asker).raw("\n");
+  out.number(now_s).raw(" ").hex(asker).raw(" ").hex(call).raw("\n");
   const bool kept = write_whole(mark, out.view());
   ::close(mark);
   return kept ? Answer::allowed : Answer::none;

@@ -15,8 +15,8 @@
 
 namespace tipstaff::hook {
 
-enum class Host : std::uint8_t { unknown, claude, codex, gemini, cursor, copilot };
-enum class Phase : std::uint8_t { other, before_tool, permission, after_tool, prompt, session_start, before_compaction };
+enum class Host : std::uint8_t { unknown, claude, codex, gemini, cursor, copilot, qwen, opencode };
+enum class Phase : std::uint8_t { other, before_tool, permission, after_tool, failed_tool, prompt, session_start, before_compaction };
 
 inline std::string_view name_of(Host host) noexcept {
   switch (host) {
@@ -25,12 +25,14 @@ inline std::string_view name_of(Host host) noexcept {
     case Host::gemini: return "gemini";
     case Host::cursor: return "cursor";
     case Host::copilot: return "copilot";
+    case Host::qwen: return "qwen";
+    case Host::opencode: return "opencode";
     default: return "unknown";
   }
 }
 
 inline Host host_named(std::string_view name) noexcept {
-  for (Host host : {Host::claude, Host::codex, Host::gemini, Host::cursor, Host::copilot})
+  for (Host host : {Host::claude, Host::codex, Host::gemini, Host::cursor, Host::copilot, Host::qwen, Host::opencode})
     if (name == name_of(host)) return host;
   return Host::unknown;
 }
@@ -44,6 +46,7 @@ struct HookEvent {
   std::string_view folder;   // the call's own, absolute or below cwd; empty where it names none
   std::string_view session;
   std::string_view agent;
+  std::string_view call;     // the host's own name of this one call; empty where it gives none
   std::string_view prompt;
   std::string_view source;   // of a session's start
   bool unattended = false;   // the event itself says that nobody can be asked
@@ -56,6 +59,12 @@ struct HookEvent {
   std::uint32_t field_room = 0;
   std::uint32_t field_count = 0;
 };
+
+// Whether a host puts a question to a person, at some event at least. Gemini asks where nobody is there to answer, and lets
+// calls of trusted servers run unasked; opencode's plugins can only refuse.
+inline bool can_ask(Host host) noexcept {
+  return host != Host::codex && host != Host::gemini && host != Host::opencode;
+}
 
 namespace events {
 
@@ -75,6 +84,7 @@ inline Phase phase_of(std::string_view name) noexcept {
     return Phase::before_tool;
   if (one_of(name, "PermissionRequest permissionRequest")) return Phase::permission;
   if (one_of(name, "PostToolUse postToolUse AfterTool")) return Phase::after_tool;
+  if (one_of(name, "PostToolUseFailure postToolUseFailure")) return Phase::failed_tool;
   if (one_of(name, "UserPromptSubmit BeforeAgent beforeSubmitPrompt userPromptSubmitted")) return Phase::prompt;
   if (one_of(name, "SessionStart sessionStart")) return Phase::session_start;
   if (one_of(name, "PreCompact PreCompress preCompact")) return Phase::before_compaction;
@@ -200,19 +210,20 @@ inline bool read_event(Json& json, Host named, std::string_view asked, HookEvent
   event->session = either("session_id", "sessionId");
   if (event->session.empty()) event->session = json.text(0, "conversation_id");
   event->agent = either("agent_id", "agent_type");
+  event->call = either("tool_use_id", "toolCallId");
   event->cwd = json.text(0, "cwd");
   event->prompt = json.text(0, "prompt");
   event->source = json.text(0, "source");
   event->input = json.find(0, "tool_input");
   if (event->input == kNoNode) event->input = json.find(0, "toolArgs");
-  for (std::string_view key : {"tool_response", "tool_output", "toolResult", "output", "result_json"}) {
+  for (std::string_view key : {"tool_response", "tool_output", "toolResult", "tool_result", "output", "result_json"}) {
     if (event->output == kNoNode) event->output = json.find(0, key);
   }
+  if (event->phase == Phase::failed_tool && event->output == kNoNode) event->output = json.find(0, "error");
   const std::string_view mode = json.text(0, "permission_mode");
   if (mode == "dontAsk") event->unattended = true;
   if (is_true(json, 0, "is_background_agent")) event->unattended = true;
-  // Gemini asks where nobody is there to answer, and lets calls of trusted servers run unasked.
-  if (event->host == Host::codex || event->host == Host::gemini) event->can_ask = false;
+  event->can_ask = can_ask(event->host);
   if (event->host == Host::copilot) event->camel = json.find(0, "hook_event_name") == kNoNode;
 
   const bool before = event->phase == Phase::before_tool || event->phase == Phase::permission;

@@ -81,6 +81,8 @@ inline void gemini(const HookEvent& event, const Reply& reply, Writer& out) noex
   if (event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply))) {
     member(out, "decision", stops(event, reply) ? "deny" : "ask", &first);
     member(out, "reason", reply.reason, &first);
+    // The reason is for the model; this is the only text that a person sees, and what waits for them has a code in it.
+    if (reply.decision == Decision::confirm) member(out, "systemMessage", reply.reason, &first);
   } else if (!reply.replacement.empty()) {  // a denied output gives way to the reason
     member(out, "decision", "deny", &first);
     member(out, "reason", reply.replacement, &first);
@@ -154,6 +156,8 @@ inline void write(const HookEvent& event, const Reply& reply, Writer& out) noexc
     case Host::cursor: return cursor(event, reply, out);
     case Host::copilot: return copilot(event, reply, out);
     case Host::claude:
+    case Host::qwen:
+    case Host::opencode:
     case Host::codex: return claude_like(event, reply, out);
     case Host::unknown: return;
   }

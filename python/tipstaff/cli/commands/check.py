@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +85,7 @@ def command(
 
     Exits with 1 if a required check failed.
     """
+    from tipstaff.cli.review_log import exit_code, review_log
     from tipstaff.review.checks.configured import configured_checks
     from tipstaff.review.config import read_config
 
@@ -107,15 +111,34 @@ def command(
         "use_cache": not no_cache,
         "task": task,
     }
-    log = None
-    if config.review.get("ledger") is not None or (root / ".tipstaff/ledger.db").is_file():
-        from tipstaff.cli.review_log import review_log
+    log = review_log(root, config)
+    with _ended_by_signals():
+        if watch:
+            code = _watch(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+        else:
+            report = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+            code = 0 if report.passed else 1
+    return exit_code(log, code)
 
-        log = review_log(root, config)
-    if watch:
-        return _watch(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
-    report = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
-    return 0 if report.passed else 1
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let the signals that end a program raise, so that the checks that run are killed with it."""
+
+    def end(number: int, frame: object) -> None:
+        del frame
+        raise SystemExit(128 + number)
+
+    wanted = [signal.SIGTERM, signal.SIGHUP] if threading.current_thread() is threading.main_thread() else []
+    before = {number: signal.getsignal(number) for number in wanted}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # under nohup it stays ignored
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _refuse_nesting() -> None:

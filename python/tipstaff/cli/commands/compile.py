@@ -10,6 +10,7 @@ import click
 from tipstaff.cli import exits
 from tipstaff.cli.embedding_option import embedding_named, embedding_option
 from tipstaff.cli.output import COLOURS, Painter, counted, plain, report_unread, write, write_json
+from tipstaff.cli.repository_root import root_of, root_option
 from tipstaff.errors import StoreWriteError
 from tipstaff.model import PolicyBundle, Severity
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 @click.command("compile")
-@click.argument("directory", type=click.Path(path_type=Path), default=".")
+@click.argument("directory", type=click.Path(path_type=Path), required=False)
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
     "--store",
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if the store is missing or out of date.")
 @embedding_option
-def command(directory: Path, as_json: bool, store: Path | None, check: bool, embedding: str) -> int:
+def command(
+    *, directory: Path | None, root: Path | None, as_json: bool, store: Path | None, check: bool, embedding: str
+) -> int:
     """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing.
 
     Where the repository has gate packs or settings of its own, its policy is compiled as well. What would make the
@@ -40,6 +44,7 @@ def command(directory: Path, as_json: bool, store: Path | None, check: bool, emb
     from tipstaff.guidance.project import open_project
     from tipstaff.store.state import state_folder
 
+    directory = root_of(directory, root)
     if check:
         return _check(directory, store, embedding, as_json=as_json)
     with open_project(directory, store=store, embedding=embedding_named(embedding)) as project:

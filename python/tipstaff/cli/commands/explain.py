@@ -10,18 +10,21 @@ from typing import Any
 import click
 
 from tipstaff.cli.output import Painter, plain, report_unread, write, write_json
+from tipstaff.cli.repository_root import root_of, root_option
 from tipstaff.errors import SourceNotFoundError
 from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle
 
 
 @click.command("explain")
 @click.argument("rule_id", metavar="RULE-ID")
-@click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The repository's folder.")
+@click.option("--dir", "directory", type=click.Path(path_type=Path), help="The repository's folder.")
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(rule_id: str, directory: Path, as_json: bool) -> None:
+def command(*, rule_id: str, directory: Path | None, root: Path | None, as_json: bool) -> None:
     """Say where a rule comes from, when it is loaded, and how it stands to other rules."""
     from tipstaff.guidance.project import open_project
 
+    directory = root_of(directory, root)
     # From the store where it is current: a rule that was edited keeps the id that `retrieve` shows.
     with open_project(directory, write=False) as project:
         bundle = project.bundle
@@ -39,7 +42,9 @@ def command(rule_id: str, directory: Path, as_json: bool) -> None:
 
 def explain(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
     """Return everything that is known about a rule, as JSON-ready data."""
-    related: dict[str, list[str]] = {"duplicate": [], "near-duplicate": [], "contradiction": []}
+    from tipstaff.guidance.compiling.election import reasons
+
+    related: dict[str, list[str]] = {"duplicate": [], "near-duplicate": [], "contradiction": [], "conflict": []}
     for relation in bundle.relations:
         if rule.id in {relation.left, relation.right}:
             other = relation.right if relation.left == rule.id else relation.left
@@ -47,6 +52,7 @@ def explain(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
     return {
         "rule": rule.to_dict(),
         "loaded": _loaded(bundle, rule),
+        "constitution_reasons": list(reasons(rule)),
         "duplicates": related["duplicate"],
         "repeated_in": [
             f"{found.source}:{found.line}"
@@ -56,7 +62,8 @@ def explain(bundle: PolicyBundle, rule: GuidanceRule) -> dict[str, Any]:
             and (found.source, found.line) != (rule.path, rule.line)
         ],
         "near_duplicates": related["near-duplicate"],
-        "contradicts": related["contradiction"],
+        "contradicts": [*related["contradiction"], *related["conflict"]],
+        "may_conflict_with": related.get("possible-conflict", []),
         "overrides": rule.overrides,
         "overridden_by": [other.id for other in bundle.rules() if other.overrides == rule.id],
         "former_id": rule.former_id,
@@ -99,6 +106,8 @@ def _lines(rule: GuidanceRule, explanation: dict[str, Any], paint: Painter) -> l
     facts = [
         ("from", f"{place}, a file of {rule.host}" + (f', under "{rule.heading}"' if rule.heading else "")),
         ("loaded", _when(rule, explanation["loaded"])),
+        ("because", "; ".join(explanation["constitution_reasons"]) if rule.is_constitution else ""),
+        ("emphasis", "; ".join(explanation["constitution_reasons"]) if not rule.is_constitution else ""),
         ("in force", _period(rule)),
         ("scopes", ", ".join(rule.repo_scopes) if rule.repo_scopes != (EVERYWHERE,) else ""),
         ("intents", ", ".join(rule.intents)),
@@ -110,6 +119,7 @@ def _lines(rule: GuidanceRule, explanation: dict[str, Any], paint: Painter) -> l
         ("repeated in", ", ".join(explanation["repeated_in"])),
         ("nearly says", ", ".join(explanation["near_duplicates"])),
         ("contradicts", ", ".join(explanation["contradicts"])),
+        ("may conflict", ", ".join(explanation["may_conflict_with"])),
         ("overrides", rule.overrides or ""),
         ("overridden by", ", ".join(explanation["overridden_by"])),
         ("by its words" if _kept_its_id(rule) else "formerly", rule.former_id or ""),
@@ -124,9 +134,9 @@ def _lines(rule: GuidanceRule, explanation: dict[str, Any], paint: Painter) -> l
 
 def _kept_its_id(rule: GuidanceRule) -> bool:
     """Whether a rule that was edited bears the id of its earlier words, and `former_id` is what they would give now."""
-    from tipstaff.guidance.compiling.identity import content_id
+    from tipstaff.guidance.compiling.identity import content_id, salt_of
 
-    return rule.is_generated_id and rule.former_id == content_id(rule.text)
+    return rule.is_generated_id and rule.former_id == content_id(rule.text, salt_of(rule.file_scope))
 
 
 def _when(rule: GuidanceRule, loaded: str) -> str:

@@ -16,7 +16,7 @@ from tipstaff.cli.output import Painter, plain, write, write_json
 @scope_option
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json: bool) -> None:
+def command(host: str, scope: Literal["project", "user"] | None, dry_run: bool, as_json: bool) -> None:
     """Register the hook program in a host's settings, and compile the policies that it judges by.
 
     Whatever else stands in the settings stays; a copy of the file is kept beside it. Installing again changes nothing.
@@ -29,12 +29,14 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
     from tipstaff.hosts.installation import apply_install, plan_install
     from tipstaff.hosts.policies import compile_policy
     from tipstaff.hosts.program import hook_program
+    from tipstaff.hosts.registrations import keep_registration
     from tipstaff.store.state import repository_of, state_folder
 
     root, home, state = project_root(), Path.home(), state_folder()
     program = hook_program()
     # All are planned before any is written: a file that cannot be read stops the whole.
-    plans = [plan_install(one, scope, root, home, program) for one in hosts_named(host)]
+    hosts = hosts_named(host)
+    plans = [plan_install(one, scope or one.default_scope, root, home, program) for one in hosts]
     policies: list[Path] = []
     rules: Path | None = None
     if not dry_run:
@@ -47,8 +49,10 @@ def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json
             # By way of the store, if there is one: the rules have the ids there that they are known by.
             with open_project(repository, write=False) as project:
                 rules = write_hook_image(project.bundle, repository, state=state)
-        for plan in plans:
+        for one, plan in zip(hosts, plans, strict=True):
             apply_install(plan)
+            path = one.settings_file(scope or one.default_scope, root, home)
+            keep_registration(root, state, one.name, str(path), registered=True)
     if as_json:
         changed = [
             {

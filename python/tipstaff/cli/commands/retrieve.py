@@ -10,6 +10,7 @@ import click
 
 from tipstaff.cli.embedding_option import embedding_named, embedding_option
 from tipstaff.cli.output import Painter, counted, plain, report_unread, write, write_json
+from tipstaff.cli.repository_root import root_of, root_option
 from tipstaff.errors import ConfigError
 from tipstaff.model import INTENTS, RISK_CLASSES
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 @click.command("retrieve")
 @click.argument("task")
-@click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The repository's folder.")
+@click.option("--dir", "directory", type=click.Path(path_type=Path), help="The repository's folder.")
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--intent", type=click.Choice(INTENTS), help="Take this intent instead of reading it from the task.")
 @click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
@@ -39,7 +41,8 @@ if TYPE_CHECKING:
 def command(
     *,
     task: str,
-    directory: Path,
+    directory: Path | None,
+    root: Path | None,
     as_json: bool,
     intent: str | None,
     risk: tuple[str, ...],
@@ -52,6 +55,7 @@ def command(
     """Show the rules that matter for TASK, and why each of them was chosen."""
     from tipstaff.guidance.project import open_project
 
+    directory = root_of(directory, root)
     scope = None if scope is None else _scope_within(directory, scope)
     with open_project(directory, embedding=embedding_named(embedding)) as project:
         report_unread(project.diagnostics, "warning")

@@ -58,7 +58,7 @@ def assemble(
     The context goes to standard output and the report to standard error, or both into one document with --json.
     Exits with 1 if the task is too large and has to be divided.
     """
-    from tipstaff.cli.review_log import review_log
+    from tipstaff.cli.review_log import exit_code, review_log
     from tipstaff.review.assembly.reviewer import review_context
     from tipstaff.review.config import read_config
 
@@ -87,7 +87,7 @@ def assemble(
         click.echo("\n".join(_report(found, paint)), err=True, color=paint.on)
         if output is None and found.text:
             write(*found.text.rstrip("\n").split("\n"))
-    return 1 if found.assembly.decompose else 0
+    return exit_code(log, 1 if found.assembly.decompose else 0)
 
 
 def _report(found: ReviewContext, paint: Painter) -> list[str]:
@@ -135,7 +135,7 @@ def verify(
     Every SOP that applies has to be answered, with evidence that is in the files that it names. Exits with 0 where the
     change is accepted, else with 1.
     """
-    from tipstaff.cli.review_log import review_log
+    from tipstaff.cli.review_log import exit_code, review_log
     from tipstaff.review.assembly.reviewer import expected_sops
     from tipstaff.review.config import read_config
     from tipstaff.review.repository import changed_files
@@ -161,9 +161,9 @@ def verify(
     outcome = verify_answer(parsed, expected, root, min_confidence=min_confidence, log=log)
     if as_json:
         write_json({**outcome.to_dict(), "expected": expected})
-        return 0 if outcome.accepted else 1
+        return exit_code(log, 0 if outcome.accepted else 1)
     paint = Painter(color)
     write(*(f"  {plain(problem)}" for problem in outcome.problems), painter=paint)
     colour = "green" if outcome.accepted else "red"
     write(paint(f"{outcome.action}: {plain(outcome.reason)}", colour, bold=True), painter=paint)
-    return 0 if outcome.accepted else 1
+    return exit_code(log, 0 if outcome.accepted else 1)

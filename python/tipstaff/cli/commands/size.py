@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tipstaff.cli.output import Painter, counted, plain, write, write_json
+from tipstaff.cli.output import Painter, counted, diagnostic_lines, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(
 
     Exits with 1 if the task is too large.
     """
-    from tipstaff.cli.review_log import review_log
+    from tipstaff.cli.review_log import exit_code, review_log
     from tipstaff.review.config import read_config
     from tipstaff.review.task_sizing import Task, size_repository_task
 
@@ -67,6 +67,7 @@ def command(
         msg = "name the task's files, or give --task or --plan"
         raise ConfigError(msg)
     config = read_config(root)
+    log = review_log(root, config)
     found = size_repository_task(
         root,
         wanted,
@@ -76,14 +77,14 @@ def command(
         sweet_spot=sweet_spot,
         count_sops=not no_sops,
         config=config,
-        log=review_log(root, config),
+        log=log,
     )
     if as_json:
         write_json(found.to_dict())
     else:
         paint = Painter(color)
         write(*_lines(found, paint), painter=paint)
-    return 0 if found.sizing.fits else 1
+    return exit_code(log, 0 if found.sizing.fits else 1)
 
 
 def _document(path: Path, what: str) -> dict[str, Any]:
@@ -132,8 +133,9 @@ def _lines(found: SizedTask, paint: Painter) -> list[str]:
     lines += [f"{paint('matches no file', 'yellow')}: {plain(glob)}" for glob in found.scope.unmatched_patterns]
     lines += [f"{paint('must not be touched', 'red')}: {plain(path)}" for path in found.scope.violations]
     lines += [f"{paint('leads out of the repository', 'red')}: {plain(path)}" for path in found.refused]
+    lines += diagnostic_lines(found.diagnostics, paint)
     if found.sop_tokens:
-        lines.append(f"{counted(len(found.sops), 'SOP')} with {found.sop_tokens:,} of 4,000 tokens")
+        lines.append(f"{counted(len(found.sops), 'SOP')} with {found.sop_tokens:,} of {found.sop_reserve:,} tokens")
     if sizing.fits:
         warned = f", with a warning: {number}" if sizing.warnings else ""
         return [*lines, paint(f"it fits{warned}", "yellow" if warned else "green", bold=True)]

@@ -39,7 +39,7 @@ def lint(*, root: Path, folders: tuple[str, ...], as_json: bool, color: str) -> 
     from tipstaff.review.sops.linting import lint_sops
 
     settings = read_config(root).review
-    found = lint_sops(root, folders or settings.get("sops"), reserve=settings.get("reserve", 4_000))
+    found = lint_sops(root, folders or settings.sops, reserve=settings.reserve)
     if as_json:
         write_json({"diagnostics": [one.to_dict() for one in found]})
     else:
@@ -64,7 +64,7 @@ def listed(
     from tipstaff.review.sizing.budget import text_tokens
     from tipstaff.review.sops.folder import read_sops
 
-    folder = read_sops(root, folders or read_config(root).review.get("sops"))
+    folder = read_sops(root, folders or read_config(root).review.sops)
     sops = folder.applicable(files, scope=scope) if files else folder.sops
     costs = {sop.id: text_tokens(sop.rendered()) for sop in sops}
     if as_json:
@@ -96,7 +96,7 @@ def graph(*, root: Path, folders: tuple[str, ...], form: str, predicate: str) ->
     from tipstaff.review.graph.export import to_json_ld, to_n_quads
     from tipstaff.review.sops.folder import read_sops
 
-    store = sop_graph(read_sops(root, folders or read_config(root).review.get("sops")).sops)
+    store = sop_graph(read_sops(root, folders or read_config(root).review.sops).sops)
     found = store.query(predicate_prefix=predicate)
     if form == "jsonld":
         write_json(to_json_ld(found))

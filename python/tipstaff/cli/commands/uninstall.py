@@ -17,19 +17,32 @@ from tipstaff.cli.output import Painter, write, write_json
 @scope_option
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(host: str, scope: Literal["project", "user"], dry_run: bool, as_json: bool) -> None:
+def command(host: str, scope: Literal["project", "user"] | None, dry_run: bool, as_json: bool) -> None:
     """Take the hook program out of a host's settings; whatever else stands there stays.
 
     Where nothing else has changed, the settings become what they were, byte for byte.
     """
     from tipstaff.hosts import hosts_named
+    from tipstaff.hosts.host import SCOPES
     from tipstaff.hosts.installation import apply_uninstall, plan_uninstall
+    from tipstaff.hosts.registrations import keep_registration
+    from tipstaff.store.state import state_folder
 
-    root, home = project_root(), Path.home()
-    plans = [plan_uninstall(one, scope, root, home) for one in hosts_named(host)]
+    root, home, state = project_root(), Path.home(), state_folder()
+    plans = []
+    for one in hosts_named(host):
+        plan = plan_uninstall(one, scope or one.default_scope, root, home)
+        if scope is None and not plan.changes:
+            # It may have been registered where it is not by default.
+            plan = plan_uninstall(one, next(other for other in SCOPES if other != one.default_scope), root, home)
+        plans.append(plan)
     if not dry_run:
         for plan in plans:
             apply_uninstall(plan)
+        for one in hosts_named(host):
+            for which in (scope,) if scope else SCOPES:
+                path = one.settings_file(which, root, home)
+                keep_registration(root, state, one.name, str(path), registered=False)
     if as_json:
         changed = [
             {"host": plan.host, "path": plan.path, "changed": plan.changes, "difference": plan.difference()}

@@ -117,14 +117,10 @@ def _result(item: Item) -> dict[str, Any]:
 
 def _call(call: object) -> dict[str, Any]:
     found = cast("Mapping[str, Any]", call) if isinstance(call, Mapping) else {}
-    function: object = found.get("function")
+    function: object = found.get("function", found.get("custom"))
     named = cast("Mapping[str, Any]", function) if isinstance(function, Mapping) else {}
-    return {
-        "type": "tool_use",
-        "id": found.get("id"),
-        "name": named.get("name"),
-        "input": arguments_of(named.get("arguments")),
-    }
+    given: object = {"input": named["input"]} if "input" in named else named.get("arguments")
+    return {"type": "tool_use", "id": found.get("id"), "name": named.get("name"), "input": arguments_of(given)}
 
 
 def arguments_of(text: object) -> dict[str, Any]:

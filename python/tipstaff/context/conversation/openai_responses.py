@@ -83,9 +83,15 @@ def to_openai_responses(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return write_items(_SHAPE, messages)
 
 
+def is_output(item: Item) -> bool:
+    """Whether an item is what the caller's tool put out; of the provider's own tools the output is in the answer."""
+    kind = str(item.get("type") or "message")
+    return kind.endswith("_output") and kind != "tool_search_output"
+
+
 def _side(item: Item) -> str:
     kind = str(item.get("type") or "message")
-    if kind.endswith("_output"):
+    if is_output(item):
         return "result"
     if kind == "message":
         return "assistant" if item.get("role") == "assistant" else "user"

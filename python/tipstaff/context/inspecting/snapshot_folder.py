@@ -52,17 +52,7 @@ class SnapshotFolder:
         StoreWriteError
             If it cannot be written, or a link leads it elsewhere.
         """
-        folder = self._folder(snapshot.session_id)
-        refuse_links_out(self.path, self._root)
-        refuse_links_out(folder, self.path)
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
-            ignore = self.path / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text("*\n", encoding="ascii")
-        except OSError as error:
-            raise write_error(folder, error) from error
+        folder = self.made(snapshot.session_id)
         with _alone(folder):
             numbers = self.numbers(snapshot.session_id)
             numbered = snapshot.replace(request_number=(numbers[-1] if numbers else 0) + 1)
@@ -74,19 +64,40 @@ class SnapshotFolder:
                     (folder / f"{number:08d}.json").unlink()
         return numbered
 
-    def sessions(self) -> tuple[str, ...]:
-        """Return the ids of all sessions, the one with the newest request last."""
+    def made(self, session_id: str) -> Path:
+        """Return a session's folder, made for its owner alone where it was not there.
+
+        Raises
+        ------
+        StoreWriteError
+            If it cannot be made, or a link leads it elsewhere.
+        """
+        folder = self.folder_of(session_id)
+        refuse_links_out(self.path, self._root)
+        refuse_links_out(folder, self.path)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            ignore = self.path / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", encoding="ascii")
+        except OSError as error:
+            raise write_error(folder, error) from error
+        return folder
+
+    def sessions(self, pattern: str = "*.json") -> tuple[str, ...]:
+        """Return the ids of all sessions with such files (requests by default), the one with the newest last."""
         found: list[tuple[float, str]] = []
         with contextlib.suppress(OSError):
             for entry in self.path.iterdir():
-                newest = max((file.stat().st_mtime_ns for file in entry.glob("*.json")), default=None)
+                newest = max((file.stat().st_mtime_ns for file in entry.glob(pattern)), default=None)
                 if newest is not None:
                     found.append((newest, unquote(entry.name)))
         return tuple(name for _, name in sorted(found))
 
     def numbers(self, session_id: str) -> tuple[int, ...]:
         """Return the numbers of a session's requests, in order."""
-        names = (file.stem for file in self._folder(session_id).glob("*.json"))
+        names = (file.stem for file in self.folder_of(session_id).glob("*.json"))
         return tuple(sorted(int(name) for name in names if name.isascii() and name.isdigit()))
 
     def load(self, session_id: str | None = None, number: int | None = None) -> ContextSnapshot:
@@ -111,7 +122,7 @@ class SnapshotFolder:
         if chosen not in numbers:
             kept = ", ".join(map(str, numbers))
             raise SourceNotFoundError(2, f"request {chosen} is not kept; kept are {kept}", str(self.path))
-        file = self._folder(session_id) / f"{chosen:08d}.json"
+        file = self.folder_of(session_id) / f"{chosen:08d}.json"
         if leads_out(file, self.path):
             raise SourceError(f"{file}: a link leads it out of the folder of snapshots; it is not read")
         try:
@@ -123,7 +134,8 @@ class SnapshotFolder:
             msg = f"{file}: cannot be read: {error.strerror}"
             raise SourceError(msg) from error
 
-    def _folder(self, session_id: str) -> Path:
+    def folder_of(self, session_id: str) -> Path:
+        """Return where a session's files are, or would be."""
         name = quote(writable(session_id), safe="")
         if not name or len(name) > _MAX_SESSION_CHARS or name.strip(".") == "":
             import hashlib

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tipstaff.context.session.breakpoints import modelled_cost
+from tipstaff.context.session.apis.breakpoints import modelled_cost
 from tipstaff.model import Record
 
 

@@ -1,9 +1,20 @@
-"""What a session says where a request cannot be made to fit."""
+"""The last resort where a request does not fit, and what a session says where that is not enough."""
 
 from __future__ import annotations
 
+from typing import Final
+
+from tipstaff.context.conversation.messages import blocks_of, text_of
+from tipstaff.context.session.meter import Meter
+from tipstaff.context.session.view import View
+from tipstaff.context.shortening.pruning import Reference
+from tipstaff.context.shortening.stubs import shortened_result
 from tipstaff.errors import TipstaffError
 from tipstaff.model import Record
+
+_LEAST_SHORTENED: Final = 400
+_LEAST_SHARE: Final = 0.02
+_LARGEST_PARTS: Final = 4
 
 
 class OversizedPart(Record, frozen=True):
@@ -42,3 +53,49 @@ class WindowOverflowError(TipstaffError, ValueError):
             f"the request takes {needed:,} tokens, {self.excess_tokens:,} more than the {available:,} that the window "
             f"has beside the answer; drop or shorten the largest parts: {named}"
         )
+
+
+def shorten_results(view: View, meter: Meter, estimate: int, target: int, reference: Reference | None) -> None:
+    """Shorten the largest results of a view until its request takes so many tokens, as hosts do with endless output.
+
+    Parameters
+    ----------
+    view
+        The conversation; changed.
+    meter
+        Counts.
+    estimate
+        Of the whole request now.
+    target
+        In the provider's tokens.
+    reference
+        Says where the whole of a result is kept.
+    """
+    excess = estimate - meter.estimate_of(target)
+    sizes = [
+        (meter.message({"role": "user", "content": [block]}), index, place)
+        for index, message in enumerate(view.messages)
+        for place, block in enumerate(blocks_of(message))
+        if block.get("type") == "tool_result"
+    ]
+    for size, index, place in sorted(sizes, key=lambda one: (-one[0], one[1], one[2])):
+        if excess <= 0 or size < _LEAST_SHORTENED:
+            return
+        message = view.messages[index]
+        blocks = list(blocks_of(message))
+        blocks[place] = shortened_result(blocks[place], max(_LEAST_SHARE, 1 - excess / size), reference)
+        before = view.costs[index]
+        view.replace(index, {"role": message["role"], "content": blocks})
+        excess -= before - view.costs[index]
+
+
+def overflow_of(view: View, meter: Meter, system: int, tools: int, available: int) -> WindowOverflowError:
+    """Return the error for a request that does not fit, with estimates of the system prompt and of the tools."""
+    ratio = meter.ratio
+    parts = [OversizedPart("system prompt", int(system * ratio)), OversizedPart("tools", int(tools * ratio))]
+    for origin, message, cost in zip(view.origins, view.messages, view.costs, strict=True):
+        said = " ".join(text_of(message.get("content")).split())[:60]
+        parts.append(OversizedPart(f"message {origin + 1} ({message.get('role')}: {said!r})", int(cost * ratio)))
+    parts.sort(key=lambda part: -part.tokens)
+    needed = max(meter.likely(system + tools + view.tokens), available + 1)
+    return WindowOverflowError(needed, available, tuple(parts[:_LARGEST_PARTS]))

@@ -8,30 +8,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from tipstaff.context.conversation.messages import EXTENSION, Message, MessageError, blocks_of, starts_turn, text_of
+from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.prompt.focus import RequestFocus
 from tipstaff.context.request import PlannedPrompt, RequestAssembler
-from tipstaff.context.session.course import CallReport, SessionCourse, cost_of
-from tipstaff.context.session.deliveries import Deliveries, delivered
-from tipstaff.context.session.intake import Intake
+from tipstaff.context.session.apis.sdk import field_of, plain
+from tipstaff.context.session.apis.select import wire_of
+from tipstaff.context.session.apis.wire import Api, delivery_of
+from tipstaff.context.session.course import CallReport, SessionCourse
+from tipstaff.context.session.course_file import append as append_call
+from tipstaff.context.session.deliveries import delivered
 from tipstaff.context.session.meter import Meter
-from tipstaff.context.session.overflow import OversizedPart, WindowOverflowError
-from tipstaff.context.session.sdk import field_of, plain
-from tipstaff.context.session.view import View
-from tipstaff.context.session.wire import Api, delivery_of, wire_of
-from tipstaff.context.shortening.compaction import CompactionResult, compact
+from tipstaff.context.session.overflow import overflow_of, shorten_results
+from tipstaff.context.session.reports import Sent, report_of
+from tipstaff.context.session.state import SessionState
+from tipstaff.context.shortening.compaction import compact
 from tipstaff.context.shortening.compaction_config import CompactionConfig
-from tipstaff.context.shortening.facts import Facts, extract_facts
-from tipstaff.context.shortening.stubs import shortened_result
+from tipstaff.context.shortening.facts import Facts
 from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.context.tokens.estimator import TokenEstimator
-from tipstaff.errors import TipstaffError
+from tipstaff.errors import StoreWriteError, TipstaffError
 
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
     from tipstaff.context.inspecting.monitor import ContextMonitor
-    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
     from tipstaff.context.shortening.pruning import Reference
     from tipstaff.context.shortening.summarizers import Summarizer
+    from tipstaff.context.shortening.window import ContextWindow
     from tipstaff.context.sources.auto_memory import AutoMemory
     from tipstaff.context.sources.git_state import GitState
     from tipstaff.context.sources.memory_tiers import MemoryTiers
@@ -155,6 +157,7 @@ class ContextSession:
         self._pinned = tuple(pinned)
         self._count_request = count_request
         self._reference = reference
+        self._folder = SnapshotFolder.of_project(root) if isinstance(snapshots, str) else snapshots
         self._requests = RequestAssembler(
             root,
             base=base,
@@ -173,23 +176,12 @@ class ContextSession:
         self._monitor = monitor
         self._memory = _memory_of(self._root, memory)
         self._meter = Meter(count or TokenEstimator(self._wire.vocabulary))
-        self._intake = Intake(self._wire)
-        self._view = View(self._meter.message)
-        self._log: list[dict[str, Any]] = []
-        self._deliveries = Deliveries()
-        self._groups: list[list[dict[str, Any]]] = []
-        self._system: str | None = None
-        self._callers_system = ""
+        self._state = SessionState(self._wire, self._meter)
         self._tools: list[dict[str, Any]] = []
         self._tools_key = ""
         self._given_tools: tuple[object, ...] = ()
-        self._facts = Facts()
-        self._facts_to = 0
         self._calls: list[CallReport] = []
-        self._sent: _Sent | None = None
-        self._broken_by = ""
-        self._saved = 0
-        self._stuck_at = 0
+        self._sent: Sent | None = None
         self.problems: tuple[str, ...] = ()
 
     # -- what a loop calls ------------------------------------------------------------------------------------------
@@ -234,12 +226,12 @@ class ContextSession:
             [messages] if isinstance(messages, Mapping) else messages
         )  # fmt: skip
         self.problems = ()
-        before = self._copied()
+        before = self._state.copied()
         try:
             self._prepare(given, tools, query, sections or {})
         except TipstaffError:
             # What cannot be sent was never said: the caller mends its messages and gives them again.
-            self._restore(before)
+            self._state.restore(before)
             raise
         return self._arguments()
 
@@ -247,34 +239,16 @@ class ContextSession:
         self, given: Sequence[Any], tools: Sequence[Any], query: str | None, sections: Mapping[str, str]
     ) -> None:
         self._take_tools(tools)
-        turn_begins = self._take(given)
-        if self._view.open_calls():
-            waiting = ", ".join(self._view.open_calls())
+        turn_begins = self._state.take(given) or not self._calls
+        if open_calls := self._state.view.open_calls():
+            waiting = ", ".join(open_calls)
             msg = f"the calls {waiting} have no results yet: give them in a message of the user's before the next call"
             raise MessageError(msg)
-        if not len(self._view):
+        if not len(self._state.view):
             msg = "no messages: give at least one message of the user's"
             raise MessageError(msg)
         self._plan_and_deliver(query, sections, turn_begins=turn_begins)
         self._fit(query, sections)
-
-    def _copied(self) -> tuple[Any, ...]:
-        return (
-            self._view.copied(),
-            self._intake.copied(),
-            self._deliveries.copied(),
-            list(self._log),
-            (self._system, self._callers_system, self._broken_by, self._saved, self._stuck_at),
-            (self._facts, self._facts_to),
-        )
-
-    def _restore(self, copied: tuple[Any, ...]) -> None:
-        view, intake, deliveries, self._log, state, facts = copied
-        self._view.restore(view)
-        self._intake.restore(intake)
-        self._deliveries.restore(deliveries)
-        self._system, self._callers_system, self._broken_by, self._saved, self._stuck_at = state
-        self._facts, self._facts_to = facts
 
     def record(self, response: object, usage: object = None) -> CallReport:
         """Take the answer to the last request.
@@ -292,39 +266,42 @@ class ContextSession:
         CallReport
             What the call took.
         """
-        sent = self._sent or _Sent(0, 0, 0, "", 0)
         found = plain(usage if usage is not None else field_of(response, "usage"))
         reported = cast("dict[str, Any] | None", found if isinstance(found, dict) else None)
-        measured = self._meter.take(reported, sent.estimate)
-        tokens = measured if measured is not None else self._meter.likely(sent.estimate)
-        share = sent.prefix / sent.estimate if sent.estimate else 0.0
-        prefix = int(tokens * share)
-        cost = cost_of(tokens, prefix, self._api)
-        whole = int(tokens * (sent.whole_prefix / sent.estimate)) if sent.estimate else 0
         answer = self._wire.answer(response)
-        report = CallReport(
+        report = report_of(
+            self._sent or Sent(0, 0, 0, "", 0),
+            reported,
+            answer,
+            self._meter,
             number=len(self._calls) + 1,
-            tokens=tokens,
-            measured=measured is not None,
-            output_tokens=_output_tokens(reported, answer, self._meter),
-            prefix_tokens=prefix,
-            cached_tokens=_cached_tokens(reported),
-            cost=cost,
-            broken_by=sent.broken_by,
-            break_cost=cost - cost_of(tokens, whole, self._api) if sent.broken_by else 0.0,
-            saved_tokens=sent.saved,
+            api=self._api,
         )
         self._calls.append(report)
         self._sent = None
         if self._monitor is not None:
             self._monitor.record_turn_complete(
-                input_tokens=tokens, output_tokens=report.output_tokens, context_tokens=tokens
+                input_tokens=report.tokens, output_tokens=report.output_tokens, context_tokens=report.tokens
             )
         if answer is not None:
-            self._intake.recorded(answer)
-            self._log.append(answer)
-            self._view.append(answer, len(self._log) - 1)
+            self._state.answered(answer)
+        self._keep(report)
         return report
+
+    def _keep(self, report: CallReport) -> None:
+        if self._folder is None:
+            return
+        try:
+            append_call(
+                self._folder,
+                self._session,
+                report,
+                self.config.context_window_tokens,
+                self.config.max_output_tokens,
+                self._api,
+            )
+        except StoreWriteError as error:
+            self.problems += (f"the call was not recorded: {error}",)
 
     def close(self) -> None:
         """Write what was learned to memory: what a compaction would have done."""
@@ -341,18 +318,24 @@ class ContextSession:
     @property
     def messages(self) -> tuple[dict[str, Any], ...]:
         """All that was said, in the Messages API's shape, nothing left out."""
-        return tuple(self._log)
+        return tuple(self._state.log)
 
     @property
     def facts(self) -> Facts:
         """What was done in the session so far."""
-        self._collect_facts()
-        return self._facts
+        return self._state.facts()
 
     @property
     def course(self) -> SessionCourse:
         """What each call took."""
         return SessionCourse(tuple(self._calls))
+
+    def window(self) -> ContextWindow:
+        """Return what the next request takes of the model's window, by region, and what would leave it first."""
+        from tipstaff.context.session.regions import filled_window
+
+        fixed = self._meter.fixed(self._state.system or "", self._tools, self._tools_key)
+        return filled_window(self.config, self._meter, fixed, self._state.view)
 
     # -- taking in --------------------------------------------------------------------------------------------------
 
@@ -363,78 +346,38 @@ class ContextSession:
         self._given_tools = keys
         found = self._wire.tools(keys)
         if found != self._tools:
-            if self._sent_before():
-                self._broken_by = "tools"
+            if self._state.groups:
+                self._state.broken_by = "tools"
             self._tools, self._tools_key = found, f"tools {len(self._calls)}"
-
-    def _take(self, given: Sequence[Any]) -> bool:
-        """Take the caller's messages; return whether the user has spoken in them."""
-        news = self._intake.take(given)
-        if news.system is not None and news.system != self._callers_system:
-            self._callers_system = news.system
-            if self._system is not None:
-                self._system = None
-                self._broken_by = "system"
-        if news.keep < len(self._log):
-            self._rewind(news.keep)
-        start = len(self._log)
-        self._log += news.messages
-        for offset, message in enumerate(news.messages):
-            self._view.append(message, start + offset)
-        return any(starts_turn(message) for message in news.messages) or not self._calls
-
-    def _rewind(self, keep: int) -> None:
-        """Go back to the first `keep` messages of the session."""
-        lost = len(self._log) - keep
-        only_answer = lost == 1 and self._view.origins and self._view.origins[-1] == keep
-        del self._log[keep:]
-        self._facts_to = min(self._facts_to, keep)
-        if only_answer and not self._groups_beyond(len(self._view) - 1):
-            # The caller's own version of an answer that has not been sent yet.
-            for part in (self._view.messages, self._view.costs, self._view.origins):
-                part.pop()
-            return
-        self._broken_by = "history"
-        self._deliveries.forget()
-        self._view.reset((), ())
-        self._facts, self._facts_to = Facts(), 0
-        for index, message in enumerate(self._log):
-            self._view.append(message, index)
-
-    def _groups_beyond(self, index: int) -> bool:
-        return len(self._groups) > index
-
-    def _sent_before(self) -> bool:
-        return bool(self._groups)
 
     # -- context ----------------------------------------------------------------------------------------------------
 
     def _plan_and_deliver(self, query: str | None, sections: Mapping[str, str], *, turn_begins: bool) -> None:
-        last = self._view.messages[-1]
+        last = self._state.view.messages[-1]
         planned = self._plan(query, sections, with_git=turn_begins)
-        if self._system is None:
-            self._system = planned.system
-            self._deliveries.in_system(planned.stable_contents)
+        if self._state.system is None:
+            self._state.system = planned.system
+            self._state.deliveries.in_system(planned.stable_contents)
         if last.get("role") != "user":
             return
-        due = self._deliveries.due(planned.prompt.sections, planned.contents, turn_begins=turn_begins)
+        due = self._state.deliveries.due(planned.prompt.sections, planned.contents, turn_begins=turn_begins)
         text = delivered(due)
         if text:
-            self._view.add_context(text)
+            self._state.view.add_context(text)
             _, _, troubles = self._requests.record(
-                planned, self._view.messages, self._tools, message_tokens=self._view.tokens
+                planned, self._state.view.messages, self._tools, message_tokens=self._state.view.tokens
             )
             self.problems += troubles
         self.problems += tuple(one for one in planned.problems if one not in self.problems)
 
     def _plan(self, query: str | None, sections: Mapping[str, str], *, with_git: bool) -> PlannedPrompt:
-        history = self._log[-_HISTORY:]
-        asked = query if query is not None else _last_words(self._log)
+        history = self._state.log[-_HISTORY:]
+        asked = query if query is not None else _last_words(self._state.log)
         focus = RequestFocus.extract(asked, history, project_root=str(self._root))
         return self._requests.plan(
             asked,
             focus,
-            base="\n\n".join(part for part in (self._base, self._callers_system) if part.strip()),
+            base="\n\n".join(part for part in (self._base, self._state.callers_system) if part.strip()),
             with_git=with_git,
             extra=sections,
             tool_guidance=self._sections["tool_guidance"],
@@ -445,7 +388,7 @@ class ContextSession:
     # -- keeping within the window ----------------------------------------------------------------------------------
 
     def _estimate(self) -> int:
-        return self._meter.fixed(self._system or "", self._tools, self._tools_key) + self._view.tokens
+        return self._meter.fixed(self._state.system or "", self._tools, self._tools_key) + self._state.view.tokens
 
     def _available(self) -> int:
         return self.config.effective_window_tokens
@@ -456,7 +399,7 @@ class ContextSession:
         needed = self._meter.tokens(self._estimate())
         if needed <= self.config.trigger_tokens:
             return
-        if needed <= available and needed <= self._stuck_at + int(available * _RETRY_SHARE):
+        if needed <= available and needed <= self._state.stuck_at + int(available * _RETRY_SHARE):
             return
         if self._count_request is not None:
             measured = self._count_request(self._arguments(note=False))
@@ -469,30 +412,32 @@ class ContextSession:
         for share in (1.0, 0.5, 0.25):
             if self._meter.tokens(self._estimate()) <= available:
                 break
-            self._shorten_results(int(available * share))
+            shorten_results(self._state.view, self._meter, self._estimate(), int(available * share), self._reference)
         needed = self._meter.tokens(self._estimate())
-        self._stuck_at = needed if needed > self.config.trigger_tokens else 0
-        self._saved += max(0, before - self._estimate())
+        self._state.stuck_at = needed if needed > self.config.trigger_tokens else 0
+        self._state.saved += max(0, before - self._estimate())
         if (
             needed > available
             and self._meter.likely(self._estimate()) * (1.0 if self._meter.measured else 1.1) > available
         ):
-            raise self._overflow(available)
+            system = self._meter.fixed(self._state.system or "", [], "")
+            tools = self._meter.fixed(self._state.system or "", self._tools, self._tools_key) - system
+            raise overflow_of(self._state.view, self._meter, system, tools, available)
 
     def _shorten(self, query: str | None, sections: Mapping[str, str]) -> None:
         self._flush()
-        before = self._view.without_context()
-        origins = list(self._view.origins)
+        before = self._state.view.without_context()
+        origins = list(self._state.view.origins)
         result = compact(
             before,
-            self._system or "",
+            self._state.system or "",
             config=self.config,
             summarizer=self._summarizer,
             tools=self._tools,
             pinned=self._pinned,
             count=self._meter.counter(),
             reference=self._reference,
-            facts=self._facts,
+            facts=self._state.facts(),
             force=True,
         )
         self.problems += result.warnings
@@ -500,112 +445,44 @@ class ContextSession:
             self._monitor.record_compaction(result.original_tokens, result.compacted_tokens, result.phase)
         if result.phase == "none":
             return
-        self._start_again(result, origins)
+        self._state.start_again(result, origins)
         self._plan_and_deliver(query, sections, turn_begins=True)
-
-    def _start_again(self, result: CompactionResult, origins: list[int]) -> None:
-        """Go on with the result of a compaction; the system prompt is read anew, as the cache is lost anyway."""
-        self._broken_by = result.phase
-        kept = len(result.messages) if result.phase != "summarized" else result.kept
-        front = len(result.messages) - kept
-        first = origins[len(origins) - kept] if kept else len(self._log)
-        self._view.reset(result.messages, [first] * front + origins[len(origins) - kept :])
-        self._deliveries.forget()
-        self._system = None
-
-    def _shorten_results(self, target: int) -> None:
-        """Shorten the largest results until the request takes so many tokens, as hosts do with endless output."""
-        wanted = self._meter.estimate_of(target)
-        excess = self._estimate() - wanted
-        sizes = [
-            (self._meter.message({"role": "user", "content": [block]}), index, place)
-            for index, message in enumerate(self._view.messages)
-            for place, block in enumerate(blocks_of(message))
-            if block.get("type") == "tool_result"
-        ]
-        for size, index, place in sorted(sizes, key=lambda one: (-one[0], one[1], one[2])):
-            if excess <= 0 or size < 400:
-                return
-            message = self._view.messages[index]
-            blocks = list(blocks_of(message))
-            blocks[place] = shortened_result(blocks[place], max(0.02, 1 - excess / size), self._reference)
-            before = self._view.costs[index]
-            self._view.replace(index, {"role": message["role"], "content": blocks})
-            excess -= before - self._view.costs[index]
-
-    def _overflow(self, available: int) -> WindowOverflowError:
-        tokens = self._meter.likely
-        system = self._meter.fixed(self._system or "", [], "")
-        tools = self._meter.fixed(self._system or "", self._tools, self._tools_key) - system
-        ratio = self._meter.ratio
-        parts = [OversizedPart("system prompt", int(system * ratio)), OversizedPart("tools", int(tools * ratio))]
-        for index, (message, cost) in enumerate(zip(self._view.messages, self._view.costs, strict=True)):
-            said = " ".join(text_of(message.get("content")).split())[:60]
-            where = f"message {self._view.origins[index] + 1} ({message.get('role')}: {said!r})"
-            parts.append(OversizedPart(where, int(cost * ratio)))
-        parts.sort(key=lambda part: -part.tokens)
-        needed = max(tokens(self._estimate()), available + 1)
-        return WindowOverflowError(needed, available, tuple(parts[:_LARGEST_PARTS]))
 
     # -- sending ----------------------------------------------------------------------------------------------------
 
     def _arguments(self, *, note: bool = True) -> dict[str, Any]:
-        view = self._view
-        same = min(view.changed_from, len(self._groups), len(view))
-        groups = self._groups[:same] + [self._wire.write(message) for message in view.messages[same:]]
+        view = self._state.view
+        same = min(view.changed_from, len(self._state.groups), len(view))
+        groups = self._state.groups[:same] + [self._wire.write(message) for message in view.messages[same:]]
         if note:
-            fixed = self._meter.fixed(self._system or "", self._tools, self._tools_key)
-            before, first = len(self._groups), not self._calls
-            broken = self._broken_by
+            fixed = self._meter.fixed(self._state.system or "", self._tools, self._tools_key)
+            before, first = len(self._state.groups), not self._calls
+            broken = self._state.broken_by
             sent_before = before and not first
             equal = 0
             if sent_before and broken not in {"system", "tools"}:
                 equal = next(
-                    (at for at, (a, b) in enumerate(zip(self._groups, groups, strict=False)) if a != b),
+                    (at for at, (a, b) in enumerate(zip(self._state.groups, groups, strict=False)) if a != b),
                     min(before, len(groups)),
                 )
             prefix = (fixed + sum(view.costs[:equal])) if sent_before and broken not in {"system", "tools"} else 0
             whole = fixed + sum(view.costs[:-1])
-            self._sent = _Sent(self._estimate(), prefix, whole, broken if sent_before else "", self._saved)
-            self._groups = groups
+            self._sent = Sent(self._estimate(), prefix, whole, broken if sent_before else "", self._state.saved)
+            self._state.groups = groups
             view.changed_from = len(view)
-            self._broken_by, self._saved = "", 0
-        return self._wire.arguments(self._system or "", groups, self._tools, self.config.max_output_tokens)
+            self._state.broken_by, self._state.saved = "", 0
+        return self._wire.arguments(self._state.system or "", groups, self._tools, self.config.max_output_tokens)
 
     # -- memory -----------------------------------------------------------------------------------------------------
 
-    def _collect_facts(self) -> None:
-        """Read what was done since this was asked last; a call whose result is still out waits for it."""
-        end = len(self._log)
-        if end and self._log[-1].get("role") == "assistant":
-            end -= 1
-        if end > self._facts_to:
-            self._facts = self._facts.merged(extract_facts(self._log[self._facts_to : end]))
-            self._facts_to = end
-
     def _flush(self) -> None:
-        self._collect_facts()
+        facts = self._state.facts()
         if self._memory is None:
             return
         from tipstaff.context.sources.auto_memory import flush
 
-        kinds = {
-            name: getattr(self._facts, name) for name in ("constraints", "decisions", "failures", "files", "errors")
-        }
+        kinds = {name: getattr(facts, name) for name in ("constraints", "decisions", "failures", "files", "errors")}
         self.problems += flush(kinds, self._memory, self._candidates, self._session)
-
-
-class _Sent:
-    """What is kept of a request until its answer comes."""
-
-    __slots__ = ("broken_by", "estimate", "prefix", "saved", "whole_prefix")
-
-    def __init__(self, estimate: int, prefix: int, whole_prefix: int, broken_by: str, saved: int) -> None:
-        self.estimate = estimate
-        self.prefix = prefix
-        self.whole_prefix = whole_prefix
-        self.broken_by = broken_by
-        self.saved = saved
 
 
 def _memory_of(root: Path, memory: AutoMemory | str | None) -> AutoMemory | None:
@@ -623,25 +500,3 @@ def _last_words(messages: Sequence[Message]) -> str:
             if text := text_of([{k: v for k, v in block.items() if k != EXTENSION} for block in said]).strip():
                 return text
     return ""
-
-
-def _output_tokens(usage: Mapping[str, Any] | None, answer: Message | None, meter: Meter) -> int:
-    for key in ("output_tokens", "completion_tokens"):
-        value: object = (usage or {}).get(key)
-        if isinstance(value, int) and value > 0:
-            return value
-    return int(meter.message(answer) * meter.ratio) if answer is not None else 0
-
-
-def _cached_tokens(usage: Mapping[str, Any] | None) -> int | None:
-    if not usage:
-        return None
-    if isinstance(read := usage.get("cache_read_input_tokens"), int):
-        return read
-    for key in ("prompt_tokens_details", "input_tokens_details"):
-        details: object = usage.get(key)
-        if isinstance(details, Mapping):
-            cached: object = cast("Mapping[str, Any]", details).get("cached_tokens")
-            if isinstance(cached, int):
-                return cached
-    return None

@@ -7,11 +7,11 @@ not changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, cast
 
 from tipstaff.context.conversation.messages import CALLS, EXTENSION, Block, Message, blocks_of, text_of
-from tipstaff.context.session.wire import delivery_of
+from tipstaff.context.session.apis.wire import delivery_of
 from tipstaff.context.shortening.preamble import go_on
 
 NO_RESULT: Final = "[no result: the call was interrupted]"
@@ -38,6 +38,8 @@ class View:
         self.origins: list[int] = []
         self.changed_from = 0
         """The first message that differs from what it was when this was last set to the number of messages."""
+        self._ids: set[str] = set()
+        self._renamed: dict[str, list[str]] = {}
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -49,40 +51,82 @@ class View:
 
     def open_calls(self) -> list[str]:
         """Return the ids of calls of the last message, which wait for results."""
-        if not self.messages or self.messages[-1].get("role") != "assistant":
-            return []
-        return [str(block.get("id")) for block in blocks_of(self.messages[-1]) if block.get("type") == "tool_use"]
+        return list(self._waiting())
 
     def append(self, message: Message, origin: int) -> None:
         """Add a message of the session."""
         role = "assistant" if message.get("role") == "assistant" else "user"
-        blocks = [dict(block) for block in blocks_of(message) if not _empty(block)]
+        blocks = [_sound(block) for block in blocks_of(message) if not _empty(block)]
         note = {EXTENSION: message[EXTENSION]} if EXTENSION in message else {}
-        waiting = self.open_calls()
+        waiting = self._waiting()
         if role == "user":
-            blocks = _answers(blocks, waiting)
+            blocks = _answers(self._with_sent_ids(blocks), waiting)
+            if not blocks and self.messages and self.messages[-1].get("role") == "assistant":
+                blocks = [dict(block) for block in blocks_of(go_on())]  # the user said nothing, and it is their turn
         if not blocks:
             return
+        last = self.messages[-1] if self.messages else None
         if role == "assistant":
-            if not self.messages:
+            blocks = self._with_own_ids(blocks)
+            if last is None:
                 self._add(dict(go_on()), origin)
-            elif self.messages[-1].get("role") == "assistant":
-                lost = [_no_result(call) for call in waiting]
+            elif last.get("role") == "assistant":
+                if not waiting and _goes_on(last, blocks):
+                    self.replace(len(self) - 1, {"role": role, "content": [*blocks_of(last), *blocks]})
+                    return
+                lost = [_no_result(call) for call in waiting.values()]
                 self._add({"role": "user", "content": lost} if lost else dict(go_on()), origin)
-        elif self.messages and self.messages[-1].get("role") == "user":
-            last = self.messages[-1]
+        elif last is not None and last.get("role") == "user":
             # Notes of the shape belong to one message as it was.
             self.replace(len(self) - 1, {"role": "user", "content": [*blocks_of(last), *blocks]})
             return
         content: object = message.get("content")
-        same = isinstance(content, str) and len(blocks) == 1 and blocks[0].get("type") == "text"
+        same = isinstance(content, str) and len(blocks) == 1 and blocks[0].get("text") == content
         self._add({"role": role, "content": content if same else blocks, **note}, origin)
+
+    def _waiting(self) -> dict[str, Block]:
+        """Return the calls of the last message, which wait for results, by their ids."""
+        if not self.messages or self.messages[-1].get("role") != "assistant":
+            return {}
+        blocks = blocks_of(self.messages[-1])
+        return {str(block.get("id")): block for block in blocks if block.get("type") == "tool_use"}
+
+    def _with_own_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return an answer's blocks; a call with the id of an earlier one gets another: some models count anew."""
+        self._renamed = {}
+        for place, block in enumerate(blocks):
+            if block.get("type") != "tool_use":
+                continue
+            given = str(block.get("id"))
+            own, number = given, 1
+            while own in self._ids:
+                number += 1
+                own = f"{given}_{number}"
+            self._ids.add(own)
+            self._renamed.setdefault(given, []).append(own)
+            if own != given:
+                blocks[place] = {**block, "id": own}
+        return blocks
+
+    def _with_sent_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return a user's blocks with the ids under which the calls that they answer are sent."""
+        left = {given: list(own) for given, own in self._renamed.items()}
+        for place, block in enumerate(blocks):
+            own = left.get(str(block.get("tool_use_id"))) if block.get("type") == "tool_result" else None
+            if own and (sent := own.pop(0)) != block["tool_use_id"]:
+                blocks[place] = {**block, "tool_use_id": sent}
+        return blocks
 
     def replace(self, index: int, message: dict[str, Any]) -> None:
         """Put another message in the place of one."""
         self.messages[index] = message
         self.costs[index] = self._cost(message)
         self.changed_from = min(self.changed_from, index)
+
+    def drop_last(self) -> None:
+        """Forget the last message."""
+        for part in (self.messages, self.costs, self.origins):
+            part.pop()
 
     def add_context(self, text: str) -> None:
         """Add context to the last message, which must be the user's."""
@@ -108,14 +152,16 @@ class View:
         self.costs = [self._cost(message) for message in self.messages]
         self.origins = list(origins)
         self.changed_from = 0
+        self._ids = {str(b.get("id")) for m in messages for b in blocks_of(m) if b.get("type") == "tool_use"}
 
-    def copied(self) -> tuple[list[dict[str, Any]], list[int], list[int], int]:
+    def copied(self) -> tuple[Any, ...]:
         """Return what `restore` takes."""
-        return self.messages.copy(), self.costs.copy(), self.origins.copy(), self.changed_from
+        lists = self.messages.copy(), self.costs.copy(), self.origins.copy()
+        return *lists, self.changed_from, self._ids.copy(), self._renamed
 
-    def restore(self, copied: tuple[list[dict[str, Any]], list[int], list[int], int]) -> None:
+    def restore(self, copied: tuple[Any, ...]) -> None:
         """Become what the view was when it was copied."""
-        self.messages, self.costs, self.origins, self.changed_from = copied
+        self.messages, self.costs, self.origins, self.changed_from, self._ids, self._renamed = copied
 
     def _add(self, message: dict[str, Any], origin: int) -> None:
         self.messages.append(message)
@@ -127,11 +173,30 @@ def _empty(block: Block) -> bool:
     return block.get("type") == "text" and not str(block.get("text") or "").strip()
 
 
-def _no_result(call: str) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": call, "content": NO_RESULT, "is_error": True}
+def _sound(block: Block) -> dict[str, Any]:
+    """Return a copy of a block without the empty texts in its result, which providers refuse."""
+    content: object = block.get("content")
+    if block.get("type") != "tool_result" or not isinstance(content, list):
+        return dict(block)
+    parts = [part for part in cast("list[Block]", content) if not _empty(part)]
+    return {**block, "content": parts or ""}
 
 
-def _answers(blocks: list[dict[str, Any]], waiting: list[str]) -> list[dict[str, Any]]:
+def _goes_on(last: Message, blocks: Sequence[Block]) -> bool:
+    """Whether an answer continues the message before it: one the caller began, or the provider interrupted."""
+    begun = {block.get("id") for block in blocks_of(last) if block.get("type") in CALLS}
+    answered = {block.get("tool_use_id") for block in blocks_of(last)}
+    return bool(begun - answered) or "thinking" not in str(blocks[0].get("type"))
+
+
+def _no_result(call: Block) -> dict[str, Any]:
+    found = {"type": "tool_result", "tool_use_id": str(call.get("id")), "content": NO_RESULT, "is_error": True}
+    note = cast("Mapping[str, Any]", call.get(EXTENSION) or {})
+    kind = cast("Mapping[str, Any]", note.get("item") or {}).get("type")
+    return found | {EXTENSION: {"call": kind}} if kind else found
+
+
+def _answers(blocks: list[dict[str, Any]], waiting: Mapping[str, Block]) -> list[dict[str, Any]]:
     """Return a user's blocks with the results of the calls that wait first, one for each; other results as text."""
     results: dict[str, dict[str, Any]] = {}
     others: list[dict[str, Any]] = []
@@ -146,4 +211,4 @@ def _answers(blocks: list[dict[str, Any]], waiting: list[str]) -> list[dict[str,
                 others.append({"type": "text", "text": f"[late result of {call}] {said}"})
         elif kind not in CALLS and "thinking" not in kind:
             others.append(block)
-    return [*(results.get(call) or _no_result(call) for call in waiting), *others]
+    return [*(results.get(name) or _no_result(call) for name, call in waiting.items()), *others]

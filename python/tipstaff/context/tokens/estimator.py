@@ -1,7 +1,8 @@
-"""An estimate of tokens that knows scripts, words and code: a linear function of 55 counts, fitted to vocabularies.
+"""An estimate of tokens that knows scripts, languages, words and code, fitted to vocabularies: sums of 55 counts.
 
-What is counted stands in :mod:`tipstaff.kernels.plain.tokens`; the weights and their errors on unseen texts in
-:mod:`tipstaff.context.tokens.token_weights`, which ``tools/tokens`` writes.
+What is counted is in :mod:`tipstaff.kernels.plain.tokens`; the weights and their errors on unseen texts are in
+:mod:`tipstaff.context.tokens.token_weights` and :mod:`tipstaff.context.tokens.script_weights`, which ``tools/tokens``
+writes. What follows a text never makes it cheaper, in any script.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from array import array
 from functools import lru_cache
 from typing import Final
 
-from tipstaff.context.tokens.script_weights import SCRIPT_RANGES, SCRIPT_WEIGHTS
+from tipstaff.context.tokens.script_ranges import SCRIPT_RANGES
+from tipstaff.context.tokens.script_weights import LANGUAGE_FACTORS, LANGUAGE_WORDS, SCRIPT_WEIGHTS
 from tipstaff.context.tokens.token_weights import TOKEN_WEIGHTS
 from tipstaff.errors import ConfigError
 from tipstaff.kernels import weigh_tokens
@@ -21,6 +23,16 @@ _LETTERS: Final = "".join(f"{chr(first)}-{chr(last)}" for ranges in SCRIPT_RANGE
 _SCRIPTS: Final = re.compile(f"[{_LETTERS}]+")
 _BETWEEN: Final = re.compile(f"[{_LETTERS}]+ ?")
 _FIRSTS: Final = sorted((first, name) for name, ranges in SCRIPT_RANGES.items() for first, _ in ranges)
+_LANGUAGE_OF: Final[dict[str, tuple[str, ...]]] = {
+    word: tuple(name for name, words in LANGUAGE_WORDS.items() if word in words.split())
+    for word in " ".join(LANGUAGE_WORDS.values()).split()
+}
+_FIRST_PART: Final = 128
+_LARGEST_PART: Final = 131_072
+_GROWTH: Final = 4
+_SAMPLE: Final = 400
+_LEAST_SIGNS: Final = 0.06
+"""Of a text's words, as many at least have to be of one language before it is taken for that."""
 
 
 @lru_cache(maxsize=4_096)
@@ -52,7 +64,7 @@ class TokenEstimator:
     10
     """
 
-    __slots__ = ("_scripts", "_weights", "scale", "vocabulary")
+    __slots__ = ("_factors", "_scripts", "_weights", "scale", "vocabulary")
 
     def __init__(self, vocabulary: str = "claude", *, scale: float = 1.0) -> None:
         weights = TOKEN_WEIGHTS.get(vocabulary)
@@ -65,14 +77,15 @@ class TokenEstimator:
         self.vocabulary: Final = vocabulary
         self.scale: Final = scale
         self._scripts = SCRIPT_WEIGHTS[vocabulary]
+        self._factors = LANGUAGE_FACTORS[vocabulary]
         self._weights = array("d", (scale * weight for weight in weights))
 
     def estimate(self, text: str) -> int:
-        """Return the tokens of a text, at least 1 unless it is empty."""
+        """Return the tokens of a text, at least 1 unless it is empty; never fewer than those of its beginning."""
         if not text:
             return 0
         if text.isascii() or (first := _SCRIPTS.search(text)) is None:
-            return max(1, round(weigh_tokens(text, self._weights)))
+            return max(1, round(self._of_latin(text)))
         return max(1, round(self._of_scripts(text, first.start())))
 
     def _of_scripts(self, text: str, start: int) -> float:
@@ -80,11 +93,41 @@ class TokenEstimator:
         total = 0.0
         for match in _SCRIPTS.finditer(text, start):
             size = match.end() - match.start()
-            letter, run, beyond = self._scripts[_script_of(text[match.start()])]
-            total += letter * size + run + beyond * max(0, size - 4)
+            letter, run, beyond, far = self._scripts[_script_of(text[match.start()])]
+            total += letter * size + run + beyond * max(0, size - 4) + far * max(0, size - 8)
         # A space between two words of such a script goes with the second.
         rest = _BETWEEN.sub("", text)
-        return total * self.scale + (max(0.0, weigh_tokens(rest, self._weights)) if rest else 0.0)
+        return total * self.scale + (self._of_latin(rest) if rest else 0.0)
+
+    def _of_latin(self, text: str) -> float:
+        """Return the tokens of a text, those of its parts in other languages than English by what these take more.
+
+        A part counts by its language once it is complete, and until then by that of the part before: what follows a
+        text never makes it cheaper.
+        """
+        if len(text) < _FIRST_PART:
+            return weigh_tokens(text, self._weights)
+        total, factor, start, size = 0.0, 1.0, 0, _FIRST_PART
+        while start + size <= len(text):
+            part = text[start : start + size]
+            own = self._factor_of(part[:_SAMPLE])
+            total += max(factor, own) * weigh_tokens(part, self._weights)
+            factor, start, size = own, start + size, min(_GROWTH * size, _LARGEST_PART)
+        return total + (factor * weigh_tokens(text[start:], self._weights) if start < len(text) else 0.0)
+
+    def _factor_of(self, sample: str) -> float:
+        if " the " in sample:
+            return 1.0
+        words = sample.lower().split()
+        found = [language for word in words if (language := _LANGUAGE_OF.get(word)) is not None]
+        if len(found) < max(2, _LEAST_SIGNS * len(words)):
+            return 1.0
+        hits: dict[str, int] = {}
+        for languages in found:
+            for language in languages:
+                hits[language] = hits.get(language, 0) + 1
+        best = max(hits, key=hits.__getitem__)
+        return self._factors[best] if hits[best] > 1 else 1.0
 
     __call__ = estimate
 

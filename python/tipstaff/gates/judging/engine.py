@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tipstaff.gates.secrets.scanner import Scanner
     from tipstaff.kernels._gates import Flow, Place
 
+CLOSER_LOOK: Final = 255
+"""What :meth:`EnforcementGates.decide_tool_column` says of a call that it cannot decide."""
+
 _MOST_PLACES: Final = 1024
 
 
@@ -100,6 +103,7 @@ class EnforcementGates:
         table = (scanner or default_scanner()).data if config.secrets else None
         self._judge = Judge(policy.native, self._settings, table)
         self._places: dict[str | None, Place] = {}
+        self._is_offline = False
 
     @classmethod
     def for_repository(cls, repository: str | Path, config: GateConfig | None = None) -> Self:
@@ -329,10 +333,31 @@ class EnforcementGates:
             offsets, data, self._place(cwd), self._settings, dialect_of(shell), threads
         )
 
+    def decide_tool_column(
+        self, tools: tuple[Any, Any], params: tuple[Any, Any], *, cwd: str | None = None, threads: int = 1
+    ) -> bytes:
+        """Return the decision for a column of tool calls as Arrow holds it, the allowlist left out.
+
+        Parameters
+        ----------
+        tools, params
+            Offsets and data of ``large_string`` arrays, as of :meth:`decide_column`: names, and parameters as JSON.
+        cwd, threads
+            As of :meth:`decisions`.
+
+        Returns
+        -------
+        bytes
+            One for each call: an index of `tipstaff.gates.results.DECISIONS`, or `CLOSER_LOOK` where
+            :meth:`evaluate_tool_use` must be asked: a secret may be in it, or its JSON is out of the ordinary.
+        """
+        return self._judge.decide_column(tools, params, self._place(cwd), threads)
+
     def offline(self, *, home: str, temporary: str) -> Self:
         """Return gates that look at no file of this machine and take these for the user's and the temporary folder."""
         other = copy.copy(self)
-        vars(other).update(_config=self._config.replace(read_files=False), _home=home, _temporary=temporary, _places={})
+        config = self._config.replace(read_files=False)
+        vars(other).update(_config=config, _home=home, _temporary=temporary, _places={}, _is_offline=True)
         return other
 
     def explain(self, command: str, *, cwd: str | None = None, shell: str = "bash") -> Explanation:
@@ -480,8 +505,9 @@ class EnforcementGates:
         from tipstaff.gates.judging.surroundings import place_of
 
         return place_of(
-            os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files, state=self._state
-        )
+            os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files,
+            state=self._state, offline=self._is_offline,
+        )  # fmt: skip
 
 
 def _pack_paths(packs: Iterable[str | Path]) -> Iterable[Path]:

@@ -14,16 +14,18 @@ _PROGRAM = os.path.join(sys.prefix, "bin", "tipstaff-hook")  # noqa: PTH118 - as
 
 
 @lru_cache(maxsize=1024)
-def place_of(cwd: str, home: str, temporary: str, *, files: bool, state: str = "") -> Place:
+def place_of(cwd: str, home: str, temporary: str, *, files: bool, state: str = "", offline: bool = False) -> Place:
     """Return the place as the native engine takes it; an empty `cwd` is not known.
 
-    `state` is the gate's own state folder, which no call may reach.
+    `state` is the gate's own state folder, which no call may reach. Where `offline`, no repository is looked for: the
+    directory itself counts as one.
     """
     from tipstaff.kernels import _gates
 
     if cwd:
         cwd = os.path.normpath(cwd)
-    return _gates.Place(cwd, repository_of(cwd), home, temporary, files=files, state=state, program=_PROGRAM)
+    repository = cwd if offline else repository_of(cwd)
+    return _gates.Place(cwd, repository, home, temporary, files=files, state=state, program=_PROGRAM)
 
 
 @lru_cache(maxsize=1024)

@@ -18,19 +18,13 @@ from typing import Final
 from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
 from tipstaff.errors import ConfigError, SourceError
 from tipstaff.guidance.compiling import conflicts
-from tipstaff.guidance.compiling.constitution import (
-    CONSTITUTION_TOKENS,
-    FOLDER_LINES,
-    FOLDER_TOKENS,
-    line_tokens,
-    pack,
-    short_hash,
-)
-from tipstaff.guidance.compiling.emphasis import ENOUGH, MANY_RULES, MAX_PLAIN, NEARLY, PLAIN, emphasis
+from tipstaff.guidance.compiling.constitution import pack, short_hash
+from tipstaff.guidance.compiling.election import CONSTITUTION_TOKENS, elect, folder_scope
 from tipstaff.guidance.compiling.identity import match_former
-from tipstaff.guidance.compiling.merging import Merging
-from tipstaff.guidance.compiling.precedence import Laws, stricter, whole_span
-from tipstaff.guidance.compiling.rule_maker import CONSTITUTION_BOOST, RuleMaker
+from tipstaff.guidance.compiling.merging import Merging, folder_of
+from tipstaff.guidance.compiling.precedence import Laws, lifts_rules, stricter
+from tipstaff.guidance.compiling.rule_maker import RuleMaker
+from tipstaff.guidance.compiling.statements import CONFLICT, CONTRADICTION, POSSIBLE
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.extraction.extraction import extract
 from tipstaff.guidance.reading.documents import Document, document_from_text
@@ -52,6 +46,9 @@ from tipstaff.model import (
 )
 
 _INFERRED_WORDS: Final = 400
+OPPOSITIONS: Final = frozenset({CONTRADICTION, CONFLICT, POSSIBLE})
+NOTE_CHARS: Final = 80
+"""How much of the other rule a note of a conflict quotes."""
 
 
 class CompilerConfig(Record, frozen=True):
@@ -157,15 +154,18 @@ def compile_documents(
     diagnostics
         Findings made while reading, to be carried along.
     """
-    compilation = _Compilation(config or CompilerConfig(), list(diagnostics))
+    former = previous.rules() if previous is not None else ()
+    compilation = _Compilation(config or CompilerConfig(), list(diagnostics), former)
     for document in documents:
         compilation.add_document(document)
     return compilation.finish(documents, previous)
 
 
 class _Compilation(Merging):
-    def __init__(self, config: CompilerConfig, diagnostics: list[Diagnostic]) -> None:
-        super().__init__(diagnostics)
+    def __init__(
+        self, config: CompilerConfig, diagnostics: list[Diagnostic], former: Sequence[GuidanceRule] = ()
+    ) -> None:
+        super().__init__(diagnostics, former)
         self.config = config
         self.today = config.today or dt.datetime.now(tz=dt.UTC).date().isoformat()
 
@@ -203,10 +203,11 @@ class _Compilation(Merging):
         self._report_missed()
         constitution = self._constitution(rules)
         overflow = set(constitution.overflow)
+        notes = _notes(rules, relations)
         shards = tuple(
-            RuleShard(rule, compact_text(rule, self.config))
+            RuleShard(rule, compact_text(rule, self.config) + notes.get(rule.id, ""))
             for rule in rules
-            if not rule.is_constitution or rule.id in overflow or _folder_of(rule)
+            if not rule.is_constitution or rule.id in overflow or folder_scope(rule)
         )
         constitution_rules = sum(rule.is_constitution for rule in rules)
         manifest = RuleManifest(
@@ -258,17 +259,25 @@ class _Compilation(Merging):
             return rules, relations
         by_id = {rule.id: rule for rule in rules}
         refused: set[str] = set()
-        laws = Laws([rule for rule in rules if rule.source == "root" and rule.is_constitution])
+        shared = [rule for rule in rules if rule.source == "root"]
+        # Rules that are going to be elected are protected as well.
+        protected = {rule.id for rule in self._elect(rules) if rule.is_constitution}
+        laws = Laws([rule for rule in shared if rule.id in protected])
         for rule in rules:
-            if rule.source == "local" and (law := laws.weakened_by(rule)) is not None:
+            if rule.source != "local":
+                continue
+            law = laws.weakened_by(rule)
+            if law is None and shared and lifts_rules(rule.text):
+                law = shared[0]
+            if law is not None:
                 refused.add(rule.id)
                 self.refuse(rule, law)
         for relation in relations:
-            if relation.kind != "contradiction":
+            if relation.kind not in OPPOSITIONS:
                 continue
             left, right = by_id[relation.left], by_id[relation.right]
             for rule, root in ((left, right), (right, left)):
-                if rule.source == "local" and root.source == "root" and root.is_constitution and rule.id not in refused:
+                if rule.source == "local" != root.source and root.id in protected and rule.id not in refused:
                     refused.add(rule.id)
                     self.refuse(rule, root)
         if not refused:
@@ -319,16 +328,17 @@ class _Compilation(Merging):
                 elif first.is_generated_id and not second.is_generated_id:
                     first, second = second, first
             there = f"{first.id} in {first.path}:{first.line}"
-            if relation.kind == "contradiction":
+            if relation.kind in OPPOSITIONS:
                 if first.id in (second.overrides, first.overrides) or second.id == first.overrides:
                     continue
-                nested = first.depth != second.depth and not (first.is_constitution or second.is_constitution)
-                if nested:
+                if relation.kind == POSSIBLE:
+                    self.say("TS506", second, f"{second.text!r} may conflict with {there}: {first.text!r}.")
+                elif _nearer_wins(first, second):
                     self.say("TS504", second, f"{there} says the opposite: {first.text!r}. The nearer file wins.")
                 else:
                     self.say("TS503", second, f"{second.text!r} contradicts {there}: {first.text!r}.")
             elif relation.kind == "duplicate":
-                self.say("TS501", second, f"Duplicate of {there}.", span=whole_span(second))
+                self.say_same(second, first, f"Duplicate of {there}.")
             else:
                 self.say("TS502", second, f"Nearly the same as {there}: {first.text!r}.")
         for rule in rules:
@@ -343,46 +353,9 @@ class _Compilation(Merging):
 
     def _elect(self, rules: list[GuidanceRule]) -> list[GuidanceRule]:
         """Make the rules that are put most strongly part of the constitution, in the root and in each folder."""
-        self.missed: list[GuidanceRule] = []
-        if not self.config.max_constitution_lines:
-            return rules
-        ranked: dict[str, list[tuple[float, int]]] = {}
-        for place, rule in enumerate(rules):
-            if rule.is_constitution or not in_force(rule, self.today) or rule.source == "local":
-                continue
-            if not rule.is_generated_id:
-                continue  # whoever gives ids says what belongs to the constitution
-            points = emphasis(rule).points
-            if points >= PLAIN:
-                ranked.setdefault(_folder_of(rule), []).append((points, place))
-        elected: set[int] = set()
-        for folder, entries in ranked.items():
-            laws = [rule for rule in rules if rule.is_constitution and _folder_of(rule) == folder]
-            lines = self.config.max_constitution_lines if not folder else FOLDER_LINES
-            tokens = CONSTITUTION_TOKENS if not folder else FOLDER_TOKENS
-            lines -= len(laws) + 2
-            tokens -= sum(line_tokens(rule) for rule in laws)
-            n_rules = sum(_folder_of(rule) == folder for rule in rules)
-            # Where nobody put anything strongly, the plainest bans and duties of a file of some length stand in.
-            filling = MAX_PLAIN - len(laws) if n_rules >= MANY_RULES else 0
-            for points, place in sorted(entries, key=lambda entry: (-entry[0], entry[1])):
-                rule = rules[place]
-                filling -= 1
-                if (points >= ENOUGH or filling >= 0) and lines > 0 and tokens >= line_tokens(rule):
-                    elected.add(place)
-                    lines -= 1
-                    tokens -= line_tokens(rule)
-                elif points >= NEARLY:
-                    self.missed.append(rule)
-        if not elected:
-            return rules
-        changed = [
-            rule.replace(is_constitution=True, priority=rule.priority + CONSTITUTION_BOOST)
-            if place in elected
-            else rule
-            for place, rule in enumerate(rules)
-        ]
-        return sorted(changed, key=lambda rule: -rule.priority)
+        election = elect(rules, self.config.max_constitution_lines, [in_force(rule, self.today) for rule in rules])
+        self.missed, self.overflow = election.missed, election.overflow
+        return election.rules
 
     def _report_missed(self) -> None:
         """Report once for each file which strongly put rules are not always loaded."""
@@ -394,38 +367,54 @@ class _Compilation(Merging):
             self.say("TS405", first, f"{len(found)} strongly put rules just miss the constitution, as {first.text!r}.")
 
     def _constitution(self, rules: list[GuidanceRule]) -> Constitution:
-        laws = [rule for rule in rules if rule.is_constitution and not _folder_of(rule)]
-        nested = tuple([rule for rule in rules if rule.is_constitution and _folder_of(rule)])
+        laws = [rule for rule in rules if rule.is_constitution and not folder_scope(rule)]
+        nested = [
+            rule for rule in rules if rule.is_constitution and folder_scope(rule) and rule.id not in self.overflow
+        ]
         chosen = [rule for rule in laws if in_force(rule, self.today)]
         cap = self.config.max_constitution_lines
-        constitution = pack(chosen, cap).replace(nested=nested)
-        by_id = {rule.id: rule for rule in chosen}
-        for rule_id in constitution.overflow:
-            rule = by_id[rule_id]
-            self.say(
-                "TS401",
-                rule,
-                f"{rule_id} does not fit into the constitution's {cap} lines; it is retrieved as a shard.",
-            )
-        if len(chosen) == len(laws):
-            return constitution
+        packed = pack([rule for rule in chosen if rule.id not in self.overflow], cap)
+        overflow = self.overflow.union(packed.overflow)
+        for rule in rules:
+            if rule.id in overflow:
+                limits = f"{cap} lines and about {CONSTITUTION_TOKENS} tokens"
+                text = f"{rule.id} does not fit into the constitution's {limits}; it is retrieved as a shard."
+                self.say("TS401", rule, text)
         # Rules out of force wait among the shards, which are filtered by the day that is asked for.
-        waiting = tuple(rule.id for rule in laws if not in_force(rule, self.today))
-        return constitution.replace(rules=tuple(laws), overflow=(*constitution.overflow, *waiting))
+        waiting = [rule.id for rule in laws if rule.id in overflow or not in_force(rule, self.today)]
+        return packed.replace(rules=tuple(laws), nested=tuple(nested), overflow=tuple(waiting))
 
 
-def _folder_of(rule: GuidanceRule) -> str:
-    """Return the folder for which a nested file's rule holds, empty for the root's."""
-    if not rule.depth or EVERYWHERE in rule.repo_scopes:
-        return ""
-    return rule.file_scope[0] if rule.file_scope else ""
+def _nearer_wins(one: GuidanceRule, other: GuidanceRule) -> bool:
+    """Whether of two rules that oppose each other the one of the inner folder holds there."""
+    return one.depth != other.depth and not (one.is_constitution or other.is_constitution)
+
+
+def _notes(rules: Sequence[GuidanceRule], relations: Iterable[Relation]) -> dict[str, str]:
+    """Return by id what the model is told beside a rule that perhaps cannot be followed together with another.
+
+    Neither is left out: which one is right is for the author to say.
+    """
+    by_id = {rule.id: rule for rule in rules}
+    notes: dict[str, str] = {}
+    for relation in relations:
+        if relation.kind not in (CONFLICT, POSSIBLE):
+            continue
+        left, right = by_id[relation.left], by_id[relation.right]
+        if _nearer_wins(left, right):
+            continue
+        verb = "conflicts" if relation.kind == CONFLICT else "may conflict"
+        for rule, other in ((left, right), (right, left)):
+            words = other.text if len(other.text) <= NOTE_CHARS else f"{other.text[: NOTE_CHARS - 1].rstrip()}…"
+            notes.setdefault(rule.id, f' ({verb} with [{other.id}] "{words}"; ask which holds)')
+    return notes
 
 
 def _gives_way(twin: GuidanceRule, kept: GuidanceRule) -> bool:
     """Whether a rule is not needed beside another in the same words: that one holds wherever and whenever it does."""
     covers = EVERYWHERE in kept.repo_scopes or kept.repo_scopes == twin.repo_scopes
     dated = (twin.active_from, twin.active_until) != (kept.active_from, kept.active_until)
-    return twin.is_generated_id and covers and not dated
+    return twin.is_generated_id and covers and not dated and folder_of(twin) == folder_of(kept)
 
 
 def in_force(rule: GuidanceRule, today: str) -> bool:

@@ -1,4 +1,4 @@
-"""Which rules say the same, nearly the same, or the opposite."""
+"""Which rules say the same, nearly the same, or what cannot both be followed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from tipstaff.globs import scopes_may_overlap
-from tipstaff.guidance.wording.claims import (
-    DEMANDS,
-    MAX_CHARS,
-    MAX_TOPIC_WORDS,
-    claims,
-    may_forbid,
-    opposite,
-    same_topic,
-    similarity,
-    topic_of,
-)
+from tipstaff.guidance.compiling.choices import conflicting_choices
+from tipstaff.guidance.compiling.statements import opposition, statement, statement_text
+from tipstaff.guidance.wording.claims import MAX_TOPIC_WORDS, claims, may_forbid, similarity, topic_of
 from tipstaff.guidance.wording.rule_lexicon import column, lexicon
 from tipstaff.guidance.wording.tokenize import plain_clauses, plain_words
 from tipstaff.guidance.wording.tokenize import words as split
@@ -54,12 +46,14 @@ def relate(rules: Sequence[GuidanceRule]) -> tuple[tuple[Relation, ...], bool]:
     if len(rules) < 2:
         return (), True
     texts = [rule.text for rule in rules]
-    heads = [text if len(text) <= MAX_CHARS else text[:MAX_CHARS] for text in texts]
+    heads = [statement_text(rule) for rule in rules]
     work = _WORK_PER_RULE * len(rules) + _LEAST_WORK
     opposed, opposed_all = opposed_texts(lexicon(), *column(heads, plain_clauses), work_limit=work)
     for pair in opposed:
-        if (relation := _contradiction(*(rules[place] for place in pair))) is not None:
+        if (relation := _opposition(*(rules[place] for place in pair))) is not None:
             found[pair] = relation
+    for pair, relation in conflicting_choices(rules).items():
+        found.setdefault(pair, relation)
     alike, alike_all = alike_texts(
         lexicon(),
         *column(texts, plain_words),
@@ -81,20 +75,14 @@ def _overlap(one: GuidanceRule, other: GuidanceRule) -> bool:
     return scopes_may_overlap(one.repo_scopes, other.repo_scopes)
 
 
-def _contradiction(one: GuidanceRule, other: GuidanceRule) -> Relation | None:
+def _opposition(one: GuidanceRule, other: GuidanceRule) -> Relation | None:
     """Relate two rules of which one demands what the other forbids, or need not be done by the other."""
-    for rule, against in ((one, other), (other, one)):
-        for claim in claims(rule.text):
-            if not claim.directive or claim.polarity in DEMANDS:
-                continue
-            opposing = (said for said in claims(against.text) if opposite(claim.polarity, said.polarity))
-            score = max((same_topic(claim, said) for said in opposing), default=0.0)
-            if not score:
-                continue
-            if not _overlap(one, other):
-                return None
-            return Relation(kind="contradiction", left=one.id, right=other.id, similarity=round(score, 4))
-    return None
+    if one.kind != "rule" or other.kind != "rule":
+        return None
+    opposed = opposition(statement(one), statement(other))
+    if opposed is None or not _overlap(one, other):
+        return None
+    return Relation(kind=opposed[0], left=one.id, right=other.id, similarity=round(opposed[1], 4))
 
 
 def _duplicate(one: GuidanceRule, other: GuidanceRule) -> Relation | None:
@@ -108,12 +96,14 @@ def _duplicate(one: GuidanceRule, other: GuidanceRule) -> Relation | None:
     if not same and score < 1.0 and _is_enumeration(one, other):
         return None
     if not same and (may_forbid(ours) or may_forbid(theirs)):
-        polarities = [[claim.polarity for claim in claims(rule.text)] for rule in (one, other)]
+        polarities = [[claim.polarity for claim in claims(statement_text(rule))] for rule in (one, other)]
         if polarities[0] != polarities[1]:
             return None
     if not _overlap(one, other):
         return None
     kind = "duplicate" if same else "near-duplicate"
+    if not same and not one.kind == other.kind == "rule":
+        return None  # descriptions are alike because what they describe is
     return Relation(kind=kind, left=one.id, right=other.id, similarity=round(score, 4))
 
 

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Final
 
 from tipstaff.model import EVERYWHERE, Constitution, GuidanceRule
 
-CONSTITUTION_TOKENS: Final = 500
-"""What rules elected by their emphasis may fill the constitution up to; four characters are a token (ADR-G002)."""
-FOLDER_LINES: Final = 20
-FOLDER_TOKENS: Final = 200
-"""The same for a nested folder's."""
 TITLE = "# Constitution"
 _HEADINGS = {
     "security": "Security",

@@ -11,7 +11,8 @@ from typing import Final
 
 import msgspec
 
-from tipstaff.guidance.extraction.grammar import is_condition, is_negative_heading
+from tipstaff.guidance.extraction.grammar import is_condition
+from tipstaff.guidance.extraction.polarity import is_negative_heading
 from tipstaff.model import EVERYWHERE, GuidanceRule
 
 ENOUGH: Final = 3.0
@@ -26,7 +27,7 @@ MANY_RULES: Final = 8
 _CAPITALS: Final = re.compile(
     r"(?<![\w`-])(?:NEVER|MUST NOT|MUSTN'T|DO NOT|DON'T|DONT|CANNOT|NOT ALLOWED|FORBIDDEN|PROHIBITED|BANNED|"
     r"NON-NEGOTIABLE|"
-    r"NIEMALS|NIE|VERBOTEN|NUNCA|JAMÁS|PROHIBIDO|JAMAIS|INTERDIT|PROIBIDO|VIETATO|NOOIT|NIGDY|ASLA|НИКОГДА|"
+    r"NIEMALS|NIE|VERBOTEN|NUNCA|JAMÁS|PROHIBIDO|JAMAIS|INTERDIT|PROIBIDO|VIETATO|NOOIT|NIGDY|MAI|ASLA|JANGAN|DILARANG|НИКОГДА|НЕЛЬЗЯ|"
     r"ЗАПРЕЩЕНО)(?![\w`-])"
 )
 _CAPITAL_DUTIES: Final = re.compile(
@@ -34,7 +35,7 @@ _CAPITAL_DUTIES: Final = re.compile(
     r"RULE (?:0|ZERO|NUMBER ONE|#?1)|"
     r"SHALL|EVERY|MÜSSEN|MUSS|IMMER|WICHTIG|KRITISCH|PFLICHT|SIEMPRE|OBLIGATORIO|IMPORTANTE|TOUJOURS|"
     r"OBLIGATOIRE|SEMPRE|"
-    r"OBRIGATÓRIO|ALTIJD|ZAWSZE|WAŻNE|ВСЕГДА|ОБЯЗАТЕЛЬНО|ВАЖНО|MUTLAKA|ÖNEMLİ)(?![\w`-])"
+    r"OBRIGATÓRIO|ALTIJD|ZAWSZE|WAŻNE|ВСЕГДА|ОБЯЗАТЕЛЬНО|ВАЖНО|MUTLAKA|ÖNEMLİ|DEBEN?|DEVE[M]?|DEVONO|DOIT|DOIVENT|MOET(?:EN)?|MUSI|MUSZĄ|ДОЛЖНЫ?|ДОЛЖЕН|ДОЛЖНО|WAJIB|HARUS)(?![\w`-])"
 )
 _MARKED: Final = re.compile(
     r"(?:\*\*|__)[^*\n]{0,60}\b(?:never|must|always|do not|don['’]t|critical|required|mandatory|important|"
@@ -47,22 +48,26 @@ _MARKED: Final = re.compile(
 )
 _FORBIDS: Final = re.compile(
     r"[\W_]*(?:never|do not|don['’]t|must not|no\b|avoid|niemals|keine?\b|nie\b|nunca|jamás|no se|jamais|ne\b|"
-    r"não|mai\b|non\b|nooit|nigdy|никогда|не\b|asla)"
-    r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|してはならない|금지|하지 ?마",
+    r"não|mai\b|non\b|nooit|nigdy|никогда|нельзя|не\b|asla|jangan|dilarang|tidak boleh)"
+    r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|してはならない|금지|하지 ?마|"
+    r"أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",
     re.IGNORECASE,
 )
 _OBLIGES: Final = re.compile(
     r"\b(?:must|always|required?|mandatory|shall|muss|müssen|immer|verbindlich|siempre|debe[ns]?|toujours|"
     r"doit|doivent|sempre|deve[m]?|altijd|moet|zawsze|musi|"
-    r"всегда|должн|обязательно|mutlaka)\b|必须|必須|务必|必ず|こと|一律|반드시|항상",
+    r"всегда|должн|обязательно|mutlaka)\b|必须|必須|务必|必ず|こと|一律|반드시|항상|"
+    r"يجب|دائم[اً]|अनिवार्य|हमेशा|অবশ্যই|\b(?:wajib|harus|selalu)\b",
     re.IGNORECASE,
 )
 _PLAINLY: Final = re.compile(
     r"\b(?:never|must|niemals|muss|müssen|nunca|jamás|jamais|doit|doivent|nooit|moet|nigdy|musi|никогда|"
-    r"должн\w*|asla)\b|必须|必須|务必|必ず|반드시",
+    r"должн\w*|asla|jangan|dilarang|wajib|harus)\b|必须|必須|务必|必ず|반드시|يجب|أبد[اً]|ممنوع|अनिवार्य|कभी|অবশ্যই|কখনো",
     re.IGNORECASE,
 )
-_STRONG_CJK: Final = re.compile(r"严禁|绝对|切勿|絶対|必ず|してはいけない|してはならない|반드시|절대|必須")
+_STRONG_CJK: Final = re.compile(
+    r"严禁|绝对|切勿|絶対|必ず|してはいけない|してはならない|반드시|절대|必須|أبد[اً]|ممنوع|कभी भी|अनिवार्य"
+)
 _GRAVE: Final = re.compile(
     r"\b(?:secrets?|credentials?|passwords?|api keys?|private keys?|tokens?|\.env|pii|personal data|"
     r"force[- ]?push(?:ing|es)?|--force|--no-verify|"
@@ -79,9 +84,10 @@ _GRAVE: Final = re.compile(
 _URGENT_HEADING: Final = re.compile(
     r"\b(?:critical|important|must|never|always|mandatory|required|non-?negotiable|forbidden|banned|"
     r"prohibited|rule (?:0|zero|#?1)|golden rules?|hard rules?|"
-    r"guardrails?|boundaries|strict(?:ly)?|essential|wichtig\w*|kritisch\w*|verbindlich\w*|pflicht\w*|"
+    r"guardrails?|boundaries|strict(?:ly)?|wichtig\w*|kritisch\w*|verbindlich\w*|pflicht\w*|"
     r"importante|obligatori[oa]s?|crític[oa]s?|obligatoires?|critique|"
-    r"обязательн\w*|важн\w*)\b|必須|必须|禁止|重要|严格|絶対|필수|금지|[⚠🚨⛔🚫❗‼]",
+    r"belangrijk|verplicht|ważne|krytyczne|önemli|kritik|penting|wajib|dilarang|"
+    r"обязательн\w*|важн\w*|запрещ\w*)\b|必須|必须|禁止|重要|严格|絶対|필수|금지|중요|مهم|هام|ممنوع|महत्वपूर्ण|অবশ্যই|[⚠🚨⛔🚫❗‼]",
     re.IGNORECASE,
 )
 
@@ -141,7 +147,7 @@ def emphasis(rule: GuidanceRule) -> Emphasis:
         note(0.5, "it obliges")
     if match := _GRAVE.search(own):
         note(0.5, f"what it is about: {match[0]}")
-    if is_condition(own):
+    if is_condition(own) or any(map(is_condition, rule.text[: rule.own_start].split(": "))):
         note(-0.5, "it holds in one case only")
     if EVERYWHERE not in rule.repo_scopes and rule.repo_scopes != rule.file_scope:
         note(-1.0, "it holds for some files only")

@@ -13,7 +13,7 @@ from typing import Final
 from xxhash import xxh3_64_hexdigest
 
 from tipstaff.guidance.wording.tokenize import words as split
-from tipstaff.model import GuidanceRule
+from tipstaff.model import EVERYWHERE, GuidanceRule
 
 SAME_RULE: Final = 0.72
 """Similarity from which an edited rule is taken for the former one: shared words, and their order."""
@@ -24,6 +24,15 @@ def content_id(text: str, salt: str = "") -> str:
     """Return ``AUTO-`` and eight hexadecimal digits of the xxh3 of a rule's words."""
     content = " ".join(split(text) or [text])
     return id_of_words(content.encode("utf-8", "surrogatepass"), salt)
+
+
+def salt_of(scopes: tuple[str, ...]) -> str:
+    """Return what tells the rules of a file apart from those of other files in the same words.
+
+    A file that speaks for the whole repository adds nothing: its ids are those of the words alone. The ids of a
+    folder's rules depend on that folder, and on no other one that may come or go.
+    """
+    return "" if scopes == (EVERYWHERE,) else "\0".join(scopes)
 
 
 def id_of_words(words: bytes, salt: str = "") -> str:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from tipstaff.globs import scopes_may_overlap
 from tipstaff.guidance.compiling.identity import content_id
 from tipstaff.guidance.compiling.precedence import stricter, tightens, whole_span
 from tipstaff.guidance.diagnostics import find
-from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule
+from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, Severity
 
 
 class Merging:
     """The rules of the files read so far, and what was decided about them.
+
+    Parameters
+    ----------
+    diagnostics
+        Findings made before.
+    former
+        The rules of the compilation before this one: of two folders that use one id the one that had it keeps it.
 
     Attributes
     ----------
@@ -19,10 +29,11 @@ class Merging:
         In the order in which they were found.
     """
 
-    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+    def __init__(self, diagnostics: list[Diagnostic], former: Iterable[GuidanceRule] = ()) -> None:
         self.rules: dict[str, GuidanceRule] = {}
         self.diagnostics = diagnostics
         self._copies: dict[str, int] = {}
+        self._holders = {rule.id.casefold(): rule.path for rule in former if not rule.is_generated_id}
 
     def say(self, code: str, rule: GuidanceRule, message: str = "", *, span: tuple[int, int] | None = None) -> None:
         """Report a finding about a rule."""
@@ -34,31 +45,72 @@ class Merging:
         known = self.rules.get(key)
         if known is None:
             self.rules[key] = rule
-            return
-        if rule.is_generated_id or rule.text == known.text:
+        elif rule.is_generated_id or (rule.text == known.text and folder_of(rule) == folder_of(known)):
             self._merge_same(key, known, rule)
         elif self._is_overlay(known, rule):
             self._overlay(key, known, rule)
-        elif rule.depth > known.depth and rule.path != known.path:
-            folder = rule.path.rsplit("/", 1)[0]
-            inner = rule.replace(id=f"{rule.id}@{folder}", overrides=known.id)
-            self.say("TS504", inner, f"{rule.id} of {known.path}:{known.line} is replaced inside {folder}/.")
-            self.add(inner)
-        else:
+        elif rule.path != known.path and folder_of(rule) != folder_of(known):
+            self._add_in_folder(key, known, rule)
+        elif scopes_may_overlap(known.repo_scopes, rule.repo_scopes):
             earlier = known.replace(id=self._free_id(known.id))
             place = f"{known.path}:{known.line}"
             self.say("TS306", rule, f"{rule.id} is also the id of the rule in {place}, which is {earlier.id} now.")
             self.rules[earlier.id.casefold()] = earlier
             self.rules[key] = rule
+        else:
+            other = rule.replace(id=self._free_id(rule.id))
+            self.rules[other.id.casefold()] = other
+
+    def _add_in_folder(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
+        """Take up a rule whose id is that of a rule of another folder: inside an outer one's folder it replaces it."""
+        folder = folder_of(rule)
+        outer = self._outer(known, rule.id, folder)
+        if outer is None and self._holders.get(key) == rule.path:
+            # Before the other folder was there this rule had the id for itself.
+            aside = known.replace(id=f"{known.id}@{folder_of(known)}")
+            self.rules[key] = rule
+            self.add(aside)
+            return
+        inner = rule.replace(id=f"{rule.id}@{folder}", overrides=None if outer is None else outer.id)
+        if outer is not None:
+            self.say("TS504", inner, f"{rule.id} of {outer.path}:{outer.line} is replaced inside {folder}/.")
+        self.add(inner)
+
+    def _outer(self, known: GuidanceRule, rule_id: str, folder: str) -> GuidanceRule | None:
+        """Return the rule of an id in the nearest folder around another one."""
+        around = folder
+        while "/" in around:
+            around = around.rpartition("/")[0]
+            found = self.rules.get(f"{rule_id}@{around}".casefold())
+            if found is not None:
+                return found
+        home = folder_of(known)
+        return known if not home or folder.startswith(f"{home}/") else None
 
     def _merge_same(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
-        """Merge a rule with an earlier one of the same words: one rule, the stricter attributes of both."""
-        if rule.repo_scopes != known.repo_scopes and EVERYWHERE not in known.repo_scopes and rule.is_generated_id:
-            self.add(rule.replace(id=content_id(rule.text, salt="\0".join(rule.repo_scopes))))
+        """Merge a rule with an earlier one of the same words: one rule, the stricter attributes of both.
+
+        The same words in another folder are another rule: ``make lint`` is not the same everywhere.
+        """
+        elsewhere = folder_of(rule) != folder_of(known)
+        covered = EVERYWHERE in known.repo_scopes and not elsewhere
+        if rule.repo_scopes != known.repo_scopes and not covered and rule.is_generated_id:
+            self.add(rule.replace(id=content_id(rule.text, salt="\0".join((rule.id, *rule.repo_scopes)))))
             return
         if (rule.path, rule.line) != (known.path, known.line):
-            self.say("TS501", rule, f"Duplicate of {known.path}:{known.line}.", span=whole_span(rule))
+            self.say_same(rule, known, f"Duplicate of {known.path}:{known.line}.")
         self.rules[key] = stricter(known, rule)
+
+    def say_same(self, rule: GuidanceRule, known: GuidanceRule, message: str) -> None:
+        """Report two rules in the same words; it is a warning where one file set's readers are given both."""
+        together = rule.host == known.host and _parent(rule.path) == _parent(known.path)
+        both = together and rule.kind == known.kind == "rule"
+        self.diagnostics.append(
+            find(
+                "TS501", rule.line, rule.path, message, rule_id=rule.id, span=whole_span(rule),
+                severity=None if both else Severity.INFO,
+            )
+        )  # fmt: skip
 
     @staticmethod
     def _is_overlay(known: GuidanceRule, rule: GuidanceRule) -> bool:
@@ -100,3 +152,14 @@ class Merging:
             number += 1
         self._copies[wanted.casefold()] = number
         return f"{wanted}~{number}"
+
+
+def folder_of(rule: GuidanceRule) -> str:
+    """Return the folder that a rule's file speaks for, empty for the root."""
+    if not rule.depth or not rule.file_scope:
+        return ""
+    return "/".join(rule.file_scope[0].removeprefix("!").split("/")[: rule.depth])
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]

@@ -64,8 +64,41 @@ def tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
     return all(claim.polarity == said[0].polarity and claim.polarity not in {PERMIT, LIFT} for claim in says)
 
 
+_LIFTS_ALL: Final = re.compile(
+    r"\b(?:ignore|disregard|forget|skip|bypass|override|overrule|disable|suspend|do not (?:follow|apply|obey)|"
+    r"don['’]t (?:follow|apply|obey)|need not follow|ignoriere\w*|missachte\w*|ignora[rd]?|ignorez|omite|oubliez)\b"
+    r"[^.;!?]{0,60}?\b(?:rules?|instructions?|constitution|guidelines?|polic(?:y|ies)|restrictions?|invariants?|"
+    r"safeguards?|guardrails?|claude\.md|agents\.md|regeln|\w*regeln|anweisungen|reglas|"
+    r"règles|regras|instrucciones|consignes)\b|(?:忽略|无视|無視).{0,20}(?:规则|規則|ルール|指示)",
+    re.IGNORECASE,
+)
+_KEEPS: Final = re.compile(
+    r"\b(?:never|do not|don['’]t|must not|cannot|nie(?:mals)?|nicht|nunca|jamais)\W+$", re.IGNORECASE
+)
+_OTHER_RULES: Final = re.compile(
+    r"\b(?:lint\w*|eslint|ruff|pylint|clippy|stylelint|prettier|mypy|pyright|sonar\w*|firewall|css|make|build|webpack|"
+    r"vite|style|formatting|git\w*ignore|deprecated|legacy|old|outdated|previous version|install\w*|setup|"
+    r"readme|contributing)\b",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(r"`[^`]*`")
+_NEAR_CHARS: Final = 40
+"""How far behind the word for rules it may be said whose they are."""
+
+
+def lifts_rules(text: str) -> bool:
+    """Whether a text tells its reader to pass over rules, not one of a linter's: "Ignore the security rules above"."""
+    text = _CODE.sub(" ", text)
+    match = _LIFTS_ALL.search(text)
+    if match is None or _KEEPS.search(text[: match.start()]) is not None:
+        return False
+    return _OTHER_RULES.search(text[match.start() : match.end() + _NEAR_CHARS]) is None
+
+
 class Laws:
     """The constitution rules of the root, and which of them a local rule would weaken.
+
+    A local rule that tells to pass over rules weakens all of them.
 
     A local rule weakens another if it has permissive words ("can", "may", "skip", "ignore", "not required" ...) and
     speaks of at least half of the things that the other is about. What a rule is about are its things, not what is done
@@ -84,6 +117,10 @@ class Laws:
 
     def weakened_by(self, local: GuidanceRule) -> GuidanceRule | None:
         """Return the first constitution rule that a local rule would weaken, None for none."""
+        if self._rules and lifts_rules(local.text):
+            about = topic_of(words(local.text))
+            named = (rule for rule in self._rules if about & topic_of(words(" ".join((rule.heading, *rule.headings)))))
+            return next(named, self._rules[0])
         theirs = words(local.text)
         lifted = not _LIFTED.isdisjoint(theirs) and not _NEGATIONS.isdisjoint(theirs)
         if _PERMISSIVE.isdisjoint(theirs) and not lifted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tipstaff.guidance.compiling.identity import id_of_words
+from tipstaff.guidance.compiling.identity import id_of_words, salt_of
 from tipstaff.guidance.extraction.candidate import Candidate
 from tipstaff.guidance.reading.documents import Document
 from tipstaff.guidance.wording.vocabulary import class_mask, class_names
@@ -25,11 +25,12 @@ class RuleMaker:
         Of rules that name none.
     """
 
-    __slots__ = ("_document", "_priority", "_risk_class")
+    __slots__ = ("_document", "_priority", "_risk_class", "_salt")
 
     def __init__(self, document: Document, *, risk_class: str, priority: int) -> None:
         self._document = document
         self._risk_class = risk_class
+        self._salt = salt_of(document.scopes)
         self._priority = priority
 
     def rule(self, candidate: Candidate, mask: int, words: bytes) -> GuidanceRule:
@@ -61,7 +62,7 @@ class RuleMaker:
         context = candidate.context
         verifiers = notes.verifiers
         return GuidanceRule(
-            id=candidate.rule_id or id_of_words(words or text.encode("utf-8", "surrogatepass")),
+            id=candidate.rule_id or id_of_words(words or text.encode("utf-8", "surrogatepass"), self._salt),
             text=text,
             risk_class=notes.risk_class or self._risk_class,
             tool_classes=notes.tool_classes or _ALL_TOOLS,

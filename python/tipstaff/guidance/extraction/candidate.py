@@ -55,8 +55,9 @@ class Section(msgspec.Struct, gc=False):
     level: int
     text: str
     constitution: bool
-    negative: bool
-    block: Block | None
+    block: Block
+    label: Label
+    """Its words, as the items below are read with them."""
     first_rule: int
     """Number of candidates when the heading was opened."""
     lead: Label | None = None

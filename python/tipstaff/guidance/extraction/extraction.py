@@ -108,6 +108,6 @@ class _Extractor(ItemReader):
             self._table = None
         labels = self._labels(block.parent, item=True)
         self._add(
-            rest, block.start, block.end, rule_id=rule_id, labels=labels, item=True,
+            rest, block.start, block.end, rule_id=rule_id, labels=labels, item=True, row=True,
             context=[(header_block.start, header_block.end)],
         )  # fmt: skip

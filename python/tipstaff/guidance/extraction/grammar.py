@@ -26,12 +26,13 @@ _OTHER_MODALS: Final = (
     r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|no se debe|prohibido|proibido|obligatorio|obrigatório|"
     r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|darf nicht|dürfen nicht|"
     r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|"
-    r"запрещено|"
-    r"mutlaka|asla|zorunlu"
+    r"запрещено|необходимо|следует|soll(?:en|te|ten|st)?|zwingend|il faut|hay que|tienen? que|bisogna|occorre|"
+    r"należy|trzeba|mag niet|mogen niet|gerekir|mutlaka|asla|zorunlu|jangan|dilarang|wajib|harus|tidak boleh"
 )
 _CJK_MODALS: Final = (
     r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
-    r"こと(?:。|$)|べき|ください|하지 ?마|해야|반드시|항상|절대|금지"
+    r"こと(?:。|$)|べき|ください|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|해야|반드시|항상|절대|금지|"
+    r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
 )
 MODAL: Final = re.compile(
     rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_CJK_MODALS}".replace(" ", r"\s+").replace(r"\s+?", r"\s*"),
@@ -41,20 +42,15 @@ MODAL: Final = re.compile(
 
 NEGATION: Final = re.compile(
     r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
-    r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|nunca|jamais|niemals|никогда|"
-    r"нельзя)\b"
-    r"|禁止|不要|不得|不能|しない|금지",
+    r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|banned|"
+    r"nicht|keine?[nrms]?|nie|niemals|verboten\w*|vermeiden|ohne|nunca|jamás|sin|evitar?|prohibid[oa]s?|"
+    r"jamais|pas|sans|interdit\w*|éviter|não|sem|evite|proibid[oa]s?|mai|senza|evitare|vietat[oi]|"
+    r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan|jangan|dilarang|tidak|tanpa)\b"
+    r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)"
+    r"|ممنوع|محظور|لا تقم|أبد[اً]|कभी|निषिद्ध|কখনো|নিষিদ্ধ",
     re.IGNORECASE,
 )
 """A word that turns what follows into what is not to be done."""
-
-_NEGATIVE_HEADING: Final = re.compile(
-    r"^\W*(?:(?:things? |what )?(?:you |we |agents? )?(?:must |should |shall |may |can |to )?"
-    r"(?:never|not)(?: to)?(?: do| be| use)?|do not|don['’]?ts?|never do|avoid(?:ed)?|what to avoid|things to avoid|"
-    r"forbidden(?: \w+)?|prohibited(?: \w+)?|"
-    r"disallowed(?: \w+)?|not allowed|anti-?patterns?(?: to avoid)?|banned(?: \w+)?|禁止(?:事项|事項)?)\W*$",
-    re.IGNORECASE,
-)
 
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|st|mr|mrs|dr|inc|ltd|resp|al)|\b[A-Z])\.$", re.IGNORECASE
@@ -65,13 +61,24 @@ _LINE_OPENS_RULE: Final = re.compile(
     r"[*_]{0,3}(?:Always|Never|Must|Do not|Don['’]t|Avoid|Ensure|Use|Prefer|Make sure|Only|You must|You should|Keep|"
     r"Write|Follow|Run|ALWAYS|NEVER|MUST|DO NOT|DON'T|ONLY|IMPORTANT|NOTE|[✅❌🚫⛔⚠•→])"
 )
+EXCEPTION: Final = re.compile(
+    r"[\W_]*(?:exceptions?(?=\W*$|[\s*_]*[:：(.,—–-]|\s+(?:to|for|is|are|apply|applies|include)\b)|note:? this rule|"
+    r"ausnahmen?\b|excepci[oó]n(?:es)?\b|exceç(?:ão|ões)\b|eccezion[ei]\b|uitzonderingen?\b|wyjątk\w*|исключени\w*|例外(?=[:：はとに]|情况|$))",
+    re.IGNORECASE,
+)
+"""How a sentence begins that takes something out of the rule before it; "Exception handling" does not."""
 _PRONOUN_START: Final = re.compile(
-    r"[*_]{0,3}(?:it|its|they|them|these|those|this|that|such|otherwise|both|instead|exceptions?|note:? this rule)\b",
+    r"[*_]{0,3}(?:(?:while|although|since|because|as|if|when|unless|for|in|with) )?"
+    r"(?:its|they|them|it(?! (?:is|should be|must be) (?:\w+ )?(?:important|necessary|forbidden|required|mandatory|"
+    r"critical|essential|recommended|not allowed|prohibited|possible|clear)\b)|"
+    r"(?:these|those|this|that)(?! (?:is an? |(?:whole |entire )?(?:project|repo\w*|code ?base|package|library|file|"
+    r"document|app\w*|module|folder|directory|guide|service|team|workspace|monorepo|crate|plugin|extension|framework|"
+    r"section|skill|agent|sdk|cli|api|site|website|product|organi[sz]ation|company)\b))|"
+    r"such(?! as\b)|otherwise|both(?= (?:of (?:these|them)|must|should|are|need|have)\b)|instead(?! of\b))\b",
     re.IGNORECASE,
 )
 _REFERS_BACK: Final = re.compile(
-    r"[*_]{0,3}(?:exceptions?|except|instead|otherwise|note:? this rule|ausnahmen?|excepción|exceção|在这些|"
-    r"这些|此时|上述)|[^。]{0,60}是例外",
+    r"[*_]{0,3}(?:except|instead(?! of\b)|otherwise)\b|(?:在这些|这些|此时|上述)|[^。]{0,60}是例外",
     re.IGNORECASE,
 )
 _SUBORDINATE: Final = (
@@ -80,14 +87,33 @@ _SUBORDINATE: Final = (
     r"nach|bei|cuando|si|antes de|después de|al|quando|se|avant|après|lorsque|als|voor|przed|jeśli|если|перед|при"
 )
 _CONDITION: Final = re.compile(
-    rf"[\W_]*(?:{_SUBORDINATE})\b|.*(?:とき|時|場合|前に|际には|后|之前|以前|前|时|경우|때)(?:は|には|"
-    rf"に)?[、，,:：]?",
+    rf"[\W_]*(?:{_SUBORDINATE})\b|.*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때)|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))",
     re.IGNORECASE,
 )
 _EMPTY_WORDS: Final = re.compile(
     r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
 )
 _WORDS: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_CJK_RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_IMPERATIVE_ELSEWHERE: Final = re.compile(
+    r"[^\w`]*(?:(?:verwendet?|verwenden sie|nutze|benutze|schreibe?|führe|prüfe|halte|beachte|vermeide|stelle|achte|"
+    r"erstelle|lösche|ändere|füge|teste|dokumentiere|lies|"
+    r"lee|utiliza|evita|escribe|ejecuta|mantén|mantenga|sigue|asegúrate|comprueba|verifica|consulta|responde|respeta|"
+    r"prefiere|añade|"
+    r"utilise[rz]?|écri(?:s|vez|re)|exécute[rz]?|vérifie[rz]?|garde[rz]|suivez|évite[rz]?|assure[rz]?|lis(?:ez)?|"
+    r"ajoute[rz]?|respecte[rz]?|répondez|préfère[rz]?|"
+    r"leia|escreva|mantenha|siga|certifique|verifique|adicione|responda|prefira|utilize|"
+    r"usare|leggi|scrivi|esegui|mantieni|segui|assicurati|controlla|aggiungi|rispondi|preferisci|"
+    r"gebruik|schrijf|houd|volg|vermijd|zorg|controleer|voeg|lees|"
+    r"używaj|pisz|uruchom|zachowaj|unikaj|upewnij|sprawdź|przeczytaj|stosuj|"
+    r"используй(?:те)?|пиши(?:те)?|запускай(?:те)?|запусти(?:те)?|проверяй(?:те)?|избегай(?:те)?|следуй(?:те)?|"
+    r"(?:про)?читай(?:те)?|убедись|убедитесь|добавляй(?:те)?|обновляй(?:те)?|"
+    r"kullan(?:ın)?|yazın|çalıştır(?:ın)?|okuyun|oluştur(?:un)?)\b"
+    r"|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
+    r"|[^。]{2,80}[时前后，]，?请",
+    re.IGNORECASE,
+)
+"""How an instruction begins in other languages than English."""
 _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 
 
@@ -126,15 +152,12 @@ def is_demanding_heading(title: str) -> bool:
     return (head is not None and count_words(head[1]) > 1) or _DEMANDING_SUBJECT.match(title) is not None
 
 
-def is_negative_heading(text: str) -> bool:
-    """Whether a heading says that what stands below it is not to be done ("Don't", "What to avoid", "Never")."""
-    return len(text) <= 60 and _NEGATIVE_HEADING.match(text) is not None
-
-
 def opens_with_imperative(text: str) -> bool:
     """Whether a text begins with a verb that tells somebody what to do."""
     match = _FIRST_WORD.match(text)
-    return match is not None and match[1].lower() in IMPERATIVES
+    if match is not None and match[1].lower() in IMPERATIVES:
+        return True
+    return _IMPERATIVE_ELSEWHERE.match(text) is not None
 
 
 def is_condition(words: str) -> bool:
@@ -144,17 +167,18 @@ def is_condition(words: str) -> bool:
 
 def starts_with_pronoun(text: str) -> bool:
     """Whether a sentence needs the one before it to be understood."""
-    return _PRONOUN_START.match(text) is not None
+    return _PRONOUN_START.match(text) is not None or EXCEPTION.match(text) is not None
 
 
 def refers_back(text: str) -> bool:
     """Whether an item needs the one before it to be understood ("These ...", "Exception: ...")."""
-    return _PRONOUN_START.match(text) is not None or _REFERS_BACK.match(text) is not None
+    return starts_with_pronoun(text) or _REFERS_BACK.match(text) is not None
 
 
 def count_words(text: str) -> int:
-    """Count the words of a text."""
-    return len(_WORDS.findall(text))
+    """Count the words of a text; of scripts without spaces two characters are one."""
+    words = len(_WORDS.findall(text))
+    return words if text.isascii() else words + sum(len(run) // 2 for run in _CJK_RUN.findall(text))
 
 
 def says_something(text: str) -> bool:

@@ -6,8 +6,8 @@ import msgspec
 
 from tipstaff.guidance.extraction.annotations import parse_annotations, split_id
 from tipstaff.guidance.extraction.candidate import Candidate, Section
-from tipstaff.guidance.extraction.grammar import count_words, has_modal, is_demanding_heading, is_negative_heading
-from tipstaff.guidance.extraction.labels import Label
+from tipstaff.guidance.extraction.grammar import count_words, has_modal, is_demanding_heading
+from tipstaff.guidance.extraction.labels import Label, label_of
 from tipstaff.guidance.extraction.outline import ExtractionState
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
 from tipstaff.guidance.reading.markdown import Block
@@ -31,9 +31,12 @@ class HeadingReader(ExtractionState):
         text = self._own_text(block)
         rule_id, words = split_id(text)
         inherited = self._sections[-1].constitution if self._sections else self._outer
-        constitution = inherited or is_constitution_heading(words if rule_id else text)
+        # The title of a document with sections names the whole; what must always be known has a section of its own.
+        names_all = block is self._title and rule_id is None and self._has_sections
+        constitution = inherited or (not names_all and is_constitution_heading(words if rule_id else text))
         title = plain_heading(words)
-        section = Section(block.level, title, constitution, is_negative_heading(title), block, len(self.candidates))
+        label = label_of(title.rstrip(":： "), block.start, block.end, topic=True)
+        section = Section(block.level, title, constitution, block, label, len(self.candidates))
         self._sections.append(section)
         if rule_id is not None:
             if words.strip():
@@ -46,7 +49,7 @@ class HeadingReader(ExtractionState):
         above = self._above(parent, led=item)
         headings = self._headings()
         if explicit or not (item or whole):
-            headings = [one for one in headings if one.negative or not one.topic]
+            headings = [one for one in headings if one.deciding or not one.topic]
         return [*headings, *(context.label for context in above)]
 
     def _settle_bold(self) -> None:
@@ -72,30 +75,30 @@ class HeadingReader(ExtractionState):
         self._closed = False
         title = plain_heading(text.strip().lstrip("#"))
         block = Block("heading", start, end, level=1)
-        self._sections.append(Section(7, title, False, False, block, len(self.candidates)))
+        label = label_of(title.rstrip(":： "), start, end, topic=True)
+        self._sections.append(Section(7, title, False, block, label, len(self.candidates)))
 
     def _close_sections(self, level: int) -> None:
         """Close every open section at or below a level; a heading whose words are a rule becomes one if it is alone."""
         while self._sections and (level == 0 or self._sections[-1].level >= level):
             section = self._sections[-1]
             block = section.block
-            if block is not None:
-                text = self._slice(block.start, block.end)
-                if has_modal(text):
-                    if len(self.candidates) > section.first_rule and not self._is_rule(section):
-                        context = self.candidates[section.first_rule].context
-                        if (block.start, block.end) not in context:
-                            context.append((block.start, block.end))
-                    elif count_words(section.text) > 2 and not text.rstrip().endswith(":"):
-                        self._add(text.lstrip("# "), block.start, block.end)
-                    else:
-                        self._say("TS205", block.start, block.end, "A heading announces rules and none follow.")
+            text = self._slice(block.start, block.end)
+            if has_modal(text):
+                if len(self.candidates) > section.first_rule and not self._is_rule(section):
+                    context = self.candidates[section.first_rule].context
+                    if (block.start, block.end) not in context:
+                        context.append((block.start, block.end))
+                elif count_words(section.text) > 2 and not text.rstrip().endswith(":"):
+                    self._add(text.lstrip("# "), block.start, block.end)
+                else:
+                    self._say_alone(block.start, block.end, message="A heading announces rules and none follow.")
             self._sections.pop()
 
     @staticmethod
     def _is_rule(section: Section) -> bool:
         """Whether a heading above rules is one as well: a bare "Never" is not, its words go to the rules below."""
-        return not section.negative and is_demanding_heading(section.text)
+        return not section.label.negative and is_demanding_heading(section.text)
 
     def _extend(self, candidate: Candidate, text: str, block: Block) -> None:
         """Join a paragraph to the rule that a heading with an id opened."""

@@ -83,7 +83,7 @@ class ItemReader(ParagraphReader):
             if block.code != (0, 0):
                 words = self._with_code(words, block)
             elif not extras:
-                self._say("TS205", start, end, rule_id=rule_id)
+                self._say_alone(start, end, rule_id=rule_id)
                 if rule_id is None and not says_something(words):
                     return
         labels = self._labels(block.parent, item=True, explicit=rule_id is not None)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tipstaff.guidance.extraction.grammar import (
+    EXCEPTION,
     count_words,
     has_modal,
     has_negation,
@@ -18,6 +19,7 @@ from tipstaff.guidance.extraction.grammar import (
     opens_with_imperative,
 )
 from tipstaff.guidance.extraction.labels import Label
+from tipstaff.guidance.wording.word_roles import IMPERATIVES
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
 MIN_WORDS: Final = 3
@@ -27,13 +29,17 @@ _OPENER: Final = re.compile(
     r"[\W_]*(?:please|instead|then|also|otherwise|first|finally|note|next|so|just|only)\b[,:]?\s+", re.IGNORECASE
 )
 _CLAUSE: Final = re.compile(
-    r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on)\b[^.;]{3,160}?,\s+(?:please\s+|"
-    r"then\s+)?",
+    r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on)\b[^.;]{3,160}?[,:]\s+(?:please\s+|"
+    r"then\s+|(?:\*\*|__))*",
     re.IGNORECASE,
 )
-_EXCEPTION: Final = re.compile(
-    r"[\W_]*(?:exceptions?\b|note:? this rule|ausnahmen?\b|excepci[oó]n|exceç(?:ão|ões)|例外)", re.IGNORECASE
+_STATES: Final = re.compile(
+    r"\W*(?:repositor(?:y|ies)|repo|product|positioning|purpose|project(?: name)?|name|version|owners?|maintainers?|"
+    r"(?:tech )?stack|languages?|frameworks?|runtime|status|licen[sc]e|location|path|type|authors?|date|"
+    r"(?:last )?updated|main technolog(?:y|ies))[*_]*\s*[:：]",
+    re.IGNORECASE,
 )
+"""A word that says what something is, and its value."""
 _RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,80}?)(?:\*\*|__)(?P<between>[^\w`]*)")
 _PLAIN_RUN_IN: Final = re.compile(r"[^:`]{2,40}:\s+(?=\S)")
 _ENTRY: Final = re.compile(
@@ -47,7 +53,9 @@ _DESCRIBES: Final = re.compile(
     r"defines|handles|provides|returns|"
     r"manages|implements|represents|stores|creates|generates|runs|installs|builds|starts|shows|lists|includes|"
     r"supports|"
-    r"works|allows|enables|describes|performs|uses|requires|hits|wraps|exposes|serves|connects|tests?|executes|"
+    r"works|allows|enables|describes|performs|uses|requires|hits|wraps|exposes|serves|connects|"
+    r"tests (?:the|that|if|whether)|"
+    r"executes|"
     r"checks|excluded|excludes|covers|located|lives?|there (?:is|are)|fast|main|shared|core library|primary|entry)\b",
     re.IGNORECASE,
 )
@@ -64,7 +72,8 @@ _EXAMPLES_LABEL: Final = re.compile(
 _DESCRIBING_LABEL: Final = re.compile(
     r"\b(?:structures?|overviews?|architecture|director(?:y|ies)|layouts?|folders?|key (?:files?|paths?|"
     r"components|features|concepts|points|modules)|"
-    r"source paths|core packages|references?|resources|links|contributing guides|background|tech(?:nology)? stack|"
+    r"source paths|core packages|references?|resources|links|contributing guides|background|tech(?:nology)?[- ]stack|"
+    r"technologies|"
     r"purpose|concepts?|glossary|terminology|workflows in|located in|phase pipeline|flow \d|diagram|"
     r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
     r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
@@ -98,7 +107,7 @@ _WEAK_MODAL: Final = re.compile(
 
 def is_exception(words: str) -> bool:
     """Whether a sentence takes something out of the rule before it."""
-    return _EXCEPTION.match(words) is not None
+    return EXCEPTION.match(words) is not None
 
 
 def directs(words: str) -> bool:
@@ -109,11 +118,20 @@ def directs(words: str) -> bool:
 def _imperative(words: str) -> bool:
     if opens_with_imperative(words):
         return True
-    opening = _OPENER.match(words) or _CLAUSE.match(words)
-    return opening is not None and opens_with_imperative(words[opening.end() :])
+    opening = _OPENER.match(words) or _CLAUSE.match(words) or _RUN_IN.match(words)
+    if opening is None:
+        return False
+    rest = words[opening.end() :]
+    return opens_with_imperative(rest) or (opening.re is _RUN_IN and _imperative_after(rest))
 
 
-def demands(words: str, labels: Sequence[Label], headings: Sequence[Label]) -> bool:
+def _imperative_after(rest: str) -> bool:
+    """Whether words behind a bold label begin with an imperative, perhaps behind a clause that says when."""
+    clause = _CLAUSE.match(rest)
+    return clause is not None and opens_with_imperative(rest[clause.end() :])
+
+
+def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, row: bool = False) -> bool:
     """Whether an item or a table's row is a rule.
 
     Parameters
@@ -124,6 +142,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label]) -> b
         Above it, the outermost first: headings, lead-ins, parent items.
     headings
         The headings among them.
+    row
+        Whether it is a table's row. Tables describe, unless a cell commands or what is above the table asks for it.
     """
     if _EXAMPLE.match(words):
         return False
@@ -131,12 +151,16 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label]) -> b
     marked = _MARKED.match(words) is not None
     words = _MARKED.sub("", words)
     lead = near[-1].text if near else ""
+    if row:
+        return _row_demands(words, lead, headings)
     if lead and _EXAMPLES_LABEL.search(lead):
         return False
     body = words
     run_in = _RUN_IN.match(words)
     if run_in is not None and run_in["between"]:
         body = words[run_in.end() :]
+        if count_words(run_in["label"]) == 1 and _third_person(body) and _STRONG.search(body) is None:
+            return False
     entry = _ENTRY.match(words)
     if entry is not None:
         rest = entry["rest"]
@@ -162,7 +186,12 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label]) -> b
             return True
     if marked and not near:
         return True
-    if _DESCRIBES.match(body) or (marked and not any(label.negative for label in labels)):
+    if (
+        _STATES.match(words)
+        or _DESCRIBES.match(body)
+        or (run_in is not None and _third_person(body))
+        or (marked and not any(label.negative for label in labels))
+    ):
         return False
     for heading in reversed(headings):
         if _DIRECTING_LABEL.search(heading.text):
@@ -172,6 +201,37 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label]) -> b
     return True
 
 
+def _third_person(body: str) -> bool:
+    """Whether words behind a label begin with a verb that says what something does ("**Cache**: stores the pages")."""
+    first, _, _ = body.lstrip("*_ ").partition(" ")
+    verb = first.casefold()
+    return verb.endswith("s") and (verb[:-1] in IMPERATIVES or (verb.endswith("es") and verb[:-2] in IMPERATIVES))
+
+
+def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
+    cells = [
+        cell.rpartition(": ")[2] if ": " in cell[:60] else cell
+        for cell in words.split("; ")
+        if _TASK_COLUMN.match(cell) is None
+    ]
+    if _STRONG.search(words) is not None or any(_imperative(cell) and count_words(cell) > 1 for cell in cells):
+        return True
+    if lead and (has_modal(lead) or has_negation(lead) or _imperative(lead)) and not _narrates(lead):
+        return _DESCRIBES_COLUMN.search(words) is None
+    nearest = headings[-1].text if headings else ""
+    return _DEMANDING_TABLE.search(nearest) is not None
+
+
+_TASK_COLUMN: Final = re.compile(
+    r"\W*(?:tasks?|goals?|actions?|scenarios?|situations?|use cases?|problems?|topics?|i want to|to)\W*: ",
+    re.IGNORECASE,
+)
+_DESCRIBES_COLUMN: Final = re.compile(r"(?:^|; )(?:what (?:it|they)|meaning|description|symptom)", re.IGNORECASE)
+_DEMANDING_TABLE: Final = re.compile(
+    r"\b(?:rules?|conventions?|standards?|requirements?|naming|placement|polic(?:y|ies)|must|should|regeln|konventionen|"
+    r"reglas|normas|convenciones|règles)\b|规范|規範|规则|規則|ルール|規約|규칙",
+    re.IGNORECASE,
+)
 _CHOICE: Final = re.compile(r"\b(?:one of|choose|pick|either|verification|label)\b", re.IGNORECASE)
 _NARRATES: Final = re.compile(
     r"\b(?:this (?:will|creates|runs)|(?:action|command|script|hook|hooks|workflow|cli|it|they|tool|system|"

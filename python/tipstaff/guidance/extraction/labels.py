@@ -12,7 +12,14 @@ from typing import Final
 
 import msgspec
 
-from tipstaff.guidance.extraction.grammar import is_condition, is_negative_heading
+from tipstaff.guidance.extraction.grammar import has_negation, is_condition
+from tipstaff.guidance.extraction.polarity import (
+    decides,
+    ends_negative,
+    is_negative_heading,
+    lists_mistakes,
+    says_what_to_do,
+)
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import stem
@@ -41,22 +48,10 @@ _ASPECT_MARKS: Final = re.compile(
     r"规范|規範|规则|規則|原则|原則|核心|通用|一般|基本|注意|事项|事項|要求|说明|説明|格式|形式|条目|分组|"
     r"分類|逻辑|ルール|ガイドライン|方針|概要|その他|일반|규칙|원칙"
 )
+_LEADING_MARKS: Final = re.compile(r"[\W_]*(?:\d+[.)]\s*)?")
+MAX_OPENING_CHARS: Final = 32
+"""How far from an item's beginning its condition is still said at once ("**Important:** before you commit ...")."""
 _CODE: Final = re.compile(r"`[^`]*`")
-_SAYS_WHAT_TO_DO: Final = re.compile(
-    r"\W*(?:(?:(?:no|not|never|do not|don['’]?t|avoid|ask first|ask before|always ask|instead|exception|do|"
-    r"good|ok|okay|allowed|correct|preferred)\b)"
-    r"|✅|✔|✓|👍|不|禁止|勿)",
-    re.IGNORECASE,
-)
-
-
-_ENDS_NEGATIVE: Final = re.compile(
-    r"\b(?:must|should|shall|do|does|may|can|will)[\s*_]+not[\W_]*$|\b(?:never|don['’]?ts?|cannot|avoid|"
-    r"forbidden|prohibited|disallowed|"
-    r"not allowed|anti-?patterns?|nunca|niemals|verboten|interdit|prohibido|proibido|禁止|不要|不得|"
-    r"してはいけない|금지)\W*$",
-    re.IGNORECASE,
-)
 
 
 class Label(msgspec.Struct, gc=False):
@@ -72,6 +67,8 @@ class Label(msgspec.Struct, gc=False):
         Whether it is a heading that may only name a topic; other labels belong to the item whatever they say.
     negative
         Whether what is below it is not to be done.
+    deciding
+        Whether what is below it means something else without it: a ban, a condition.
     used
         Whether a rule took it up.
     """
@@ -81,12 +78,25 @@ class Label(msgspec.Struct, gc=False):
     end: int
     topic: bool = False
     negative: bool = False
+    deciding: bool = False
     used: bool = False
 
 
-def ends_negative(label: str) -> bool:
-    """Whether a label ends with what turns all below it into what is not to be done ("Agents must not")."""
-    return is_negative_heading(label) or _ENDS_NEGATIVE.search(label) is not None
+def label_of(text: str, start: int, end: int, *, topic: bool = False) -> Label:
+    """Return words above an item as a label.
+
+    Parameters
+    ----------
+    text
+        Without emphasis at its ends and its closing colon.
+    start, end
+        Its byte range.
+    topic
+        Whether it is a heading.
+    """
+    deciding = decides(text) or is_condition(text)
+    negative = is_negative_heading(text) if topic else ends_negative(text)
+    return Label(text, start, end, topic=topic, negative=negative, deciding=deciding)
 
 
 def names_column(header: str) -> bool:
@@ -96,7 +106,7 @@ def names_column(header: str) -> bool:
 
 def names_topic(heading: str) -> bool:
     """Whether a heading says what the rules below it are about, or for what they are."""
-    if is_negative_heading(heading):
+    if decides(heading) or has_negation(heading):
         return True
     if is_constitution_heading(heading) or _NAMES_FILE.search(heading):
         return False
@@ -127,18 +137,41 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
     near = _stems(_CODE.sub(" ", words))
     below = words.casefold()
     for label in reversed(labels):
-        if label.text.casefold() in below:
+        stays = label.negative or lists_mistakes(label.text)
+        if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding):
             continue
-        if label.negative and _SAYS_WHAT_TO_DO.match(words):
+        if label.negative and (
+            _begins(words, label.text) or (not lists_mistakes(label.text) and says_what_to_do(words))
+        ):
             continue  # "Don't: Never ..." and "Don't: Ask first ..." would say something else
         if label.topic and not label.negative:
-            if not names_topic(label.text) or (named and not is_condition(label.text)):
+            if not label.deciding and (named or not names_topic(label.text)):
                 continue
             named = True
             own = _stems(label.text)
-            if (own and own <= near) or len(near) > ENOUGH_STEMS:
+            if not label.deciding and ((own and own <= near) or len(near) > ENOUGH_STEMS):
                 continue
         kept.append(label)
         near |= _stems(label.text)
         below = f"{label.text.casefold()}\n{below}"
     return kept[::-1]
+
+
+def _begins(words: str, label: str) -> bool:
+    return words.lstrip("*_ ").casefold().startswith(label.casefold())
+
+
+def _repeats(label: str, below: str, *, at_start: bool) -> bool:
+    """Whether words have a label already; one that decides what they mean must be their beginning."""
+    if at_start:
+        bare = _LEADING_MARKS.sub("", label, count=1)
+        return any(0 <= line.find(bare) < MAX_OPENING_CHARS for line in below.split("\n")) and len(bare) > 3
+    if not label.isascii():
+        return label in below
+    at = below.find(label)
+    while at >= 0:
+        end = at + len(label)
+        if not (at and below[at - 1].isalnum()) and not (end < len(below) and below[end].isalnum()):
+            return True
+        at = below.find(label, at + 1)
+    return False

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Final
 
-from tipstaff.guidance.diagnostics import find
+from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.guidance.extraction.candidate import Candidate, Context, Section
 from tipstaff.guidance.extraction.grammar import has_modal, has_negation
 from tipstaff.guidance.extraction.kinds import demands
-from tipstaff.guidance.extraction.labels import Label, applied, ends_negative
-from tipstaff.guidance.extraction.patterns import QUOTE_MARK, shortened
+from tipstaff.guidance.extraction.labels import Label, applied, label_of
+from tipstaff.guidance.extraction.patterns import (
+    HEADING_MARK,
+    IMPORT_LINE,
+    LIST_MARKER,
+    MAX_GAP_BYTES,
+    QUOTE_MARK,
+    shortened,
+)
 from tipstaff.guidance.reading.markdown import Block, ParsedText
-from tipstaff.model import Diagnostic
+from tipstaff.model import Diagnostic, Severity
+
+MAX_QUOTE_CHARS: Final = 80
 
 
 class ExtractionState:
@@ -35,11 +45,13 @@ class ExtractionState:
         self._contexts: dict[int, Context] = {}  # by item
         self._open: list[int] = []  # items whose contexts may still be taken up
         self._lead: Context | None = None  # the paragraph that introduces a list
+        self._former_lead: Label | None = None  # of the list right above a paragraph
         self._bold: Context | None = None  # a bold line above paragraphs and a list
         self._bold_listed = False
         self._former: tuple[int, Label] | None = None  # the item before, and its parent
         self._led_from = ""  # the marker of the item that introduces the list after it
         self._title = title_of(parsed.blocks)
+        self._has_sections = sum(block.kind == "heading" and block.level == 2 for block in parsed.blocks) > 1
         self._table: Block | None = None  # a table's header with a modal that no row took up yet
         self._absorbed: set[int] = set()
         self._quote_labelled = False
@@ -61,11 +73,56 @@ class ExtractionState:
                 code,
                 self.source.line(start),
                 self.name,
-                message,
+                message or self._quoting(code, start, end),
                 span=self.source.span(start, end),
                 rule_id=rule_id,
             )
         )
+
+    def _quoting(self, code: str, start: int, end: int) -> str:
+        """Return a kind's summary and the words that it is said of."""
+        words = " ".join(self._slice(start, min(end, start + 4 * MAX_QUOTE_CHARS)).split())
+        if not words:
+            return ""
+        quote = words if len(words) <= MAX_QUOTE_CHARS else f"{words[: MAX_QUOTE_CHARS - 1].rstrip()}…"
+        return f"{KINDS[code].summary} “{quote}”"
+
+    def _say_alone(self, start: int, end: int, *, rule_id: str | None = None, message: str = "") -> None:
+        """Report words that end with a colon and that nothing took up.
+
+        It is a warning only where they command something and nothing at all can be what they announce: what follows is
+        the end of the section or the next item of the same list. Code, a quotation or a subheading that is not indented
+        is what was announced, as every reader sees.
+        """
+        words = self._slice(start, end)
+        open_end = words.rstrip(" \t\n*_").endswith((":", "："))
+        severity = None if open_end and has_modal(words) and self._ends_after(start, end) else Severity.INFO
+        self.diagnostics.append(
+            find(
+                "TS205",
+                self.source.line(start),
+                self.name,
+                message or self._quoting("TS205", start, end),
+                span=self.source.span(start, end),
+                rule_id=rule_id, severity=severity,
+            )
+        )  # fmt: skip
+
+    def _ends_after(self, start: int, end: int) -> bool:
+        """Whether the section ends behind some words, or the next item of the list that they are an item of begins."""
+        head = self.source.line_start(start)
+        marker = LIST_MARKER.match(self._slice(head, end))
+        rest = self._slice(end, min(end + MAX_GAP_BYTES, len(self.source.data)))
+        line = next((line for line in rest.split("\n") if line.strip(" \t\r*_:：")), "")
+        if not line.strip():
+            return True
+        if (heading := HEADING_MARK.match(line)) is not None:
+            section = self._sections[-1] if self._sections else None
+            return section is not None and len(heading[1]) <= section.level
+        if marker is None:
+            return False
+        following = LIST_MARKER.match(line)
+        return following is not None and following[1] == marker[1] and following[2][:1] == marker[2][:1]
 
     def _own_text(self, block: Block) -> str:
         text = self.source.slice(block.start, block.end)
@@ -74,6 +131,8 @@ class ExtractionState:
         if block.quoted and "\n" in text:
             head, _, tail = text.partition("\n")
             text = head + "\n" + QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
+        if "@" in text and "\n" in text:  # an import on a line of its own belongs to no sentence
+            text = IMPORT_LINE.sub(lambda match: " " * len(match[0]), text)
         return text
 
     def _without_comments(self, text: str, block: Block) -> str:
@@ -94,21 +153,23 @@ class ExtractionState:
         """Say that a label stands alone when all below it is read and nothing took it up."""
         context = self._contexts[index]
         if context.introduces and not context.label.used:
-            self._say("TS205", context.label.start, context.label.end)
+            self._say_alone(context.label.start, context.label.end)
 
     def _settle_lead(self) -> None:
         context, self._lead = self._lead, None
+        self._former_lead = context.label if context is not None and context.label.used else None
         if context is not None and (context.modal or context.item) and not context.label.used:
-            self._say("TS205", context.label.start, context.label.end)
+            self._say_alone(context.label.start, context.label.end)
 
     def _settle_table(self) -> None:
         header, self._table = self._table, None
         if header is not None:
-            self._say("TS205", header.start, header.end, "A table's header announces rules and no row has one.")
+            message = "A table's header announces rules and no row has one."
+            self._say_alone(header.start, header.end, message=message)
 
     def _context(self, words: str, start: int, end: int, *, introduces: bool = True) -> Context:
         text = shortened(words)
-        label = Label(text, start, end, negative=ends_negative(text))
+        label = label_of(text, start, end)
         return Context(label, words, has_modal(words) or has_negation(words), introduces)
 
     def _above(self, parent: int, *, led: bool) -> list[Context]:
@@ -125,14 +186,12 @@ class ExtractionState:
         return found[::-1]
 
     def _headings(self) -> list[Label]:
-        """Return the open headings below the document's title, the outermost first."""
+        """Return the open headings, the outermost first; the document's title only if it decides what is below it."""
         found: list[Label] = []
         for section in self._sections:
-            block = section.block
-            if block is not None and block is not self._title:
-                found.append(
-                    Label(section.text.rstrip(":： "), block.start, block.end, topic=True, negative=section.negative)
-                )
+            label = section.label
+            if label is not None and (section.block is not self._title or label.deciding):
+                found.append(label)
             if section.lead is not None:
                 found.append(section.lead)
         return found
@@ -149,6 +208,7 @@ class ExtractionState:
         context: list[tuple[int, int]] | None = None,
         labels: Sequence[Label] = (),
         item: bool = False,
+        row: bool = False,
     ) -> Candidate | None:
         """Make a candidate of words, read with the labels above them.
 
@@ -166,19 +226,24 @@ class ExtractionState:
             All above it, the outermost first.
         item
             Whether it is a list item or a table's row, which may say less than a sentence.
+        row
+            Whether it is a table's row.
         """
         annotations = parse_annotations(raw)
         words = annotations.text
         for code, message in annotations.problems:
             self._say(code, start, end, message, rule_id=rule_id)
         if not words or (rule_id is None and not words[0].isalnum() and not any(map(str.isalnum, words))):
-            self._say("TS307", start, end, rule_id=rule_id)
+            annotated = rule_id is not None or len(words) < len(raw.strip())
+            self._say("TS307" if annotated else "TS209", start, end, rule_id=rule_id)
             return None
         spans = list(context) if context is not None else []
         section = self._sections[-1] if self._sections else None
         kept = applied(labels, words)
         spans.extend((label.start, label.end) for label in labels if not label.topic or label in kept)
         text = ": ".join([*(label.text for label in kept), words])
+        is_rule = rule_id is not None or not item or demands(words, labels, self._headings(), row=row)
+        in_constitution = section.constitution if section is not None else self._outer
         candidate = Candidate(
             text,
             rule_id,
@@ -187,10 +252,10 @@ class ExtractionState:
             end,
             spans,
             section.text if section is not None else "",
-            (section.constitution if section is not None else self._outer) and not self._closed,
+            is_rule and in_constitution and not self._closed,
             tuple([one.text for one in self._sections if one.block is not self._title]),
             len(text) - len(words),
-            rule_id is not None or not item or demands(words, labels, self._headings()),
+            is_rule,
         )
         self.candidates.append(candidate)
         for label in labels:

@@ -110,7 +110,7 @@ class ParagraphReader(HeadingReader):
                 if block.code != (0, 0):
                     self._add(self._with_code(words, block), head, tail, labels=labels)
                 elif has_modal(words):
-                    self._say("TS205", head, tail)
+                    self._say_alone(head, tail)
             else:
                 context: list[tuple[int, int]] = []
                 if starts_with_pronoun(words):
@@ -119,6 +119,10 @@ class ParagraphReader(HeadingReader):
                             words = f"{other[2]} {words}"
                             context.append(other[:2])
                             break
+                    else:
+                        if place == 0 and self._former_lead is not None:
+                            words = f"{self._former_lead.text}: {words}"
+                            context.append((self._former_lead.start, self._former_lead.end))
                 above = self._labels(-1, item=False, whole=True) if is_exception(words) and not context else labels
                 self._add(words, head, tail, context=context, labels=above)
                 rule = previous if has_modal(words) else rule
@@ -159,7 +163,7 @@ class ParagraphReader(HeadingReader):
                 label = context.label
                 self._add(context.words, label.start, label.end, labels=self._labels(-1, item=False))
             elif context.modal:
-                self._say("TS205", context.label.start, context.label.end)
+                self._say_alone(context.label.start, context.label.end)
 
     def _id_lines(self, text: str, start: int, block: Block) -> None:
         """Split a paragraph at the lines that begin with an explicit id."""

@@ -27,6 +27,14 @@ REFERENCE_ENTRY: Final = re.compile(
     re.DOTALL,
 )
 NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
+LIST_MARKER: Final = re.compile(r"([ \t>]*)([-*+]|\d{1,9}[.)])[ \t]")
+"""Indentation and marker of a list item."""
+IMPORT_LINE: Final = re.compile(
+    r"^[ \t]*@(?:~|\.{1,2})?/?[\w.-][\w./-]*\.(?:md|mdc|mdx|markdown|txt|rst)[ \t]*$", re.MULTILINE | re.ASCII
+)
+HEADING_MARK: Final = re.compile(r" {0,3}(#{1,6})[ \t]")
+MAX_GAP_BYTES: Final = 1_024
+"""How far what follows some words is looked for."""
 RULE_HEADER: Final = re.compile(
     r"\b(?:rules?|do(?:n['’]?t)?s?|requirements?|conventions?|guidelines?|polic(?:y|ies)|standards?)\b", re.IGNORECASE
 )

@@ -79,6 +79,9 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
         Paths of imported files that do not exist: if one appears, the rules change.
     aliases
         Pairs of a rule file that was not read again and the file that was: another name of it (a link), or a copy.
+    also_loaded
+        Pairs of a host and the path of a document that it loads beside the one that the document is of: by a link, by
+        an import, or by itself where another host's file imports it.
     """
 
     root: Path
@@ -88,6 +91,7 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     directories: tuple[str, ...]
     awaited: tuple[str, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
+    also_loaded: tuple[tuple[str, str], ...] = ()
 
 
 def document_from_text(text: str, name: str, *, source: str = "root") -> Document:

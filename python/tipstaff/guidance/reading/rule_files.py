@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -21,6 +22,16 @@ _SKIPPED: Final = frozenset(
     """node_modules bower_components __pycache__ venv env site-packages dist build target out vendor third_party
     coverage tmp temp""".split()
 )
+
+
+FOLDER: Final = "folder"
+"""The folder that it speaks for and what lies below; the root's hold everywhere."""
+GLOBS: Final = "globs"
+"""What the globs of its front matter match, else the folder."""
+ROOT: Final = "root"
+"""Everywhere; it counts in the root alone."""
+USER: Final = "user"
+"""Everywhere, for one person: the pattern is below that person's home."""
 
 
 class Format(msgspec.Struct, frozen=True):
@@ -40,6 +51,8 @@ class Format(msgspec.Struct, frozen=True):
         Whether it is one person's, which adds and tightens but cannot weaken.
     root_only
         Whether it counts in the repository's root alone.
+    scope
+        For which files it holds: `FOLDER`, `GLOBS`, `ROOT` or `USER`.
     """
 
     pattern: str
@@ -48,6 +61,7 @@ class Format(msgspec.Struct, frozen=True):
     source: str
     local: bool = False
     root_only: bool = False
+    scope: str = FOLDER
 
 
 _CLAUDE: Final = "code.claude.com/docs/en/memory"
@@ -56,45 +70,71 @@ _CURSOR: Final = "cursor.com/docs/context/rules"
 _COPILOT: Final = "docs.github.com/en/copilot/how-tos/configure-custom-instructions"
 _WINDSURF: Final = "docs.windsurf.com/windsurf/cascade/memories"
 _CLINE: Final = "docs.cline.bot/features/cline-rules"
+_ANTIGRAVITY: Final = "antigravity.google/docs/rules-workflows"
+_GEMINI: Final = "geminicli.com/docs/cli/gemini-md"
+_JUNIE: Final = "www.jetbrains.com/help/junie/customize-guidelines.html"
+_AUGMENT: Final = "docs.augmentcode.com/setup-augment/guidelines"
 _ROO: Final = "docs.roocode.com/features/custom-instructions"
 
 FORMATS: Final = (
     Format("CLAUDE.md", "claude", 0, _CLAUDE),
     Format(".claude/CLAUDE.md", "claude", 0, _CLAUDE),
-    Format(".claude/rules/**/*.md", "claude", 0, _CLAUDE),
+    Format(".claude/rules/**/*.md", "claude", 0, _CLAUDE, scope=GLOBS),
     Format("CLAUDE.local.md", "claude", 0, _CLAUDE, local=True),
+    Format(".claude/CLAUDE.md", "claude", 0, _CLAUDE, local=True, scope=USER),
+    Format(".claude/rules/**/*.md", "claude", 0, _CLAUDE, local=True, scope=USER),
     Format("AGENTS.md", "agents", 1, "agents.md"),
     Format("AGENT.md", "agents", 1, "ampcode.com/manual"),
     Format("AGENTS.override.md", "agents", 1, _CODEX),
-    Format("GEMINI.md", "gemini", 2, "geminicli.com/docs/cli/gemini-md"),
+    Format(".agents/rules/**/*.md", "agents", 1, _ANTIGRAVITY, scope=GLOBS),
+    Format(".agent/rules/**/*.md", "agents", 1, _ANTIGRAVITY, scope=GLOBS),
+    Format(".codex/AGENTS.md", "agents", 1, _CODEX, local=True, scope=USER),
+    Format("GEMINI.md", "gemini", 2, _GEMINI),
+    Format(".gemini/GEMINI.md", "gemini", 2, _GEMINI, local=True, scope=USER),
     Format(".cursorrules", "cursor", 3, _CURSOR),
-    Format(".cursor/rules/**/*.mdc", "cursor", 3, _CURSOR),
-    Format(".cursor/rules/**/*.md", "cursor", 3, _CURSOR),
+    Format(".cursor/rules/**/*.mdc", "cursor", 3, _CURSOR, scope=GLOBS),
+    Format(".cursor/rules/**/*.md", "cursor", 3, _CURSOR, scope=GLOBS),
     Format(".github/copilot-instructions.md", "copilot", 4, _COPILOT),
-    Format(".github/instructions/**/*.instructions.md", "copilot", 4, _COPILOT),
+    Format(".github/instructions/**/*.instructions.md", "copilot", 4, _COPILOT, scope=GLOBS),
     Format(".windsurfrules", "windsurf", 5, _WINDSURF),
-    Format(".windsurf/rules/**/*.md", "windsurf", 5, _WINDSURF),
+    Format(".windsurf/rules/**/*.md", "windsurf", 5, _WINDSURF, scope=GLOBS),
     Format(".clinerules", "cline", 6, _CLINE),
-    Format(".clinerules/**/*.md", "cline", 6, _CLINE),
+    Format(".clinerules/**/*.md", "cline", 6, _CLINE, scope=GLOBS),
     Format(".clinerules/**/*.txt", "cline", 6, _CLINE),
     Format(".roorules", "roo", 7, _ROO),
     Format(".roo/rules/**/*.md", "roo", 7, _ROO),
     Format(".roo/rules/**/*.txt", "roo", 7, _ROO),
     Format(".roo/rules-*/**/*.md", "roo", 7, _ROO),
-    Format(".kiro/steering/**/*.md", "kiro", 8, "kiro.dev/docs/steering"),
-    Format(".junie/guidelines.md", "junie", 9, "www.jetbrains.com/help/junie/customize-guidelines.html"),
-    Format(".continue/rules/**/*.md", "continue", 10, "docs.continue.dev/customize/deep-dives/rules"),
-    Format("CONVENTIONS.md", "aider", 11, "aider.chat/docs/usage/conventions.html", root_only=True),
+    Format(".kiro/steering/**/*.md", "kiro", 8, "kiro.dev/docs/steering", scope=GLOBS),
+    Format(".junie/guidelines.md", "junie", 9, _JUNIE),
+    Format(".junie/AGENTS.md", "junie", 9, _JUNIE),
+    Format(".continue/rules/**/*.md", "continue", 10, "docs.continue.dev/customize/deep-dives/rules", scope=GLOBS),
+    Format("CONVENTIONS.md", "aider", 11, "aider.chat/docs/usage/conventions.html", root_only=True, scope=ROOT),
+    Format(".rules", "zed", 12, "zed.dev/docs/ai/rules", root_only=True, scope=ROOT),
+    Format(".amazonq/rules/**/*.md", "amazonq", 13, "docs.aws.amazon.com/amazonq/latest/qdeveloper-ug"),
+    Format(".augment/rules/**/*.md", "augment", 14, _AUGMENT),
+    Format(".augment-guidelines", "augment", 14, _AUGMENT, root_only=True, scope=ROOT),
+    Format(".aiassistant/rules/**/*.md", "jetbrains", 15, "www.jetbrains.com/help/ai-assistant", scope=GLOBS),
+    Format(".kilocode/rules/**/*.md", "kilocode", 16, "kilocode.ai/docs/advanced-usage/custom-rules"),
+    Format(".trae/rules/**/*.md", "trae", 17, "docs.trae.ai/ide/rules", scope=GLOBS),
+    Format("WARP.md", "warp", 18, "docs.warp.dev/agent-platform/capabilities/rules"),
+    Format(".goosehints", "goose", 19, "block.github.io/goose/docs/guides/using-goosehints"),
+    Format("QWEN.md", "qwen", 20, "qwenlm.github.io/qwen-code-docs"),
+    Format("CRUSH.md", "crush", 21, "github.com/charmbracelet/crush", root_only=True, scope=ROOT),
 )
-"""Every kind of rule file that is read."""
+"""Every kind of rule file that is read. The files of `USER` come after those of the repository."""
 
-PRECEDENCE: Final = {one.host: one.precedence for one in FORMATS}
+USER_FORMATS: Final = tuple(one for one in FORMATS if one.scope == USER)
+_IN_REPOSITORY: Final = tuple(one for one in FORMATS if one.scope != USER)
+PRECEDENCE: Final = {one.host: one.precedence for one in _IN_REPOSITORY}
 HOST_FOLDERS: Final = frozenset(
-    one.pattern.split("/")[0] for one in FORMATS if one.pattern[0] == "." and "/" in one.pattern
+    one.pattern.split("/")[0] for one in _IN_REPOSITORY if one.pattern[0] == "." and "/" in one.pattern
 )
 """The hosts' hidden folders. Inside them only what `FORMATS` names is searched: .claude/worktrees may hold clones."""
 _INNER: Final = {
-    hidden: frozenset(parts[1] for one in FORMATS if (parts := one.pattern.split("/"))[0] == hidden and len(parts) > 2)
+    hidden: frozenset(
+        parts[1] for one in _IN_REPOSITORY if (parts := one.pattern.split("/"))[0] == hidden and len(parts) > 2
+    )
     for hidden in HOST_FOLDERS
 }
 
@@ -106,6 +146,8 @@ class RuleFile(msgspec.Struct, frozen=True):
     host: str
     folder: str
     local: bool = False
+    user: bool = False
+    """Whether it is of the person, and `path` absolute."""
 
 
 def _expression(pattern: str) -> str:
@@ -113,9 +155,11 @@ def _expression(pattern: str) -> str:
     return "".join({"**/": "(?:[^/]+/)*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)
 
 
-_PLAIN: Final = {one.pattern: one for one in FORMATS if "/" not in one.pattern}
+_PLAIN: Final = {one.pattern: one for one in _IN_REPOSITORY if "/" not in one.pattern}
 _NESTED: Final = tuple(
-    (re.compile(rf"(?:(?P<folder>.*)/)?{_expression(one.pattern)}"), one) for one in FORMATS if "/" in one.pattern
+    (re.compile(rf"(?:(?P<folder>.*)/)?{_expression(one.pattern)}"), one)
+    for one in _IN_REPOSITORY
+    if "/" in one.pattern
 )
 
 
@@ -131,6 +175,16 @@ def classify(folder: str, name: str) -> RuleFile | None:
     if plain is None or (plain.root_only and folder):
         return None
     return RuleFile(here, plain.host, folder, plain.local)
+
+
+def user_files(home: Path) -> list[RuleFile]:
+    """Return the rule files that a person has for all repositories."""
+    return [
+        RuleFile(path.as_posix(), one.host, "", local=True, user=True)
+        for one in USER_FORMATS
+        for path in sorted(home.glob(one.pattern))
+        if path.is_file()
+    ]
 
 
 def relevant_entry(folder: str, name: str, kind: str) -> bool:

@@ -25,22 +25,36 @@ from tipstaff.guidance.reading.markdown import parse
 from tipstaff.guidance.reading.rule_files import (
     HOST_FOLDERS,
     PRECEDENCE,
+    USER_FORMATS,
     RuleFile,
     classify,
     enters,
     file_scopes,
     is_inner,
+    user_files,
 )
-from tipstaff.model import EVERYWHERE, Diagnostic
+from tipstaff.model import EVERYWHERE, Diagnostic, Severity
 from tipstaff.store.inside import leads_out
 
+IMPORTING: Final = frozenset({"claude", "gemini", "agents"})
+"""Hosts in whose files ``@path`` imports a file; of `OPTIONAL` it is named where it is missing, and no error."""
+OPTIONAL: Final = frozenset({"agents"})
+OVERRIDDEN, OVERRIDE = "AGENTS.md", "AGENTS.override.md"
 _IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
 _TICKS: Final = re.compile(r"`+")
 _RULE_SUFFIXES: Final = frozenset({"", ".md", ".mdc", ".markdown", ".mdx", ".txt", ".rst"})
 
 
-def read_repository(root: Path | str) -> Repository:
+def read_repository(root: Path | str, *, home: Path | None = None) -> Repository:
     """Find and read all rule files below a folder.
+
+    Parameters
+    ----------
+    root
+        The repository's root.
+    home
+        Where to look for the rule files that a person has for all repositories (``.claude/CLAUDE.md``); None for
+        nowhere.
 
     Raises
     ------
@@ -52,7 +66,15 @@ def read_repository(root: Path | str) -> Repository:
         msg = f"{path}: not a folder; give the root of a repository"
         raise SourceNotFoundError(errno.ENOENT, msg)
     reader = _Reader(path.resolve())
-    return reader.read()
+    return reader.read(home)
+
+
+def home_folder() -> Path | None:
+    """Return the home of the person who runs this, None where that is not known."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
 
 
 class _Reader:
@@ -66,9 +88,10 @@ class _Reader:
         self._seen: dict[tuple[int, int], str] = {}
         self._linked: set[tuple[int, int]] = set()
         self._aliases: dict[str, str] = {}
+        self._also: list[tuple[str, str]] = []
         self._by_text: dict[str, list[Document]] = {}
 
-    def read(self) -> Repository:
+    def read(self, home: Path | None) -> Repository:
         found = self._search()
         found.sort(
             key=lambda one: (
@@ -79,9 +102,11 @@ class _Reader:
                 one.path,
             )
         )
-        for one in found:
+        for one in self._without_overridden(found):
             self.files.append(one.path)
             self._read_one(one)
+        if home is not None:
+            self._read_user_files(home)
         return Repository(
             root=self.root,
             documents=tuple(self.documents),
@@ -90,7 +115,46 @@ class _Reader:
             directories=tuple(self.directories),
             awaited=tuple(dict.fromkeys(self.awaited)),
             aliases=tuple(self._aliases.items()),
+            also_loaded=tuple(self._also),
         )
+
+    def _without_overridden(self, found: list[RuleFile]) -> list[RuleFile]:
+        """Leave out the files that another one is read instead of: ``AGENTS.md`` beside ``AGENTS.override.md``."""
+        instead = {one.folder: one.path for one in found if one.path.rpartition("/")[2] == OVERRIDE and self._says(one)}
+        kept: list[RuleFile] = []
+        for one in found:
+            if one.path.rpartition("/")[2] == OVERRIDDEN and one.folder in instead:
+                self.files.append(one.path)
+                message = f"{instead[one.folder]} is read instead of this file."
+                self.diagnostics.append(find("TS504", 1, one.path, message))
+            else:
+                kept.append(one)
+        return kept
+
+    def _says(self, one: RuleFile) -> bool:
+        """Whether a file has words: an empty one replaces nothing."""
+        try:
+            return bool((self.root / one.path).read_bytes().strip())
+        except OSError:
+            return False
+
+    def _read_user_files(self, home: Path) -> None:
+        """Read the rule files that a person has for all repositories; they add and tighten."""
+        self.awaited.extend((home / one.pattern).as_posix() for one in USER_FORMATS if "*" not in one.pattern)
+        for one in user_files(home):
+            self.files.append(one.path)
+            read = self._text(one.path)
+            if read is None:
+                continue
+            text, size = read
+            parsed, matter = parsed_text(text)
+            shown = f"~/{Path(one.path).relative_to(home).as_posix()}"
+            self.documents.append(
+                Document(
+                    path=shown, text=text, parsed=parsed, size_bytes=size, host=one.host,
+                    scopes=file_scopes(one, matter), source="local", description=matter.description,
+                )
+            )  # fmt: skip
 
     def _search(self) -> list[RuleFile]:
         found: list[RuleFile] = []
@@ -173,8 +237,6 @@ class _Reader:
         with os.fdopen(handle, "rb") as stream:
             identity = (status.st_dev, status.st_ino)
             if identity in self._seen:
-                if self._seen[identity] != path:
-                    self._aliases[path] = self._seen[identity]
                 return None
             self._seen[identity] = path
             if status.st_size > MAX_SOURCE_BYTES:
@@ -198,21 +260,45 @@ class _Reader:
             )
             return None
 
+    def _real_path(self, path: str) -> str | None:
+        """Return the path of the file that a name leads to, relative to the root; None outside the repository."""
+        full = self.root / path
+        try:
+            real = full.resolve()
+        except (OSError, RuntimeError):  # links in a circle; opening it says so
+            return path
+        if not real.is_relative_to(self.root):
+            return None
+        if not _is_file(real):
+            return path  # whatever is wrong is said of the name
+        return real.relative_to(self.root).as_posix()
+
     def _read_one(self, one: RuleFile) -> None:
-        if (self.root / one.path).is_symlink() and not (self.root / one.path).resolve().is_relative_to(self.root):
+        real = self._real_path(one.path)
+        if real is None:
             self._say("TS110", one.path, "The file is a link that leads out of the repository.")
             return
-        read = self._text(one.path)
+        if real != one.path:
+            self._aliases[one.path] = real
+            self.files.append(real)
+        known = self._identity(real)
+        if known in self._seen:
+            # Another name of a file that was read, or one that was imported: its host loads it as well.
+            if self._seen[known] != one.path:
+                self._aliases[one.path] = self._seen[known]
+            self._also.append((one.host, self._seen[known]))
+            return
+        read = self._text(real)
         if read is None:
             return
         text, size = read
         parsed, matter = parsed_text(text)
         if not text.strip("\ufeff \t\r\n"):
-            self._say("TS109", one.path, line=1)
+            self._say("TS109", real, line=1)
         for code, message in matter.problems:
-            self._say(code, one.path, message, line=1)
+            self._say(code, real, message, line=1)
         document = Document(
-            path=one.path,
+            path=real,
             text=text,
             parsed=parsed,
             size_bytes=size,
@@ -225,22 +311,45 @@ class _Reader:
             description=matter.description,
         )
         self._keep(document)
-        if one.host in {"claude", "gemini"}:
-            self._imports(document, (one.path,))
+        if one.host in IMPORTING:
+            self._imports(document, (real,))
+
+    def _identity(self, path: str) -> tuple[int, int]:
+        try:
+            status = (self.root / path).stat()
+        except OSError:
+            return (-1, -1)
+        return (status.st_dev, status.st_ino)
 
     def _keep(self, document: Document) -> None:
-        """Take a document up; of a copy of one that holds wherever it does, no rule is read again."""
+        """Take a document up; of a copy in the same folder that holds wherever it does, no rule is read again.
+
+        A copy in another folder is read: its commands and paths are those of that folder.
+        """
         twins = self._by_text.setdefault(document.text, [])
+        copied: Document | None = None
         for twin in twins if document.text.strip() else ():
             everywhere = twin.scopes == document.scopes or EVERYWHERE in twin.scopes
-            if everywhere and twin.in_constitution >= document.in_constitution:
+            if not everywhere or twin.in_constitution < document.in_constitution:
+                continue
+            copied = twin
+            if twin.folder == document.folder:
                 self._aliases[document.path] = twin.path
-                message = f"The file is a copy of {twin.path}; its rules are read there."
-                self._say("TS501", document.path, message, line=1, span=(0, len(document.text)))
+                self._say_copy(document, twin, "its rules are read there")
                 self.documents.append(msgspec.structs.replace(document, parsed=parse(""), copy_of=twin.path))
                 return
+        if copied is not None and not _IMPORT.search(document.text):
+            self._say_copy(document, copied, "its rules hold in its own folder all the same")
         twins.append(document)
         self.documents.append(document)
+
+    def _say_copy(self, document: Document, twin: Document, meaning: str) -> None:
+        """Report a copy; a warning where one host loads both."""
+        severity = None if (document.host, document.folder) == (twin.host, twin.folder) else Severity.INFO
+        message = f"The file is a copy of {twin.path}; {meaning}."
+        span = (0, len(document.text))
+        fix = "Keep one file, and make the other one a link to it or an import of it."
+        self.diagnostics.append(find("TS501", 1, document.path, message, fix=fix, span=span, severity=severity))
 
     def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
         """Read what a document imports, depth first, where it stands."""
@@ -288,7 +397,9 @@ class _Reader:
                     self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
                 else:
                     self.awaited.append(relative)
-                    self._say("TS103", document.path, f"@{target} does not exist.", line=line)
+                    severity = Severity.INFO if document.host in OPTIONAL else None
+                    message = f"@{target} does not exist."
+                    self.diagnostics.append(find("TS103", line, document.path, message, severity=severity))
             elif not relative.startswith("..") and suffix == "":
                 self.awaited.append(relative)  # a handle or a decorator today; an import if the file appears
             return  # a package name, a handle, a decorator: no import
@@ -303,7 +414,12 @@ class _Reader:
         if len(chain) > MAX_IMPORT_DEPTH:
             self._say("TS105", document.path, f"@{target} is import number {len(chain)} in a row.", line=line)
             return
+        relative = self._real_path(relative) or relative
         self.files.append(relative)
+        known = self._identity(relative)
+        if known in self._seen:
+            self._also.append((document.host, self._seen[known]))
+            return
         read = self._text(relative)
         if read is None:
             return

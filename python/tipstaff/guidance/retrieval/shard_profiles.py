@@ -8,8 +8,9 @@ from typing import Final
 import msgspec
 
 from tipstaff.globs import scopes_may_overlap
+from tipstaff.guidance.compiling.statements import Statement, excludes, statement, statement_text
 from tipstaff.guidance.retrieval.rivals import rivals_among
-from tipstaff.guidance.wording.claims import FORBID, LIFT, Claim, claims, opposed, topic_words
+from tipstaff.guidance.wording.claims import FORBID, LIFT, topic_words
 from tipstaff.kernels import stem_hashes
 from tipstaff.model import EVERYWHERE, Constitution, GuidanceRule, RuleShard
 
@@ -57,7 +58,7 @@ class Card(msgspec.Struct, gc=False):
     row: int
     shard: RuleShard
     rule: GuidanceRule
-    said: tuple[Claim, ...]
+    said: Statement
     stems: frozenset[str]
     least_shared: int
     bans: bool
@@ -106,10 +107,10 @@ class Cards:
         self._rivals: dict[int, frozenset[int]] | None = None
         self._overriding = overriding
         overflow = set(constitution.overflow)
-        self._laws = [(rule, claims(rule.text)) for rule in constitution.rules if rule.id not in overflow]
+        self._laws = [(rule, statement(rule)) for rule in constitution.rules if rule.id not in overflow]
         self._by_stem: dict[str, list[int]] = {}
         for place, (_, said) in enumerate(self._laws):
-            for stem in {stem for claim in said for stem in claim.topic}:
+            for stem in {stem for claim in said.claims for stem in claim.topic}:
                 self._by_stem.setdefault(stem, []).append(place)
         self.known: dict[int, Card] = {}
         self._peaceful: dict[int, Card] = {}
@@ -121,8 +122,8 @@ class Cards:
         if card is None:
             shard = self._shard(row)
             rule = shard.rule
-            said = claims(rule.text)
-            told = [claim for claim in said if claim.directive]
+            said = statement(rule)
+            told = [claim for claim in said.claims if claim.directive]
             everywhere = EVERYWHERE in rule.repo_scopes
             law = self._law(rule, said)
             replaced_by = self._replacing(rule) if self._overriding else ()
@@ -158,7 +159,7 @@ class Cards:
         if self._choices_left >= 0:
             self._choices_left -= 1
             if self._choices_left < 0:
-                self._rivals = rivals_among([self._shard(row).rule.text for row in range(self._n_shards)])
+                self._rivals = rivals_among([statement_text(self._shard(row).rule) for row in range(self._n_shards)])
         return self._rivals
 
     def at_peace(self, rows: Sequence[int]) -> list[Card] | None:
@@ -185,8 +186,10 @@ class Cards:
         key = (one.row, other.row) if one.row < other.row else (other.row, one.row)
         known = self._pairs.get(key)
         if known is None:
-            known = opposed(one.said, other.said) > 0 and scopes_may_overlap(
-                one.rule.repo_scopes, other.rule.repo_scopes
+            known = (
+                one.rule.kind == other.rule.kind == "rule"
+                and excludes(one.said, other.said)
+                and scopes_may_overlap(one.rule.repo_scopes, other.rule.repo_scopes)
             )
             if len(self._pairs) >= _MAX_PAIRS:
                 self._pairs.clear()
@@ -198,11 +201,15 @@ class Cards:
         rows = self._overriding.get(rule.overrides or rule.id, ())
         return tuple(row for row in rows if self._shard(row).rule.tenant == rule.tenant)
 
-    def _law(self, rule: GuidanceRule, said: tuple[Claim, ...]) -> str | None:
+    def _law(self, rule: GuidanceRule, said: Statement) -> str | None:
         """Return the id of the constitution rule that a rule contradicts."""
-        places = dict.fromkeys(place for claim in said for stem in claim.topic for place in self._by_stem.get(stem, ()))
+        if rule.kind != "rule":
+            return None
+        places = dict.fromkeys(
+            place for claim in said.claims for stem in claim.topic for place in self._by_stem.get(stem, ())
+        )
         for place in places:
             law, theirs = self._laws[place]
-            if scopes_may_overlap(rule.repo_scopes, law.repo_scopes) and opposed(said, theirs):
+            if scopes_may_overlap(rule.repo_scopes, law.repo_scopes) and excludes(said, theirs, law=True):
                 return law.id
         return None

@@ -52,9 +52,9 @@ MODAL_WORDS: Final = frozenset(
     require requires required mandatory forbid forbids forbidden prohibit prohibits prohibited disallowed refrain
     nunca siempre sempre debe debes deben deve deves devem devono prohibido proibido obligatorio jamais toujours doit
     doivent devez interdit obligatoire immer niemals muss verboten altijd nooit moet zawsze nigdy musi mutlaka asla
-    zorunlu""".split()
+    zorunlu soll sollen sollte sollten sollst zwingend bisogna occorre gerekir jangan dilarang wajib harus""".split()
 )
-PHRASE_WORDS: Final = frozenset("not sure to cant nie darf".split())
+PHRASE_WORDS: Final = frozenset("not sure to cant nie darf faut que niet trzeba".split())
 
 FUNCTION_WORDS: Final = frozenset(
     """a an the this that these those it its they them their there here he she we you your i our me my us one any all

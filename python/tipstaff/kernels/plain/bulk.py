@@ -82,16 +82,16 @@ def stratified_means(values: Sequence[float], strata: Sequence[int], draws: int,
     own_seed, number = mixed(seed), 0
     means: list[float] = []
     for _ in range(draws):
-        total = 0.0
+        total = other = 0.0
         for group in groups:
-            # Two indices from each 64 bits.
+            # Two indices from each 64 bits, and a sum for each.
             for start in range(0, len(group), 2):
                 word = bits(own_seed, number)
                 number += 1
                 total += group[(word >> 32) * len(group) >> 32]
                 if start + 1 < len(group):
-                    total += group[(word & 0xFFFFFFFF) * len(group) >> 32]
-        means.append(total / len(values))
+                    other += group[(word & 0xFFFFFFFF) * len(group) >> 32]
+        means.append((total + other) / len(values))
     return means
 
 

@@ -188,3 +188,14 @@ def _same_topic(one: _Statement, other: _Statement) -> bool:
         # One word is little: both must speak of nothing else, and one of them with emphasis.
         return shared == large == 1 and (explicit or emphatic)
     return shared >= SAME_TOPIC * (small + large - shared) or (large - small <= 2 and shared == small)
+
+
+def join_pieces(pieces: list[tuple[str, int, int]]) -> str:
+    """Join half-open ranges of texts; documented in ``src/_text.pyx``."""
+    parts: list[str] = []
+    for text, start, end in pieces:
+        if not 0 <= start <= end <= len(text):
+            msg = f"a piece from {start} to {end} is outside a text of {len(text)} characters"
+            raise ValueError(msg)
+        parts.append(text[start:end])
+    return "".join(parts)

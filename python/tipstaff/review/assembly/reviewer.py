@@ -12,8 +12,8 @@ from tipstaff.review.assembly.decisions import prior_decisions
 from tipstaff.review.assembly.selection import ReviewAssembly, assemble_review
 from tipstaff.review.assembly.summaries import file_summaries
 from tipstaff.review.config import ReviewConfig, read_config
-from tipstaff.review.repository import changed_files, diff_text
-from tipstaff.review.sizing.budget import SOP_RESERVE_TOKENS, text_tokens
+from tipstaff.review.repository import changed_files, diff_text, is_work_tree
+from tipstaff.review.sizing.budget import text_tokens
 from tipstaff.review.sops.folder import read_sops
 
 DEFAULT_WINDOW: Final = 200_000
@@ -114,26 +114,26 @@ def review_context(
     settings = (read_config(root) if config is None else config).review
     changed = tuple(files) if files is not None else changed_files(root, base)
     if task_output_tokens is None:
-        task_output_tokens = text_tokens(diff_text(root, base)) if files is None else 0
-    folder = read_sops(root, settings.get("sops"))
+        task_output_tokens = text_tokens(_difference(root, base, files))
+    folder = read_sops(root, settings.sops)
     sops = folder.applicable(changed, scope=scope)
     summaries, notes = file_summaries(root, changed)
     decisions = [*(source.decisions(changed) if source is not None else ())]
-    decisions += prior_decisions(root, changed, settings.get("decisions"))
+    decisions += prior_decisions(root, changed, settings.decisions)
     conventions = [*(source.conventions(changed) if source is not None else ())]
-    conventions += repository_conventions(root, changed, settings.get("conventions"))
+    conventions += repository_conventions(root, changed, settings.conventions)
     items = [{"id": sop.id, "text": sop.rendered()} for sop in sops]
-    for tier in (items, decisions, summaries, conventions):
-        # The blank line after an item is counted with it.
+    for tier in (decisions, summaries, conventions):
+        # The blank line after an item is counted with it, as in an SOP.
         tier[:] = [{**item, "text": f"{item['text']}\n"} for item in tier]
     assembly = assemble_review(
-        window=window or settings.get("window") or DEFAULT_WINDOW,
+        window=window or settings.window or DEFAULT_WINDOW,
         task_output_tokens=task_output_tokens,
         sops=items,
         decisions=decisions,
         summaries=summaries,
         conventions=conventions,
-        reserve=reserve if reserve is not None else settings.get("reserve", SOP_RESERVE_TOKENS),
+        reserve=reserve if reserve is not None else settings.reserve,
     )
     texts = {str(item["id"]): str(item["text"]) for item in (*items, *decisions, *summaries, *conventions)}
     context = ReviewContext(
@@ -151,6 +151,13 @@ def review_context(
     return context
 
 
+def _difference(root: Path, base: str | None, files: Sequence[str] | None) -> str:
+    """Return what changed, in the files that are named or in all."""
+    if not files:
+        return "" if files is not None else diff_text(root, base)
+    return diff_text(root, base, files) if is_work_tree(root) else ""
+
+
 def expected_sops(
     root: Path,
     *,
@@ -162,4 +169,4 @@ def expected_sops(
     """Return id and severity of every SOP that applies to a change; see `review_context`."""
     settings = (read_config(root) if config is None else config).review
     changed = tuple(files) if files is not None else changed_files(root, base)
-    return {sop.id: sop.severity for sop in read_sops(root, settings.get("sops")).applicable(changed, scope=scope)}
+    return {sop.id: sop.severity for sop in read_sops(root, settings.sops).applicable(changed, scope=scope)}

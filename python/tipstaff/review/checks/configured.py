@@ -31,8 +31,10 @@ def configured_checks(root: Path, config: ReviewConfig | None = None) -> tuple[C
 
 def _place(settings: ReviewConfig, message: str) -> str:
     """Return ``file:line`` of the first quoted words of a message that the file has."""
-    for words in re.findall(r"'([^']+)'", message):
-        line = settings.line_of(words)
-        if line:
-            return f"{settings.path}:{line}"
-    return settings.path
+    key = re.match(r"checks: (\w+) must be", message)
+    table = "checks" if settings.line_of_key("checks") else "gates"
+    lines = [settings.line_of_key(table, key[1])] if key is not None else []
+    lines += [settings.line_of(words) for words in re.findall(r"'([^']+)'", message)]
+    lines.append(settings.line_of_key(table))
+    line = next(filter(None, lines), 0)
+    return f"{settings.path}:{line}" if line else settings.path

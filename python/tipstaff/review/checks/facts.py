@@ -6,6 +6,7 @@
 ``dependency:NAME``    ``package.json``, ``pyproject.toml`` or a ``requirements*.txt`` names that package
 ``table:A.B``          ``pyproject.toml`` has that table
 ``text:FILE:WORDS``    the file contains the words
+``pm:NAME``            the package manager of ``package.json`` is that one
 ``tool:NAME``          the program is on the PATH, in ``.venv/bin`` or in ``node_modules/.bin``
 ``!CONDITION``         the condition does not hold
 ``A|B``                one of the conditions holds
@@ -93,6 +94,8 @@ class Facts:
         if kind == "text":
             name, _, words = value.partition(":")
             return words in self.text(name)
+        if kind == "pm":
+            return self.package_manager == value
         if kind == "tool":
             return self.find_tool(value) is not None
         msg = f"unknown kind of condition: {condition!r}"

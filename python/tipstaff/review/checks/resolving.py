@@ -62,6 +62,14 @@ def checked_config(config: Mapping[str, Any] | Sequence[Any] | None) -> Mapping[
         if key not in KEYS:
             msg = f"checks: unknown key {key!r}{nearest(str(key), KEYS)}"
             raise CheckConfigError("unknown_key", msg)
+    for key in ("jobs", "max_attempts"):
+        value = config.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            msg = f"checks: {key} must be a whole number from 1 on, got {value!r}"
+            raise CheckConfigError("invalid_value", msg)
+    if not isinstance(config.get("prefer_targets", False), bool):
+        msg = f"checks: prefer_targets must be true or false, got {config['prefer_targets']!r}"
+        raise CheckConfigError("invalid_value", msg)
     return config
 
 
@@ -74,8 +82,11 @@ def preset_list(settings: Mapping[str, Any]) -> tuple[str, ...]:
         If there is no such preset.
     """
     value: Any = settings.get("preset")
-    names = [value] if isinstance(value, str) else list(value or ())
-    for name in names:
+    names = [value] if isinstance(value, str) else value or []
+    if not isinstance(names, list | tuple):
+        msg = f"checks: preset must be a name or a list of names, got {value!r}"
+        raise CheckConfigError("invalid_value", msg)
+    for name in cast("list[Any]", names):
         if name not in preset_names():
             msg = f"checks: unknown preset {name!r}{nearest(str(name), preset_names())}"
             raise CheckConfigError("unknown_preset", msg)

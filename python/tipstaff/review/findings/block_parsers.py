@@ -14,14 +14,16 @@ _RUST_PLACE: Final = re.compile(r"\s*--> ([^:\n]{1,300}):(\d+):(\d+)")
 _RUST_PANIC: Final = re.compile(
     r"thread '([^']{1,200})' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:\n']{1,300}):(\d+):(\d+)"
 )
-_PYTEST_PLACE: Final = re.compile(r"([^\s:][^:\n]{0,300}\.py):(\d+): ?([\w.]*)")
-_PYTEST_HEAD: Final = re.compile(r"_{3,} (.{1,300}?) _{3,}$")
+_PYTEST_PLACE: Final = re.compile(r"([^\s:][^:\n]{0,300}\.py):(\d+)(?:: ?([\w.]*)|$)")
+_PYTEST_HEAD: Final = re.compile(r"_+ (?!_)(.{1,300}?) _+$")
 _PYTEST_SUMMARY: Final = re.compile(r"(FAILED|ERROR) ([^\s:]+\.py)(?:::(\S+))?(?: - (.+))?")
+_PY_FOREIGN: Final = ("site-packages/", "dist-packages/", "lib/python")
 _PY_FRAME: Final = re.compile(r"(?:\*{3} |Sorry: .*?)?\s*File \"([^\"]{1,300})\", line (\d+)")
 _PY_ERROR: Final = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)): ?(.*)")
 _ESLINT_ROW: Final = re.compile(r"\s+(\d+):(\d+)\s+(error|warning)\s+(\S.*?)(?:\s{2,}(\S+))?$")
 _NODE_ERROR: Final = re.compile(r"\s*(?:→ |error: ['\"]?|\[?)((?:\w*Error|Error)(?: \[\w+\])?: .+|expect\(.*)")
 _NODE_FRAME: Final = re.compile(r"\s*(?:at .{0,300}?\(|at |❯ |location: ')(?:file://)?(/?[^\s():']{1,300}):(\d+):(\d+)")
+_NODE_DETAIL: Final = re.compile(r"\s*((?:Expected|Received)[^:\n]{0,60}: .+)")
 _NODE_FOREIGN: Final = ("node_modules/", "node:", "internal/")
 _TAP_FAIL: Final = re.compile(r"\s*not ok \d+ - (.{1,300})")
 _TAP_ERROR: Final = re.compile(r"\s+error: (?:'(.*)'|\|-|(.*))$")
@@ -74,7 +76,7 @@ def parse_cargo(text: str) -> list[Finding]:
 
 
 def parse_pytest(text: str) -> list[Finding]:
-    """Return the failed tests of pytest: the last place of each traceback, and what went wrong."""
+    """Return the failed tests of pytest: the last frame of the project in each traceback, and what went wrong."""
     found: list[Finding] = []
     reported: set[str] = set()
     name = ""
@@ -83,8 +85,11 @@ def parse_pytest(text: str) -> list[Finding]:
 
     def close() -> None:
         if wrong and place is not None:
-            found.append(Finding(path=place[0], line=place[1], message=one_line(f"{name}: {wrong}" if name else wrong)))
-            reported.update((place[0], name.rpartition(".")[2]))
+            test = name.partition(" of ")[2] if name.startswith("ERROR at ") else name
+            file = name.removeprefix("ERROR collecting ") if name.startswith("ERROR collecting ") else ""
+            path, row = (file, 0) if file and _is_foreign(place[0]) else place
+            found.append(Finding(path=path, line=row, message=one_line(f"{name}: {wrong}" if name else wrong)))
+            reported.update((place[0], file, _bare_name(test, ".")))
 
     for line in _lines(text):
         head = _PYTEST_HEAD.match(line)
@@ -96,16 +101,28 @@ def parse_pytest(text: str) -> list[Finding]:
             wrong = line[1:].strip()
             continue
         where = _PYTEST_PLACE.match(line)
-        if where is not None and (where[3] or not line.endswith(" ")):
+        is_own = where is not None and (place is None or not _is_foreign(where[1]))
+        if where is not None and is_own and (where[3] or not line.endswith(" ")):
             place = where[1], int(where[2])
             continue
         summary = _PYTEST_SUMMARY.match(line)
-        test = summary[3].rpartition("::")[2] if summary is not None and summary[3] else ""
+        test = _bare_name(summary[3], "::") if summary is not None and summary[3] else ""
         if summary is not None and summary[2] not in reported and (not test or test not in reported):
             message = ": ".join(filter(None, (summary[3], summary[4] or "failed")))
             found.append(Finding(path=summary[2], message=one_line(message)))
     close()
     return found or parse_python(text)
+
+
+def _bare_name(test: str, separator: str) -> str:
+    """Return a test's name without its class, with its parameters, in which separators mean nothing."""
+    name, bracket, parameters = test.partition("[")
+    return f"{name.rpartition(separator)[2]}{bracket}{parameters}"
+
+
+def _is_foreign(path: str) -> bool:
+    """Return whether a frame is in a library: the project's own frame above it says more."""
+    return any(part in path for part in _PY_FOREIGN)
 
 
 def parse_python(text: str) -> list[Finding]:
@@ -158,6 +175,10 @@ def parse_node_test(text: str) -> list[Finding]:
         error = _NODE_ERROR.match(line)
         if error is not None:
             message = one_line(error[1].rstrip("'\""))
+            continue
+        detail = _NODE_DETAIL.match(line)
+        if message and line.strip() and (detail is not None or message.endswith(":")):
+            message = one_line(f"{message} {line.strip()}")
             continue
         frame = _NODE_FRAME.match(line)
         if frame is None or not message or any(part in line for part in _NODE_FOREIGN):

@@ -34,6 +34,8 @@ LINE_PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
             rf"(?P<path>[^\s(][^(\n]{{0,300}})\({_LINE},{_COLUMN}\): {_LEVEL} {_TS_CODE}: {_MESSAGE}",
             rf"(?P<path>[^\s:][^:\n]{{0,300}}):{_LINE}:{_COLUMN} - {_LEVEL} {_TS_CODE}: {_MESSAGE}",
         ),
+        # Old versions of Gradle print a task's name and its first line of output in one.
+        "gradle": (rf":[\w:-]{{1,200}}(?P<path>/[^:\n]{{1,300}}):{_LINE}: {_LEVEL}: {_MESSAGE}",),
         "github": (rf"::(?P<severity>error|warning|notice) (?P<fields>[^:\n]{{1,600}})::{_MESSAGE}",),
         "maven": (
             rf"\[{_MAVEN_LEVEL}\]\s+(?P<path>[^\s:\[][^:\n\[]{{0,300}}):\[{_LINE},{_COLUMN}\] {_MESSAGE}",
@@ -44,7 +46,7 @@ LINE_PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
         "rustfmt": (r"(?P<message>Diff in) (?P<path>[^:\n]{1,300}?)(?: at line |:)(?P<line>\d{1,9}):",),
         "prettier": (r"\[(?P<severity>warn)\] (?P<path>[^\s:]\S{0,300}\.\w{1,10})$",),
         "ruff-format": (r"(?P<message>[Ww]ould reformat):? (?P<path>\S.{0,300})",),
-        "paths": (r"(?P<path>\S.{0,300})",),
+        "paths": (r"(?P<path>[^\s:][^:\n]{0,300})$",),
     }.items()
 }
 

@@ -18,9 +18,10 @@ from typing import Final
 import msgspec
 import xxhash
 
+from tipstaff.review.cache_folder import CACHE_FOLDER, write_cache
 from tipstaff.review.checks.model import Check
 from tipstaff.review.globs import any_matcher
-from tipstaff.review.running.inventory import CACHE_FOLDER, Inventory, write_cache
+from tipstaff.review.running.inventory import Inventory
 from tipstaff.review.running.results import CheckResult
 
 RESULTS_NAME: Final = "checks.msgpack"

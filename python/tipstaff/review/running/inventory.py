@@ -18,12 +18,10 @@ from typing import Final
 import msgspec
 import xxhash
 
-from tipstaff.errors import StoreWriteError
 from tipstaff.kernels import stat_files
+from tipstaff.review.cache_folder import CACHE_FOLDER, write_cache
 from tipstaff.review.repository import list_files
-from tipstaff.store.replacing import replaced_file
 
-CACHE_FOLDER: Final = ".tipstaff/cache"
 FILES_NAME: Final = "files.msgpack"
 
 RACY_NS: Final = 50_000_000
@@ -104,7 +102,7 @@ class Inventory:
         if not self._changed:
             return
         known = {path: stamp for path, stamp in (self._remembered() | self._stamps).items() if path in self._index}
-        with contextlib.suppress(StoreWriteError, OSError):
+        with contextlib.suppress(OSError):
             write_cache(self.root, FILES_NAME, msgspec.msgpack.encode(known))
 
     def _stamp(self, path: str) -> Stamp:
@@ -142,24 +140,6 @@ class Inventory:
             return Stamp(0, 0, 0, 0, _MISSING, settled=False)
         settled = digest != _MISSING and max(about.st_mtime_ns, about.st_ctime_ns) < now - RACY_NS
         return Stamp(about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino, digest, settled)
-
-
-def write_cache(root: Path, name: str, data: bytes) -> None:
-    """Write a file of the cache folder, which git ignores.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; what was there before is unharmed.
-    """
-    folder = root / CACHE_FOLDER
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
-    with replaced_file(folder / name) as file:
-        file.write(data)
 
 
 def _read(path: Path) -> dict[str, Stamp]:

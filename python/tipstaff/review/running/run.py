@@ -16,7 +16,7 @@ from tipstaff.review.checks.judging import MAX_ATTEMPTS, judge_checks
 from tipstaff.review.checks.model import Check
 from tipstaff.review.findings.model import Finding
 from tipstaff.review.findings.parsing import located, parse_output, without_escapes
-from tipstaff.review.findings.reports import MAX_REPORT_BYTES, parse_junit, parse_sarif
+from tipstaff.review.findings.reports import MAX_REPORT_BYTES, count_junit, parse_junit, parse_sarif
 from tipstaff.review.globs import is_pattern, matcher
 from tipstaff.review.running.cache import ResultCache, is_triggered
 from tipstaff.review.running.coverage import coverage_percent
@@ -35,7 +35,7 @@ _SHELL_WORDS: Final = frozenset(
 )
 """Words that a shell knows itself: whether a program of that name exists says nothing."""
 
-_SHELL_MISSING: Final = re.compile(r"(?:^|\n)(?:/bin/)?\S{0,40}sh: (?:\d+: |line \d+: )?(\S+): (?:command )?not found")
+_SHELL_MISSING: Final = re.compile(r"([^\s:]+): (?:(?:command )?not found|Permission denied|cannot execute)")
 
 
 class CheckLog(Protocol):
@@ -268,7 +268,8 @@ class _Run:
         reports = [path.read_bytes() for path in paths if path.stat().st_size <= MAX_REPORT_BYTES]
         metrics = [value for data in reports if (value := coverage_percent(data)) is not None]
         metric = metrics[0] if metrics else None
-        outcome, reason = _outcome(check, ended, metric)
+        tests = sum(count_junit(data) or 0 for data in reports)
+        outcome, reason = _outcome(check, ended, metric, tests)
         findings: list[Finding] = []
         if outcome is not Outcome.PASSED and outcome is not Outcome.TOOL_MISSING:
             findings = self._findings(check, ended, reports)
@@ -324,22 +325,21 @@ def _is_output(check: Check, path: Path, folder: Path) -> bool:
     )
 
 
-def _outcome(check: Check, ended: Ended, metric: float | None) -> tuple[Outcome, str]:
-    """Return how a check ended, and why where that needs a sentence."""
+def _outcome(check: Check, ended: Ended, metric: float | None, tests: int) -> tuple[Outcome, str]:
+    """Return how a check ended, and why where that needs a sentence; `tests` is how many its reports have."""
     if ended.exit_code is None:
         return Outcome.FAILED, f"it could not be started: {ended.error}"
     if ended.timed_out:
         return Outcome.TIMED_OUT, f"it was killed after {check.timeout_s:g} s"
-    shell = _SHELL_MISSING.search(ended.output) if ended.exit_code in {NOT_FOUND, NOT_EXECUTABLE} else None
     if ended.exit_code in {NOT_FOUND, NOT_EXECUTABLE}:
-        said = ended.output.partition(":")[0].strip()[:100] or check.command.split()[0]
-        name = shell[1] if shell is not None else said
+        named = _SHELL_MISSING.findall(ended.output)
+        name = named[-1][:100] if named else check.command.split()[0]
         return Outcome.TOOL_MISSING, f"{name} is not installed or cannot be executed"
     if ended.exit_code != 0 and check.missing_pattern and re.search(check.missing_pattern, ended.output):
         return Outcome.TOOL_MISSING, "its tool is not installed in this environment"
-    if (check.empty_exit is not None and ended.exit_code == check.empty_exit) or (
-        check.empty_pattern and re.search(check.empty_pattern, ended.output)
-    ):
+    # One module without tests says so as well where others have some.
+    is_empty = bool(check.empty_pattern) and not tests and re.search(check.empty_pattern, ended.output) is not None
+    if is_empty or (check.empty_exit is not None and ended.exit_code == check.empty_exit):
         return Outcome.NOTHING_COLLECTED, "it ran, but there was nothing to test"
     if ended.exit_code != 0:
         return Outcome.FAILED, f"killed by signal {-ended.exit_code}" if ended.exit_code < 0 else ""

@@ -48,11 +48,14 @@ class SizingConfig(Record, frozen=True, kw_only=True):
         Part of the available tokens that a task may take, above 0 and at most 1.
     soft_files, hard_files
         Above `soft_files` files there is a warning, above `hard_files` the task is too large.
+    sop_reserve
+        Tokens set apart for SOPs: not available to the task, and the most that the SOPs that apply may have.
     """
 
     task_share: float = float(TASK_SHARE)
     soft_files: int = SOFT_FILES
     hard_files: int = HARD_FILES
+    sop_reserve: int = SOP_RESERVE_TOKENS
 
     def __post_init__(self) -> None:
         if not 0 < self.task_share <= 1:
@@ -60,6 +63,9 @@ class SizingConfig(Record, frozen=True, kw_only=True):
             raise ConfigError(msg)
         if not 0 <= self.soft_files <= self.hard_files:
             msg = f"expected 0 <= soft_files <= hard_files, got {self.soft_files} and {self.hard_files}"
+            raise ConfigError(msg)
+        if self.sop_reserve < 0:
+            msg = f"sop_reserve: expected a number of tokens, got {self.sop_reserve!r}"
             raise ConfigError(msg)
 
 
@@ -70,6 +76,8 @@ class TaskSizing(Record, frozen=True, kw_only=True):
     ----------
     file_tokens
         Tokens of each file.
+    sop_tokens
+        Tokens of the SOPs that apply, as given.
     estimate
         Tokens of the files, the description and the acceptance criteria.
     available
@@ -97,6 +105,7 @@ class TaskSizing(Record, frozen=True, kw_only=True):
     fits: bool
     reasons: tuple[str, ...]
     warnings: tuple[str, ...]
+    sop_tokens: int = 0
     trigger: str | None = None
 
     @property
@@ -144,9 +153,9 @@ def file_tokens(path: str, size: FileSize) -> int:
     return -(-size // BYTES_PER_TOKEN)
 
 
-def exact_available(window: int) -> Fraction:
+def exact_available(window: int, sop_reserve: int = SOP_RESERVE_TOKENS) -> Fraction:
     """Return the tokens that a window leaves for a task, unrounded; negative below about 16,353."""
-    overhead = SYSTEM_PROMPT_TOKENS + PLAN_TOKENS + SOP_RESERVE_TOKENS + RESPONSE_TOKENS
+    overhead = SYSTEM_PROMPT_TOKENS + PLAN_TOKENS + sop_reserve + RESPONSE_TOKENS
     return (1 - MARGIN) * window - overhead
 
 
@@ -193,7 +202,7 @@ def size_task(
     about = text_tokens(description)
     criteria = tuple(text_tokens(criterion) for criterion in acceptance_criteria)
     estimate = sum(tokens.values()) + about + sum(criteria)
-    available = exact_available(window)
+    available = exact_available(window, settings.sop_reserve)
     # A float such as 0.4 stands for the decimal that was written.
     share = Fraction(str(settings.task_share))
     limit = share * available if sweet_spot is None else min(Fraction(sweet_spot), available)
@@ -202,7 +211,7 @@ def size_task(
         reasons.append("no_room")
     elif estimate > limit:
         reasons.append("token_budget")
-    if sop_tokens > SOP_RESERVE_TOKENS:
+    if sop_tokens > settings.sop_reserve:
         reasons.append("sops")
     if len(tokens) > settings.hard_files:
         reasons.append("file_count")
@@ -218,6 +227,7 @@ def size_task(
         fits=not reasons,
         reasons=tuple(reasons),
         warnings=("file_count",) if warned else (),
+        sop_tokens=sop_tokens,
         trigger=DECOMPOSITION_TRIGGER if reasons else None,
     )
 

@@ -1,13 +1,14 @@
 """A task that is too large in, smaller ones out: groups of files that each fit, and in which order to do them.
 
 Files belong together where one imports the other, where one is the other's test, and where they are in one folder.
-Groups are merged, the closest pair first, as long as the result fits.
+Groups are merged, the closest pair first, as long as the result fits: its tokens within the limit, and the SOPs that
+apply to any of its files within their reserve.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tipstaff.model import Record
@@ -37,8 +38,10 @@ class ProposedTask(Record, frozen=True, kw_only=True):
         Sorted paths.
     estimate
         Tokens with the description and the criteria of the whole task.
+    sop_tokens
+        Tokens of the SOPs that apply to any of its files.
     fits
-        False for a single file that is too large by itself.
+        False for a single file that is too large by itself, or whose SOPs exceed their reserve.
     reasons
         As those of a task.
     after
@@ -49,6 +52,7 @@ class ProposedTask(Record, frozen=True, kw_only=True):
     files: tuple[str, ...]
     estimate: int
     fits: bool
+    sop_tokens: int = 0
     reasons: tuple[str, ...] = ()
     after: tuple[int, ...] = ()
 
@@ -78,6 +82,7 @@ def decompose(
     acceptance_criteria: Sequence[str] = (),
     sweet_spot: int | None = None,
     config: SizingConfig | None = None,
+    sops: Mapping[str, Mapping[str, int]] | None = None,
     task_id: str = "",
     plan_slug: str = "",
 ) -> Decomposition:
@@ -93,11 +98,14 @@ def decompose(
         For each file those that it imports.
     window, description, acceptance_criteria, sweet_spot, config
         As given there. A proposed task has at most ``config.soft_files`` files, so that it has no warning either.
+    sops
+        For each file the ids of the SOPs that apply to it, with their tokens.
     task_id, plan_slug
         Part of the event.
     """
     settings = config or SizingConfig()
     most = max(1, settings.soft_files)
+    applicable = sops or {}
     paths = sorted(files)
 
     def sized(group: Sequence[str]) -> TaskSizing:
@@ -107,6 +115,7 @@ def decompose(
             description=description,
             acceptance_criteria=acceptance_criteria,
             sweet_spot=sweet_spot,
+            sop_tokens=sum(_union(applicable.get(path, {}) for path in group).values()),
             config=settings,
         )
 
@@ -114,7 +123,8 @@ def decompose(
     room = sizing.limit - fixed
     groups: list[list[str]] = []
     for block in _blocks(paths, MAX_BLOCK if len(paths) <= MANY_FILES else SMALL_BLOCK):
-        groups.extend(_merged(block, sizing.file_tokens, edges, room=room, most=most))
+        merge = _Merging(room, most, settings.sop_reserve, sizing.file_tokens, applicable)
+        groups.extend(_merged(block, edges, merge))
     order, after = _ordered(groups, edges)
     tasks: list[ProposedTask] = []
     for sequence, index in enumerate(order, start=1):
@@ -125,6 +135,7 @@ def decompose(
                 files=tuple(groups[index]),
                 estimate=found.estimate,
                 fits=found.fits,
+                sop_tokens=found.sop_tokens,
                 reasons=found.reasons,
                 after=tuple(sorted(order.index(one) + 1 for one in after[index] if order.index(one) + 1 < sequence)),
             )
@@ -165,12 +176,29 @@ def _blocks(paths: list[str], most: int, depth: int = 0) -> list[list[str]]:
     return blocks
 
 
-def _merged(
-    paths: list[str], tokens: Mapping[str, int], edges: Mapping[str, set[str]], *, room: int, most: int
-) -> list[list[str]]:
+class _Merging(Record, frozen=True):
+    """What bounds a group: tokens of its files, number of files, tokens of its SOPs."""
+
+    room: int
+    most: int
+    sop_reserve: int
+    tokens: Mapping[str, int]
+    sops: Mapping[str, Mapping[str, int]]
+
+
+def _union(mappings: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the SOPs of several files, each once."""
+    found: dict[str, int] = {}
+    for one in mappings:
+        found.update(one)
+    return found
+
+
+def _merged(paths: list[str], edges: Mapping[str, set[str]], limits: _Merging) -> list[list[str]]:
     """Return groups of files, merged as long as they fit."""
     groups: dict[int, list[str]] = {index: [path] for index, path in enumerate(paths)}
-    sizes = {index: tokens[path] for index, path in enumerate(paths)}
+    sizes = {index: limits.tokens[path] for index, path in enumerate(paths)}
+    sops = {index: limits.sops.get(path, {}) for index, path in enumerate(paths)}
     near: dict[int, dict[int, float]] = {index: {} for index in groups}
     partner = {path: file_under_test(path, paths) for path in paths}
     for left in range(len(paths)):
@@ -188,10 +216,14 @@ def _merged(
         _, _, left, right = heapq.heappop(heap)
         if left not in groups or right not in groups:
             continue
-        if len(groups[left]) + len(groups[right]) > most or sizes[left] + sizes[right] > room:
+        if len(groups[left]) + len(groups[right]) > limits.most or sizes[left] + sizes[right] > limits.room:
+            continue
+        together = _union((sops[left], sops[right]))
+        if sum(together.values()) > limits.sop_reserve:
             continue
         groups[following] = sorted(groups.pop(left) + groups.pop(right))
         sizes[following] = sizes[left] + sizes[right]
+        sops[following] = together
         near[following] = {}
         for other in (near[left].keys() | near[right].keys()) & groups.keys():
             # The mean, so that large groups do not draw everything.

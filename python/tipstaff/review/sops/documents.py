@@ -75,8 +75,8 @@ class Sop(Record, frozen=True, kw_only=True):
     keywords: tuple[str, ...] = ()
 
     def rendered(self) -> str:
-        """Return the SOP as a reviewer reads it: id, severity, and the whole body."""
-        return f"## [{self.id}] {self.title} (violations: {self.severity})\n\n{self.text.strip()}\n"
+        """Return the SOP as a reviewer reads it: id, severity, the whole body, and the blank line after it."""
+        return f"## [{self.id}] {self.title} (violations: {self.severity})\n\n{self.text.strip()}\n\n"
 
 
 class SopError(ConfigError):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import Diagnostic, Record, Severity
+from tipstaff.review.globs import any_matcher
 from tipstaff.review.sops.documents import MAX_SOP_BYTES, Sop, SopError, parse_sop, sop_mapping
 from tipstaff.review.sops.matching import match_sops
-from tipstaff.review.sops.store import FILE, FROM_FILES, folder_state, load_sops, save_sops
+from tipstaff.review.sops.store import FROM_FILES, folder_state, load_sops, save_sops
 
 FOLDERS: Final = (".tipstaff/sops", ".semspec/sources/docs/sops", ".semspec/sources/docs", "docs/sops")
 """Where SOPs are looked for; all of those that exist."""
@@ -29,6 +30,12 @@ class SopFolder(Record, frozen=True, kw_only=True):
         """Return the SOPs that apply to any of the files, by id."""
         by_id = {sop.id: sop for sop in self.sops}
         return tuple(by_id[name] for name in match_sops(map(sop_mapping, self.sops), files, scope=scope))
+
+    def costs_by_file(self, files: Sequence[str], costs: Mapping[str, int]) -> dict[str, dict[str, int]]:
+        """Return for each file those of `costs`, ids of SOPs and their tokens, that apply to it."""
+        globs = [(sop.id, any_matcher(sop.applies_to)) for sop in self.sops if sop.id in costs and sop.applies_to]
+        everywhere = {sop.id: costs[sop.id] for sop in self.sops if sop.id in costs and not sop.applies_to}
+        return {path: {**everywhere, **{name: costs[name] for name, match in globs if match(path)}} for path in files}
 
 
 def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
@@ -69,7 +76,7 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
     names = [name for name, _ in listed]
     state = folder_state(base, names) if len(names) >= FROM_FILES else None
     if state is not None:
-        stored = load_sops(base / FILE, state)
+        stored = load_sops(base, state)
         if stored is not None:
             return SopFolder(sops=stored[0], diagnostics=stored[1])
     found: dict[str, Sop] = {}
@@ -85,7 +92,7 @@ def read_sops(root: Path, folders: Sequence[str] | None = None) -> SopFolder:
             found[sop.id] = sop
     result = SopFolder(sops=tuple(found[name] for name in sorted(found)), diagnostics=tuple(problems))
     if state is not None:
-        save_sops(base / FILE, state, result.sops, result.diagnostics)
+        save_sops(base, state, result.sops, result.diagnostics)
     return result
 
 

@@ -17,13 +17,12 @@ from typing import Any, Final, cast
 import msgspec
 import xxhash
 
-from tipstaff.errors import StoreWriteError
 from tipstaff.kernels import stat_files
 from tipstaff.model import Diagnostic
+from tipstaff.review.cache_folder import CACHE_FOLDER, write_cache
 from tipstaff.review.sops.documents import Sop
-from tipstaff.store.replacing import replaced_file
 
-FILE: Final = ".tipstaff/cache/sops.arrow"
+NAME: Final = "sops.arrow"
 VERSION: Final = b"1"
 FROM_FILES: Final = 64
 """Fewer files are parsed sooner than pyarrow is imported."""
@@ -43,8 +42,9 @@ def folder_state(root: Path, files: Sequence[str]) -> str | None:
     return total.hexdigest()
 
 
-def load_sops(path: Path, state: str) -> tuple[tuple[Sop, ...], tuple[Diagnostic, ...]] | None:
-    """Return the SOPs and diagnostics of a file that was made in this state; None where there is none."""
+def load_sops(root: Path, state: str) -> tuple[tuple[Sop, ...], tuple[Diagnostic, ...]] | None:
+    """Return the SOPs and diagnostics that were kept in this state; None where there are none."""
+    path = root / CACHE_FOLDER / NAME
     if not path.is_file():
         return None
     import pyarrow as pa
@@ -61,7 +61,7 @@ def load_sops(path: Path, state: str) -> tuple[tuple[Sop, ...], tuple[Diagnostic
         return None
 
 
-def save_sops(path: Path, state: str, sops: Sequence[Sop], diagnostics: Sequence[Diagnostic]) -> None:
+def save_sops(root: Path, state: str, sops: Sequence[Sop], diagnostics: Sequence[Diagnostic]) -> None:
     """Write SOPs and diagnostics; does nothing where that is not possible."""
     import pyarrow as pa
 
@@ -71,18 +71,13 @@ def save_sops(path: Path, state: str, sops: Sequence[Sop], diagnostics: Sequence
     schema = pa.schema(list(kinds.items()), metadata=about)
     columns = [[_plain(getattr(sop, name)) for sop in sops] for name in names]
     buffer = io.BytesIO()
-    with contextlib.suppress(pa.ArrowException, OSError, StoreWriteError, ValueError):
+    with contextlib.suppress(pa.ArrowException, OSError, ValueError):
         batch = pa.record_batch(
             [pa.array(column, kinds[name]) for name, column in zip(names, columns, strict=True)], schema=schema
         )
         with pa.ipc.new_file(buffer, schema) as writer:
             writer.write_batch(batch)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        ignore = path.parent / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
-        with replaced_file(path) as file:
-            file.write(buffer.getvalue())
+        write_cache(root, NAME, buffer.getvalue())
 
 
 def _plain(value: object) -> object:

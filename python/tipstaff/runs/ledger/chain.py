@@ -16,7 +16,7 @@ import hmac
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tipstaff.errors import ConfigError, LedgerError
 from tipstaff.model import Record
@@ -89,21 +89,26 @@ def covered(seq: int, event_id: str, kind: str, at: int, task_id: str, session_i
     return f"{seq}\n{event_id}\n{kind}\n{at}\n{task_id}\n{session_id}\n{body}".encode()
 
 
-def coder(key: bytes) -> Callable[[bytes], bytes]:
-    """Return HMAC-SHA256 under a key of at most 64 bytes; any number of threads may call it.
+def states(key: bytes) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Return what gives the two states of HMAC-SHA256 after a padded key of at most 64 bytes, the inner one first.
 
-    The states after the padded keys are kept, so a code costs two copies: 1.0 us for 600 bytes, `hmac.digest` 1.8 us.
+    A code costs two copies then: 1.0 us for 600 bytes, `hmac.digest` 1.8 us. Any number of threads may call them.
     """
-    inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in key.ljust(64, b"\0")))
-    outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in key.ljust(64, b"\0")))
-    copy_inner, copy_outer = inner.copy, outer.copy
+    pads = (bytes(byte ^ pad for byte in key.ljust(64, b"\0")) for pad in (0x36, 0x5C))
+    inner, outer = (hashlib.sha256(pad) for pad in pads)
+    return inner.copy, outer.copy
+
+
+def coder(key: bytes) -> Callable[[bytes], bytes]:
+    """Return HMAC-SHA256 under a key of at most 64 bytes; any number of threads may call it."""
+    new_inner, new_outer = states(key)
 
     def code(text: bytes) -> bytes:
-        first = copy_inner()
-        first.update(text)
-        second = copy_outer()
-        second.update(first.digest())
-        return second.digest()
+        inner = new_inner()
+        inner.update(text)
+        outer = new_outer()
+        outer.update(inner.digest())
+        return outer.digest()
 
     return code
 

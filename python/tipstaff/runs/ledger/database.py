@@ -12,7 +12,7 @@ import fcntl
 import os
 import sqlite3
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,7 +50,7 @@ class Database:
         self.url = _url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.path: Path | None = None
-        self._durable = durable
+        self.durable = durable
         self._threads = threading.Lock()
         if self.is_sqlite:
             self.path = _sqlite_path(self.url)
@@ -74,8 +74,13 @@ class Database:
             yield (connection if self.is_sqlite else connection.execution_options(isolation_level="REPEATABLE READ"))
 
     @contextlib.contextmanager
-    def writing(self) -> Generator[Connection]:
+    def writing(self, waits: Callable[[], None] | None = None) -> Generator[Connection]:
         """Give a connection whose transaction is the only one that writes; it is committed when the block ends.
+
+        Parameters
+        ----------
+        waits
+            Called before this writer waits for a writer of another process.
 
         Raises
         ------
@@ -84,7 +89,7 @@ class Database:
         """
         with (
             _translated(self.url, LedgerWriteError),
-            self._turn(),
+            self._turn(waits),
             self.engine.connect() as connection,
             connection.begin(),
         ):
@@ -100,16 +105,22 @@ class Database:
         return self._threads if self.is_sqlite and self.path is None else contextlib.nullcontext()
 
     @contextlib.contextmanager
-    def _turn(self) -> Generator[None]:
+    def _turn(self, waits: Callable[[], None] | None) -> Generator[None]:
         if self.path is None:
             with self._alone():
                 yield
             return
         lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if waits is not None:
+                    waits()
+                fcntl.flock(lock, fcntl.LOCK_EX)
             yield
         finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)  # also for a child that was forked meanwhile
             os.close(lock)
 
     def _prepare(self, connection: sqlite3.Connection, record: Any) -> None:
@@ -119,7 +130,7 @@ class Database:
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
         cursor.execute("PRAGMA journal_mode = WAL")
-        cursor.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
+        cursor.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'NORMAL'}")
         cursor.close()
 
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Final, Self, cast
 
 import msgspec
-from sqlalchemy import Connection, Select, func, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
 
 from tipstaff.errors import ConfigError, LedgerError
 from tipstaff.model import Record
@@ -18,12 +18,21 @@ from tipstaff.runs.ledger import chain
 from tipstaff.runs.ledger.chain import GENESIS, Head, VerifyReport
 from tipstaff.runs.ledger.database import Database
 from tipstaff.runs.ledger.entries import Entry, entry_of
+from tipstaff.runs.ledger.groups import Group
 from tipstaff.runs.ledger.schema import ABOUT, ENTRIES, HEAD, migrate
 
 DEFAULT_URL: Final = "sqlite:///.tipstaff/ledger.db"
 _CHUNK: Final = 500
 _STREAM_ROWS: Final = 5_000
 _WRITE_ROWS: Final = 5_000
+
+# Statements of every append, made once: making one costs more than SQLite takes to run it.
+_HEAD: Final = select(HEAD)
+_PUT_HEAD: Final = update(HEAD)
+_ADD: Final = insert(ENTRIES)
+_KNOWN: Final = select(ENTRIES.c.event_id, ENTRIES.c.seq, ENTRIES.c.body).where(
+    ENTRIES.c.event_id.in_(bindparam("ids", expanding=True))
+)
 
 
 class Waiting:
@@ -72,6 +81,9 @@ class Ledger:
         self._key = chain.ledger_key(key)
         self._code = chain.coder(self._key)
         self.database = Database(url, durable=durable)
+        # An entry of a writer that flushes must not be recorded by one that does not.
+        path = self.database.path if durable else None
+        self._group = None if path is None else Group(Path(f"{path}.group"), self._key)
         self._queue: list[Waiting] = []
         self._queue_lock = threading.Lock()
         self._write_lock = threading.Lock()
@@ -118,8 +130,7 @@ class Ledger:
                 with self._queue_lock:
                     together, self._queue = self._queue, []
                 try:
-                    with self.database.writing() as connection:
-                        self.write_within(connection, together)
+                    self._write(together)
                 except BaseException as error:  # noqa: BLE001 - each caller that waits gets it
                     for one in together:
                         if one.error is None:
@@ -127,6 +138,36 @@ class Ledger:
         if mine.error is not None:
             raise mine.error
         return cast("list[int]", mine.numbers)
+
+    def _write(self, together: list[Waiting]) -> None:
+        """Record what callers of this process wait for, alone or with writers of other processes."""
+        group = self._group
+        if group is None:
+            with self.database.writing() as connection:
+                self.write_within(connection, together)
+            return
+        if group.join([entry for one in together for entry in one.entries]) and self._are_recorded(together):
+            return
+        try:
+            with self.database.writing(group.lead) as connection:
+                self.write_within(connection, [*together, *map(Waiting, group.take())])
+        finally:
+            group.release()
+
+    def _are_recorded(self, waiting: list[Waiting]) -> bool:
+        with self.database.reading() as connection:
+            for one in waiting:
+                known = known_entries(connection, one.entries)
+                if any(entry.event_id not in known for entry in one.entries):
+                    return False
+                try:
+                    for entry in one.entries:
+                        _check_same(entry, known[entry.event_id][1])
+                except LedgerError as error:
+                    one.error = error
+                    continue
+                one.numbers = [known[entry.event_id][0] for entry in one.entries]
+        return True
 
     def write_within(self, connection: Connection, waiting: Iterable[Waiting]) -> None:
         """Add entries to the chain inside a transaction that writes; an entry's own error is kept beside it."""
@@ -157,13 +198,13 @@ class Ledger:
             rows += added
             seq, code, one.numbers = at_seq, at_code, numbers
         for start in range(0, len(rows), _WRITE_ROWS):
-            connection.execute(insert(ENTRIES), rows[start : start + _WRITE_ROWS])
+            connection.execute(_ADD, rows[start : start + _WRITE_ROWS])
         if rows:
             self.put_head(connection, head._replace(seq=seq, code=code))
 
     def put_head(self, connection: Connection, head: Head) -> None:
         """Seal a head and store it."""
-        connection.execute(update(HEAD).values(**head._asdict(), seal=chain.seal_of(self._key, head)))
+        connection.execute(_PUT_HEAD, {**head._asdict(), "seal": chain.seal_of(self._key, head)})
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
@@ -279,7 +320,7 @@ class Ledger:
         LedgerError
             Its seal is wrong.
         """
-        row = connection.execute(select(HEAD)).one_or_none()
+        row = connection.execute(_HEAD).one_or_none()
         if row is None:
             raise LedgerError(f"{self._where}: the head is missing; `tipstaff ledger verify` says what else is")
         head = Head(row.seq, bytes(row.code), row.base_seq, bytes(row.base_code))
@@ -389,10 +430,9 @@ def known_entries(connection: Connection, entries: list[Entry]) -> dict[str, tup
     """Return number and body of those entries whose ids the ledger has."""
     found: dict[str, tuple[int, str]] = {}
     ids = [entry.event_id for entry in entries]
-    columns = (ENTRIES.c.event_id, ENTRIES.c.seq, ENTRIES.c.body)
     for start in range(0, len(ids), _CHUNK):
-        query = select(*columns).where(ENTRIES.c.event_id.in_(ids[start : start + _CHUNK]))
-        found.update({event_id: (seq, body) for event_id, seq, body in connection.execute(query)})
+        rows = connection.execute(_KNOWN, {"ids": ids[start : start + _CHUNK]})
+        found.update({event_id: (seq, body) for event_id, seq, body in rows})
     return found
 
 

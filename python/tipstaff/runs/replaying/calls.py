@@ -86,19 +86,42 @@ def distinct_calls(table: Any) -> Calls:
     texts = pc.coalesce(commands, params)
     given = pc.or_(is_command, pc.not_equal(texts, ""))
     columns = pa.table({"tool": tools, "text": texts, "cwd": folders, "is_command": is_command}).filter(given)
-    names = ["tool", "text", "cwd", "is_command"]
-    numbered = columns.append_column("row", pa.array(np.arange(columns.num_rows)))
-    # First of each group, in the order of the rows: the same input gives the same report.
-    groups = numbered.group_by(names, use_threads=False).aggregate([("row", "min"), ("row", "count")])
-    groups = groups.sort_by("row_min")
-    firsts = np.asarray(groups.column("row_min"))
-    which = _which(columns, names, firsts)
-    flat = {name: groups.column(name).combine_chunks() for name in names}
-    flat = {name: one.chunk(0) if isinstance(one, pa.ChunkedArray) else one for name, one in flat.items()}
+    # Of each distinct call the first row, in the order of the rows: the same input gives the same report.
+    codes = _codes(columns)
+    _, firsts, numbers, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(firsts)
+    flat = {name: _flat(columns.column(name).take(pa.array(firsts[order]))) for name in columns.column_names}
     return Calls(
         flat["tool"], flat["text"], flat["cwd"], np.asarray(flat["is_command"].cast(pa.uint8())).astype(bool),
-        which, np.asarray(groups.column("row_count")),
+        np.argsort(order)[numbers], counts[order],
     )  # fmt: skip
+
+
+def _flat(column: Any) -> Any:
+    """Return a chunked column as one array."""
+    import pyarrow as pa
+
+    flat = column.combine_chunks()
+    if not isinstance(flat, pa.ChunkedArray):
+        return flat
+    return flat.chunk(0) if flat.num_chunks else pa.array([], flat.type)
+
+
+def _codes(columns: Any) -> Any:
+    """Return for each row a number that rows with the same values share: numpy int64."""
+    import numpy as np
+
+    codes = np.zeros(columns.num_rows, dtype=np.int64)
+    size = 1
+    for name in columns.column_names:
+        encoded = _flat(columns.column(name).dictionary_encode())
+        own = max(1, len(encoded.dictionary))
+        if size * own >= 1 << 62:
+            known, codes = np.unique(codes, return_inverse=True)
+            size = len(known)
+        codes = codes * own + np.asarray(encoded.indices)
+        size *= own
+    return codes
 
 
 def _column(table: Any, name: str, rows: int, missing: str | None = "") -> Any:
@@ -130,10 +153,8 @@ def _commands_of(params: Any, wanted: Any) -> Any:
     pc: Any = pyarrow.compute
     reader: Any = pyarrow.json
     null = pa.scalar(None, pa.large_string())
-    chosen = pc.if_else(wanted, params, '{"command":null}')
-    flat = chosen.combine_chunks()
-    flat = flat.chunk(0) if isinstance(flat, pa.ChunkedArray) else flat
-    if not len(flat) or pc.any(pc.match_substring(flat, "\n")).as_py():
+    flat = _flat(pc.if_else(wanted, params, '{"command":null}'))
+    if not pc.any(wanted).as_py() or pc.any(pc.match_substring(flat, "\n")).as_py():
         return pc.if_else(wanted, null, null)
     empty, end = (pa.scalar(text, flat.type) for text in ("", "\n"))
     lines = pc.binary_join_element_wise(flat, empty, end).buffers()[2]
@@ -147,21 +168,3 @@ def _commands_of(params: Any, wanted: Any) -> Any:
     if len(found) != len(flat):
         return pc.if_else(wanted, null, null)
     return found.cast(pa.large_string())
-
-
-def _which(columns: Any, names: list[str], firsts: Any) -> Any:
-    """Return for each row the number of its distinct call: both are coded by the same dictionary of each column."""
-    import numpy as np
-
-    codes = np.zeros(columns.num_rows, dtype=np.int64)
-    for name in names:
-        encoded = columns.column(name).combine_chunks().dictionary_encode()
-        parts = encoded.chunks if hasattr(encoded, "chunks") else [encoded]
-        indices = np.concatenate([np.asarray(part.indices) for part in parts]) if parts else np.zeros(0, np.int64)
-        size = int(indices.max(initial=0)) + 1
-        codes = codes * size + indices
-        # Kept small, so that the product of sizes never overflows.
-        _, codes = np.unique(codes, return_inverse=True)
-    numbers = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
-    numbers[codes[firsts]] = np.arange(len(firsts))
-    return numbers[codes]

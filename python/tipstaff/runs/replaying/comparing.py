@@ -15,7 +15,7 @@ import msgspec
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates.config import GateConfig
-from tipstaff.gates.judging.engine import EnforcementGates
+from tipstaff.gates.judging.engine import CLOSER_LOOK, EnforcementGates
 from tipstaff.gates.results import DECISIONS
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.model import PolicyBundle, Record
@@ -169,8 +169,8 @@ def _calls_compared(
 def decided(calls: Calls, gates: EnforcementGates, threads: int = 1, progress: Progress | None = None) -> Any:
     """Return the decision of each distinct call: numpy uint8, an index of `DECISIONS`.
 
-    Commands are judged by the native engine straight from the columns, one thread per processor; other tool calls
-    one by one.
+    The native engine judges straight from the columns, one thread per processor; calls of tools that may hold a secret,
+    or whose parameters are not plain JSON, are judged one by one.
     """
     import numpy as np
     import pyarrow as pa
@@ -188,25 +188,31 @@ def decided(calls: Calls, gates: EnforcementGates, threads: int = 1, progress: P
             done += len(part)
             if progress is not None:
                 progress(done, len(out))
-    others = np.flatnonzero(~calls.is_command)
-    for start in range(0, len(others), _CHUNK):
-        part = others[start : start + _CHUNK]
-        for row, results in zip(part.tolist(), _results(calls, part, gates, threads), strict=True):
-            out[row] = max((DECISIONS.index(one.decision) for one in results), default=0)
-        done += len(part)
-        if progress is not None:
-            progress(done, len(out))
+    for folder, rows in _by_folder(calls, ~calls.is_command):
+        for start in range(0, len(rows), _CHUNK):
+            part = rows[start : start + _CHUNK]
+            columns = (_buffers(column.take(pa.array(part))) for column in (calls.tools, calls.texts))
+            out[part] = np.frombuffer(gates.decide_tool_column(*columns, cwd=folder, threads=threads), dtype=np.uint8)
+            closer = part[out[part] == CLOSER_LOOK]
+            for row, results in zip(closer.tolist(), _results(calls, closer, gates, threads), strict=True):
+                out[row] = max((DECISIONS.index(one.decision) for one in results), default=0)
+            done += len(part)
+            if progress is not None:
+                progress(done, len(out))
     if gates.config.tool_allowlist:
         _raise_for_tools(out, calls, gates)
     return out
 
 
 def _raise_for_tools(out: Any, calls: Calls, gates: EnforcementGates) -> None:
-    """Block the commands whose tool the allowlist does not have; other tool calls were judged with it."""
+    """Block the calls whose tool the allowlist does not have."""
+    import numpy as np
+
     from tipstaff.gates.judging.allowlist import is_allowed
 
-    if not is_allowed("Bash", gates.config.allowed_tools):
-        out[calls.is_command] = DECISIONS.index("block")
+    tools = calls.tools.dictionary_encode()
+    allowed = [is_allowed(tool or "Bash", gates.config.allowed_tools) for tool in tools.dictionary.to_pylist()]
+    out[~np.array(allowed, dtype=bool)[np.asarray(tools.indices)]] = DECISIONS.index("block")
 
 
 def _raise_for_secrets(out: Any, rows: Any, texts: Any, gates: EnforcementGates) -> None:

@@ -49,7 +49,7 @@ class LibraryCalls {
 
  private:
   static constexpr std::size_t kLongest = 1 << 20;
-  static constexpr std::uint32_t kMost = 48, kLevels = 24, kArguments = 40;
+  static constexpr std::uint32_t kMost = 48, kLevels = 24, kArguments = 40, kArgumentBytes = 400;
 
   struct Chain {
     char text[112];
@@ -163,8 +163,10 @@ class LibraryCalls {
     const Span span = code_.at(now.start, stop < code_.text.size() ? stop : code_.text.size());
     CommandWriter writer(reader_, frame_, dialect_, "@call", span);
     const std::string_view text = reader_.tree->copy(std::string_view(now.text, now.size));
-    writer.flag(text);
-    writer.flag(arguments.size() <= 400 ? arguments : arguments.substr(0, 400));
+    for (const std::string_view one : {text, arguments.substr(0, kArgumentBytes)}) {
+      const bool unknown = one.find(kUnknownPart) != std::string_view::npos;
+      writer.word(one, span, static_cast<std::uint16_t>(word_flag::kPseudo | (unknown ? word_flag::kUnknown : 0)));
+    }
     writer.end();
   }
 

@@ -218,6 +218,9 @@ struct Surroundings {
   std::string_view temporary;   // a further temporary directory ($TMPDIR), empty for none
   std::string_view state;       // the gate's own state folder; empty where it is not guarded
   std::string_view program;     // the gate's own program, likewise
+  bool typed_later = false;     // the host does not show the gate what is typed into a program that runs already
+  bool stash_takes_changed = false;    // `git stash` would take away a registration of the gate
+  bool stash_takes_untracked = false;  // `git stash -u` would
   bool follows_links = false;   // each word is followed through links, not those alone that a rule asks about
   // Reads a file for its text: at most `capacity` bytes into `out`; returns the file's size, -1 where there is none, -2
   // where there is something that cannot be read.

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from tipstaff.context.conversation.messages import MessageError
 
-_ENDS: Final = (str, int, float, bool, type(None))
+_ENDS: Final = (int, float, bool, type(None))
 _DERIVED: Final = frozenset({"parsed", "parsed_output", "parsed_arguments"})
 """What an SDK adds to an answer for its reader; no provider takes it back."""
 
@@ -22,10 +22,12 @@ def plain(value: object) -> Any:
     MessageError
         If something in it is neither JSON nor an object with fields.
     """
+    if isinstance(value, str):
+        return sound_text(value)
     if isinstance(value, _ENDS):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+        return {sound_text(str(key)): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in cast("Sequence[object]", value)]
     found: object = getattr(value, "__dict__", None)
@@ -41,6 +43,17 @@ def plain(value: object) -> Any:
         for name, item in fields.items()
         if item is not None and not name.startswith("_") and name not in _DERIVED
     }
+
+
+def sound_text(text: str) -> str:
+    """Return a text that can be sent: halves of surrogate pairs joined, lone ones replaced, as UTF-8 has none."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def field_of(value: object, name: str) -> Any:

@@ -1,0 +1,53 @@
+"""Which folder is the repository's root, for the commands that read rule files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+def root_option(command: _Command) -> _Command:
+    """Add ``--root``."""
+    return click.option(
+        "--root",
+        type=click.Path(path_type=Path),
+        help="The repository's root, where it is not the folder around this one that has a .git.",
+    )(command)
+
+
+def root_of(given: Path | None, root: Path | None = None) -> Path:
+    """Return the repository's root.
+
+    Parameters
+    ----------
+    given
+        The folder that a command was given, None for the present one.
+    root
+        What ``--root`` says; it is taken as it is.
+
+    Notes
+    -----
+    From the present folder the root is looked for upwards, as git does it. A folder that was named and has rule files
+    of its own is meant itself: samples and vendored projects have theirs.
+    """
+    if root is not None:
+        return root
+    from tipstaff.store.state import repository_of
+
+    if given is None:
+        here = Path.cwd()
+        return repository_of(here) or here
+    if not given.is_dir() or _has_rule_files(given):
+        return given
+    return repository_of(given.absolute()) or given
+
+
+def _has_rule_files(folder: Path) -> bool:
+    from tipstaff.guidance.reading.rule_files import HOST_FOLDERS, classify
+
+    return any(one.name in HOST_FOLDERS or classify("", one.name) is not None for one in folder.iterdir())

@@ -1,0 +1,132 @@
+"""What a session needs of an API: reading the caller's messages, writing its own.
+
+Inside a session every conversation has the shape of the Messages API. What another shape holds beside that (the ids of
+a Responses item, its encrypted reasoning) stays with its block, and goes out again as it came unless the block was
+changed. A message is written the same way each time, so that a provider's prompt cache holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias, cast
+
+from tipstaff.context.conversation.messages import EXTENSION, Block, Message, MessageError, blocks_of, compact_json
+from tipstaff.context.conversation.openai_chat import arguments_of
+from tipstaff.context.session.apis.sdk import plain
+
+Api: TypeAlias = Literal["anthropic", "openai-chat", "openai-responses"]
+
+
+class Wire(Protocol):
+    """One API.
+
+    Attributes
+    ----------
+    vocabulary
+        Of the token estimator.
+    """
+
+    vocabulary: str
+
+    def read(self, items: Sequence[Any]) -> tuple[str, list[dict[str, Any]]]:
+        """Return the system prompt at the start of the caller's messages, and the messages in the native shape."""
+        ...
+
+    def answer(self, response: object) -> dict[str, Any] | None:
+        """Return the assistant's message of an answer, None where it said and called nothing."""
+        ...
+
+    def write(self, message: Message) -> list[dict[str, Any]]:
+        """Return what stands for a native message; always the same for the same message."""
+        ...
+
+    def tools(self, tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return tool definitions in this API's shape."""
+        ...
+
+    def arguments(
+        self, system: str, groups: Sequence[list[dict[str, Any]]], tools: list[dict[str, Any]], max_output: int
+    ) -> dict[str, Any]:
+        """Return the keyword arguments of the SDK's call."""
+        ...
+
+
+def delivery_of(block: Block) -> bool:
+    """Whether a block is context that the session added, not something that was said."""
+    note: object = block.get(EXTENSION)
+    return isinstance(note, Mapping) and "delivery" in note
+
+
+def plain_items(items: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the caller's messages as dictionaries.
+
+    Raises
+    ------
+    MessageError
+        If one of them is neither a dictionary nor an SDK's object.
+    """
+    found: list[dict[str, Any]] = []
+    for at, item in enumerate(items):
+        data = plain(item)
+        if not isinstance(data, dict):
+            msg = f"message {at}: expected a dictionary or an SDK's message, got {type(item).__name__}"
+            raise MessageError(msg)
+        found.append(cast("dict[str, Any]", data))
+    return found
+
+
+def parted(message: Message) -> list[Message]:
+    """Return a message in parts: what was said, and each piece of context that the session added, by itself."""
+    blocks = blocks_of(message)
+    if not any(delivery_of(block) for block in blocks):
+        return [message]
+    parts: list[list[Block]] = [[]]
+    for block in blocks:
+        if delivery_of(block):
+            parts += [[block], []]
+        else:
+            parts[-1].append(block)
+    # What was one text stays one, so that it is written as it was before context was added to it.
+    return [{**message, "content": part[0]["text"] if _lone(part) else part} for part in parts if part]
+
+
+def _lone(part: list[Block]) -> bool:
+    return len(part) == 1 and part[0].get("type") == "text"
+
+
+def definition_of(tool: object) -> dict[str, Any]:
+    """Return a tool's definition as plain data, without marks for a cache.
+
+    Raises
+    ------
+    MessageError
+        If it is no dictionary.
+    """
+    found = plain(tool)
+    if not isinstance(found, dict):
+        msg = f"tools: expected dictionaries, got {type(tool).__name__}"
+        raise MessageError(msg)
+    fields = cast("dict[str, Any]", found)
+    return {key: value for key, value in fields.items() if key != "cache_control"}
+
+
+def function_of(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return name, description and parameters of a function's definition in any of the three shapes."""
+    function: object = tool.get("function")
+    parts = cast("Mapping[str, Any]", function) if isinstance(function, Mapping) else tool
+    schema = parts.get("parameters", parts.get("input_schema"))
+    found = {"name": parts.get("name"), "description": parts.get("description") or ""}
+    strict = {"strict": parts["strict"]} if "strict" in parts else {}
+    return found | {"parameters": {"type": "object", "properties": {}} if schema is None else schema} | strict
+
+
+def object_json(given: object) -> str:
+    """Return a call's arguments as the JSON of an object, whatever the model wrote; unchanged where they are one."""
+    if isinstance(given, str):
+        try:
+            if isinstance(json.loads(given), dict):
+                return given
+        except ValueError:
+            pass
+    return compact_json(arguments_of(given))

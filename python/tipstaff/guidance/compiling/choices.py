@@ -1,0 +1,263 @@
+"""Rules that choose differently where only one choice can be: tabs or spaces, 50 or 200 lines, English or German.
+
+`CHOICES` is the table. Two rules are compared only where they choose for the same thing, which is what is left of their
+words without the choice and the words that go with any choice; what names no thing is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from tipstaff.globs import scopes_may_overlap
+from tipstaff.guidance.compiling.statements import CONFLICT, POSSIBLE, Statement, clash_of_places, statement
+from tipstaff.guidance.wording.claims import PERMIT, REQUIRE, claims, topic_of
+from tipstaff.guidance.wording.tokenize import words as split
+from tipstaff.guidance.wording.vocabulary import stem
+from tipstaff.model import GuidanceRule, Relation
+
+CHOICES: Final[dict[str, tuple[str, str]]] = {
+    "indentation": ("tabs spaces", "indent indentation indenting code file files source sources whitespace width"),
+    "quotes": ("single double", "quote quotes quoted quotation string strings literal literals code mark marks"),
+    "naming": (
+        "camelcase snakecase kebabcase pascalcase",
+        "name names naming named case code style",
+    ),
+    "package manager": (
+        "npm yarn pnpm bun",
+        "package packages manager install installing dependency dependencies script run command everything project",
+    ),
+    "python packages": (
+        "pip poetry uv pipenv conda",
+        "package packages manager install installing dependency dependencies run command project python",
+    ),
+    "merging": (
+        "squash rebase",
+        "merge merging merges commit commits pull request requests pr prs branch branches history",
+    ),
+    "exports": ("default named", "export exports module modules"),
+    "line ends": ("lf crlf", "line ending endings end ends file files newline newlines"),
+    "component style": ("functional class", "component components react write"),
+}
+"""Kind of choice: the exclusive values, and the words that say nothing about what it is made for."""
+_NEEDS: Final = {"quotes": stem("quotes"), "exports": stem("exports"), "component style": stem("components")}
+"""A stem that must be there: "single" alone chooses no quotes."""
+_LANGUAGES: Final = {
+    "english": "english englisch inglés ingles anglais inglese inglês",
+    "german": "german deutsch alemán allemand",
+    "french": "french französisch français francais francés",
+    "spanish": "spanish spanisch español espanol castellano",
+    "italian": "italian italienisch italiano",
+    "portuguese": "portuguese português portugues",
+    "japanese": "japanese",
+    "chinese": "chinese",
+    "korean": "korean",
+    "russian": "russian",
+    "dutch": "dutch nederlands",
+    "polish": "polish polski",
+    "swedish": "swedish svenska",
+    "turkish": "turkish",
+    "ukrainian": "ukrainian",
+}
+_LANGUAGE_OF: Final = {word: name for name, words in _LANGUAGES.items() for word in words.split()}
+_IN_LANGUAGE: Final = re.compile(
+    rf"\b(?:in|auf|en|em)\s+(?:(?:plain|simple|clear|us|british|american)\s+)?({'|'.join(_LANGUAGE_OF)})\b",
+    re.IGNORECASE,
+)
+_NEUTRAL: Final = frozenset(
+    map(
+        stem,
+        """write written writing use used using keep kept be stay remain text message messages language prefer always
+        must should all every only new our your the a an are is may can im auf auch bleiben bleibt können müssen muss
+        sein werden verfasst verfassen schreiben geschrieben alle immer nur sprache in""".split(),
+    )
+)
+_ABOUT_LANGUAGE: Final = ("sprach", "languag", "idioma", "langu", "lingu")
+_CASE: Final = re.compile(r"\b(camel|snake|kebab|pascal)[ _-]?case\b", re.IGNORECASE)
+_ASIDE: Final = re.compile(r"\([^()]*\)")
+_LIMIT: Final = re.compile(
+    r"(?<![\w.$#-])(\d{1,3}(?:,\d{3})+|\d+)\s*(?:-|‐|\s)?\s*"
+    r"(lines?|characters?|chars?|columns?|spaces|%|percent|words|parameters?|arguments?|args|params|reviewers?|approvals?)"
+    r"(?![\w/])",
+    re.IGNORECASE,
+)
+_UNITS: Final = {
+    "character": "char", "characters": "char", "chars": "char", "column": "char", "columns": "char",
+    "line": "line", "lines": "line", "%": "percent", "parameter": "parameter", "parameters": "parameter",
+    "argument": "parameter", "arguments": "parameter", "args": "parameter", "params": "parameter",
+    "reviewers": "reviewer", "approvals": "approval",
+}  # fmt: skip
+_AT_LEAST: Final = re.compile(
+    r"\b(?:at least|minimum|min|no (?:fewer|less) than|not (?:fall|drop|go) below|or more|more than|above)\b|[≥>+]",
+    re.IGNORECASE,
+)
+_NO_MORE: Final = re.compile(
+    r"\b(?:no|not|never|don['’]?t|avoid|cannot)\b.{0,40}?\b(?:more than|longer|exceed\w*|over|above|larger|beyond)\b"
+    r"|\b(?:exceed\w*|split|refactor|break|extract)\b",
+    re.IGNORECASE,
+)
+_LIMIT_WORDS: Final = frozenset(
+    map(
+        stem,
+        """maximum max most limit limits limited under below less than exceed exceeds exceeding exceeded longer long
+        length lengths minimum min least over above more within short per each every any single size sized up about
+        around roughly approximately ideally target aim soft hard cap width wide wrap wrapped at loc code ensure
+        maintain coverage test tests code have has contain contains enforce enforced set need needs""".split(),
+    )
+)
+_EXCLUSIVE_EMPTY: Final = frozenset(
+    {"indentation", "spaces", "quotes", "package manager", "python packages", "language", "exports", "percent at least"}
+)
+"""Choices that are made for everything where nothing is named."""
+_MAX_SAME: Final = 64
+"""Rules of one choice that each rule is held against."""
+
+
+class Choice(msgspec.Struct, frozen=True, gc=False):
+    """What a rule chooses, and for what.
+
+    Attributes
+    ----------
+    kind
+        A key of `CHOICES`, ``language``, or a unit and which end of it is meant.
+    value
+        One of the exclusive values.
+    thing
+        Stems of what it is chosen for.
+    permits
+        Whether it only allows the choice.
+    """
+
+    kind: str
+    value: str
+    thing: frozenset[str]
+    permits: bool
+
+
+_VALUE_OF: Final = {stem(value): (kind, value) for kind, (values, _) in CHOICES.items() for value in values.split()}
+_WITH: Final = {kind: frozenset(map(stem, words.split())) for kind, (_, words) in CHOICES.items()}
+_CUE: Final = re.compile(
+    rf"\d|\b(?:tabs?|spaces?|quotes?|exports?|components?|(?:{'|'.join(CHOICES['package manager'][0].split())}"
+    rf"|{'|'.join(CHOICES['python packages'][0].split())})|squash\w*|rebas\w+|crlf|lf"
+    rf"|{'|'.join(_LANGUAGE_OF)})\b|case\b",
+    re.IGNORECASE,
+)
+
+
+def choices(rule: GuidanceRule) -> Iterator[Choice]:
+    """Yield what a rule chooses; a rule that names two values of a kind chooses none of them."""
+    own = rule.text[rule.own_start :]
+    if not _CUE.search(own):
+        return
+    said = statement(rule)
+    yield from _tabled(said)
+    plain = _ASIDE.sub(" ", own)
+    if (language := _language(plain, rule)) is not None:
+        yield language
+    if (limit := _limit(plain, said)) is not None:
+        yield limit
+
+
+def conflicting_choices(rules: Sequence[GuidanceRule]) -> dict[tuple[int, int], Relation]:
+    """Return the rules that choose differently for the same thing where both hold, by their places."""
+    by_kind: dict[str, list[tuple[int, Choice]]] = {}
+    found: dict[tuple[int, int], Relation] = {}
+    for place, rule in enumerate(rules):
+        if rule.kind != "rule":
+            continue
+        for choice in choices(rule):
+            same = by_kind.setdefault(choice.kind, [])
+            for other, earlier in same[-_MAX_SAME:]:
+                kind = _clash(earlier, choice, rules[other], rule)
+                if kind is not None:
+                    left, right = rules[other], rule
+                    found[other, place] = Relation(kind=kind, left=left.id, right=right.id, similarity=1.0)
+            same.append((place, choice))
+    return found
+
+
+def _clash(one: Choice, other: Choice, left: GuidanceRule, right: GuidanceRule) -> str | None:
+    if one.value == other.value or (one.permits and other.permits):
+        return None
+    first, second = statement(left), statement(right)
+    if first.hedged or second.hedged or first.waits != second.waits:
+        return None
+    things = one.thing | other.thing
+    apart = clash_of_places(_without_language(first.place), _without_language(second.place), things)
+    if not scopes_may_overlap(left.repo_scopes, right.repo_scopes):
+        return None
+    if one.thing != other.thing:
+        # A narrower thing is an exception, unless it only says more of the same.
+        shared = one.thing & other.thing
+        return POSSIBLE if len(shared) >= 2 and shared in (one.thing, other.thing) and not apart else None
+    if not one.thing and one.kind not in _EXCLUSIVE_EMPTY:
+        return None
+    if not apart:
+        return CONFLICT
+    return POSSIBLE if apart == 1 else None
+
+
+def _tabled(said: Statement) -> Iterator[Choice]:
+    text = _CASE.sub(lambda match: f"{match[1]}case", said.text)
+    clauses = [claim for claim in (said.claims if text == said.text else claims(text)) if claim.polarity in _CHOOSING]
+    topic = frozenset[str]().union(*(claim.topic for claim in clauses))
+    values: dict[str, set[str]] = {}
+    for claim in clauses:
+        for word in claim.topic:
+            kind, value = _VALUE_OF.get(word, ("", ""))
+            if kind and (kind not in _NEEDS or _NEEDS[kind] in claim.topic):
+                values.setdefault(kind, set()).add(value)
+    for kind, required in values.items():
+        if len(required) == 1:
+            value = required.pop()
+            rest = topic - {stem(value)} - _WITH[kind] - (_NEUTRAL if kind not in _NAMES_THINGS else _VERBS)
+            thing = frozenset(one for one in rest if not one.isdigit() and one not in _COUNTS)
+            yield Choice(kind, value, thing, all(claim.polarity == PERMIT for claim in clauses))
+
+
+_CHOOSING: Final = frozenset({REQUIRE, PERMIT})
+_NAMES_THINGS: Final = frozenset({"naming"})
+"""Choices of which each is made for one kind of thing, whatever it is called."""
+_VERBS: Final = frozenset(
+    map(stem, "write written writing use used using keep be prefer always must should all every".split())
+)
+_COUNTS: Final = frozenset("two three four eight".split())
+
+
+def _language(own: str, rule: GuidanceRule) -> Choice | None:
+    names = {_LANGUAGE_OF[match[1].lower()] for match in _IN_LANGUAGE.finditer(own)}
+    mentioned = {_LANGUAGE_OF[word] for word in split(own) if word in _LANGUAGE_OF}
+    if len(names) != 1 or mentioned != names:
+        return None
+    labels = rule.text[: rule.own_start]
+    words = [word for word in split(_IN_LANGUAGE.sub(" ", f"{labels} {own}")) if word not in _LANGUAGE_OF]
+    permits = any(claim.polarity == PERMIT for claim in statement(rule).claims) or "können" in own.lower()
+    thing = frozenset(word for word in topic_of(words) if not word.startswith(_ABOUT_LANGUAGE))
+    return Choice("language", names.pop(), thing - _NEUTRAL, permits)
+
+
+def _without_language(place: frozenset[str]) -> frozenset[str]:
+    """Return a place without the words of headings that only say that it is about languages."""
+    return frozenset(word for word in place if not word.startswith(_ABOUT_LANGUAGE))
+
+
+def _limit(own: str, said: Statement) -> Choice | None:
+    found = list(_LIMIT.finditer(own))
+    if len(found) != 1 or len(re.findall(r"\d+", own)) != 1:
+        return None
+    match = found[0]
+    unit = _UNITS.get(match[2].lower(), match[2].lower())
+    if unit == "spaces":
+        kind, rest = "spaces", topic_of(split(_LIMIT.sub(" ", own))) - _WITH["indentation"]
+    else:
+        low = _AT_LEAST.search(own) is not None and _NO_MORE.search(own) is None
+        kind, rest = f"{unit} at {'least' if low else 'most'}", topic_of(split(_LIMIT.sub(" ", own)))
+    thing = rest - _LIMIT_WORDS - _NEUTRAL - {stem(unit)}
+    if not thing and unit == "char":
+        thing = frozenset({"line"})
+    if not thing and kind != "spaces":
+        thing = said.place
+    return Choice(kind, match[1].replace(",", ""), thing, permits=False)

@@ -1,0 +1,119 @@
+"""Which headings and labels decide what the words below them mean: bans, mistakes, conditions, leave to be asked for.
+
+Data in the most used languages. "Don't" forbids what is below it; "Common mistakes" lists what went wrong, whatever the
+items say; "Before you commit" and "Ask first" say when something holds. An item without such a label means something
+else, so none of them is ever left out because another label is nearer or the item is long.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MAX_DECIDING_CHARS: Final = 90
+"""A longer heading is a sentence, and says by itself what it demands."""
+
+_OBJECT: Final = (
+    r"(?: (?:to )?(?:do|be|use|commit|edit|modify|touch|change|add|create|write|run|say|suggest|ship|merge)"
+    r"(?: (?:this|these|that|it|(?:any of )?(?:these|the following|such)(?: \w+)?))?)?"
+)
+_BANS: Final = (
+    r"(?:things? |what |files? )?(?:you |we |agents? |to )?(?:must |should |shall |may |can |to )?(?:never|not)"
+    + _OBJECT,
+    rf"do not{_OBJECT}|don['’]?ts?{_OBJECT}|must not{_OBJECT}|what not to do|what (?:you )?(?:should|must) never do",
+    r"avoid(?:ed)?(?: (?:this|these|the following))?|what to avoid|things to avoid|no[- ]gos?|hard nos?",
+    r"anti-?patterns?(?: to avoid)?|反模式|アンチパターン|안티 ?패턴",
+    r"(?:forbidden|prohibited|disallowed|banned|not allowed|off[- ]limits)(?: [\w-]+)?|prohibitions|red lines?|dont",
+    r"(?:nicht|niemals|nie)(?: (?:tun|machen|erlaubt|gestattet|zulässig|verwenden|anfassen))?|verbote?n?e?s?|untersagt",
+    r"vermeiden|zu vermeiden|was (?:man )?(?:nicht|nie|zu vermeiden)\b.{0,30}",
+    r"tabus?",
+    r"prohibid[oa]s?|prohibiciones|no (?:hacer|permitido|se permite|se debe)|nunca(?: (?:hacer|hagas|faça|fazer))?",
+    r"(?:a )?evitar|(?:qué|lo que) (?:no|nunca)\b.{0,30}",
+    r"interdi(?:t(?:e?s|e)?|ctions?)|(?:à )?(?:ne pas|ne jamais|éviter)(?: (?:faire|utiliser))?|jamais",
+    r"ce qu['’]il ne faut pas.{0,30}",
+    r"proibid[oa]s?|proibições|não (?:fazer|faça|permitido|usar|use)|evite|o que (?:não|evitar)\b.{0,30}",
+    r"vietat[oi]|divieti|(?:da )?evitare|non (?:fare|usare)|mai|cosa (?:non|evitare)\b.{0,30}",
+    r"verboden|niet (?:doen|toegestaan)|nooit(?: doen)?|(?:te )?vermijden|wat (?:je )?(?:niet|nooit)\b.{0,30}",
+    r"zabronione|zakaz(?:y|ane)?|nie (?:rób|robić|wolno)|nigdy|unikaj|czego (?:nie|unikać)\b.{0,30}",
+    r"запрещен[оы]|запрещённ?о|запреты?|нельзя|никогда|не (?:делать|делай(?:те)?)",
+    r"избега(?:ть|йте)|чего (?:не|избегать).{0,30}",
+    r"jangan(?: lakukan)?|dilarang|larangan|ممنوع(?:ات)?|محظور(?:ات)?|لا تفعل|निषिद्ध|मत करें|নিষিদ্ধ",
+    r"yasak(?:lar)?|yapma(?:yın)?|asla|yapılmaması gerekenler|kaçın(?:ın|ılması gerekenler)?",
+    r"(?:严格)?禁止(?:事项|事項|操作|行为|行為)?|不要(?:做|使用)?|切勿|不允许|不得|不可以?|避免|严禁|请勿",
+    r"(?:やって|して)はいけないこと|避けるべきこと|しないこと|ng|禁じ手",
+    r"금지(?: ?사항)?|하지 (?:말 것|마세요|말아야 할 것|않기)|피해야 할 (?:것|패턴)",
+)
+_NUMBERING: Final = r"[\W_]*(?:\d+(?:\.\d+)*[.):]?[\W_]+)?"
+_BAN: Final = re.compile(rf"{_NUMBERING}(?:{'|'.join(_BANS)})\W*", re.IGNORECASE)
+_ENDS_BANNING: Final = re.compile(
+    r"\b(?:must|should|shall|do|does|may|can|will)[\s*_]+not[\W_]*$|\b(?:never|don['’]?ts?|cannot|avoid|"
+    r"forbidden|prohibited|disallowed|not allowed|off[- ]limits|"
+    r"nunca|niemals|nicht|verboten|jamais|interdits?|prohibid[oa]s?|proibid[oa]s?|vietat[oi]|nooit|verboden|nigdy|"
+    r"запрещено|нельзя|никогда|asla|yasak)\W*$|(?:禁止|不要|不得|不可|切勿|严禁|してはいけない|금지)\W*$",
+    re.IGNORECASE,
+)
+_MISTAKES: Final = re.compile(
+    r"anti-?\s?patterns?|\b(?:bad|poor|wrong|worst) (?:practices?|patterns?|examples?|habits?|ways?)\b|"
+    r"\b(?:mistakes?|pitfalls?|deprecated|obsolete|out of scope|red flags?|smells?)\b|^\W*(?:bad|wrong)\W*$|"
+    r"\b(?:häufige fehler|errores comunes|erreurs (?:courantes|fréquentes)|"
+    r"erros comuns|errori comuni|veelgemaakte fouten)\b|"
+    r"反模式|常见错误|常見錯誤|不良|よくある(?:間違い|ミス)|アンチパターン|안티 ?패턴|흔한 실수",
+    re.IGNORECASE,
+)
+_LEAVE: Final = re.compile(
+    r"\b(?:ask(?:ing)? (?:first|before|for)|always ask|require[sd]? (?:\w+ )?(?:approval|permission|confirmation|"
+    r"review)|needs? (?:\w+ )?(?:approval|permission|confirmation)|approvals?|permission|escalat\w+|exceptions?|except|"
+    r"unless|only (?:if|when|after|with|for)|optional(?:ly)?|"
+    r"erst fragen|nachfragen|rückfrag\w*|genehmig\w*|zustimmung|ausnahmen?|preguntar|permiso|aprobación|excepci\w+|"
+    r"demander|autorisation|approbation|perguntar|permissão|aprovação|chiedere|approvazione|vragen|toestemming|"
+    r"zapytaj|zgod\w*|спрос\w*|разрешени\w*|согласова\w*|исключени\w*|onay\w*|izin)\b|"
+    r"确认|詢問|询问|批准|许可|例外|許可|確認|承認|승인|허가|확인|예외|문의",
+    re.IGNORECASE,
+)
+_WHEN: Final = re.compile(
+    r"\b(?:when(?:ever)?|if|before|after|until|while|during|in case)\b|"
+    r"^[\W_]*for (?!(?:the|more|reference|ai|agents?|(?:coding |ai )?assistants?|developers?|contributors?|humans?|"
+    r"maintainers?|claude|codex|copilot|gemini|llms?|everyone|you|all)\b)\w+|"
+    r"^[\W_]*(?:on|upon) (?:every|each|any)\b",
+    re.IGNORECASE,
+)
+_SAYS_WHAT_TO_DO: Final = re.compile(
+    r"[\W_]*(?:(?:no|not(?! \w+ing\b)|never|do not|don['’]?ts?|avoid|ask first|ask before|always ask|nie|niemals|nicht|"
+    r"keine?n?|nunca|jamais|ne|não|nooit|geen|niet|nigdy|никогда|не|нельзя|asla)\b|"
+    r"(?:do|instead|exceptions?|good|ok|okay|allowed|correct|preferred|yes)[*_]{0,2}[:：,—])"
+    r"|\W*(?:✅|✔|✓|👍|不要|不得|不能|不可|禁止|切勿|请勿)",
+    re.IGNORECASE,
+)
+_ENDS_FORBIDDING: Final = re.compile(r"(?:しない(?:こと)?|してはいけない|하지 ?(?:마세요|말 것|않기))[\W_]*$")
+
+
+def is_negative_heading(text: str) -> bool:
+    """Whether a heading says that what is below it is not to be done ("Don't", "What to avoid", "Never")."""
+    return len(text) <= MAX_DECIDING_CHARS and _BAN.fullmatch(text) is not None
+
+
+def ends_negative(label: str) -> bool:
+    """Whether a label ends with what turns all below it into what is not to be done ("Agents must not")."""
+    return is_negative_heading(label) or _ENDS_BANNING.search(label) is not None
+
+
+def lists_mistakes(label: str) -> bool:
+    """Whether what is below a label went wrong, whatever it says ("Anti-patterns", "Common mistakes")."""
+    return len(label) <= MAX_DECIDING_CHARS and _MISTAKES.search(label) is not None
+
+
+def decides(label: str) -> bool:
+    """Whether words below a label mean something else without it: a ban, a mistake, a condition, leave to be asked."""
+    if len(label) > MAX_DECIDING_CHARS:
+        return False
+    return (
+        ends_negative(label)
+        or lists_mistakes(label)
+        or _WHEN.search(label) is not None
+        or _LEAVE.search(label) is not None
+    )
+
+
+def says_what_to_do(words: str) -> bool:
+    """Whether an item says by itself what is to be done, so that a ban above it would turn it round ("Never ...")."""
+    return _SAYS_WHAT_TO_DO.match(words) is not None or _ENDS_FORBIDDING.search(words) is not None

@@ -1,0 +1,60 @@
+"""What ``tipstaff install`` registered for a repository, kept in the state folder so that a loss is noticed.
+
+``hook/registrations.hpp`` reads the same files when a session starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from tipstaff.hosts.host import PROGRAM
+from tipstaff.store.replacing import replaced_file
+from tipstaff.store.state import fnv64, make_private
+
+
+def kept_registrations(root: Path, state: Path) -> dict[str, str]:
+    """Return settings file to host of what was registered for a repository."""
+    found: dict[str, str] = {}
+    with contextlib.suppress(OSError, ValueError):
+        for line in _record(root, state).read_text("utf-8").splitlines():
+            host, _, path = line.partition(" ")
+            found[path] = host
+    return found
+
+
+def keep_registration(root: Path, state: Path, host: str, path: str, *, registered: bool) -> None:
+    """Note that a host was registered in a file for a repository, or that it is no longer.
+
+    Raises
+    ------
+    StoreWriteError
+        It cannot be written.
+    """
+    kept = kept_registrations(root, state)
+    wanted = {**kept, path: host} if registered else {one: name for one, name in kept.items() if one != path}
+    if wanted == kept or "\n" in path:
+        return
+    record = _record(root, state)
+    make_private(record.parent)
+    with replaced_file(record) as file:
+        file.write("".join(f"{name} {one}\n" for one, name in wanted.items()).encode())
+
+
+def lost_registrations(host: str, root: Path, state: Path) -> list[str]:
+    """Return what is wrong with the registrations of a host that were made and are no more."""
+    lost: list[str] = []
+    for path, name in kept_registrations(root, state).items():
+        try:
+            there = PROGRAM in Path(path).read_text("utf-8", errors="replace")
+        except OSError:
+            there = False
+        if name == host and not there:
+            lost.append(f"it was registered in {path} and is not any more: run `tipstaff install --host {host}` again, "
+                        "and commit the file if it is the project's")  # fmt: skip
+    return lost
+
+
+def _record(root: Path, state: Path) -> Path:
+    return state / "registrations" / f"{fnv64(os.fsencode(root)):016x}"
