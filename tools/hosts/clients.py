@@ -282,9 +282,9 @@ class Copilot(Client):
     name = "copilot"
     settings = ".github/hooks/tipstaff.json"
     shell_names = ("bash",)
-    modes: ClassVar[dict[str, list[str]]] = {name: ["--allow-all-tools", "--allow-all-paths", "--trust-folder"] for name in ("free", "all-tools")} | {
-        "untrusted": ["--allow-all-tools", "--allow-all-paths"]
-    }
+    modes: ClassVar[dict[str, list[str]]] = {
+        name: ["--allow-all-tools", "--allow-all-paths", "--trust-folder"] for name in ("free", "all-tools")
+    } | {"untrusted": ["--allow-all-tools", "--allow-all-paths"]}
 
     def environment(self, url: str) -> dict[str, str]:
         return {
@@ -338,7 +338,9 @@ class QwenCode(Client):
     settings = ".qwen/settings.json"
     foreign = '{\n  "ui": {"hideTips": true},\n  "hooks": { "PreToolUse": [ { "matcher": "Nothing", "hooks": [ { "type": "command", "command": "true" } ] } ] }\n}\n'
     shell_names = ("run_shell_command",)
-    modes: ClassVar[dict[str, list[str]]] = {name: ["--approval-mode", "yolo"] for name in ("free", "all-tools", "untrusted")}
+    modes: ClassVar[dict[str, list[str]]] = {
+        name: ["--approval-mode", "yolo"] for name in ("free", "all-tools", "untrusted")
+    }
 
     def program(self) -> list[str]:
         return [str(self.node), str(self.modules / "@qwen-code/qwen-code/cli.js")]

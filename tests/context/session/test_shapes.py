@@ -134,7 +134,13 @@ def test_ids_of_calls_that_come_again(tmp_path: Path) -> None:
         [*messages, {"role": "assistant", "content": [call("call_0")]}, said([result("call_0", "three")])],
     )
     results = [block for message in body["messages"][2::2] for block in message["content"]]
-    assert [block["content"] for block in results if "content" in block] == ["one", "one more", "two", "two more", "three"]
+    assert [block["content"] for block in results if "content" in block] == [
+        "one",
+        "one more",
+        "two",
+        "two more",
+        "three",
+    ]
 
 
 def test_a_callers_own_marks_for_the_cache_are_not_added_to_the_sessions(tmp_path: Path) -> None:

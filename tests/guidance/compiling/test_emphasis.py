@@ -89,7 +89,9 @@ def test_bans_and_duties_in_many_languages(heading: str, ban: str, duty: str) ->
 
 def test_what_an_author_put_there_is_ranked_with_what_is_put_strongly() -> None:
     weak = "".join(f"- The control of part {n} checks the input of part {n} and of its parts\n" for n in range(60))
-    bundle = compile_guidance(f"# P\n\n## Security controls\n\n{weak}\n## Imports\n\n- **IMPORTANT**: NEVER import it\n")
+    bundle = compile_guidance(
+        f"# P\n\n## Security controls\n\n{weak}\n## Imports\n\n- **IMPORTANT**: NEVER import it\n"
+    )
     texts = [rule.text for rule in bundle.constitution.rules if rule.id not in bundle.constitution.overflow]
     assert any("NEVER import it" in text for text in texts)
     assert len(bundle.constitution.text) // 4 <= 510
