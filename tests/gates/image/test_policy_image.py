@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tipstaff.gates.image.layout import VERSION, hash_name, image_checksum
+from tipstaff.gates.image.layout import VERSION, hash_name, image_checksum, with_settings
 from tipstaff.gates.image.policy_image import DEFAULT_IMAGE, compile_image
 from tipstaff.gates.packs.reader import load_policy
 from tipstaff.kernels import _gates
@@ -40,6 +40,11 @@ def test_config_allowlist_and_secrets_travel_with_it() -> None:
     assert policy.config == (15, 100, 2000, 1, 3, 3)
     assert policy.allowlist == ("Read", "mcp__*")
     assert policy.secrets == b"table"
+
+
+def test_other_settings_are_what_compiling_gives() -> None:
+    numbers = (0b0101, 12, 34, 1, 3, 0)
+    assert with_settings(DEFAULT_IMAGE.read_bytes(), numbers) == compile_image(load_policy(), config=numbers)
 
 
 @pytest.mark.parametrize(

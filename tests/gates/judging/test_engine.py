@@ -95,7 +95,7 @@ def test_tool_calls_are_judged_by_their_fields(gates: EnforcementGates, tool: st
 
 def test_a_tool_call_may_name_its_own_directory(gates: EnforcementGates) -> None:
     params = {"command": "rm -rf dist", "workdir": "/home/dev/proj"}
-    assert decided(gates, "Bash", params) == "warn"
+    assert decided(gates, "Bash", params) == "allow"
     assert decided(gates, "Bash", {"command": "rm -rf dist"}) == "require-confirmation"
 
 

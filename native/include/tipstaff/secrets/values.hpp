@@ -253,6 +253,33 @@ inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte 
   return 6 * counts.changes >= size && entropy_holds(data, size < 24 ? 176947 : 203162, known);
 }
 
+// Whether a value is a name as programs write them: a constant (TR31_E0_EMV_KEY), a type or a member of a structure
+// (PrivateKeyTypes, ExclusiveStartShardId), of a list a name with underscores or a path.
+inline bool is_identifier(Bytes data, const Value& value, const Counts& counts) noexcept {
+  std::size_t lines = 0, slashes = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    lines += data[i] == '_';
+    slashes += data[i] == '/';
+  }
+  const bool names = is_letter(data[0]) && counts.other == lines;
+  if (names && counts.lower == 0 && lines >= (value.strict ? 1u : 2u) && 3 * counts.digit <= data.size) return true;
+  if (names && lines == 0 && counts.digit == 0 && counts.upper >= 2 && counts.lower >= 3 * counts.upper) return true;
+  if (names && lines == 0 && counts.upper >= 2 && is_lower(data[data.size - 2])) {
+    static constexpr const char* kEndings[] = {"Key", "Keys", "Type", "Types", "Token", "Tokens", "Secret", "Secrets"};
+    for (const char* const end : kEndings) {
+      std::size_t size = 0;
+      while (end[size] != 0) ++size;
+      if (data.size < size + 6) continue;
+      bool same = true;
+      for (std::size_t i = 0; i < size; ++i) same = same && data[data.size - size + i] == static_cast<Byte>(end[i]);
+      if (same) return true;
+    }
+  }
+  if (!value.strict) return false;
+  return (names && lines >= 2 && 5 * counts.digit <= data.size) ||
+         (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
+}
+
 // Whether a value reads as the name of something: Name.Builtin.Pseudo, one of a list of names.
 inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word) noexcept {
   bool names = true, joint = false;
@@ -297,6 +324,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   const Counts counts = counts_of(data);
   if (counts.lower + counts.upper == 0 || counts.distinct < 5) return false;
   if (is_name_like(data, counts.digit, value.strict, mode != judge_password)) return false;
+  if (is_identifier(data, value, counts)) return false;
   if (!(mode == judge_password ? is_password(data, value, counts) : is_token(data, value, counts, mode, known))) {
     return false;
   }

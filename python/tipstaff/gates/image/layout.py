@@ -152,6 +152,26 @@ class ImageSections:
         return bytes(body)
 
 
+def with_settings(image: bytes, numbers: Sequence[int]) -> bytes:
+    """Return an image with other settings and all else as it is: what compiling the same rules with them would give.
+
+    Parameters
+    ----------
+    image
+        A whole image, sealed.
+    numbers
+        The record of the section ``config``.
+    """
+    body = bytearray(image)
+    place, size = struct.unpack_from("<2I", body, 32 + 8 * SECTIONS.index("config"))
+    record = struct.pack(f"<{len(numbers)}I", *numbers)
+    if len(record) != size:
+        raise PackError(f"settings of {len(record)} bytes do not take the place of {size}")
+    body[place : place + size] = record
+    struct.pack_into("<Q", body, 16, _checksum(bytes(body[24:])))
+    return bytes(body)
+
+
 def image_checksum(data: bytes) -> int:
     """Return the checksum of an image's bytes after the checksum field; the twin of the native function."""
     total = 0x243F6A8885A308D3 ^ len(data)

@@ -120,14 +120,15 @@ def has_own_policy(repository: Path, state: Path) -> bool:
 def _image(
     packs: list[Path], config: GateConfig, secrets: bytes, review: WeakeningReview, *, only_wiring: bool
 ) -> bytes:
+    from tipstaff.gates.image.layout import with_settings
     from tipstaff.gates.image.policy_image import DEFAULT_IMAGE, compile_image
     from tipstaff.gates.packs.reader import WIRING, load_policy
     from tipstaff.gates.packs.samples import check_samples
 
-    if not packs and not secrets and config == GateConfig() and not only_wiring:
-        return DEFAULT_IMAGE.read_bytes()
-    policy = load_policy(extra=packs, review=review)
     numbers = config.numbers()[:6]
+    if not packs and not secrets and not config.allowed_tools and not only_wiring:
+        return with_settings(DEFAULT_IMAGE.read_bytes(), numbers)
+    policy = load_policy(extra=packs, review=review)
     image = compile_image(policy, config=numbers, allowlist=config.allowed_tools, secrets=secrets)
     if packs:
         check_samples(policy, image)

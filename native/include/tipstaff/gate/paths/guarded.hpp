@@ -63,11 +63,17 @@ inline bool asks_for_answer(std::string_view rest) noexcept {
 
 // Code that calls this package's own answering, or writes its policies.
 inline bool imports_answering(std::string_view code) noexcept {
-  if (!holds(code, "tipstaff") || !holds(code, "import")) return false;
+  if (!holds(code, "tipstaff") || !(holds(code, "import") || holds(code, "require"))) return false;
   for (const std::string_view name :
        {std::string_view("tipstaff.hosts"), std::string_view("tipstaff import hosts"), std::string_view("hosts.approvals"),
         std::string_view("import approvals"), std::string_view("read_key"), std::string_view("write_policy"),
-        std::string_view("compile_policy"), std::string_view("policy_file"), std::string_view("tipstaff.store.state")})
+        std::string_view("compile_policy"), std::string_view("policy_file"), std::string_view("tipstaff.store.state"),
+        std::string_view("repository_policy"), std::string_view("tipstaff.store.keys"), std::string_view("tipstaff.store.shipped"),
+        std::string_view("private_key"), std::string_view("accept_weakenings"), std::string_view("take_over("),
+        std::string_view("run_module"), std::string_view("policy_review"), std::string_view("tipstaff.cli.person"),
+        // A terminal of its own: what asks a person is asked for there.
+        std::string_view("import pty"), std::string_view("pty.spawn"), std::string_view("pexpect"), std::string_view("ptyprocess"),
+        std::string_view("openpty"), std::string_view("forkpty"), std::string_view("node-pty"), std::string_view("TIOCSTI")})
     if (holds(code, name)) return true;
   return holds(code, "tipstaff.cli") && (holds(code, "approve") || holds(code, "uninstall"));
 }

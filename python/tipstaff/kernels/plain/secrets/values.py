@@ -19,6 +19,7 @@ _DIGIT: Final = frozenset(b"0123456789")
 _LETTER: Final = _LOWER | _UPPER
 _HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 _NAME: Final = _LETTER | _DIGIT | {0x5F}
+_NAME_ENDINGS: Final = (b"Key", b"Keys", b"Type", b"Types", b"Token", b"Tokens", b"Secret", b"Secrets")
 _VOWEL: Final = frozenset(b"aeiouyAEIOUY")
 
 Words = Callable[[int], Sequence[bytes]]
@@ -219,6 +220,28 @@ def is_name(data: bytes) -> bool:
     return data[0] in _LETTER | {0x5F} and all(byte in _NAME or byte == 0x2E for byte in data)
 
 
+def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
+    """Return whether a value is a name as programs write them.
+
+    A constant (``TR31_E0_EMV_KEY``), a type or a member (``PrivateKeyTypes``, ``ExclusiveStartShardId``); in a list a
+    name with underscores or a path.
+    """
+    size, lines = len(data), data.count(b"_")
+    names = data[0] in _LETTER and counts.other == lines
+    if names and counts.lower == 0 and lines >= (1 if value.strict else 2) and 3 * counts.digit <= size:
+        return True
+    if names and lines == 0 and counts.digit == 0 and counts.upper >= 2 and counts.lower >= 3 * counts.upper:
+        return True
+    is_joined = names and lines == 0 and counts.upper >= 2 and data[-2] in _LOWER
+    if is_joined and any(data.endswith(end) and size >= len(end) + 6 for end in _NAME_ENDINGS):
+        return True
+    if not value.strict:
+        return False
+    if names and lines >= 2 and 5 * counts.digit <= size:
+        return True
+    return data[0] == 0x2F and counts.digit == 0 and counts.other == lines + data.count(b"/")
+
+
 def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
     """Return whether a value reads as the name of something: ``Name.Builtin.Pseudo``, one of a list of names.
 
@@ -284,6 +307,8 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     if counts.lower + counts.upper == 0 or counts.distinct < 5:
         return False
     if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
+        return False
+    if is_identifier(data, value, counts):
         return False
     if mode == PASSWORD:
         return _is_password(data, value, counts)

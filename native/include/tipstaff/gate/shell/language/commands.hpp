@@ -45,6 +45,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
     }
   }
   const Word name = argument(in, 0);
+  if (session_.names_environment && is_trial_environment()) in.via |= via::kTrial;
   Command command;
   command.program = program_name(name);
   command.name = name;

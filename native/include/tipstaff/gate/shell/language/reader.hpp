@@ -138,6 +138,8 @@ class ShellReader {
   bool declares(std::uint32_t mark) noexcept;
   void read_index(string_view text) noexcept;
   void read_code_variable(string_view name, const Value& value, Span span) noexcept;
+  bool is_trial_environment() noexcept;
+  bool is_trial_database(const Invocation& in) noexcept;
 
   // shell/language/compound.hpp
   void read_compound(NodeKind kind, void (ShellReader::*body)() noexcept) noexcept;

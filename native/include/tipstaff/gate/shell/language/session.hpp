@@ -248,6 +248,7 @@ class Session {
   string_view cwd, old_cwd;
   std::uint32_t made_files = 0;  // names given out for process substitutions
   std::uint32_t level = 0;       // how deep in groups, substitutions and nested code
+  bool names_environment = false;  // a variable like RAILS_ENV was set
   string_view separators;        // what IFS was set to; empty for blanks
   bool exhausted = false;        // some table was full: what it did not take is unknown
 

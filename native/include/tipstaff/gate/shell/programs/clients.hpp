@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/carriers.hpp"
+#include "tipstaff/gate/shell/programs/trials.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -195,6 +196,7 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
   else if (name == "cockroach") code = "-e --execute";
   else if (name == "snowsql" || name == "beeline" || name == "hive" || name == "spark-sql") code = "-q -e --query";
   else if (name == "cqlsh" || name == "trino" || name == "presto") code = "-e --execute";
+  if (is_trial_database(in)) in.via |= via::kTrial;
   if (name == "bq") {
     for (std::uint32_t i = 1; i < in.count; ++i) {
       if (text_of(in, i) != "query") continue;

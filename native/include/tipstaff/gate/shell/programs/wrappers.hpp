@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/outputs.hpp"
+#include "tipstaff/gate/shell/programs/trials.hpp"
 
 namespace tipstaff::gate::shell {
 
@@ -106,7 +107,7 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
 }
 
 inline void ShellReader::run_env(Invocation& in) noexcept {
-  std::uint32_t i = 1;
+  std::uint32_t i = 1, via = 0;
   while (i < in.count) {
     const Word& word = argument(in, i);
     const string_view text = word.text;
@@ -137,13 +138,19 @@ inline void ShellReader::run_env(Invocation& in) noexcept {
     } else if (starts_with(text, "--chdir=")) {
       in.cwd = resolve(in.cwd, text.substr(8));
       ++i;
-    } else if ((!text.empty() && text[0] == '-') || is_assignment(text)) {
+    } else if (is_assignment(text)) {
+      const std::size_t equals = text.find('=');
+      const Value value{text.substr(equals + 1), word.flags};
+      read_code_variable(text.substr(0, equals), value, word.span);
+      if (is_trial_variable(text.substr(0, equals), value)) via |= via::kTrial;
+      ++i;
+    } else if (!text.empty() && text[0] == '-') {
       ++i;
     } else {
       break;
     }
   }
-  run_inner(in, i, 0);
+  run_inner(in, i, via);
 }
 
 // su -c CODE, script -c CODE, flock FILE -c CODE; flock FILE COMMAND.
