@@ -29,7 +29,7 @@ def test_a_relative_directory_is_that_of_the_terminal(
     monkeypatch.chdir(tmp_path)
     decided = []
     for given in (".", "src", str(tmp_path / "src")):
-        main(["gate", "--json", "--cwd", given, "rm -rf node_modules"])
+        main(["gate", "--json", "--cwd", given, "rm -rf docs"])
         decided.append(json.loads(capsys.readouterr().out)["results"][0]["metadata"]["findings"][0]["path_classes"])
     assert decided[1] == decided[2]
     assert all("outside" not in classes for classes in decided)

@@ -31,7 +31,7 @@ def calls() -> pa.Table:
         {"command": "git status", "cwd": "/srv/a"},
         {"command": "git reset --hard", "cwd": "/srv/a"},
         {"command": "git status", "cwd": "/srv/b"},
-        {"tool": "Bash", "params": json.dumps({"command": "rm -rf build", "timeout": 5}), "cwd": "/srv/a"},
+        {"tool": "Bash", "params": json.dumps({"command": "rm -rf docs", "timeout": 5}), "cwd": "/srv/a"},
         {"tool": "Bash", "params": json.dumps({"command": "größer --datei 'ä'"}), "cwd": "/srv/a"},
         {"tool": "Write", "params": json.dumps({"file_path": "a.py", "content": "x\n" * 400}), "cwd": "/srv/a"},
         {"tool": "Read", "params": json.dumps({"file_path": "a.py"})},
@@ -71,7 +71,7 @@ def test_distinct_calls_are_counted() -> None:
     assert len(distinct.which) == 10
     assert distinct.counts.tolist() == [2, 1, 1, 1, 1, 1, 1, 1, 1]
     assert distinct.which.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]
-    assert distinct.texts[3].as_py() == "rm -rf build"
+    assert distinct.texts[3].as_py() == "rm -rf docs"
     assert distinct.is_command.tolist() == [True] * 5 + [False] * 3 + [True]
 
 
@@ -82,8 +82,8 @@ def test_a_changed_configuration(tmp_path: Path) -> None:
     assert report.total == 10
     assert report.changed == 2
     assert report.by_rule == {"filesystem.delete-recursive": 1, "git.reset-hard": 1}
-    assert report.transitions["require-confirmation -> allow"] == 1
-    assert [one.text for one in report.examples] == ["git reset --hard", "rm -rf build"]
+    assert report.transitions["require-confirmation -> allow"] == 2
+    assert [one.text for one in report.examples] == ["git reset --hard", "rm -rf docs"]
     assert report.changed_interval[0] < 0.2 < report.changed_interval[1]
     assert replay(path, before=None, after=None).changed == 0
 

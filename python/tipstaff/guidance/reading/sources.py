@@ -34,6 +34,7 @@ from tipstaff.guidance.reading.rule_files import (
     user_files,
 )
 from tipstaff.model import EVERYWHERE, Diagnostic, Severity
+from tipstaff.store.inside import leads_out
 
 IMPORTING: Final = frozenset({"claude", "gemini", "agents"})
 """Hosts in whose files ``@path`` imports a file; of `OPTIONAL` it is named where it is missing, and no error."""
@@ -210,6 +211,10 @@ class _Reader:
         if not stat.S_ISDIR(status.st_mode) or identity in self._linked:
             return False
         self._linked.add(identity)
+        if leads_out(Path(entry.path), self.root):
+            path = Path(entry.path).relative_to(self.root).as_posix()
+            self._say("TS110", path, "The folder is a link that leads out of the repository.")
+            return False
         return True
 
     def _say(self, code: str, path: str, message: str = "", line: int = 0, span: tuple[int, int] = (0, 0)) -> None:
