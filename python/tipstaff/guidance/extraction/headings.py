@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import msgspec
 
 from tipstaff.guidance.extraction.annotations import parse_annotations, split_id
 from tipstaff.guidance.extraction.candidate import Candidate, Section
 from tipstaff.guidance.extraction.grammar import count_words, has_modal, is_demanding_heading
+from tipstaff.guidance.extraction.kinds import has_strong_modal
 from tipstaff.guidance.extraction.labels import Label, label_of
 from tipstaff.guidance.extraction.outline import ExtractionState
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
 from tipstaff.guidance.reading.markdown import Block
+
+_UNFINISHED: Final = re.compile(
+    r"\b(?:without|with|if|unless|when|before|after|and|or|of|the|an?|these|this|those|that|following|below|except|"
+    r"until|than|about|anything|nothing but)\W*$",
+    re.IGNORECASE,
+)
+"""How a heading ends that is no rule without what is below it ("Never commit without")."""
+_ONLY: Final = re.compile(r"[\W_\d]*(?:only|no)\s", re.IGNORECASE)
 
 
 class HeadingReader(ExtractionState):
@@ -89,7 +101,7 @@ class HeadingReader(ExtractionState):
                     context = self.candidates[section.first_rule].context
                     if (block.start, block.end) not in context:
                         context.append((block.start, block.end))
-                elif count_words(section.text) > 2 and not text.rstrip().endswith(":"):
+                elif self._says_it_all(section.text):
                     self._add(text.lstrip("# "), block.start, block.end)
                 else:
                     self._say_alone(block.start, block.end, message="A heading announces rules and none follow.")
@@ -98,7 +110,15 @@ class HeadingReader(ExtractionState):
     @staticmethod
     def _is_rule(section: Section) -> bool:
         """Whether a heading above rules is one as well: a bare "Never" is not, its words go to the rules below."""
-        return not section.label.negative and is_demanding_heading(section.text)
+        title = section.text
+        return not section.label.negative and is_demanding_heading(title) and _UNFINISHED.search(title) is None
+
+    @staticmethod
+    def _says_it_all(title: str) -> bool:
+        """Whether a heading without rules below it is one; "Unit Tests Only" and "Never do this" announce code."""
+        if count_words(title) <= 2 or title.endswith(":") or _UNFINISHED.search(title) is not None:
+            return False
+        return is_demanding_heading(title) or has_strong_modal(title) or _ONLY.match(title) is not None
 
     def _extend(self, candidate: Candidate, text: str, block: Block) -> None:
         """Join a paragraph to the rule that a heading with an id opened."""
