@@ -69,6 +69,9 @@ _MARKED: Final = re.compile(r"\s*(?:[❌✅✔✓✗🚫⛔]\ufe0f?\s*)+")
 _EXAMPLES_LABEL: Final = re.compile(
     r"\b(?:examples?|beispiele?|ejemplos?|exemples?|samples?|triggers)\b|例", re.IGNORECASE
 )
+_EXAMPLES_HEADING: Final = re.compile(
+    r"\W*(?:\w+ )?(?:examples?|beispiele?|ejemplos?|exemples?|samples?)\W*|.{0,4}例", re.IGNORECASE
+)
 _DESCRIBING_LABEL: Final = re.compile(
     r"\b(?:structures?|overviews?|architecture|director(?:y|ies)|layouts?|folders?|key (?:files?|paths?|"
     r"components|features|concepts|points|modules)|"
@@ -158,6 +161,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     lead = near[-1].text if near else ""
     if any(label.negative for label in labels):
         return True
+    if headings and _EXAMPLES_HEADING.fullmatch(headings[-1].text) and _STRONG.search(words) is None:
+        return False
     if row:
         return _row_demands(words, lead, headings)
     if lead and _EXAMPLES_LABEL.search(lead):
