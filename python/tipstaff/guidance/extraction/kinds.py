@@ -226,6 +226,8 @@ def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
         for cell in words.split("; ")
         if _TASK_COLUMN.match(cell) is None
     ]
+    if _STRONG.search(words) is None and _CODE_COLUMN.match(words) is not None:
+        return False
     if _STRONG.search(words) is not None or any(_imperative(cell) and count_words(cell) > 1 for cell in cells):
         return True
     if lead and (has_modal(lead) or has_negation(lead) or _imperative(lead)) and not _narrates(lead):
@@ -238,6 +240,12 @@ _TASK_COLUMN: Final = re.compile(
     r"\W*(?:tasks?|goals?|actions?|scenarios?|situations?|use cases?|problems?|topics?|i want to|to)\W*: ",
     re.IGNORECASE,
 )
+_CODE_COLUMN: Final = re.compile(
+    r"\W*(?:commands?|scripts?|functions?|methods?|targets?|tasks?|options?|flags?|hooks?|packages?|modules?|files?|"
+    r"director(?:y|ies)|variables?|befehl|comando|commande|命令|コマンド)\W*: (?:`[^`]*`[\s,/]*)+;",
+    re.IGNORECASE,
+)
+"""What the row of a list of commands or files begins with, whatever its description begins with."""
 _DESCRIBES_COLUMN: Final = re.compile(r"(?:^|; )(?:what (?:it|they)|meaning|description|symptom)", re.IGNORECASE)
 _DEMANDING_TABLE: Final = re.compile(
     r"\b(?:rules?|conventions?|standards?|requirements?|naming|placement|polic(?:y|ies)|must|should|regeln|konventionen|"

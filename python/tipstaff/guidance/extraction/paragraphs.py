@@ -82,6 +82,9 @@ class ParagraphReader(HeadingReader):
         previous: tuple[int, int, str] | None = None
         rule: tuple[int, int, str] | None = None
         labels = self._labels(-1, item=False)
+        if self._sections and self._sections[-1].listed:
+            # "Do not", "Ask first" and their like are said of the list; "Use x instead." after it is said for itself.
+            labels = [label for label in labels if not (label.topic and label.verdict)]
         at, here = 0, start  # the same place in code points and in bytes
         for place, (low, high) in enumerate(ranges):
             words = text[low:high]
