@@ -18,6 +18,7 @@ from tipstaff.guidance.extraction.patterns import (
     LIST_MARKER,
     MAX_GAP_BYTES,
     QUOTE_MARK,
+    closed_emphasis,
     shortened,
 )
 from tipstaff.guidance.reading.markdown import Block, ParsedText
@@ -132,12 +133,16 @@ class ExtractionState:
         text = self.source.slice(block.start, block.end)
         if self._hidden:
             text = self._without_hidden(text, block)
-        if block.quoted and "\n" in text:
+        if "\n" in text and (block.quoted or (">" in text and self._begins_quoted(block))):
             head, _, tail = text.partition("\n")
             text = head + "\n" + QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
         if "@" in text and "\n" in text:  # an import on a line of its own belongs to no sentence
             text = IMPORT_LINE.sub(lambda match: " " * len(match[0]), text)
         return text
+
+    def _begins_quoted(self, block: Block) -> bool:
+        """Whether an item's own words are a quotation ("- > [!NOTE]"), whose marks are on each line."""
+        return ">" in self._slice(self.source.line_start(block.start), block.start)
 
     def _without_hidden(self, text: str, block: Block) -> str:
         """Blank the HTML comments and tags among a block's words; the text keeps its width in bytes."""
@@ -236,7 +241,7 @@ class ExtractionState:
             Whether it is a table's row.
         """
         annotations = parse_annotations(raw)
-        words = annotations.text
+        words = closed_emphasis(annotations.text)
         for code, message in annotations.problems:
             self._say(code, start, end, message, rule_id=rule_id)
         if not words or (rule_id is None and not words[0].isalnum() and not any(map(str.isalnum, words))):

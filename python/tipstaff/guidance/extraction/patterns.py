@@ -107,6 +107,15 @@ _CODE_SPAN: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _FULL_STOP: Final = re.compile(r"(?<!\.)(?<!\betc)(?<!\bal)[.。]$")
 
 
+def closed_emphasis(words: str) -> str:
+    """Return a sentence without the half of a pair of ``**`` that encloses several sentences."""
+    if "**" not in words or words.count("**") % 2 == 0:
+        return words
+    if words.startswith("**") and words[2:3] != "/":
+        return words[2:]
+    return words[:-2] if words.endswith("**") and words[-3:-2] != "/" else words
+
+
 def shortened(words: str) -> str:
     """Return a context's words without emphasis marks and its closing colon, cut at a word."""
     text = " ".join(words.split()).rstrip("*_ ").rstrip(":：").rstrip("*_ ")
