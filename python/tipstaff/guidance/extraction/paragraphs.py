@@ -23,6 +23,10 @@ from tipstaff.guidance.extraction.patterns import (
 from tipstaff.guidance.reading.markdown import Block
 
 
+def _opens(words: str) -> bool:
+    return words.rstrip("*_ ").endswith((":", "："))
+
+
 class ParagraphReader(HeadingReader):
     """Takes paragraphs apart."""
 
@@ -85,6 +89,7 @@ class ParagraphReader(HeadingReader):
         if self._sections and self._sections[-1].listed:
             # "Do not", "Ask first" and their like are said of the list; "Use x instead." after it is said for itself.
             labels = [label for label in labels if not (label.topic and label.verdict)]
+        forbidden = False
         at, here = 0, start  # the same place in code points and in bytes
         for place, (low, high) in enumerate(ranges):
             words = text[low:high]
@@ -109,7 +114,10 @@ class ParagraphReader(HeadingReader):
             if words.startswith("~~") and words.rstrip(".!").find("~~", 2) == len(words.rstrip(".!")) - 2:
                 if has_modal(words):
                     self._say("TS206", head, tail)
-            elif not has_modal(words) and not directs(words) and not is_exception(words):
+            elif not last and _opens(words) and (lead := self._context(words, head, tail).label).deciding:
+                labels = [*labels, lead]  # "Don't:" on a line above others
+                forbidden = lead.negative
+            elif not (has_modal(words) or directs(words) or is_exception(words) or forbidden):
                 continue
             elif colon:
                 if block.code != (0, 0):

@@ -103,6 +103,7 @@ def is_label(words: str) -> bool:
     return count_words(plain) <= 3 and not plain.endswith((".", "!"))
 
 
+_ENCLOSED: Final = re.compile(r"(\*{1,3}|_{1,3})(.+?)[:：]?\1[:：]?")
 _CODE_SPAN: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _FULL_STOP: Final = re.compile(r"(?<!\.)(?<!\betc)(?<!\bal)[.。]$")
 
@@ -118,7 +119,10 @@ def closed_emphasis(words: str) -> str:
 
 def shortened(words: str) -> str:
     """Return a context's words without emphasis marks and its closing colon, cut at a word."""
-    text = " ".join(words.split()).rstrip("*_ ").rstrip(":：").rstrip("*_ ")
+    text = " ".join(words.split())
+    if (enclosed := _ENCLOSED.fullmatch(text)) is not None and enclosed[1] not in enclosed[2]:
+        text = enclosed[2]
+    text = text.rstrip("*_ ").rstrip(":：").rstrip("*_ ")
     bare = _CODE_SPAN.sub(lambda match: " " * len(match[0]), text)
     if bare.count("**") % 2:
         at = bare.find("**")
