@@ -107,16 +107,20 @@ def ingest(
     directory: Path, url: str | None, key_file: Path | None, spool: Path | None, of_all: bool, as_json: bool
 ) -> int:
     """Take the hook's spool in, each line once."""
+    from tipstaff.runs.ledger.ingestion import SPOOL_NAME, check_spool
     from tipstaff.store.state import state_folder
 
-    with opened(directory, url, key_file) as ledger:
-        report = ledger.ingest(
-            spool or state_folder() / "spool.jsonl", repository=None if of_all or spool is not None else directory
-        )
+    if spool is not None:
+        check_spool(spool)
+    own = state_folder() / SPOOL_NAME
+    with opened(directory, url, key_file, create=True) as ledger:
+        report = ledger.ingest(spool or own, repository=None if of_all or spool is not None else directory)
     if as_json:
         write_json(report.to_dict())
-    else:
-        write(f"{counted(report.taken, 'line')} taken in, {report.repeated:,} repeated, {report.set_aside:,} set aside")
+        return exits.OK
+    write(f"{counted(report.taken, 'line')} taken in, {report.repeated:,} repeated, {report.set_aside:,} set aside")
+    if spool is None and not (report.taken or report.repeated or own.exists()):
+        write(f"no call is recorded in {own}; `tipstaff install` registers the hook that does")
     return exits.OK
 
 
@@ -135,7 +139,10 @@ def export(path: Path, directory: Path, url: str | None, key_file: Path | None) 
 @ledger_options
 def import_(path: Path, directory: Path, url: str | None, key_file: Path | None) -> int:
     """Append the runs of an exported file that the ledger does not have."""
-    with opened(directory, url, key_file) as ledger:
+    from tipstaff.runs.ledger.columns import check_export
+
+    check_export(path)
+    with opened(directory, url, key_file, create=True) as ledger:
         write(f"{counted(ledger.import_events(path), 'new run')} from {path}")
     return exits.OK
 
