@@ -66,7 +66,7 @@ def start(
 @click.option("--failed", type=click.IntRange(0), help="Tests that failed.")
 @click.option("--skipped", type=click.IntRange(0), help="Tests that were skipped.")
 @click.option("--violation", "violations", multiple=True, help="RULE, RULE:SEVERITY or RULE:SEVERITY:DESCRIPTION.")
-@click.option("--file", "files", multiple=True, help="A file that was touched; else those that changed since the start.")
+@click.option("--file", "files", multiple=True, help="A file that was touched; else those changed since the start.")
 @click.option("--rework", default=0, type=click.IntRange(0), help="Lines that had to be written again.")
 @click.option("--tokens", default=0, type=click.IntRange(0), help="Tokens that were used.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -115,7 +115,7 @@ def ingest(ledger: Ledger, spool: Path, repository: Path | None = None) -> Inges
     _rename(spool)
     taken = repeated = torn = 0
     belongs = _belongs_to(repository)
-    for path in _renamed(spool):
+    for path in spool_files(spool):
         found = _take(ledger, path, belongs)
         taken, repeated, torn = taken + found.taken, repeated + found.repeated, torn + found.set_aside
     return IngestReport(taken, repeated, torn)
@@ -132,7 +132,7 @@ def check_spool(spool: Path) -> None:
         It has lines, and the hook wrote none of them.
     """
     if not spool.exists():
-        if _renamed(spool):
+        if spool_files(spool):
             return
         raise SourceNotFoundError(f"{spool}: there is no such spool; the hook's own is {state_folder() / SPOOL_NAME}")
     wrong = ""
@@ -147,7 +147,7 @@ def check_spool(spool: Path) -> None:
         raise SourceError(f"{spool}: not a spool: {wrong}")
 
 
-def _renamed(spool: Path) -> list[Path]:
+def spool_files(spool: Path) -> list[Path]:
     """Return the files that a spool was renamed to, the oldest first."""
     name = re.compile(rf"{re.escape(spool.stem)}-[0-9]{{16,20}}-[0-9a-f]{{8}}{re.escape(spool.suffix)}")
     return sorted(path for path in spool.parent.glob("*") if name.fullmatch(path.name))
