@@ -124,7 +124,7 @@ def test_a_ledger_that_was_tampered_with(root: Path, capsys: pytest.CaptureFixtu
     code, text = ran(capsys, "ledger", "verify")
     assert code == exits.FINDINGS
     assert text.startswith(
-        "broken at entry 4: entry 4 does not have the content that was signed; 3 before it are right"
+        "broken at entry 4: entry 4 does not have the content that was signed; 3 before it are valid"
     )
 
 
