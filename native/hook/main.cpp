@@ -316,7 +316,7 @@ int judge_call(const void* stack_end) noexcept {
   const gate::Image& image = policy.usable() ? policy.image : built_in;
   const auto on_error = static_cast<Decision>(image.config.on_error);
   if (!call.read) {
-    return answer_unreadable(call.options, on_error, call.parsed ? "the event is of no host that it knows; name it with --host"
+    return answer_unreadable(call.options, on_error, call.parsed ? "the event is of no known host; name it with --host"
                                                        : "the event is not one JSON document");
   }
   const bool masks = (image.config.switches >> static_cast<unsigned>(gate::Gate::secrets) & 1) != 0;
@@ -417,10 +417,10 @@ int main(int count, char** arguments) {
       if (argument == "--event") {
         options.event = value;
       } else if ((options.host = host_named(value)) == Host::unknown) {
-        return usage("--host takes a host that it knows");
+        return usage("--host is not one of the known hosts");
       }
     } else {
-      return usage("an option that it does not know or that lacks its value");
+      return usage("an unknown option, or one without its value");
     }
   }
   if (environment("TIPSTAFF_UNATTENDED") == "1") options.unattended = true;

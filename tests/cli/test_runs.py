@@ -125,7 +125,7 @@ def test_a_ledger_that_was_tampered_with(root: Path, capsys: pytest.CaptureFixtu
     code, text = ran(capsys, "ledger", "verify")
     assert code == exits.FINDINGS
     assert text.startswith(
-        "broken at entry 4: entry 4 does not have the content that was signed; the 3 entries before agree"
+        "broken at entry 4: entry 4 does not have the content that was signed; the 3 entries before are valid"
     )
 
 

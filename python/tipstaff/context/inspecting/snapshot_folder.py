@@ -124,7 +124,7 @@ class SnapshotFolder:
             raise SourceNotFoundError(2, f"request {chosen} is not kept; kept are {kept}", str(self.path))
         file = self.folder_of(session_id) / f"{chosen:08d}.json"
         if leads_out(file, self.path):
-            raise SourceError(f"{file}: a link leads it out of the folder of snapshots; it is not read")
+            raise SourceError(f"{file}: a link out of the folder of snapshots; it is not read")
         try:
             return msgspec.json.decode(file.read_bytes(), type=ContextSnapshot)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

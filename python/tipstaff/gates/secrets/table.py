@@ -152,7 +152,7 @@ class _Compiler:
                 if not (isinstance(left, Repeat) and found.head.members <= left.members):
                     raise SecretPackError(f"rule {rule.id}: begins with a run that `left` does not hold")
                 if found.head.members & found.sets[0]:
-                    raise SecretPackError(f"rule {rule.id}: begins with a run that its next byte could go on")
+                    raise SecretPackError(f"rule {rule.id}: begins with a run that its next byte could continue")
             for start in itertools.product(*({byte | 0x20 for byte in one} for one in found.sets[:FEWEST])):
                 data = bytes(start)
                 sets = tuple(
