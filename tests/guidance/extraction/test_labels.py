@@ -29,6 +29,17 @@ def texts(text: str) -> list[str]:
         ("## 禁止\n- `eval` を使う\n", ["禁止: `eval` を使う"]),
         ("| Old (do not suggest) | New |\n|---|---|\n| `visible` | `open` |\n",
          ["Old (do not suggest): `visible`; New: `open`"]),
+        ("| Bad | Good |\n|---|---|\n| `import *` | `import a` |\n", ["Bad: `import *`; Good: `import a`"]),
+        ("## Ask First\n- A new dependency\n\n**Never:**\n- Delete a migration\n\n**Always:**\n- Run `make`\n",
+         ["Ask First: A new dependency", "Never: Delete a migration", "Always: Run `make`"]),
+        ("## Anti-patterns\n- Nested ternaries\n\n**Good:**\n- Early returns\n",
+         ["Anti-patterns: Nested ternaries", "Good: Early returns"]),
+        ("## Don't\n\n**When testing:**\n- sleep\n", ["Don't: When testing: sleep"]),
+        ("__Don't__\n\n* touch `vendor/`\n", ["Don't: touch `vendor/`"]),
+        ("- Keep comments out of bodies (`/** @type */ x`).\n  - Put them at the head\n",
+         ["Keep comments out of bodies (`/** @type */ x`).",
+          "Keep comments out of bodies (`/** @type */ x`): Put them at the head"]),
+        ("## Правила\n### Запрещено\n- Пушить в main\n", ["Запрещено: Пушить в main"]),
     ],
 )  # fmt: skip
 def test_what_an_item_is_read_with(text: str, expected: list[str]) -> None:

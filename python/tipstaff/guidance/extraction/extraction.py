@@ -12,6 +12,7 @@ from tipstaff.guidance.extraction.grammar import has_modal, has_negation
 from tipstaff.guidance.extraction.items import ItemReader
 from tipstaff.guidance.extraction.labels import names_column
 from tipstaff.guidance.extraction.patterns import NO_WORDS
+from tipstaff.guidance.extraction.polarity import decides
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic
 
@@ -99,7 +100,7 @@ class _Extractor(ItemReader):
             f"{name}: {cell}" if names_column(name) else cell for name, cell in zip(header, cells, strict=False) if cell
         ]
         rule_id, rest = split_id("; ".join(pairs))
-        decided = any(has_modal(name) or has_negation(name) for name in header)
+        decided = any(decides(name) or has_modal(name) or has_negation(name) for name in header)
         if not decided and not any(NO_WORDS.sub("", cell) for cell in cells):
             if has_modal(rest):
                 self._say("TS210", block.start, block.end)

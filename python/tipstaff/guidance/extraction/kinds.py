@@ -105,6 +105,11 @@ _WEAK_MODAL: Final = re.compile(
 )
 
 
+def has_strong_modal(words: str) -> bool:
+    """Whether words demand something by more than an "only" or a "required", which describe as often."""
+    return has_modal(_WEAK_MODAL.sub("", words))
+
+
 def is_exception(words: str) -> bool:
     """Whether a sentence takes something out of the rule before it."""
     return EXCEPTION.match(words) is not None
@@ -151,6 +156,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     marked = _MARKED.match(words) is not None
     words = _MARKED.sub("", words)
     lead = near[-1].text if near else ""
+    if any(label.negative for label in labels):
+        return True
     if row:
         return _row_demands(words, lead, headings)
     if lead and _EXAMPLES_LABEL.search(lead):

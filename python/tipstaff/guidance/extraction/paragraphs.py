@@ -71,6 +71,7 @@ class ParagraphReader(HeadingReader):
         if index >= 0 and is_bold_line(text):
             self._settle_bold()
             self._bold = self._context(text, start, start + len(text.encode("utf-8", "replace")))
+            self._bold.words = self._with_code(text, block) if block.code != (0, 0) else text
             self._bold_listed = False
             return
         if self._bold_listed or (self._bold is not None and RUN_IN.match(text) is not None):
@@ -159,7 +160,8 @@ class ParagraphReader(HeadingReader):
         if context is None or context.label.used:
             return
         if context.modal or directs(context.words):
-            if says_something(context.words):
+            open_end = context.words.rstrip("*_ \n").endswith((":", "："))
+            if not open_end and (says_something(context.words) or directs(context.words)):
                 label = context.label
                 self._add(context.words, label.start, label.end, labels=self._labels(-1, item=False))
             elif context.modal:

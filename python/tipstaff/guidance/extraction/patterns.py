@@ -95,12 +95,21 @@ def is_label(words: str) -> bool:
     return count_words(plain) <= 3 and not plain.endswith((".", "!"))
 
 
+_CODE_SPAN: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_FULL_STOP: Final = re.compile(r"(?<!\.)(?<!\betc)(?<!\bal)[.。]$")
+
+
 def shortened(words: str) -> str:
     """Return a context's words without emphasis marks and its closing colon, cut at a word."""
     text = " ".join(words.split()).rstrip("*_ ").rstrip(":：").rstrip("*_ ")
-    if text.count("**") % 2:
-        text = text.replace("**", "", 1)
-    text = text.removeprefix("**") if text.startswith("**") and "**" not in text[2:] else text
+    bare = _CODE_SPAN.sub(lambda match: " " * len(match[0]), text)
+    if bare.count("**") % 2:
+        at = bare.find("**")
+        text = text[:at] + text[at + 2 :]
+    elif bare.startswith("__") and bare.count("__") % 2:
+        text = text[2:]
+    if _FULL_STOP.search(text):
+        text = text[:-1]
     if len(text) > MAX_LABEL_CHARS:
         text = text[:MAX_LABEL_CHARS].rsplit(" ", 1)[0] + " …"
     return text
