@@ -265,6 +265,11 @@ class ContextSession:
         -------
         CallReport
             What the call took.
+
+        Raises
+        ------
+        MessageError
+            If this is not an answer: a stream that was not read, another API's answer.
         """
         found = plain(usage if usage is not None else field_of(response, "usage"))
         reported = cast("dict[str, Any] | None", found if isinstance(found, dict) else None)
