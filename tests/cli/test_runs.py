@@ -176,7 +176,7 @@ def test_a_path_that_is_no_spool_is_left_alone(root: Path, capsys: pytest.Captur
     assert not (root / ".tipstaff" / "ledger.db").exists()
     Path("spool.jsonl").write_bytes(b'{"v":1,"at":' + spool_line(1))  # torn by a crash, and still a spool
     code, text = ran(capsys, "ledger", "ingest", "--spool", "spool.jsonl")
-    assert (code, text) == (exits.OK, "1 line taken in, 0 repeated, 1 set aside\n")
+    assert (code, text) == (exits.OK, "1 line ingested, 0 repeated, 1 set aside\n")
     assert Path("spool-copy.jsonl").exists(), "another file of a similar name is not part of it"
     assert "no hook has written it" in ran(capsys, "ledger", "ingest")[1]
 
