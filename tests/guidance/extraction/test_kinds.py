@@ -18,6 +18,8 @@ from tipstaff.guidance.reading.markdown import parse
         ("- Example: `make lint`\n", False),
         ("## Yasaklar\n- main'e doğrudan push\n", True),
         ("## No-nos\n- `any`\n", True),
+        ("| Command | |\n|---|---|\n| `make a` | Build all of it |\n", False),
+        ("| Command | |\n|---|---|\n| `make a` | Use it before a release |\n", True),
         ("| Bad | Good |\n|---|---|\n| `import *` | `import a` |\n", False),
         ("This will:\n\n- Ask for the version\n", False),
         ("Before you push:\n\n1. `make test`\n", True),

@@ -35,6 +35,8 @@ def texts(text: str) -> list[str]:
         ("## Anti-patterns\n- Nested ternaries\n\n**Good:**\n- Early returns\n",
          ["Anti-patterns: Nested ternaries", "Good: Early returns"]),
         ("## Don't\n\n**When testing:**\n- sleep\n", ["Don't: When testing: sleep"]),
+        ("## Don't\n- push\n\nUse a pull request.\n", ["Don't: push", "Use a pull request."]),
+        ("## Don't\n\nPush to `main` on release days.\n", ["Don't: Push to `main` on release days."]),
         ("__Don't__\n\n* touch `vendor/`\n", ["Don't: touch `vendor/`"]),
         ("- Keep comments out of bodies (`/** @type */ x`).\n  - Put them at the head\n",
          ["Keep comments out of bodies (`/** @type */ x`).",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import Final
 
 import msgspec
@@ -14,6 +15,7 @@ from tipstaff.guidance.extraction.kinds import has_strong_modal
 from tipstaff.guidance.extraction.labels import Label, label_of
 from tipstaff.guidance.extraction.outline import ExtractionState
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
+from tipstaff.guidance.reading.elements import Element
 from tipstaff.guidance.reading.markdown import Block
 
 _UNFINISHED: Final = re.compile(
@@ -60,6 +62,40 @@ class HeadingReader(ExtractionState):
             else:
                 self._waiting_id = (rule_id, block.start, block.end)
 
+    def _open_element(self, element: Element) -> None:
+        """Open a section for an element of the file's own; no heading within it ends it."""
+        title = element.name
+        self._leave_sections(element)
+        constitution = (self._sections[-1].constitution if self._sections else self._outer) or is_constitution_heading(
+            title
+        )
+        self._closed = False
+        block = Block("heading", element.start, element.end)
+        label = label_of(title, element.start, element.end, topic=True)
+        label.telling = False
+        self._sections.append(Section(0, title, constitution, block, label, len(self.candidates)))
+
+    def _leave_sections(self, element: Element) -> None:
+        """Close the headings that an element is not part of: where elements come first, or one of its own ends them."""
+        if not self._heading_starts:
+            return
+        within = any(section.level == 0 for section in self._sections)
+        at = bisect_left(self._heading_starts, element.end)
+        inner = self._heading_blocks[at] if at < len(self._heading_blocks) else None
+        level = inner.level if inner is not None and inner.start < element.until else 7
+        if not within and self.parsed.elements[0].start < self._heading_starts[0]:
+            level = 1
+        while self._sections and self._sections[-1].level >= level and self._sections[-1].block is not self._title:
+            self._read_title(self._sections[-1])
+            self._sections.pop()
+
+    def _close_element(self, element: Element) -> None:
+        """Close an element's section and those within it."""
+        places = [n for n, section in enumerate(self._sections) if section.block.start == element.start]
+        while places and len(self._sections) > places[-1]:
+            self._read_title(self._sections[-1])
+            self._sections.pop()
+
     def _labels(self, parent: int, *, item: bool, explicit: bool = False, whole: bool = False) -> list[Label]:
         """Return the labels above an item of a parent."""
         above = self._above(parent, led=item)
@@ -103,7 +139,7 @@ class HeadingReader(ExtractionState):
     def _read_title(self, section: Section) -> None:
         """Make a rule of the heading of the innermost section if it is one, or what one around it forbids."""
         block = section.block
-        text = self._slice(block.start, block.end)
+        text = self._slice(block.start, block.end) if block.level else section.text
         has_rules = len(self.candidates) > section.first_rule
         if has_modal(text):
             if has_rules and not self._is_rule(section):

@@ -17,9 +17,9 @@ from tipstaff.guidance.extraction.polarity import (
     decides,
     ends_negative,
     is_negative_heading,
-    is_verdict,
     lists_mistakes,
     says_what_to_do,
+    verdict,
 )
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
 from tipstaff.guidance.wording.tokenize import words as split
@@ -74,7 +74,7 @@ class Label(msgspec.Struct, gc=False):
     telling
         Whether it is a heading that names a topic.
     verdict
-        Whether it says nothing but that what is below it is to be done, or not.
+        What it says of all below it: ``no``, ``ask``, ``yes`` or nothing.
     used
         Whether a rule took it up.
     """
@@ -86,7 +86,7 @@ class Label(msgspec.Struct, gc=False):
     negative: bool = False
     deciding: bool = False
     telling: bool = True
-    verdict: bool = False
+    verdict: str = ""
     used: bool = False
 
 
@@ -105,8 +105,9 @@ def label_of(text: str, start: int, end: int, *, topic: bool = False) -> Label:
     deciding = decides(text) or is_condition(text)
     negative = is_negative_heading(text) if topic else ends_negative(text)
     telling = not topic or names_topic(text)
-    verdict = is_verdict(text)
-    return Label(text, start, end, topic=topic, negative=negative, deciding=deciding, telling=telling, verdict=verdict)
+    return Label(
+        text, start, end, topic=topic, negative=negative, deciding=deciding, telling=telling, verdict=verdict(text)
+    )
 
 
 def names_column(header: str) -> bool:
@@ -148,9 +149,9 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
     named = False  # whether a heading nearer than the next one says what it is about
     near: set[str] | None = None  # stems of what is said below, once a topic asks for them
     below = words.casefold()
-    judged = False  # whether a nearer label says already whether it is to be done
+    judged = ""  # what a nearer label says of it
     for label in reversed(labels):
-        if judged and (label.verdict or lists_mistakes(label.text)):
+        if judged and label.verdict not in {"", judged}:
             continue
         judged = judged or label.verdict
         stays = label.negative or (label.deciding and lists_mistakes(label.text))

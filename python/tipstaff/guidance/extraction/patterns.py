@@ -85,6 +85,14 @@ def is_bold_line(text: str) -> bool:
     return bool(match["end"]) or not words.endswith((".", "!", "。", "！"))
 
 
+def is_title(words: str) -> bool:
+    """Whether all longer words of a text begin with a capital, as a title's do."""
+    return not any(word[0].islower() for word in _LONGER_WORD.findall(words))
+
+
+_LONGER_WORD: Final = re.compile(r"\b[^\W\d_]{5,}|`[a-z]")
+
+
 def is_label(words: str) -> bool:
     """Whether an item with children only names what they are about."""
     if has_modal(words):

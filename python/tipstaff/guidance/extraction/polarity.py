@@ -44,6 +44,7 @@ _BANS: Final = (
     r"(?:やって|して)はいけないこと|避けるべきこと|しないこと|ng|禁じ手",
     r"금지(?: ?사항)?|하지 (?:말 것|마세요|말아야 할 것|않기)|피해야 할 (?:것|패턴)",
 )
+_ASKS: Final = re.compile(r"[\W_]*(?:always )?ask\b", re.IGNORECASE)
 _NUMBERING: Final = r"[\W_]*(?:\d+(?:\.\d+)*[.):]?[\W_]+)?"
 _BAN: Final = re.compile(rf"{_NUMBERING}(?:{'|'.join(_BANS)})\W*", re.IGNORECASE)
 _QUALIFIED: Final = re.compile(r".*?(?:\s[–—-]+\s|[:：]\s|\s?[(（])(?=[^()（）:：]*[)）]?\W*$)")
@@ -107,12 +108,18 @@ def is_negative_heading(text: str) -> bool:
     return about is not None and _BAN.fullmatch(text, about.end()) is not None
 
 
-def is_verdict(text: str) -> bool:
-    """Whether a label says nothing but that what is below it is to be done, not to be done, or to be asked for.
+def verdict(text: str) -> str:
+    """Return what a label says of all below it: ``no``, ``ask``, ``yes``, or nothing that would end another label's.
 
-    Of two such labels the nearer one counts: "**Always**" below "Ask first" needs no leave.
+    Of two labels that say different things the nearer one counts: "**Always**" below "Ask first" needs no leave.
     """
-    return len(text) <= MAX_DECIDING_CHARS and (_PERMITS.fullmatch(text) or _BAN.fullmatch(text)) is not None
+    if len(text) > MAX_DECIDING_CHARS:
+        return ""
+    if _BAN.fullmatch(text) is not None or lists_mistakes(text):
+        return "no"
+    if _PERMITS.fullmatch(text) is None:
+        return ""
+    return "ask" if _ASKS.match(text) is not None else "yes"
 
 
 def ends_negative(label: str) -> bool:
