@@ -121,6 +121,6 @@ def test_the_message_to_the_server(project: Path) -> None:
             server.terminate()
     text = (ROOT / "docs" / "context.md").read_text(encoding="utf-8")
     table = text.partition("| member |")[2].partition("\n\n")[0]
-    members = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.M)))
+    members = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))
     assert {"sessionId", "budget", "requestTokens", "live", "detail"} <= set(members)
     assert [name for name in members if name not in answer and name not in {"ref", "sections"}] == []

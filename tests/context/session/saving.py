@@ -31,8 +31,9 @@ def main(root: str, name: str, calls: int, most_bytes: int = 0) -> int:
             problems |= set(session.problems)
             session.record({"content": [{"type": "text", "text": f"We decided {name} on {number}"}]})
             problems |= set(session.problems)
-            print(number, flush=True)
-    print(json.dumps(sorted(problems | set(session.problems))))
+            sys.stdout.write(f"{number}\n")
+            sys.stdout.flush()
+    sys.stdout.write(json.dumps(sorted(problems | set(session.problems))) + "\n")
     return session.course.compactions
 
 

@@ -35,7 +35,9 @@ def _messages(answer: dict[str, Any]) -> Iterator[Event]:
         empty = {"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}, "tool_use": {"input": {}}}[kind]
         yield "content_block_start", {"type": "content_block_start", "index": at, "content_block": {**block, **empty}}
         if kind == "tool_use":
-            deltas = [{"type": "input_json_delta", "partial_json": part} for part in _pieces(json.dumps(block["input"]))]
+            deltas = [
+                {"type": "input_json_delta", "partial_json": part} for part in _pieces(json.dumps(block["input"]))
+            ]
         else:
             deltas = [{"type": f"{kind}_delta", kind: part} for part in _pieces(block[kind])]
         if kind == "thinking":
@@ -89,9 +91,7 @@ def _responses(answer: dict[str, Any]) -> Iterator[Event]:
         if item["type"] == "function_call":
             for part in _pieces(item["arguments"]):
                 yield event("response.function_call_arguments.delta", **of, delta=part)
-            yield event(
-                "response.function_call_arguments.done", **of, name=item["name"], arguments=item["arguments"]
-            )
+            yield event("response.function_call_arguments.done", **of, name=item["name"], arguments=item["arguments"])
         elif item["type"] == "message":
             part = item["content"][0]
             of["content_index"] = 0

@@ -42,7 +42,6 @@ def files_are_whole(project: Path) -> None:
         assert [line for line in lines if line and not line.startswith(("## ", "- "))] == []
         assert [line for line in lines if line.startswith("- ") and not line.endswith(")")] == []
 
-
     found = session(project)
     found.request("go on")
     found.record({"content": "Done."})

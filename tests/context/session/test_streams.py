@@ -106,7 +106,9 @@ def test_what_is_not_an_answer_is_refused_and_the_answer_can_follow(api: str, tm
     found = session(tmp_path, api)
     first = found.request("go")
     for wrong in (iter([]), None, "text", [], {"error": {"message": "overloaded"}}):
-        with pytest.raises(MessageError, match=r"expected an? (Message|ChatCompletion|Response) .* give stream.get_final"):
+        with pytest.raises(
+            MessageError, match=r"expected an? (Message|ChatCompletion|Response) .* give stream.get_final"
+        ):
             found.record(wrong)
     assert found.course.calls == ()
     # The call failed, and is made once more as it was.
@@ -126,5 +128,7 @@ def test_what_is_not_an_answer_is_refused_and_the_answer_can_follow(api: str, tm
 def test_an_answer_of_nothing(api: str, tmp_path: Path) -> None:
     found = session(tmp_path, api)
     found.request("go")
-    found.record({"anthropic": {"content": []}, "openai-chat": {"choices": []}, "openai-responses": {"output": []}}[api])
+    found.record(
+        {"anthropic": {"content": []}, "openai-chat": {"choices": []}, "openai-responses": {"output": []}}[api]
+    )
     assert "go on, then" in json.dumps(found.request("go on, then"))

@@ -11,11 +11,11 @@ from tipstaff.context.conversation.messages import EXTENSION, Message, MessageEr
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.prompt.focus import RequestFocus
 from tipstaff.context.request import PlannedPrompt, RequestAssembler
+from tipstaff.context.session import course_file
 from tipstaff.context.session.apis.sdk import field_of, plain
 from tipstaff.context.session.apis.select import wire_of
 from tipstaff.context.session.apis.wire import Api, delivery_of
 from tipstaff.context.session.course import CallReport, SessionCourse
-from tipstaff.context.session import course_file
 from tipstaff.context.session.deliveries import delivered
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.overflow import overflow_of, shorten_results
