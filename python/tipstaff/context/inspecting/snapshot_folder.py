@@ -61,9 +61,9 @@ class SnapshotFolder:
                 file.write(msgspec.json.encode(numbered))
             old = [folder / f"{number:08d}.json" for number in numbers[: -(self._kept - 1)]]
             # Nobody else writes here now: other temporary files are of writers that died.
-            for file in (*old, *folder.glob(".*.json.*.tmp")):
+            for left in (*old, *folder.glob(".*.json.*.tmp")):
                 with contextlib.suppress(OSError):
-                    file.unlink()
+                    left.unlink()
         return numbered
 
     def made(self, session_id: str) -> Path:
