@@ -153,9 +153,9 @@ def emphasis(rule: GuidanceRule) -> Emphasis:
     if match := _GRAVE.search(own):
         note(0.5, f"what it is about: {match[0]}")
     if is_condition(own) or (labels and any(map(is_condition, labels.split(": ")))):
-        note(-0.5, "it holds in one case only")
+        note(-0.5, "it applies in one case only")
     if EVERYWHERE not in rule.repo_scopes and rule.repo_scopes != rule.file_scope:
-        note(-1.0, "it holds for some files only")
+        note(-1.0, "it applies to some files only")
     if len(rule.text) > 400:
         note(-0.5, "it is long")
     return Emphasis(sum(points for points, _ in found), tuple([reason for points, reason in found if points > 0]))
