@@ -35,7 +35,7 @@ def texts(text: str) -> list[str]:
         ("<b>Never:</b>\n- log keys\n", ["Never: log keys"]),
         ("Don't:\nUse global variables.\nUse singletons.\n", ["Don't: Use global variables.", "Don't: Use singletons."]),
         ("Don't:\nUse global variables.\nInstead use arguments.\n",
-         ["Don't: Use global variables.", "Instead use arguments."]),
+         ["Don't: Use global variables.", "Don't: Use global variables. Instead use arguments."]),
         ("- **Don't**\n  - use `var`\n- Avoid\n  - deep nesting\n", ["Don't: use `var`", "Avoid: deep nesting"]),
         ("| Action | Allowed |\n|---|---|\n| Delete files | ❌ |\n", ["Action: Delete files; Allowed: ❌"]),
         ("| Instead of | Use |\n|---|---|\n| `print` | `log` |\n", ["Instead of: `print`; Use: `log`"]),
