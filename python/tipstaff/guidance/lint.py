@@ -185,10 +185,7 @@ def lint_repository(
     found += _cut_off(repository.documents, repository.aliases)
     found += _constitution_cost(bundle)
     if files.holds_only(repository.files) and repository_of(repository.root) is None:
-        found = [
-            one.replace(severity=Severity.INFO) if one.code in _ELSEWHERE and one.rule_id is None else one
-            for one in found
-        ]
+        found = [one.replace(severity=Severity.INFO) if _may_be_elsewhere(one) else one for one in found]
     # A finding that two steps make is one finding.
     unique = dict.fromkeys(one for one in found if chosen(one.code))
     ordered = tuple(sorted(unique, key=lambda one: (one.source, one.line, one.code, one.message)))
@@ -205,8 +202,11 @@ def lint_repository(
     )
 
 
-_ELSEWHERE: Final = frozenset({"TS110", "TS601"})
-"""Findings about what a rule file names outside itself; a rule that names its scope itself means it."""
+def _may_be_elsewhere(found: Diagnostic) -> bool:
+    """Whether a file's scopes or an import from above were looked for; a rule that names its own scope means it."""
+    return found.rule_id is None and (
+        found.code == "TS601" or (found.code == "TS110" and found.message.startswith("@.."))
+    )
 
 
 def tokens(text: str) -> int:

@@ -194,6 +194,7 @@ def test_time_grows_with_the_text_and_not_faster(name: str) -> None:
         ("**Required packages:**\n\nSome words about them.\n", []),
         ("- > **NOTE**: Run these **only if** you\n  > change them.\n", ["**NOTE**: Run these **only if** you change them."]),
         ("**Never guess. Ask at once.**\n", ["Never guess.", "Ask at once."]),
+        ("**Lint**: You must lint `**/*.ts` files.\n", ["**Lint**: You must lint `**/*.ts` files."]),
         ("You must lint **/*.ts files.\n", ["You must lint **/*.ts files."]),
     ],
 )  # fmt: skip

@@ -110,7 +110,7 @@ _FULL_STOP: Final = re.compile(r"(?<!\.)(?<!\betc)(?<!\bal)[.。]$")
 
 def closed_emphasis(words: str) -> str:
     """Return a sentence without the half of a pair of ``**`` that encloses several sentences."""
-    if "**" not in words or words.count("**") % 2 == 0:
+    if "**" not in words or _CODE_SPAN.sub("", words).count("**") % 2 == 0:
         return words
     if words.startswith("**") and words[2:3] != "/":
         return words[2:]
