@@ -13,11 +13,13 @@ from tipstaff.guidance.extraction.grammar import has_modal, has_negation
 from tipstaff.guidance.extraction.kinds import demands
 from tipstaff.guidance.extraction.labels import Label, applied, label_of
 from tipstaff.guidance.extraction.patterns import (
+    CASE,
     HEADING_MARK,
     IMPORT_LINE,
     LIST_MARKER,
     MAX_GAP_BYTES,
     QUOTE_MARK,
+    STEP,
     closed_emphasis,
     shortened,
 )
@@ -199,13 +201,24 @@ class ExtractionState:
     def _headings(self) -> list[Label]:
         """Return the open headings, the outermost first; the document's title only if it decides what is below it."""
         found: list[Label] = []
-        for section in self._sections:
+        for place, section in enumerate(self._sections):
             label = section.label
             if section.block is not self._title or label.deciding:
                 found.append(label)
-            if section.lead is not None:
+            if section.lead is not None and self._leads(section, self._sections[place + 1 : place + 2]):
                 found.append(section.lead)
         return found
+
+    @staticmethod
+    def _leads(section: Section, inner: Sequence[Section]) -> bool:
+        """Whether the sentence above a section's sections introduces the open one: the first, a step, or any there is.
+
+        A case ("In production:") and a duty hold for all sections, other sentences for what follows them.
+        """
+        lead = section.lead
+        if lead is None or section.inner <= 1 or lead.deciding or has_modal(lead.text) or CASE.match(lead.text):
+            return lead is not None
+        return any(STEP.match(one.text) is not None for one in inner)
 
     # -- candidates -------------------------------------------------------------------------------------------------
 

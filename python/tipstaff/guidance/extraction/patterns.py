@@ -29,6 +29,16 @@ REFERENCE_ENTRY: Final = re.compile(
 NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
 LIST_MARKER: Final = re.compile(r"([ \t>]*)([-*+]|\d{1,9}[.)])[ \t]")
 """Indentation and marker of a list item."""
+STEP: Final = re.compile(
+    r"\W*(?:\d+\s*[.):–—-]|(?:step|phase|stage|part|schritt|teil|paso|étape|fase|etap|шаг|adım)\s*\d|第)", re.IGNORECASE
+)
+"""How a heading begins that is one of a sequence."""
+CASE: Final = re.compile(
+    r"\W*(?:in|on|at|for|with|without|under|inside|within|during|bei|im|für|en|dans|pour|para|con|sur|voor|dla|для|при)\b"
+    r"|在",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says where or for what something holds."""
 IMPORT_LINE: Final = re.compile(
     r"^[ \t]*@(?:~|\.{1,2})?/?[\w.-][\w./-]*\.(?:md|mdc|mdx|markdown|txt|rst)[ \t]*$", re.MULTILINE | re.ASCII
 )
