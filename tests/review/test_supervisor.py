@@ -143,7 +143,7 @@ def test_a_supervisor_ends_in_order_and_without_a_shell_nothing_is_missed(monkey
 def test_a_supervisor_that_was_killed_costs_nothing() -> None:
     supervisor = Supervisor("X")
     supervisor.watch()
-    process = supervisor._process  # type: ignore[attr-defined]
+    process = supervisor._process
     assert process is not None
     process.kill()
     process.wait()
