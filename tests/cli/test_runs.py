@@ -275,6 +275,7 @@ def test_optimize(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = as_json(capsys, "optimize")
     assert (code, report["ranking"][0]["rule_id"]) == (exits.OK, "R1")
     assert report["started"][0]["change"]["kind"] == "add"
+    assert report["started"][0]["id"].startswith(report["started"][0]["change"]["id"])
     code, text = ran(capsys, "optimize")
     assert "R1: broken 13 times" in text
     assert "continue" in text
