@@ -125,7 +125,7 @@ def test_a_ledger_that_was_tampered_with(root: Path, capsys: pytest.CaptureFixtu
     code, text = ran(capsys, "ledger", "verify")
     assert code == exits.FINDINGS
     assert text.startswith(
-        "broken at entry 4: entry 4 does not have the content that was signed; the 3 entries before agree"
+        "broken at entry 4: entry 4 does not have the content that was signed; the 3 entries before are valid"
     )
 
 
@@ -176,7 +176,7 @@ def test_a_path_that_is_no_spool_is_left_alone(root: Path, capsys: pytest.Captur
     assert not (root / ".tipstaff" / "ledger.db").exists()
     Path("spool.jsonl").write_bytes(b'{"v":1,"at":' + spool_line(1))  # torn by a crash, and still a spool
     code, text = ran(capsys, "ledger", "ingest", "--spool", "spool.jsonl")
-    assert (code, text) == (exits.OK, "1 line taken in, 0 repeated, 1 set aside\n")
+    assert (code, text) == (exits.OK, "1 line ingested, 0 repeated, 1 set aside\n")
     assert Path("spool-copy.jsonl").exists(), "another file of a similar name is not part of it"
     assert "no hook has written it" in ran(capsys, "ledger", "ingest")[1]
 

@@ -20,9 +20,11 @@ def ledger_options(function: _Function) -> _Function:
     """Add ``--dir``, ``--ledger`` and ``--key-file``."""
     for option in (
         click.option(
-            "--key-file", type=click.Path(path_type=Path), help="The key of the chain; else the state folder's."
+            "--key-file", type=click.Path(path_type=Path), help="The key of the chain; by default the state folder's."
         ),
-        click.option("--ledger", "url", envvar="TIPSTAFF_LEDGER", help="SQLAlchemy URL; else .tipstaff/ledger.db."),
+        click.option(
+            "--ledger", "url", envvar="TIPSTAFF_LEDGER", help="SQLAlchemy URL; by default .tipstaff/ledger.db."
+        ),
         click.option(
             "--dir",
             "directory",

@@ -288,7 +288,7 @@ class Plane:
         files
             Paths that were touched; manifests among them are compared with git.
         rework_lines
-            Lines that had to be written again.
+            Lines that had to be rewritten.
         relevant_rule_ids
             Rules that applied, where that is known.
         tools, verdicts

@@ -21,7 +21,7 @@ _RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 @click.group("run")
 def command() -> None:
-    """Begin and finish a run of an agent: what it was given, what came of it."""
+    """Begin and finish a run of an agent, with the rules that it was given and its outcome."""
 
 
 @command.command("start")
@@ -29,13 +29,13 @@ def command() -> None:
 @ledger_options
 @click.option("--session", "session_id", help="The host's session; its verdicts are added when the run is finished.")
 @click.option("--agent", "agent_id", help="The agent.")
-@click.option("--path", "scope", help="What is worked on: rules that do not hold there are left out.")
+@click.option("--path", "scope", help="The path that is worked on: rules that do not apply to it are left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def start(
     task: str, directory: Path, url: str | None, key_file: Path | None, session_id: str | None, agent_id: str | None,
     scope: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Begin a run: print its id, and the rules for its task as its trials have them."""
+    """Begin a run: print its id and the rules for its task, with changes that are on trial."""
     import msgspec
 
     from tipstaff.cli.run_changes import head_of
@@ -67,7 +67,7 @@ def start(
 @click.option("--skipped", type=click.IntRange(0), help="Tests that were skipped.")
 @click.option("--violation", "violations", multiple=True, help="RULE, RULE:SEVERITY or RULE:SEVERITY:DESCRIPTION.")
 @click.option("--file", "files", multiple=True, help="A file that was touched; else those changed since the start.")
-@click.option("--rework", default=0, type=click.IntRange(0), help="Lines that had to be written again.")
+@click.option("--rework", default=0, type=click.IntRange(0), help="Lines that had to be rewritten.")
 @click.option("--tokens", default=0, type=click.IntRange(0), help="Tokens that were used.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def finish(
@@ -77,7 +77,7 @@ def finish(
 ) -> int:  # fmt: skip
     """Finish a run: record it in the ledger, and print what the evaluators say.
 
-    Exits with 1 where one of them does not pass it.
+    Exits with 1 if an evaluator does not pass it.
     """
     import msgspec
 

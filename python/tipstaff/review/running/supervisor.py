@@ -77,7 +77,7 @@ class Supervisor:
     def watch(self) -> None:
         """Begin to watch; to be called before the first command is started."""
         with contextlib.suppress(OSError):
-            self._process = subprocess.Popen(  # noqa: S603 - a script of this file
+            self._process = subprocess.Popen(  # noqa: S603 - a fixed script
                 ["/bin/sh", "-c", _SCRIPT, "tipstaff-supervisor", f"{self.variable}={self.token}."],
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 cwd="/", env={"PATH": os.environ.get("PATH", os.defpath)}, start_new_session=True, bufsize=0,

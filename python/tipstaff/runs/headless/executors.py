@@ -81,7 +81,7 @@ class Executor:
         finished = run_command(words, folder, timeout_s=timeout_s, stdin=stdin, env=env)
         transcript = read_stream(self.stream, finished.output)
         if finished.timed_out:
-            transcript.errors.insert(0, f"no end within {timeout_s:g} s")
+            transcript.errors.insert(0, f"timed out after {timeout_s:g} s")
         elif finished.status == 127:
             transcript.errors.insert(0, f"{words[0]}: there is no such program: {finished.errors.strip()[-200:]}")
         elif finished.status != 0:

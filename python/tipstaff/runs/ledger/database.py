@@ -174,7 +174,7 @@ def _url(url: str) -> URL:
     if parsed.drivername in _POSTGRESQL_DRIVERS:
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
-        raise ConfigError(f"{parsed.drivername}: a ledger lies in SQLite or PostgreSQL")
+        raise ConfigError(f"{parsed.drivername}: a ledger is stored in SQLite or PostgreSQL")
     return parsed
 
 
