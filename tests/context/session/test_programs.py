@@ -90,6 +90,34 @@ def test_a_program_with_large_prompts_and_notes_of_its_own(tmp_path: Path) -> No
     assert not any("list of tasks" in one or "skill" in one for one in session.facts.constraints)
 
 
+@pytest.mark.parametrize("recorded", [True, False])
+def test_thinking_that_a_program_leaves_out_at_times_breaks_no_cache(recorded: bool, tmp_path: Path) -> None:
+    provider = Provider(WINDOW, OUTPUT)
+    session = ContextSession(tmp_path, model_window=WINDOW, max_output=OUTPUT, snapshots=None, git=None)
+    messages: list[Any] = []
+    for number in range(12):
+        messages.append({"role": "user", "content": f"Turn {number}: {'words of the user ' * 20}"})
+        for step in range(3):
+            thinking = {"type": "thinking", "thinking": f"thought {number}", "signature": f"s{number}{step}"}
+            use = {"type": "tool_use", "id": f"t{number}{step}", "name": "Read", "input": {}}
+            last = {"type": "text", "text": "Done."}
+            provider.next = [thinking, use if step < 2 else last]
+            given = messages
+            if step == 1 and number % 2:
+                bare = [[b for b in m["content"] if b["type"] != "thinking"] for m in messages if m["role"] != "user"]
+                given = [m if m["role"] == "user" else m | {"content": bare.pop(0)} for m in messages]
+            answer = provider.take("/v1/messages", session.request(given))
+            if recorded:
+                session.record(answer)
+            messages.append({"role": "assistant", "content": answer["content"]})
+            if step < 2:
+                result = {"type": "tool_result", "tool_use_id": use["id"], "content": "a line of it " * 20}
+                messages.append({"role": "user", "content": [result]})
+    assert provider.log.problems == []
+    assert provider.log.share > 0.9
+    assert {call.broken_by for call in session.course.calls} <= {""}
+
+
 def test_project_instructions_that_change_are_delivered_once(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("All times are UTC.\n", encoding="utf-8")
     session = ContextSession(tmp_path, base="Be careful.", git=None, snapshots=None, skills="One skill.")
