@@ -6,9 +6,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 
 include "isa.pxi"
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+include "buffers.pxi"
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
     cdef cppclass LiteralFinder:

@@ -102,7 +102,7 @@ def test_long_content_is_cut(capsys: Capture, tmp_path: Path) -> None:
     SnapshotFolder.of_project(tmp_path).record(take_snapshot(prompt, session_id="s"))
     text = run(capsys, tmp_path, "detail", "base")
     assert "x" * 12_000 + "...[truncated]" in text
-    assert "the window is not known" in run(capsys, tmp_path, "list")
+    assert "the window's size is unknown" in run(capsys, tmp_path, "list")
 
 
 def test_diff(capsys: Capture, project: Path) -> None:
@@ -114,7 +114,7 @@ def test_diff(capsys: Capture, project: Path) -> None:
     found = document(capsys, project, "diff", "--against", "1")
     assert (found["before"], found["after"], found["sections"], found["unchanged"]) == (1, 3, [], 8)
     assert main(["context", "diff", "--request", "1", "--dir", str(project)]) == exits.UNREADABLE
-    assert "first that is kept" in capsys.readouterr().err
+    assert "first one of its session that is kept" in capsys.readouterr().err
 
 
 def test_plot(capsys: Capture, project: Path) -> None:

@@ -16,7 +16,7 @@ def root_option(command: _Command) -> _Command:
     return click.option(
         "--root",
         type=click.Path(path_type=Path),
-        help="The repository's root, where it is not the folder around this one that has a .git.",
+        help="The repository's root; by default the nearest enclosing folder that has a .git.",
     )(command)
 
 

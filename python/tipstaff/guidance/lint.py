@@ -333,7 +333,7 @@ def _dead_scopes(dead: list[str], files: FileList, *, alive: int) -> _ScopeProbl
     many = len(dead) > 1
     message = f"The scope{'s' if many else ''} {named} {'match' if many else 'matches'} no file of the repository"
     hint = next(filter(None, map(files.suggest, dead[:4])), None)
-    fix = f"Perhaps {hint} is meant; else delete the rule together with the files that it was about." if hint else ""
+    fix = f"Perhaps {hint} is intended; else delete the rule together with the files that it was about." if hint else ""
     if alive:
         # The rule is loaded all the same, for the files that its other scopes cover.
         message += f"; {'another does' if alive == 1 else f'{alive} others do'}"

@@ -228,7 +228,7 @@ def open_project(
     reason = "there was no store yet"
     try:
         if path.exists() and not was_written_here(path):
-            raise StoreError(f"{path}: it was not written on this machine, so it is not believed")
+            raise StoreError(f"{path}: it was not written on this machine, so it is not trusted")
         former = open_store(path, embedding_identity=chosen.identity, dims=chosen.dimensions)
         fresh = _stale(former, root, salt, today)
         if fresh is None and not force:

@@ -174,14 +174,14 @@ def why_not_run(registered: Registered, program: Path) -> str:
     if not same:
         return f"it starts {named}, which is not this package's program ({program}); it was not run"
     if registered.line and _SHELL_SIGNS.search(registered.line):
-        return "its line holds more than the program and its options; it was not run"
+        return "its command line has more than the program and its options; it was not run"
     rest = list(registered.words[1:])
     while rest:
         word = rest.pop(0)
         if word in {"--host", "--event"} and rest:
             rest.pop(0)
         elif word != "--unattended":
-            return f"it hands the program {word!r}, which is no option of its; it was not run"
+            return f"it passes {word!r}, which is not an option of the program; it was not run"
     return ""
 
 

@@ -243,10 +243,28 @@ def home_folder(variable: str, home: Path, name: str) -> Path:
     return Path(said) if said else home / name
 
 
+def reply_of(run: HookRun, failure: str) -> dict[str, Any] | Effect:
+    """Return the reply of a hook that ended, or the effect without one: the call runs.
+
+    Parameters
+    ----------
+    run
+        How it ended.
+    failure
+        What an exit status other than 0 is to the host: ``"does not block"``.
+    """
+    if run.status != 0:
+        return Effect("runs", f"exit status {run.status} {failure}", failed=True)
+    if not run.stdout.strip():
+        return Effect("runs", "the hook printed nothing")
+    reply = run.document()
+    return Effect("runs", "the hook's output is not one JSON object", failed=True) if reply is None else reply
+
+
 def did_not_run(run: HookRun) -> str:
     """Return why there is no reply to read, empty where there is one."""
     if run.status is None:
         return "the host stopped waiting for the hook"
     if run.status == 127:
-        return "there is no such program"
+        return "no such program"
     return ""

@@ -228,7 +228,7 @@ def _checked(root: Node, path: Path) -> Node:
     for names in (of_hooks, [name for name, _, _ in hooks.members] if hooks is not None else []):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            message = f"{path}: {json.dumps(twice)} stands there twice, and a reader takes the later one alone; "
+            message = f"{path}: {json.dumps(twice)} occurs twice, and readers use the later one alone; "
             raise SourceError(f"{message}join them by hand; nothing was changed")
     return root
 
@@ -241,7 +241,7 @@ def _made(text: str, source: str, way: tuple[str, ...], key: str, empty: Any) ->
     if node is None:
         return with_member(text, owner, key, empty)
     if node.kind != ("array" if isinstance(empty, list) else "object"):
-        message = f"{source}: {'.'.join((*way, key))} is not what the host documents; nothing was changed"
+        message = f"{source}: {'.'.join((*way, key))} does not have the documented type; nothing was changed"
         raise SourceError(message)
     return text
 
@@ -307,7 +307,7 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except (IsADirectoryError, NotADirectoryError) as error:
-        message = f"{path}: it is no file; nothing was changed"
+        message = f"{path}: not a regular file; nothing was changed"
         raise SourceError(message) from error
     if len(data) > MAX_BYTES:
         message = f"{path}: a settings file has no more than {MAX_BYTES} bytes; nothing was changed"
@@ -323,14 +323,14 @@ def _text(data: bytes | None, path: Path) -> tuple[str, bytes]:
     try:
         text = data[len(mark) :].decode()
     except UnicodeDecodeError as error:
-        message = f"{path}: byte {error.start + len(mark)} is no UTF-8; nothing was changed"
+        message = f"{path}: byte {error.start + len(mark)} is not UTF-8; nothing was changed"
         raise SourceError(message) from None
     return text if text.strip() else "{}\n", mark
 
 
 def _check_unchanged(path: Path, expected: bytes | None) -> None:
     if _read(path) != expected:
-        message = f"{path}: it was changed by somebody else just now; nothing was changed, try again"
+        message = f"{path}: another process changed it just now; nothing was changed, try again"
         raise SourceError(message)
 
 

@@ -70,12 +70,12 @@ def parse(text: str, source: str) -> Node:
         message = f"{source}: it is nested too deeply; nothing was changed"
         raise JsonTextError(message) from None
     except json.JSONDecodeError as error:
-        hint = " (comments are no JSON: take them out, or register the hook by hand)" if _comments(text) else ""
-        message = f"{source}: line {error.lineno} column {error.colno}: no JSON: {error.msg}{hint}; nothing was changed"
-        raise JsonTextError(message) from None
+        hint = " (JSON has no comments: remove them, or register the hook by hand)" if _comments(text) else ""
+        where = f"{source}: line {error.lineno} column {error.colno}"
+        raise JsonTextError(f"{where}: not valid JSON: {error.msg}{hint}; nothing was changed") from None
     root, _ = _value(text, _skip(text, 0))
     if root.kind != "object":
-        message = f"{source}: it must hold one JSON object; nothing was changed"
+        message = f"{source}: it must contain one JSON object; nothing was changed"
         raise JsonTextError(message)
     return root
 

@@ -223,5 +223,5 @@ def plain_data(record: msgspec.Struct) -> dict[str, Any]:
 def _as_dict(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, Any]", value))
-    msg = f"a message holds {type(value).__name__}, which is no JSON"
+    msg = f"a message holds {type(value).__name__}, which is not JSON"
     raise MessageError(msg)

@@ -155,7 +155,7 @@ class SocketServer:
     def _listen(self) -> socket.socket:
         with contextlib.suppress(FileNotFoundError):
             if not stat.S_ISSOCK(self.path.lstat().st_mode):
-                msg = f"{self.path}: there is something that is no socket; choose another path"
+                msg = f"{self.path}: not a socket; choose another path"
                 raise ConfigError(msg)
             self.path.unlink()  # whoever made it is dead: the lock is ours
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

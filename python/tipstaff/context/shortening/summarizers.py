@@ -307,7 +307,7 @@ class CommandSummarizer:
                 check=False,
             )
         except FileNotFoundError:
-            msg = f"{name}: there is no such program; install it, or choose another summarizer"
+            msg = f"{name}: no such program; install it, or choose another summarizer"
             raise SummarizerError(msg) from None
         except subprocess.TimeoutExpired:
             msg = f"{name}: no answer within {self._timeout_s:g} s"

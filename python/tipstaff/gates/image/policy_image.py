@@ -113,7 +113,7 @@ class _Compiler:
             if "*" in rule.programs:
                 conditions = [*rule.base, *(item for group in (*rule.any_of, *rule.unless) for item in group)]
                 if any(condition.options for condition in conditions):
-                    raise PackError(f"rule {rule.id}: a rule for every program cannot speak of options")
+                    raise PackError(f"rule {rule.id}: a rule for every program cannot name options")
                 self._image.extend("shared", [(self._instance(rule, numbers[rule.id], options),)])
 
     def _spec(self, program: Program, rules: Sequence[PackRule], numbers: dict[str, int]) -> int:

@@ -153,7 +153,7 @@ def _settings(path: Path, repository: Path, review: WeakeningReview) -> tuple[Ga
     reasons = data.pop("because", "")
     if unknown := sorted(data.keys() - _SETTINGS):
         raise ConfigError(
-            f"{path}: {unknown[0]!r} is no setting; there are {', '.join(sorted(_SETTINGS))}, and because"
+            f"{path}: {unknown[0]!r} is not a setting; there are {', '.join(sorted(_SETTINGS))}, and because"
         )
     if isinstance(data.get("allowed_tools"), list):
         data["allowed_tools"] = tuple(data["allowed_tools"])

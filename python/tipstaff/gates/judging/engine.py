@@ -445,7 +445,7 @@ class EnforcementGates:
         lines = told_lines(diff_lines)
         if lines is not None and lines <= threshold:
             return []
-        told = "How many lines it changes is not known" if lines is None else f"It changes {lines:g} lines"
+        told = "The number of changed lines is unknown" if lines is None else f"It changes {lines:g} lines"
         metadata = {"path": path, "diff_lines": lines, "threshold": threshold}
         return [self._size(f"{told}; the threshold is {threshold:g}.", metadata)]
 

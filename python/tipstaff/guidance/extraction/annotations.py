@@ -218,7 +218,7 @@ def parse_annotations(raw: str) -> Annotations:
             verify = verify.rstrip(".")
             follower = index + 1 < len(kept) and _beside_another(raw, match, kept[index + 1])
             if verifiers and not (beside or follower):
-                problems.append(("TS303", f"A second verifier, {verify!r}, stands among the rule's words."))
+                problems.append(("TS303", f"A second verifier, {verify!r}, is among the rule's words."))
                 continue
             verifiers.append(verify)
             cuts.append((match.start(), match.start("verify") + len(verify)))
@@ -229,7 +229,7 @@ def parse_annotations(raw: str) -> Annotations:
             clamped = min(max(number, 0), MAX_PRIORITY)
             if clamped != number:
                 shown = digits if len(digits) <= _MAX_DIGITS_SHOWN else f"{digits[:_MAX_DIGITS_SHOWN]}..."
-                problems.append(("TS301", f"Priority {shown} is beyond the range; {clamped} is used."))
+                problems.append(("TS301", f"Priority {shown} is outside the range; {clamped} is used."))
             if result.priority is None:
                 result.priority = clamped
         elif match["date"] is not None:

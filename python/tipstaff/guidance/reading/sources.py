@@ -190,7 +190,7 @@ class _Reader:
                 if entry.is_dir(follow_symlinks=False) or self._is_linked_rules(entry, is_inner(folder, name)):
                     if name not in HOST_FOLDERS and classify(folder, name) is not None:
                         here = f"{folder}/{name}" if folder else name
-                        self._say("TS111", here, "A folder bears the name of a rule file.")
+                        self._say("TS111", here, "A folder has the name of a rule file.")
                     if enters(folder, name):
                         pending.append(f"{folder}/{name}" if folder else name)
                     continue
@@ -339,7 +339,7 @@ class _Reader:
                 self.documents.append(msgspec.structs.replace(document, parsed=parse(""), copy_of=twin.path))
                 return
         if copied is not None and not _IMPORT.search(document.text):
-            self._say_copy(document, copied, "its rules hold in its own folder all the same")
+            self._say_copy(document, copied, "its rules apply in its own folder anyway")
         twins.append(document)
         self.documents.append(document)
 

@@ -140,7 +140,7 @@ class Cards:
                 topic=topic,
                 topic_hashes=stem_hashes(topic),
                 line=f"- {shard.compact_text}",
-                place="" if everywhere else f"holds in {', '.join(rule.repo_scopes)}",
+                place="" if everywhere else f"applies to {', '.join(rule.repo_scopes)}",
                 law=law,
                 replaced_by=replaced_by,
                 certain=law is None and not replaced_by,

@@ -46,7 +46,7 @@ class ReviewOutcome(Record, frozen=True, kw_only=True):
         ``accept``, ``retry_developer``, ``plan_refinement``, ``task_decomposition``, ``escalate``, or
         ``retry_reviewer`` for an answer that may not be believed.
     problems
-        Why the answer may not be believed.
+        Why the answer cannot be trusted.
     violations
         Violated SOPs of severity ``error``.
     notes
@@ -116,7 +116,7 @@ def _outcome(answer: ReviewAnswer, expected: Mapping[str, str], root: Path, min_
         )
 
     if problems:
-        return outcome("retry_reviewer", f"the answer may not be believed: {problems[0]}")
+        return outcome("retry_reviewer", f"the answer cannot be trusted: {problems[0]}")
     if answer.confidence < min_confidence:
         return outcome("escalate", f"the reviewer's confidence is {answer.confidence:g}, below {min_confidence:g}")
     if answer.verdict == "rejected":

@@ -92,7 +92,7 @@ def apply_patch(root: Path, patch: Patch, *, reverse: bool = False) -> tuple[str
         expected = edit.after if reverse else edit.before
         found = _read(root / edit.path) if (root / edit.path).exists() else None
         if found != expected:
-            raise ConfigError(f"{edit.path}: it was changed since; make the proposal anew")
+            raise ConfigError(f"{edit.path}: it was changed since; propose the change again")
     for edit in edits:
         text = edit.before if reverse else edit.after
         if text is None:
