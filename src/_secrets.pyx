@@ -119,7 +119,7 @@ cdef class SecretTable:
         Parameters
         ----------
         text
-            Any text; lone surrogates are taken as they stand.
+            Any text; lone surrogates are taken as they are.
         wary
             Whether rules for what an agent is about to write speak too, and neither checksum nor entropy acquits.
         isa
@@ -128,7 +128,7 @@ cdef class SecretTable:
         Returns
         -------
         list of (int, int, int)
-            Number of the rule, first code point, and the one behind the last; in order, none overlaps another.
+            Number of the rule, first code point, and the one after the last; in order, none overlaps another.
 
         Raises
         ------

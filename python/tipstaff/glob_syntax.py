@@ -142,7 +142,7 @@ def segment_pattern(part: str) -> str:
 
 
 def _char_class(part: str, start: int) -> tuple[str, int]:
-    """Return a set such as ``[a-z]`` as a regular expression, and the position behind it."""
+    """Return a set such as ``[a-z]`` as a regular expression, and the position after it."""
     position = start + 1
     negated = part[position : position + 1] in {"!", "^"}
     position += negated

@@ -79,7 +79,7 @@ class Diagnostic(Record, frozen=True, kw_only=True, gc=False):
     severity
         ``error``, ``warning`` or ``info``.
     rule_id
-        The rule that the finding speaks of, where there is one.
+        The rule that the finding is about, where there is one.
     span
         Half-open code-point range in the source text; ``(0, 0)`` where the finding is about no particular text.
     """

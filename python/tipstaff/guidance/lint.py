@@ -101,7 +101,7 @@ class LintReport(Record, frozen=True, kw_only=True):
     constitution_tokens
         Estimated tokens of the constitution's text: four characters (UTF-16 units) each, rounded up.
     hosts
-        What each host loads by itself, from the files as they stand.
+        What each host loads by itself, from the files as they are.
     counts
         Findings by code.
     """

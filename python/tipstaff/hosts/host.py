@@ -76,9 +76,9 @@ class Registered(Record, frozen=True):
     words
         Program and arguments.
     line
-        The command line as it stands, where the host hands it to a shell; else empty.
+        The command line as it is, where the host hands it to a shell; else empty.
     entry
-        The entry as it stands.
+        The entry as it is.
     at
         Its group and its number within that, as the host counts them.
     """

@@ -90,7 +90,7 @@ def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Cha
     """Return what taking the hook away would change.
 
     Where nothing else has changed since it was registered, the file becomes what it was, byte for byte, or goes away
-    where there was none; else the hook's own entries go, and all others stay as they stand.
+    where there was none; else the hook's own entries go, and all others stay as they are.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def _next_removal(host: AgentHost, root: Node) -> tuple[Node, int] | None:
 
 
 def _checked(root: Node, path: Path) -> Node:
-    """Return settings in which no name of hooks stands twice: of two the later counts, and neither may be lost."""
+    """Return settings in which no name of hooks occurs twice: of two the later counts, and neither may be lost."""
     hooks = root.member("hooks")
     of_hooks = [name for name, _, _ in root.members if name == "hooks"]
     for names in (of_hooks, [name for name, _, _ in hooks.members] if hooks is not None else []):

@@ -121,7 +121,7 @@ class CandidatePromptAssembler:
     Parameters
     ----------
     store
-        Where they are. Every candidate is judged anew at the moment it is shown, so that one whose score has decayed,
+        Where they are. Every candidate is judged again at the moment it is shown, so that one whose score has decayed,
         or that has just failed badly, is not shown although nobody has evaluated it since.
     config
         Limits.

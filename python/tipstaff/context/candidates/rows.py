@@ -132,7 +132,7 @@ class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
         return Kept(**fields)
 
     def record(self, now_us: int, spans: Periods) -> Candidate:
-        """Return the candidate as it stands at a time."""
+        """Return the candidate as it is at a time."""
         return Candidate(
             id=self.id,
             category=self.category,

@@ -45,7 +45,7 @@ class _Head(Record, frozen=True, kw_only=True):
 
 
 def append(folder: SnapshotFolder, session_id: str, report: CallReport, window: int, max_output: int, api: str) -> None:
-    """Add a call to the course of a session; its first call begins the file anew.
+    """Add a call to the course of a session; its first call begins the file again.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 An agent's loop keeps its own list of messages and gives all of it each time, or it gives the session what has just
 happened. The first is recognised by what it begins with. A list that goes another way than the one before (a message
-was taken back or edited) starts anew from where they part.
+was taken back or edited) starts again from where they part.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def _exchange(url: str, headers: Mapping[str, str], body: Mapping[str, Any], dea
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Lets a redirect stand as the answer that it is."""
+    """Returns a redirect as the answer."""
 
     def redirect_request(self, *args: Any, **kwargs: Any) -> None:  # noqa: ARG002
         return None

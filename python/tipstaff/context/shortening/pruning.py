@@ -5,7 +5,7 @@ only as much as brings the request down to its target. A result is replaced by a
 much is gone, and where the whole is. Only where that is not enough, long inputs of old calls and long old answers
 become stubs too, and then old results within the turns that are kept. The user's own words always stay.
 
-What was pruned stays pruned, and in the same words, as the conversation goes on, so that a provider's cache of the
+What was pruned stays pruned, and in the same words, as the conversation continues, so that a provider's cache of the
 prompt holds. There is no state behind that: the conversation is walked from its start, and at each message it is
 decided what would have been pruned there. Later messages do not change what was decided before them.
 """
@@ -61,12 +61,12 @@ _LEAST_SHORTENED: Final = 400
 
 
 class PrunedPart(Record, frozen=True, gc=False):
-    """One block that is not sent as it stands in the conversation.
+    """One block that is not sent as it is in the conversation.
 
     Attributes
     ----------
     message, block
-        Where it stands in the conversation.
+        Its position in the conversation.
     kind
         ``tool_result``, ``thinking``, ``tool_use`` or ``text``.
     saved_tokens
@@ -302,7 +302,7 @@ class Pruner:
         fixed_tokens
             What is sent beside the messages.
         finish
-            Whether to go on at the end until the target is reached, trigger or not.
+            Whether to continue at the end until the target is reached, trigger or not.
         """
         trigger, target = self._config.trigger_tokens, self._config.prune_target_tokens
         step = min(int(self._config.effective_window_tokens * _STEP_SHARE), (trigger - target) // 2)
@@ -352,7 +352,7 @@ class Pruner:
     def _boundary(self, turn: int, index: int) -> int:
         """Return where the kept turns begin, in a conversation that ends with the message `index`."""
         wanted = self._config.protected_turns
-        # What stands in the last message the model has not seen yet.
+        # What is in the last message the model has not seen yet.
         return index if wanted == 0 or turn < 0 else self._starts[max(0, turn + 1 - wanted)]
 
     def _collect(self, index: int, message: Message, cost: int) -> None:
@@ -412,7 +412,7 @@ class Pruner:
                 candidate = queue.items[queue.next]
                 if candidate.place >= boundary:
                     break
-                # The thinking of the turn that goes on belongs to its calls: providers refuse them without it.
+                # The thinking of the turn that continues belongs to its calls: providers refuse them without it.
                 if candidate.kind == "thinking" and candidate.place >= turn_begins:
                     break
                 self._take(candidate)

@@ -56,7 +56,7 @@ class AutoMemory:
     Notes
     -----
     Entries are written under a lock, to a temporary file that takes the place of the old one. Lines that are not its
-    own (a person's notes) stay. Each entry stands once.
+    own (a person's notes) stay. Each entry occurs once.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

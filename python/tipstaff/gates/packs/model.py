@@ -13,7 +13,7 @@ DECISIONS: Final = ("allow", "warn", "require-confirmation", "block", "uncertain
 SEVERITIES: Final = ("low", "medium", "high", "critical")
 STYLES: Final = ("gnu", "go", "single", "operands", "powershell", "slash", "whole", "guessed")
 BUNDLING: Final = frozenset({"gnu", "whole", "guessed"})
-"""Styles in which one dash may stand before several letters."""
+"""Styles in which one dash may be before several letters."""
 
 MARKS: Final = {"reads-secret": 1, "sends": 2, "runs-file": 4}
 DIALECTS: Final = (
@@ -98,7 +98,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A command that a rule must speak of, or must not."""
+    """A command that a rule must be about, or must not."""
 
     command: str
     cwd: str

@@ -31,7 +31,7 @@ class Weakening(Record, frozen=True):
     source
         The file.
     digest
-        SHA-256 of all that it says: whoever changes a word of it asks anew.
+        SHA-256 of all that it says: whoever changes a word of it asks again.
     """
 
     what: str
@@ -84,7 +84,7 @@ class WeakeningReview:
     # -- what the package's own packs share --------------------------------------------------------------------------
 
     def learn(self, packs: Iterable[Mapping[str, Any]]) -> None:
-        """Take the package's own packs, as they stand in their files."""
+        """Take the package's own packs, as they are in their files."""
         wiring: set[tuple[str, str]] = set()
         loose: set[tuple[str, str]] = set()
         for pack in packs:

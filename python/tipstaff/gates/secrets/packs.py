@@ -67,7 +67,7 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     keys
         For ``assign``: what the name holds. An underscore also stands for a hyphen or nothing.
     left, right
-        Class of bytes that may not stand before and after; empty: any may.
+        Class of bytes that may not be before and after; empty: any may.
     show
         How many characters at the beginning a redaction may show: a provider's prefix, never more.
     entropy
@@ -85,7 +85,7 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     judge
         How an assigned value is judged.
     context
-        Words of which one must stand near.
+        Words of which one must be near.
     anywhere
         Of ``assign``: whether the name may be part of any other.
     priority

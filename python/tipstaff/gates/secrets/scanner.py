@@ -116,7 +116,7 @@ def redact(text: str, *, wary: bool = False, scanner: Scanner | None = None) -> 
     Returns
     -------
     str
-        As many code points as `text`; what is no secret stands as it stood.
+        As many code points as `text`; what is not a secret is unchanged.
     """
     parts: list[str] = []
     at = 0

@@ -51,7 +51,7 @@ _WORD_LISTS: Final = (
 _PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
 
 _BEHIND_NAME: Final = frozenset({9, 10, 13, *range(32, 127)})
-"""What may stand behind a name of three letters: without it there is no assignment."""
+"""What may be behind a name of three letters: without it there is no assignment."""
 
 
 class _Compiler:
@@ -94,7 +94,7 @@ class _Compiler:
                 if len(data) < FEWEST:
                     raise SecretPackError(f"rule {rule.id}: key {key!r} has fewer than {FEWEST} letters")
                 sets = tuple(map(both_cases, data))
-                # Where the rarest part of the name stands: many begin as other words do.
+                # Where the rarest part of the name is: many begin as other words do.
                 back = best_place(sets) or 0
                 self.anchors.append((data, sets[back:], back, None, number))
         if rule.kind == "url":

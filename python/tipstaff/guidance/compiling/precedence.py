@@ -101,7 +101,7 @@ class Laws:
     A local rule that tells to pass over rules weakens all of them.
 
     A local rule weakens another if it has permissive words ("can", "may", "skip", "ignore", "not required" ...) and
-    speaks of at least half of the things that the other is about. What a rule is about are its things, not what is done
+    is about at least half of the things that the other is about. What a rule is about are its things, not what is done
     with them: "you may log errors" leaves "never log tokens" alone.
     """
 

@@ -20,7 +20,7 @@ class RuleMaker:
     Parameters
     ----------
     document
-        Where the candidates stand.
+        Where the candidates are.
     risk_class, priority
         Of rules that name none.
     """

@@ -229,6 +229,6 @@ def _inside(glob: str, folder: str) -> str:
     """Return a glob that is written relative to a folder as one relative to the root."""
     mark = "!" if glob.startswith("!") else ""
     bare = glob.removeprefix("!").removeprefix("./")
-    # A bare name speaks of any depth, a leading slash of the folder itself.
+    # A bare name is about any depth, a leading slash of the folder itself.
     between = "**/" if "/" not in bare and bare != "**" else ""
     return f"{mark}{folder}/{between}{bare.lstrip('/')}"

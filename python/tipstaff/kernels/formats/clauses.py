@@ -29,7 +29,7 @@ SAME_TOPIC: Final = 0.6
 
 
 class Clause(NamedTuple):
-    """What one clause says: its polarity, and the words of its topic as they stand, one perhaps twice."""
+    """What one clause says: its polarity, and the words of its topic as they are, one perhaps twice."""
 
     polarity: int
     topic: list[str]

@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 SILENT, FINITE, CONTROL, SIGN, NOUN, VERB, BOTH, NONE = range(8)
 """Kinds of entries; `NONE` is a word that only phrases or flags know."""
 LEADER, DETERMINER, AND, COLON, INSIDE, OPENING = (1 << bit for bit in range(6))
-"""Flags of words: may stand before what opens a task; a determiner; "and"; ":"; stems of scripts without blanks, and
+"""Flags of words: may be before what opens a task; a determiner; "and"; ":"; stems of scripts without blanks, and
 such as the endings of a word follow."""
 
 MAX_WORD_BYTES: Final = 32

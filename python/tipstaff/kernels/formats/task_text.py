@@ -17,7 +17,7 @@ _PLAIN_BYTES: Final = bytes(
 
 _MAX_PLACES: Final = 8
 _MAX_CHARS: Final = 16_384
-"""A task's beginning: what is named far below is seldom what is worked on, and the work stays bounded."""
+"""A task's beginning: what is named far below is rarely what is worked on, and the work stays bounded."""
 _WORD: Final = re.compile(r"[^\s`'\"<>|,;()\[\]]+")
 _ENDING: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _MODULE: Final = re.compile(r"[A-Za-z_]\w*(?:(?:::|\.|#)[A-Za-z_]\w*)+$")

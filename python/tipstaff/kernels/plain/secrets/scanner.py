@@ -328,7 +328,7 @@ def scan_bytes(data: bytes, text: bytes, *, wary: bool = False) -> list[tuple[in
 
 
 def code_points(text: bytes, places: Sequence[int]) -> list[int]:
-    """Return how many code points stand before each place; the places ascend."""
+    """Return how many code points are before each place; the places ascend."""
     out: list[int] = []
     at = count = 0
     for place in places:
@@ -366,7 +366,7 @@ class SecretTable:
         Parameters
         ----------
         text
-            Any text; lone surrogates are taken as they stand.
+            Any text; lone surrogates are taken as they are.
         wary
             Whether rules for what an agent is about to write speak too, and neither checksum nor entropy acquits.
         isa
@@ -375,7 +375,7 @@ class SecretTable:
         Returns
         -------
         list of (int, int, int)
-            Number of the rule, first code point, and the one behind the last; in order, none overlaps another.
+            Number of the rule, first code point, and the one after the last; in order, none overlaps another.
 
         Raises
         ------
