@@ -53,7 +53,8 @@ constexpr std::size_t kReplyBytes = 1 << 17;
 constexpr std::uint32_t kJsonNodes = 1 << 12;        // likewise
 constexpr std::uint32_t kMostJsonNodes = 1 << 22;
 constexpr std::uint32_t kFields = 1 << 12;
-constexpr int kCeilingMs = 190;  // a host sees the answer within 200
+constexpr int kCeilingMs = 190;                      // a host sees the answer within 200
+constexpr int kQueuedMs = 5000;                      // beyond it, at most, while other processes have the processors
 constexpr int kArrivalMs = 3000;                     // for an event that does not come; hosts wait for longer
 
 // Zero pages cost nothing until they are touched.
@@ -81,8 +82,31 @@ constexpr std::string_view kLateReason =
     "tipstaff could not judge this call: it took longer than it may, or the program failed. "
     "A person is needed, or a shorter call.";
 
-void on_time_up(int) {
+void start_timer(int milliseconds) noexcept {
+  itimerval timer;
+  std::memset(&timer, 0, sizeof timer);
+  timer.it_value.tv_sec = milliseconds / 1000;
+  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// What both processes were ready to run and did not, as others had the processors, since this was last asked.
+int queued_ms() noexcept {
+  static std::uint64_t before;
+  const std::uint64_t now = worker::queued_ns(first_process) + worker::queued_ns(judging_process);
+  const std::uint64_t more = now > before ? now - before : 0;
+  before += more;
+  return more > std::uint64_t{kQueuedMs} * 1000000u ? kQueuedMs : static_cast<int>(more / 1000000u);
+}
+
+void on_time_up(int signal) {
   if (::getpid() != first_process) ::_exit(2);  // the first process answers
+  static int extra_ms;
+  if (const int queued = signal == SIGALRM && judging_process > 0 ? queued_ms() : 0; queued > 0 && extra_ms < kQueuedMs) {
+    extra_ms += queued;
+    start_timer(queued);  // a loaded machine is no reason to refuse a call
+    return;
+  }
   if (judging_process > 0) ::kill(judging_process, SIGKILL);
   const sig_atomic_t status = late->status;
   // A status of 2 without words on standard error is no refusal for every host.
@@ -144,14 +168,6 @@ void assume(const Options& options) noexcept {
   event.name = !options.event.empty() ? options.event : options.host == Host::gemini ? "BeforeTool" : "PreToolUse";
   event.can_ask = can_ask(options.host) && options.host != Host::cursor;
   event.camel = options.host == Host::copilot;
-}
-
-void start_timer(int milliseconds) noexcept {
-  itimerval timer;
-  std::memset(&timer, 0, sizeof timer);
-  timer.it_value.tv_sec = milliseconds / 1000;
-  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
-  ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 // From here on nothing is answered a second time.

@@ -189,7 +189,7 @@ def recorded(project: Path) -> None:
     from tipstaff.context.session import course_file
     from tipstaff.context.session.course import CallReport
 
-    folder = SnapshotFolder.of_project(project)
+    folder, name = SnapshotFolder.of_project(project), course_file.new_run()
     for number in range(1, 301):
         tokens = 10_000 + 400 * (number % 100)
         broken = "summarized" if number % 100 == 0 else ""
@@ -204,7 +204,7 @@ def recorded(project: Path) -> None:
             break_cost=9_000.0 if broken else 0.0,
             saved_tokens=39_600 if broken else 0,
         )
-        course_file.append(folder, "s1", report, 60_000, 4_000, "anthropic")
+        course_file.append(folder, "s1", name, report, 60_000, 4_000, "anthropic")
 
 
 def test_the_course_of_a_session(capsys: Capture, project: Path, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_the_course_of_a_session(capsys: Capture, project: Path, tmp_path: Path)
     assert len(found["course"]["calls"]) == 300
     assert found["tokens"] == sum(call["tokens"] for call in found["course"]["calls"])
     # A call that was being written when the power went is not counted.
-    file = SnapshotFolder.of_project(project).folder_of("s1") / "course.jsonl"
+    (file,) = SnapshotFolder.of_project(project).folder_of("s1").glob("course-*.jsonl")
     file.write_bytes(file.read_bytes()[:-20])
     assert len(document(capsys, project, "course")["course"]["calls"]) == 299
     file.write_bytes(b"{}\n")

@@ -149,7 +149,7 @@ def test_a_lost_registration_is_noticed(bench: Bench) -> None:
     assert "no longer is: run `tipstaff install --host claude` again" in done.stdout
     started = bench.run(bench.claude("", hook_event_name="SessionStart", source="startup"), "--host", "codex").reply()
     told = started["hookSpecificOutput"]["additionalContext"]
-    assert "not any more: claude (" in told
+    assert "no longer is: claude (" in told
     assert started["systemMessage"] in told
     # Taken away by a person, it is not missed.
     (bench.repository / ".claude" / "settings.json").write_text("{}")

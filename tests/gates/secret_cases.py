@@ -89,6 +89,17 @@ password: «hunter22»
 """
 
 LEFT_ALONE: Final = r"""
+ * @CMD_DEL_KEY: delete a key identified by %NL80211_ATTR_KEY_IDX
+#define OBJ_userPassword OBJ_X509,35L
+#define xmlSecCryptoAppKeyLoadMemory xmlSecGnuTLSAppKeyLoadMemory
+OS_CREDENTIAL_DUMPING_ETC_PASSWORD_AND_ETC_SHADOW: T1003.008
+private_key: x25519.X25519PrivateKey
+pass_duration: google.protobuf.duration_pb2.Duration
+pwd := a.Package.Dir
+credentials._private_key_pkcs8_pem = private_key_pkcs8_pem
+assert token.endswith(b".c2lnbmF0dXJl")
+['X-Auth-Token', 'Access-Control-Allow-Headers', 'Accept']
+subprocess.run(args, pass_fds=fds_to_keep)
 password = input("Password: ")
 password = request.form["password"]
 password: str

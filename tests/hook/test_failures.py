@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -244,6 +245,35 @@ def test_time_up_and_crashes_answer_before_the_program_ends(bench: Bench, host: 
     assert json.loads(stdout)
     assert b"could not judge this call" in stdout
     assert b'"deny"' in stdout or (host in {"claude", "copilot"} and b'"ask"' in stdout)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/schedstat").exists(), reason="the system does not tell who waits for a processor"
+)
+def test_a_loaded_machine_is_no_reason_to_refuse(bench: Bench) -> None:
+    """A process of the lowest priority gets a processor for less than a hundredth of the time here."""
+    processor = max(os.sched_getaffinity(0))
+
+    def pinned() -> None:
+        os.sched_setaffinity(0, {processor})
+
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=pinned)  # noqa: PLW1509
+        for _ in range(8)
+    ]
+    try:
+        event = json.dumps(bench.claude("git status")).encode()
+        answers = []
+        for _ in range(3):
+            running = bench.start("--host", "claude")
+            os.sched_setaffinity(running.pid, {processor})
+            os.setpriority(os.PRIO_PROCESS, running.pid, 19)
+            answers.append(running.communicate(event, timeout=60)[0])
+        assert any(b"could not judge" not in answer for answer in answers)
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
 
 
 def test_an_event_that_never_comes_is_not_waited_for_without_an_end(bench: Bench) -> None:

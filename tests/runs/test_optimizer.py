@@ -222,7 +222,8 @@ def test_arms_are_balanced_within_each_intent_and_seeded() -> None:
     def dealt(seed: int) -> list[str]:
         assigner = Assigner(seed)
         return [
-            assigner.assign([made_experiment()], intent)["e1"] for intent in ["docs", "feature", "docs", "docs"] * 25
+            assigner.assign([made_experiment()], intent, f"run-{number}")["e1"]
+            for number, intent in enumerate(["docs", "feature", "docs", "docs"] * 25)
         ]
 
     first = dealt(1)
@@ -230,6 +231,11 @@ def test_arms_are_balanced_within_each_intent_and_seeded() -> None:
     docs = [arm for number, arm in enumerate(first) if number % 4 != 1]
     for start in range(0, len(docs) - 1, 2):
         assert set(docs[start : start + 2]) == {"control", "treatment"}
+
+
+def test_processes_of_one_run_each_deal_both_arms() -> None:
+    arms = [Assigner(0).assign([made_experiment()], "docs", f"run-{number}")["e1"] for number in range(400)]
+    assert 150 < arms.count("treatment") < 250
 
 
 def test_runs_of_the_treatment_get_the_changed_rule(tmp_path: Path) -> None:

@@ -59,6 +59,8 @@ def anthropic_problems(body: Body, signed: set[tuple[str, str]] | None = None) -
         blocks = _blocks(message)
         if not blocks:
             found.append(f"{where}: no content")
+        elif role == "assistant" and "thinking" in blocks[-1]["type"]:
+            found.append(f"{where}: ends with thinking")
         results = [b.get("tool_use_id") for b in blocks if b["type"] == "tool_result"]
         if sorted(map(str, results)) != sorted(open_calls):
             found.append(f"{where}: calls {sorted(open_calls)} answered by {sorted(map(str, results))}")

@@ -130,6 +130,17 @@ def test_a_block_border_cuts_nothing() -> None:
             assert [found[1:] for found in native.find(text, isa=isa)] == [(shift, shift + 40)]
 
 
+@pytest.mark.parametrize("wary", [False, True])
+def test_any_letter_may_follow_three_known_ones(wary: bool) -> None:
+    secret = made_up("{base62:24}")
+    for number in (*range(256), 0x4E00, 0x1F600):
+        letter = chr(number)
+        found = agree(f"url = postgres://{letter}app:{secret}@db.internal/shop\n" + "x" * 80, wary=wary)
+        if letter not in " \t\r\n\"'`<>/\\@?#|:":
+            assert found, letter
+        agree(f"pwd{letter} = {secret}\nkey: pat{letter}{secret}\nAPI_KEY{letter}={secret}\n" + "x" * 80, wary=wary)
+
+
 def test_more_findings_than_first_thought() -> None:
     token = made_up("ghp_{crc62:36}")
     native, _ = tables()

@@ -306,6 +306,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
         !is_word(text, start, end, "identified by") && !is_word(text, start, end, "securestring")) {
       return false;
     }
+    if (introduced && quote_at(text, at) == 0 && is_macro(text, head)) return false;  // #define NAME OTHER: code
     manner.strict = quote_at(text, at) > 0 && !manner.flag && !introduced;
   } else {
     return false;
@@ -314,7 +315,11 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   at = skip_blanks(text, at, 24);
   manner.spaced = manner.spaced || (at > after && !manner.colon);
   if (speaks_about()) return false;
-  return read_value(text, at, after, manner, out);
+  if (!read_value(text, at, after, manner, out)) return false;
+  const std::size_t length = out->end - out->start;
+  // self.client_secret = client_secret
+  return out->quoted || length > named_end - head ||
+         std::memcmp(text.data + named_end - length, text.data + out->start, length) != 0;
 }
 
 }  // namespace tipstaff::secrets

@@ -54,6 +54,14 @@ inline bool word_before(Bytes text, std::size_t at, const Words& words) noexcept
   return words.equals(text.part(start, end));
 }
 
+// Whether `#define` and blanks are before `at`.
+inline bool is_macro(Bytes text, std::size_t at) noexcept {
+  std::size_t end = at;
+  const std::size_t least = at > 8 ? at - 8 : 0;
+  while (end > least && is_blank(text[end - 1])) --end;
+  return end < at && end >= 7 && std::memcmp(text.data + end - 7, "#define", 7) == 0;
+}
+
 // Whether `login name`, `machine name` or the like is before a word, as in .netrc.
 inline bool after_login(Bytes text, std::size_t at) noexcept {
   const std::size_t least = at > 80 ? at - 80 : 0;

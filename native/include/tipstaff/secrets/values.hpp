@@ -253,10 +253,40 @@ inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte 
   return 6 * counts.changes >= size && entropy_holds(data, size < 24 ? 176947 : 203162, known);
 }
 
+// Whether a name with dots ends with words that can be spoken: x25519.X25519PrivateKey, a.Package.Dir.
+inline bool is_member(Bytes data, std::size_t digits) noexcept {
+  std::size_t at = data.size;
+  while (at > 0 && is_letter(data[at - 1])) --at;
+  std::size_t letters = 0, spoken = 0;
+  while (at < data.size) {
+    const std::size_t start = at;
+    at = piece_end(data, at);
+    letters += at - start;
+    if (at - start >= 3 && is_spoken(data.part(start, at))) spoken += at - start;
+  }
+  return letters >= (digits == 0 ? 3u : 6u) && 10 * spoken >= 7 * letters;
+}
+
+// Whether it is a name as headers have it: Access-Control-Allow-Headers.
+inline bool is_header(Bytes data, const Counts& counts) noexcept {
+  std::size_t dashes = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if ((i == 0 || data[i - 1] == '-') && !is_upper(data[i])) return false;
+    dashes += data[i] == '-';
+  }
+  return dashes > 0 && data[data.size - 1] != '-' && counts.digit == 0 && counts.other == dashes &&
+         counts.upper == dashes + 1;
+}
+
 // Whether a value is a name as programs write them: a constant (TR31_E0_EMV_KEY), a type or a member of a structure
 // (PrivateKeyTypes, ExclusiveStartShardId), of a list a name with underscores or a path.
-inline bool is_identifier(Bytes data, const Value& value, const Counts& counts) noexcept {
+inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcept {
   std::size_t lines = 0, slashes = 0;
+  if (!value.quoted && data[0] == '%') {  // %NL80211_ATTR_MAC: a constant, as comments of C name it
+    data = data.part(1, data.size);
+    --counts.other;
+  }
+  if (data.size < 3) return false;
   for (std::size_t i = 0; i < data.size; ++i) {
     lines += data[i] == '_';
     slashes += data[i] == '/';
@@ -275,8 +305,13 @@ inline bool is_identifier(Bytes data, const Value& value, const Counts& counts) 
       if (same) return true;
     }
   }
+  if (!value.quoted && is_name(data) && is_member(data, counts.digit)) {
+    for (std::size_t i = 0; i < data.size; ++i) {
+      if (data[i] == '.') return true;
+    }
+  }
   if (!value.strict) return false;
-  return (names && lines >= 2 && 5 * counts.digit <= data.size) ||
+  return is_header(data, counts) || (names && lines >= 2 && 5 * counts.digit <= data.size) ||
          (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
 }
 

@@ -71,7 +71,7 @@ def command(
         if path is not None:
             path.write_text(text(result), encoding="utf-8")
     if record:
-        with opened(directory, url, key_file) as ledger:
+        with opened(directory, url, key_file, create=True) as ledger:
             ledger.append_many(one.event for one in result.results)
     if as_json:
         write_json({**result.to_dict(), "passed": result.passed})

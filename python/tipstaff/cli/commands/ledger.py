@@ -31,7 +31,9 @@ def list_(
 ) -> int:  # fmt: skip
     """List runs, latest last."""
     with opened(directory, url, key_file) as ledger:
-        events = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id, limit=limit)
+        found = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id)
+    # Runs that were imported follow on later ones in the chain.
+    events = sorted(found, key=lambda event: event.timestamp)[max(0, len(found) - limit) :]
     if as_json:
         write_json([event.to_dict() for event in events])
         return exits.OK
@@ -88,9 +90,10 @@ def verify(directory: Path, url: str | None, key_file: Path | None, anchor: str 
             )
         else:
             where = "" if report.first_bad is None else f" at entry {report.first_bad}"
-            write(
-                f"{paint('broken', 'red', bold=True)}{where}: {report.reason}; {report.checked:,} before it are valid"
-            )
+            right = f"the {counted(report.checked, 'entry', 'entries')} before"
+            if anchor is not None and report.first_bad is not None and report.checked >= report.first_bad:
+                right = f"all {counted(report.checked, 'entry', 'entries')}"  # it is another chain, or an older copy
+            write(f"{paint('broken', 'red', bold=True)}{where}: {report.reason}; {right} are valid")
     return exits.OK if report.ok else exits.FINDINGS
 
 
@@ -109,16 +112,20 @@ def ingest(
     directory: Path, url: str | None, key_file: Path | None, spool: Path | None, of_all: bool, as_json: bool
 ) -> int:
     """Ingest the hook's spool, each line once."""
+    from tipstaff.runs.ledger.ingestion import SPOOL_NAME, check_spool, spool_files
     from tipstaff.store.state import state_folder
 
-    with opened(directory, url, key_file) as ledger:
-        report = ledger.ingest(
-            spool or state_folder() / "spool.jsonl", repository=None if of_all or spool is not None else directory
-        )
+    if spool is not None:
+        check_spool(spool)
+    own = state_folder() / SPOOL_NAME
+    with opened(directory, url, key_file, create=True) as ledger:
+        report = ledger.ingest(spool or own, repository=None if of_all or spool is not None else directory)
     if as_json:
         write_json(report.to_dict())
-    else:
-        write(f"{counted(report.taken, 'line')} ingested, {report.repeated:,} repeated, {report.set_aside:,} set aside")
+        return exits.OK
+    write(f"{counted(report.taken, 'line')} ingested, {report.repeated:,} repeated, {report.set_aside:,} set aside")
+    if spool is None and not (report.taken or report.repeated or spool_files(own)):
+        write(f"{own}: no hook has written it since it was last ingested; `tipstaff doctor` tries the hook")
     return exits.OK
 
 
@@ -137,7 +144,10 @@ def export(path: Path, directory: Path, url: str | None, key_file: Path | None) 
 @ledger_options
 def import_(path: Path, directory: Path, url: str | None, key_file: Path | None) -> int:
     """Append the runs of an exported file that the ledger does not have."""
-    with opened(directory, url, key_file) as ledger:
+    from tipstaff.runs.ledger.columns import check_export
+
+    check_export(path)
+    with opened(directory, url, key_file, create=True) as ledger:
         write(f"{counted(ledger.import_events(path), 'new run')} from {path}")
     return exits.OK
 

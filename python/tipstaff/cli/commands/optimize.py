@@ -63,8 +63,8 @@ def _print(report: OptimizeReport, *, show_patch: bool) -> None:
         write(f"trial {change.id} of {plain(change.rule_id)}: {trial.decision} ({arms}; evidence {trial.evidence:.1f})")
     for one in report.started:
         write(
-            f"new trial {one.change.id} of {plain(one.change.rule_id)}: at most {one.runs_needed} runs in each arm",
-            f"  {plain(one.change.before)}", f"  -> {plain(one.change.after)}",
+            f"new trial {one.change.id} of {plain(one.change.rule_id)}: at most {one.runs_needed:,} runs in each arm",
+            *([f"  {plain(one.change.before)}"] if one.change.before else []), f"  -> {plain(one.change.after)}",
         )  # fmt: skip
     for proposal in report.proposals:
         change = proposal.change

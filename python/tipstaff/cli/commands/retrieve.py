@@ -74,10 +74,7 @@ def command(
         if why:
             from tipstaff.guidance.retrieval.explanation import explain_retrieval
 
-            whys = explain_retrieval(
-                retriever, task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards,
-                max_tokens=max_tokens,
-            )  # fmt: skip
+            whys = explain_retrieval(retriever, task, result, intent=intent, risk_filter=risk or None, repo_scope=scope)
     if as_json:
         write_json(result.to_dict() | ({"why": [one.to_dict() for one in whys]} if why else {}))
     else:

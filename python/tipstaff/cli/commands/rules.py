@@ -31,9 +31,9 @@ def stats(directory: Path, url: str | None, key_file: Path | None, limit: int, p
     from tipstaff.runs.statistics.rules import rule_stats
     from tipstaff.store.replacing import replaced_file
 
-    with open_project(directory) as project:
-        known = [rule.id for rule in project.bundle.rules()]
     with opened(directory, url, key_file) as ledger:
+        with open_project(directory) as project:
+            known = [rule.id for rule in project.bundle.rules()]
         rows: list[dict[str, Any]] = rule_stats(ledger.events(), rule_ids=known).to_pylist()
     rows = rows[:limit] if limit else rows
     if plot is not None:

@@ -38,12 +38,13 @@ def start(
     """Begin a run: print its id and the rules for its task, with changes that are on trial."""
     import msgspec
 
+    from tipstaff.cli.run_changes import head_of
     from tipstaff.store.replacing import replaced_file
 
     with _plane(directory, url, key_file) as plane:
         run_id = plane.start_run(task, session_id=session_id, agent_id=agent_id)
         found = plane.retrieve_for_task(task, repo_scope=scope)
-        suspended = plane.suspend_run(run_id)
+        suspended = plane.suspend_run(run_id).replace(base=head_of(directory))
     path = _file(directory, run_id)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced_file(path) as file:
@@ -65,7 +66,7 @@ def start(
 @click.option("--failed", type=click.IntRange(0), help="Tests that failed.")
 @click.option("--skipped", type=click.IntRange(0), help="Tests that were skipped.")
 @click.option("--violation", "violations", multiple=True, help="RULE, RULE:SEVERITY or RULE:SEVERITY:DESCRIPTION.")
-@click.option("--file", "files", multiple=True, help="A file that was touched; by default those that git reports.")
+@click.option("--file", "files", multiple=True, help="A file that was touched; else those changed since the start.")
 @click.option("--rework", default=0, type=click.IntRange(0), help="Lines that had to be rewritten.")
 @click.option("--tokens", default=0, type=click.IntRange(0), help="Tokens that were used.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -80,6 +81,7 @@ def finish(
     """
     import msgspec
 
+    from tipstaff.cli.run_changes import changes_since
     from tipstaff.plane import SuspendedRun
 
     path = _file(directory, run_id)
@@ -97,7 +99,7 @@ def finish(
             rule, _, rest = given.partition(":")
             severity, _, description = rest.partition(":")
             plane.record_violation(run_id, rule, severity=severity or "medium", description=description)
-        touched, diff = (files, None) if files else _from_git(directory)
+        touched, diff = (files, None) if files else changes_since(directory, suspended.base, suspended.at)
         results = plane.finalize_run(
             run_id, outcome=outcome, tests=tests, files=touched, diff=diff, rework_lines=rework, tokens=tokens,
             verdicts=_verdicts(plane, directory, suspended.session_id, suspended.at),
@@ -142,23 +144,3 @@ def _verdicts(plane: GuidanceControlPlane, root: Path, session_id: str | None, s
         )
         for line in lines
     ]  # fmt: skip
-
-
-def _from_git(directory: Path) -> tuple[tuple[str, ...], dict[str, int] | None]:
-    """Return the files that differ from git's HEAD, and how many lines; nothing where there is no git."""
-    import subprocess
-
-    try:
-        done = subprocess.run(  # noqa: S603 - a path is one argument, never a shell's
-            ["git", "-C", str(directory), "diff", "--numstat", "HEAD"],  # noqa: S607 - the user's own git
-            capture_output=True, encoding="utf-8", errors="replace", timeout=60, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return (), None
-    if done.returncode != 0:
-        return (), None
-    rows = [line.split("\t", 2) for line in done.stdout.splitlines()]
-    added = sum(int(row[0]) for row in rows if row[0] != "-")
-    removed = sum(int(row[1]) for row in rows if row[1] != "-")
-    files = tuple(row[2] for row in rows)
-    return files, {"lines_added": added, "lines_removed": removed, "files_changed": len(files)}

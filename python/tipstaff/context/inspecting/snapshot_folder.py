@@ -59,9 +59,11 @@ class SnapshotFolder:
             # A snapshot is made for each request, and worth less than the request's time.
             with replaced_file(folder / f"{numbered.request_number:08d}.json", durable=False) as file:
                 file.write(msgspec.json.encode(numbered))
-            for number in numbers[: -(self._kept - 1)]:
+            old = [folder / f"{number:08d}.json" for number in numbers[: -(self._kept - 1)]]
+            # Nobody else writes here now: other temporary files are of writers that died.
+            for left in (*old, *folder.glob(".*.json.*.tmp")):
                 with contextlib.suppress(OSError):
-                    (folder / f"{number:08d}.json").unlink()
+                    left.unlink()
         return numbered
 
     def made(self, session_id: str) -> Path:
@@ -124,7 +126,7 @@ class SnapshotFolder:
             raise SourceNotFoundError(2, f"request {chosen} is not kept; kept are {kept}", str(self.path))
         file = self.folder_of(session_id) / f"{chosen:08d}.json"
         if leads_out(file, self.path):
-            raise SourceError(f"{file}: a link out of the folder of snapshots; it is not read")
+            raise SourceError(f"{file}: a link leads it out of the folder of snapshots; it is not read")
         try:
             return msgspec.json.decode(file.read_bytes(), type=ContextSnapshot)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -11,11 +11,11 @@ from tipstaff.context.conversation.messages import EXTENSION, Message, MessageEr
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.prompt.focus import RequestFocus
 from tipstaff.context.request import PlannedPrompt, RequestAssembler
+from tipstaff.context.session import course_file
 from tipstaff.context.session.apis.sdk import field_of, plain
 from tipstaff.context.session.apis.select import wire_of
 from tipstaff.context.session.apis.wire import Api, delivery_of
 from tipstaff.context.session.course import CallReport, SessionCourse
-from tipstaff.context.session.course_file import append as append_call
 from tipstaff.context.session.deliveries import delivered
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.overflow import overflow_of, shorten_results
@@ -152,6 +152,7 @@ class ContextSession:
             protected_turns=protected_turns,
         )
         self._session = session_id
+        self._run = course_file.new_run()
         self._base = base
         self._summarizer = summarizer
         self._pinned = tuple(pinned)
@@ -265,6 +266,11 @@ class ContextSession:
         -------
         CallReport
             What the call took.
+
+        Raises
+        ------
+        MessageError
+            If this is not an answer: a stream that was not read, another API's answer.
         """
         found = plain(usage if usage is not None else field_of(response, "usage"))
         reported = cast("dict[str, Any] | None", found if isinstance(found, dict) else None)
@@ -292,9 +298,10 @@ class ContextSession:
         if self._folder is None:
             return
         try:
-            append_call(
+            course_file.append(
                 self._folder,
                 self._session,
+                self._run,
                 report,
                 self.config.context_window_tokens,
                 self.config.max_output_tokens,

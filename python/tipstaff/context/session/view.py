@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from tipstaff.context.conversation.messages import CALLS, EXTENSION, Block, Message, blocks_of, text_of
+from tipstaff.context.conversation.messages import CALLS, EXTENSION, THINKING, Block, Message, blocks_of, text_of
 from tipstaff.context.session.apis.wire import delivery_of
 from tipstaff.context.shortening.preamble import go_on
 
@@ -63,6 +63,8 @@ class View:
             blocks = _answers(self._with_sent_ids(blocks), waiting)
             if not blocks and self.messages and self.messages[-1].get("role") == "assistant":
                 blocks = [dict(block) for block in blocks_of(go_on())]  # the user said nothing, and it is their turn
+        while role == "assistant" and blocks and blocks[-1].get("type") in THINKING:
+            blocks.pop()  # the answer was cut off: no provider takes thinking that nothing follows
         if not blocks:
             return
         last = self.messages[-1] if self.messages else None

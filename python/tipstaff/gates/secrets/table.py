@@ -53,6 +53,9 @@ _PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
 _BEHIND_NAME: Final = frozenset({9, 10, 13, *range(32, 127)})
 """What may be behind a name of three letters: without it there is no assignment."""
 
+_ANY_BYTE: Final = frozenset(range(256))
+"""What may be behind the three known bytes of anything else: a user of an address may begin with any letter."""
+
 
 class _Compiler:
     def __init__(self, rules: Sequence[SecretRule], words: Mapping[str, Sequence[str]]) -> None:
@@ -282,13 +285,14 @@ class _Compiler:
         """Return three sieves: of four bytes of all literals, of four bytes of the short ones, of six of the others."""
         bits = bytearray(3 * layout.SIEVE_BITS // 8)
         seen: set[tuple[frozenset[int], ...]] = set()
-        for _, sets, _, _, _ in self.anchors:
-            if sets[:WINDOW] in seen:
+        for _, sets, _, _, number in self.anchors:
+            behind = _BEHIND_NAME if self.rules[number].kind == "assign" else _ANY_BYTE
+            if (*sets[:WINDOW], behind) in seen:
                 continue
-            seen.add(sets[:WINDOW])
+            seen.add((*sets[:WINDOW], behind))
             folded = [{byte | 0x20 for byte in members} for members in sets[:WINDOW]]
             known = len(folded) == WINDOW and all(len(members) == 1 for members in folded)
-            for four in itertools.product(*(*sets, _BEHIND_NAME)[:4]):
+            for four in itertools.product(*(*sets, behind)[:4]):
                 for part in (0,) if known else (0, 1):
                     place = layout.sieve_of(*four) + part * layout.SIEVE_BITS
                     bits[place >> 3] |= 1 << (place & 7)

@@ -22,6 +22,8 @@ class ItemReader(ParagraphReader):
     def _item(self, index: int, block: Block) -> None:
         if block.parent < 0:
             self._bold_listed = True
+            if self._sections:
+                self._sections[-1].listed = True
         if block.parent < 0 and self._lead is not None and self._lead_ended(index):
             self._settle_lead()
         raw = self._own_text(block)

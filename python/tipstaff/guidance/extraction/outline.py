@@ -53,13 +53,16 @@ class ExtractionState:
         self._title = title_of(parsed.blocks)
         self._has_sections = sum(block.kind == "heading" and block.level == 2 for block in parsed.blocks) > 1
         self._table: Block | None = None  # a table's header with a modal that no row took up yet
+        self._heading_blocks = [block for block in parsed.blocks if block.kind == "heading"] if parsed.elements else []
+        self._heading_starts = [block.start for block in self._heading_blocks]
         self._absorbed: set[int] = set()
         self._quote_labelled = False
         self._open_heading_rule: Candidate | None = None
         self._heading_words: list[str] = []
         self._waiting_id: tuple[str, int, int] | None = None
         self._extras: dict[int, list[Block]] = {}
-        self._comment_starts = [start for start, _ in parsed.comments]
+        self._hidden = sorted([*parsed.comments, *parsed.tags])
+        self._hidden_starts = [start for start, _ in self._hidden]
         for block in self.blocks:
             if block.parent >= 0 and block.kind == "paragraph":
                 self._extras.setdefault(block.parent, []).append(block)
@@ -127,8 +130,8 @@ class ExtractionState:
 
     def _own_text(self, block: Block) -> str:
         text = self.source.slice(block.start, block.end)
-        if self._comment_starts:
-            text = self._without_comments(text, block)
+        if self._hidden:
+            text = self._without_hidden(text, block)
         if block.quoted and "\n" in text:
             head, _, tail = text.partition("\n")
             text = head + "\n" + QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
@@ -136,15 +139,17 @@ class ExtractionState:
             text = IMPORT_LINE.sub(lambda match: " " * len(match[0]), text)
         return text
 
-    def _without_comments(self, text: str, block: Block) -> str:
-        """Blank the HTML comments among a block's words; the text keeps its width in bytes."""
-        first = bisect_left(self._comment_starts, block.start)
-        last = bisect_left(self._comment_starts, block.end)
+    def _without_hidden(self, text: str, block: Block) -> str:
+        """Blank the HTML comments and tags among a block's words; the text keeps its width in bytes."""
+        first = bisect_left(self._hidden_starts, block.start)
+        last = bisect_left(self._hidden_starts, block.end)
+        if first and self._hidden[first - 1][1] > block.start:
+            first -= 1
         if first == last:
             return text
         data = bytearray(text.encode("utf-8", "replace"))
-        for start, end in self.parsed.comments[first:last]:
-            low, high = start - block.start, min(end, block.end) - block.start
+        for start, end in self._hidden[first:last]:
+            low, high = max(0, start - block.start), min(end, block.end) - block.start
             data[low:high] = b"".join(b"\n" if byte == 10 else b" " for byte in data[low:high])
         return data.decode("utf-8", "replace")
 

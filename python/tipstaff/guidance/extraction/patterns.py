@@ -85,6 +85,14 @@ def is_bold_line(text: str) -> bool:
     return bool(match["end"]) or not words.endswith((".", "!", "。", "！"))
 
 
+def is_title(words: str) -> bool:
+    """Whether all longer words of a text begin with a capital, as a title's do."""
+    return not any(word[0].islower() for word in _LONGER_WORD.findall(words))
+
+
+_LONGER_WORD: Final = re.compile(r"\b[^\W\d_]{5,}|`[a-z]")
+
+
 def is_label(words: str) -> bool:
     """Whether an item with children only names what they are about."""
     if has_modal(words):
@@ -95,12 +103,21 @@ def is_label(words: str) -> bool:
     return count_words(plain) <= 3 and not plain.endswith((".", "!"))
 
 
+_CODE_SPAN: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_FULL_STOP: Final = re.compile(r"(?<!\.)(?<!\betc)(?<!\bal)[.。]$")
+
+
 def shortened(words: str) -> str:
     """Return a context's words without emphasis marks and its closing colon, cut at a word."""
     text = " ".join(words.split()).rstrip("*_ ").rstrip(":：").rstrip("*_ ")
-    if text.count("**") % 2:
-        text = text.replace("**", "", 1)
-    text = text.removeprefix("**") if text.startswith("**") and "**" not in text[2:] else text
+    bare = _CODE_SPAN.sub(lambda match: " " * len(match[0]), text)
+    if bare.count("**") % 2:
+        at = bare.find("**")
+        text = text[:at] + text[at + 2 :]
+    elif bare.startswith("__") and bare.count("__") % 2:
+        text = text[2:]
+    if _FULL_STOP.search(text):
+        text = text[:-1]
     if len(text) > MAX_LABEL_CHARS:
         text = text[:MAX_LABEL_CHARS].rsplit(" ", 1)[0] + " …"
     return text

@@ -315,7 +315,7 @@ _MODAL_SIGNS: Final = tuple(
 
 
 def has_modal(text: str) -> bool:
-    """Whether `MODAL` occurs in a text; most texts without it are rejected by their letters alone, five times as fast."""
+    """Whether `MODAL` occurs in a text; most texts without it are rejected by letters alone, five times as fast."""
     lowered = text.lower()
     return any(sign in lowered for sign in _MODAL_SIGNS) and MODAL.search(text) is not None
 

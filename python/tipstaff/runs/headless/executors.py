@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import signal
 import subprocess
 import tempfile
@@ -15,6 +14,7 @@ from typing import Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
+from tipstaff.review.running.supervisor import Supervisor
 from tipstaff.runs.headless.streams import Transcript, read_stream
 
 MAX_OUTPUT_BYTES: Final = 64 << 20
@@ -92,24 +92,30 @@ def run_command(
     words: Sequence[str], folder: Path, *, timeout_s: float, stdin: str | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Finished:  # fmt: skip
-    """Run a command in a process group of its own, and end all that it started when it is over.
+    """Run a command in a process group of its own, and end all that it started when it is over, or this process is.
 
     Agent programs give the commands of their tools groups of their own; where the system shows the environment of
     processes (Linux), those are found and ended as well.
     """
     began = time.monotonic()
-    mark = f"{_MARK}={secrets.token_hex(16)}"
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as given:
+    with (
+        Supervisor(_MARK) as supervisor,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as errors,
+        tempfile.TemporaryFile() as given,
+    ):
         # Files, not pipes: what a program leaves running would hold a pipe open.
         given.write((stdin or "").encode("utf-8", "replace"))
         given.seek(0)
+        mark = supervisor.mark()
         try:
             process = subprocess.Popen(  # noqa: S603 - the suite names the program; no shell reads the words
                 list(words), cwd=folder, stdin=given, stdout=out, stderr=errors, start_new_session=True,
-                env={**os.environ, **(env or {}), _MARK: mark.partition("=")[2]},
+                env={**os.environ, **(env or {}), _MARK: mark},
             )  # fmt: skip
         except (FileNotFoundError, PermissionError) as error:
             return Finished(127, "", str(error), 0.0, False)
+        supervisor.started(process.pid)
         timed_out = False
         try:
             process.wait(timeout_s)
@@ -119,7 +125,8 @@ def run_command(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE_S)
         finally:
-            _end_all(process.pid, mark)
+            _end_all(process.pid, f"{_MARK}={mark}")
+            supervisor.ending(process.pid)
             process.wait()
         texts: list[str] = []
         for file in (out, errors):

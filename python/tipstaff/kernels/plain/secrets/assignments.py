@@ -16,6 +16,7 @@ from tipstaff.kernels.plain.secrets.names import (
     LOWER,
     NAME,
     after_login,
+    is_macro,
     name_end,
     name_start,
     parts_hold,
@@ -210,15 +211,20 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             or text[start:end].lower() in {b"requirepass", b"masterauth", b"identified by", b"securestring"}
         )
     ):
+        if not quote_at(text, at) and is_macro(text, head):  # #define NAME OTHER: code, and no text
+            return None
         strict = quote_at(text, at) > 0 and not flag and not word_before(text, head, words(values.INTRODUCERS))
     else:
         return None
     after = at
     at = _blanks(text, at, 24)
     spaced = spaced or (at > after and not colon)
-    return _value(
+    found = _value(
         text, at, after, before, query=query, colon=colon, spaced=spaced, strict=strict, markup=markup, flag=flag
     )
+    if found is not None and not found.quoted and text[head:named_end].endswith(text[found.start : found.end]):
+        return None  # self.client_secret = client_secret
+    return found
 
 
 def _value(

@@ -77,6 +77,15 @@ def word_before(text: bytes, at: int, words: Sequence[bytes]) -> bool:
     return text[start:end].lower() in words
 
 
+def is_macro(text: bytes, at: int) -> bool:
+    """Return whether ``#define`` and blanks are before `at`."""
+    end = at
+    least = max(0, at - 8)
+    while end > least and text[end - 1] in BLANKS:
+        end -= 1
+    return end < at and text[max(0, end - 7) : end] == b"#define"
+
+
 def after_login(text: bytes, at: int) -> bool:
     """Return whether ``login name`` or ``machine name`` is before a word, as in .netrc."""
     return (

@@ -226,7 +226,11 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
     A constant (``TR31_E0_EMV_KEY``), a type or a member (``PrivateKeyTypes``, ``ExclusiveStartShardId``); in a list a
     name with underscores or a path.
     """
+    if not value.quoted and data[0] == 0x25:  # %NL80211_ATTR_MAC: a constant, as comments of C name it
+        data, counts = data[1:], counts._replace(other=counts.other - 1)
     size, lines = len(data), data.count(b"_")
+    if size < 3:
+        return False
     names = data[0] in _LETTER and counts.other == lines
     if names and counts.lower == 0 and lines >= (1 if value.strict else 2) and 3 * counts.digit <= size:
         return True
@@ -235,11 +239,50 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
     is_joined = names and lines == 0 and counts.upper >= 2 and data[-2] in _LOWER
     if is_joined and any(data.endswith(end) and size >= len(end) + 6 for end in _NAME_ENDINGS):
         return True
+    if not value.quoted and b"." in data and is_name(data) and _is_member(data, counts.digit):
+        return True
     if not value.strict:
         return False
+    if _is_header(data, counts):
+        return True
     if names and lines >= 2 and 5 * counts.digit <= size:
         return True
     return data[0] == 0x2F and counts.digit == 0 and counts.other == lines + data.count(b"/")
+
+
+def _is_member(data: bytes, digits: int) -> bool:
+    """Return whether a name with dots ends with pronounceable words: ``x25519.X25519PrivateKey``, ``a.Package.Dir``."""
+    size = len(data)
+    start = size
+    while start > 0 and data[start - 1] in _LETTER:
+        start -= 1
+    letters = spoken = 0
+    at = start
+    while at < size:
+        begin = at
+        at += 1
+        if data[begin] in _UPPER and at < size and data[at] in _UPPER:
+            while at < size and data[at] in _UPPER:
+                at += 1
+        else:
+            while at < size and data[at] in _LOWER:
+                at += 1
+        letters += at - begin
+        if at - begin >= 3 and _is_spoken(data[begin:at]):
+            spoken += at - begin
+    return letters >= (3 if digits == 0 else 6) and 10 * spoken >= 7 * letters
+
+
+def _is_header(data: bytes, counts: Counts) -> bool:
+    """Return whether it is a name as headers have it: ``Access-Control-Allow-Headers``."""
+    dashes = data.count(b"-")
+    return (
+        dashes > 0
+        and counts.digit == 0
+        and counts.other == dashes
+        and counts.upper == dashes + 1
+        and all(part[:1] and part[0] in _UPPER for part in data.split(b"-"))
+    )
 
 
 def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:

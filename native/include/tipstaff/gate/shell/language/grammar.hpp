@@ -11,6 +11,7 @@ inline void ShellReader::read() noexcept {
     read_list(stop::kEnd);
     if (pos_ == before) ++pos_;  // never stand still
   }
+  if (has_trap_) run_trap();
   if (tree_.full()) uncertain(Unresolved::limit, code_.origin, frame_.carrier);
 }
 

@@ -95,7 +95,7 @@ class ShellReader {
  public:
   ShellReader(Reader& reader, Session& session, const Code& code, const Frame& frame) noexcept
       : reader_(reader), tree_(*reader.tree), session_(session), code_(code), frame_(frame),
-        pos_(code.text.data()), end_(code.text.data() + code.text.size()) {}
+        pos_(code.text.data()), end_(code.text.data() + code.text.size()), level_(session.level) {}
 
   void read() noexcept;
   // Reads no code, but what a file that was written would run later.
@@ -243,6 +243,7 @@ class ShellReader {
   void run_set(const Invocation& in) noexcept;
   void run_read(Invocation& in) noexcept;
   void run_eval(Invocation& in) noexcept;
+  void run_trap() noexcept;
   void run_source(Invocation& in) noexcept;
   void run_shell(Invocation& in) noexcept;
 
@@ -377,6 +378,7 @@ class ShellReader {
   Frame frame_;
   const char* pos_;
   const char* end_;
+  std::uint32_t level_;  // the session's when this text began
   const char* line_end_ = nullptr;  // the newline after which here-documents are that were read already
   const char* resume_ = nullptr;    // where the text continues after them
   Stream input_;
@@ -390,6 +392,10 @@ class ShellReader {
   bool merge_ = false;  // behind && or ||: an assignment adds a possibility
   bool stopped_ = false;
   bool limit_told_ = false;
+  // A trap of this text's own level: it runs when all else has run, with the values of then.
+  Raw<Invocation, 1> trap_;
+  Word trap_code_;
+  bool has_trap_ = false;
 };
 
 }  // namespace tipstaff::gate::shell

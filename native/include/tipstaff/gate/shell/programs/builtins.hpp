@@ -212,10 +212,13 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
     if (at + 1 >= in.count) return;
     const string_view text = text_of(in, at);
     if (text.empty() || text == "-") return;
-    Nested options;
-    options.via = via::kScheduled | via::kEvaluated;
-    code_word(in, argument(in, at), options, Dialect::shell);
     in.output = Stream{};
+    const bool earlier = has_trap_;
+    if (earlier) run_trap();
+    trap_[0] = in;
+    trap_code_ = argument(in, at);
+    has_trap_ = true;
+    if (earlier || session_.level != level_ || merge_) run_trap();
     return;
   }
   if (name == "printf") {
@@ -230,6 +233,14 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
       session_.set(text_of(in, 2), &value, 1, false, merge_);
     }
   }
+}
+
+inline void ShellReader::run_trap() noexcept {
+  has_trap_ = false;
+  Nested options;
+  options.via = via::kScheduled | via::kEvaluated;
+  trap_[0].cwd = session_.cwd;
+  code_word(trap_[0], trap_code_, options, Dialect::shell);
 }
 
 inline void ShellReader::run_eval(Invocation& in) noexcept {

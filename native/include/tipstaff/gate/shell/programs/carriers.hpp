@@ -1,6 +1,7 @@
 // Tools that carry commands among other duties: containers, clusters, schedulers, run-in-environment tools.
 #pragma once
 
+#include "tipstaff/gate/shell/programs/trials.hpp"
 #include "tipstaff/gate/shell/programs/windows.hpp"
 
 namespace tipstaff::gate::shell {
@@ -124,6 +125,13 @@ inline void ShellReader::run_kubectl(Invocation& in) noexcept {
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const string_view text = text_of(in, i);
     if (one_of(text, "exec run debug")) exec = true;
+    if (text == "rsh") {
+      // oc rsh POD COMMAND
+      const std::uint32_t pod = after_options(in, i + 1, "ncs", "--namespace --container --shell");
+      if (pod + 1 >= in.count) return;
+      in.cwd = {};
+      return run_inner(in, after_options(in, pod + 1, "", ""), via::kContainer | via::kRemote);
+    }
     if (text != "--" || !exec) continue;
     const string_view cwd = in.cwd;
     in.cwd = {};
@@ -207,7 +215,16 @@ inline void ShellReader::run_cloud(Invocation& in) noexcept {
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);
     if (one_of(word.text, "send-command run-command execute-command start-session")) sends = true;
-    if (program == "fab" && word.text == "--") return run_inner(remote, i + 1, via::kRemote);
+    if (word.text == "--" && (program == "fab" || (program == "az" && i > 2 && text_of(in, 1) == "ssh"))) {
+      return run_inner(remote, i + 1, via::kRemote);
+    }
+    if (program == "aws" && starts_with(word.text, "--endpoint-url")) {
+      // A service of this machine that plays the cloud: as awslocal calls it.
+      string_view address = word.text.size() > 14 ? word.text.substr(15) : i + 1 < in.count ? text_of(in, i + 1) : string_view();
+      const std::size_t slashes = address.find("://");
+      if (slashes != string_view::npos) address.remove_prefix(slashes + 3);
+      if (is_local_host(address.substr(0, address.find_first_of(":/"))) && !address.empty()) tree_.command(in.command).program = "awslocal";
+    }
     if (!sends) continue;
     if ((word.text == "--scripts" || word.text == "--command") && i + 1 < in.count) {
       code_word(remote, argument(in, i + 1), options, Dialect::shell);

@@ -51,7 +51,7 @@ inline constexpr RemoteVerb kRemoteVerbs[] = {
     {"devcontainer", "exec", 0, "", "--workspace-folder --config --container-id", {}, '\0', via::kContainer},
     {"bolt", "command run", 0, "tniu", "--targets --inventory --user"}, {"knife", "ssh", 1, "xPi", "--ssh-user --attribute"},
     {"cdist", "exec", 0, "", ""}, {"pyinfra", "", 1, "", ""}, {"az", "webapp ssh", 0, "gn", "--resource-group --name", "--command", '\0'},
-    {"ibmcloud", "dev shell", 0, "", ""}, {"oc", "rsh", 1, "ncs", "--namespace --container --shell", {}, '\0', via::kContainer | via::kRemote},
+    {"ibmcloud", "dev shell", 0, "", ""}, {"doctl", "compute ssh", 0, "", "", "--ssh-command", '\0'},
     {"kubectl", "node-shell", 1, "", ""}, {"teleport", "ssh", 1, "", ""}, {"waypoint", "exec", 0, "", ""},
     {"platform", "ssh", 0, "peA", "--project --environment --app"}, {"upsun", "ssh", 0, "peA", "--project --environment --app"},
     {"terminus", "remote:wp", 1, "", ""}, {"acli", "remote:ssh", 1, "", ""}, {"symfony", "ssh", 0, "pe", "--project --environment"},

@@ -182,6 +182,9 @@ inline void ShellReader::run_find(Invocation& in) noexcept {
   const string_view names = found_by_name(in);
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);
+    if (one_of(text, "-fprint -fprint0 -fls -fprintf") && i + 1 < in.count) {
+      emit_file("@write", argument(in, i + 1), false, in.command, in.via, in.cwd);
+    }
     if (!one_of(text, "-exec -execdir -ok -okdir")) continue;
     std::uint32_t stop = i + 1;
     while (stop < in.count && text_of(in, stop) != ";" &&

@@ -288,7 +288,7 @@ inline constexpr Program kPrograms[] = {
     {"kamal", Handler::elsewhere}, {"lando", Handler::elsewhere}, {"ddev", Handler::elsewhere},
     {"multipass", Handler::elsewhere}, {"limactl", Handler::elsewhere}, {"lima", Handler::elsewhere},
     {"colima", Handler::elsewhere}, {"orb", Handler::elsewhere}, {"incus", Handler::elsewhere},
-    {"coder", Handler::elsewhere}, {"devpod", Handler::elsewhere},
+    {"coder", Handler::elsewhere}, {"devpod", Handler::elsewhere}, {"doctl", Handler::elsewhere},
     {"nomad", Handler::elsewhere}, {"pct", Handler::elsewhere}, {"qm", Handler::elsewhere},
     {"crictl", Handler::elsewhere}, {"ctr", Handler::elsewhere}, {"jexec", Handler::elsewhere},
     {"machinectl", Handler::elsewhere}, {"systemd-nspawn", Handler::elsewhere}, {"schroot", Handler::elsewhere},

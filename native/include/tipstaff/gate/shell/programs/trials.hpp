@@ -38,12 +38,14 @@ inline bool is_trial_url(string_view url) noexcept {
 inline bool is_trial_variable(string_view name, const Value& value) noexcept {
   if ((value.flags & word_flag::kUnknown) != 0) return false;
   if (name == "DATABASE_URL") return is_trial_url(value.text);
+  if (name == "DJANGO_SETTINGS_MODULE") return is_trial_name(value.text);
   return one_of(name, "RAILS_ENV RACK_ENV NODE_ENV APP_ENV MIX_ENV DJANGO_ENV FLASK_ENV") && one_of(value.text, "test testing ci");
 }
 
 inline bool ShellReader::is_trial_environment() noexcept {
   for (const string_view name : {string_view("RAILS_ENV"), string_view("RACK_ENV"), string_view("NODE_ENV"), string_view("APP_ENV"),
-                                 string_view("MIX_ENV"), string_view("DJANGO_ENV"), string_view("FLASK_ENV"), string_view("DATABASE_URL")}) {
+                                 string_view("MIX_ENV"), string_view("DJANGO_ENV"), string_view("FLASK_ENV"), string_view("DATABASE_URL"),
+                                 string_view("DJANGO_SETTINGS_MODULE")}) {
     const Variable* const found = session_.find(name);
     if (found != nullptr && found->count == 1 && is_trial_variable(name, session_.values(*found)[0])) return true;
   }

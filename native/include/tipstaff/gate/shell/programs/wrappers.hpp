@@ -213,6 +213,20 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
       return run_inner(in, after_options(in, 1, program.short_values, "--user --group"), program.via);
     }
   }
+  if (name == "gcloud") {
+    // gcloud compute ssh INSTANCE -- COMMAND
+    for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
+      if (text_of(in, i) != "--") continue;
+      std::uint16_t flags = 0;
+      code = argument(in, i + 1);
+      code.text = joined(in.first + i + 1, in.count - i - 1, &flags);
+      code.flags = flags;
+      Invocation remote = in;
+      remote.cwd = {};
+      return code_word(remote, code, options, Dialect::shell);
+    }
+    return;
+  }
   if (name == "su" && in.input.kind != Stream::none) nested_stream(in, in.input, options, Dialect::shell);
 }
 

@@ -141,7 +141,9 @@ inline bool is_plain_copy(const Call& call) noexcept {
 
 inline bool is_plain_cloud(const Call& call) noexcept {
   if (is(call.name, "aws") || is(call.name, "az")) {
-    return call.none([](string_view text) noexcept { return text.find("command") != string_view::npos || is(text, "start-session"); });
+    return call.none([](string_view text) noexcept {
+      return text.find("command") != string_view::npos || is(text, "start-session") || is(text, "--") || begins(text, "--endpoint-url");
+    });
   }
   if (is(call.name, "fab")) return false;
   return call.none([](string_view text) noexcept { return is(text, "apply") || text.find("destroy") != string_view::npos; });
@@ -170,7 +172,7 @@ inline bool does_nothing(const Call& call) noexcept {
     case Handler::none: return true;
     case Handler::git: return is_plain_git(call);
     case Handler::package: return is_plain_package(call);
-    case Handler::kubectl: return call.none([](string_view text) noexcept { return is(text, "--"); });
+    case Handler::kubectl: return call.none([](string_view text) noexcept { return is(text, "--") || is(text, "rsh"); });
     case Handler::container:
       return call.none([](string_view text) noexcept { return is(text, "exec") || is(text, "run") || is(text, "create"); });
     case Handler::python: return call.count != 0 && ((begins(call.first(), "-m") && !runs_code(call)) || is(call.first(), "--version"));
