@@ -23,7 +23,7 @@ SIGNS_FROM_SHARDS: Final = 300_000
 """From so many shards on, the signs of their vectors choose which ones are scored; up to there every one is."""
 
 CONSTITUTION_TOKENS: Final = 500
-"""What a constitution should cost per turn; the linter speaks above it."""
+"""What a constitution should cost per turn; the linter reports more."""
 
 # Bars of the kernels, in one run on one thread.
 HASH_BATCH_VS_NODE: Final = 150.0

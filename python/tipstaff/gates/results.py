@@ -67,7 +67,7 @@ class Finding(Record, frozen=True, kw_only=True):
 
 
 class GateResult(Record, frozen=True):
-    """What one gate says of one event.
+    """The answer of one gate for one event.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def aggregate_decision(results: Iterable[GateResult]) -> str:
     Raises
     ------
     UnknownDecisionError
-        If a result's decision is none of the four: what cannot be understood must not pass for ``allow``.
+        If a result's decision is none of the four: an unknown decision must not count as ``allow``.
     """
     worst = 0
     for result in results:

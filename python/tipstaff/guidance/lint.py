@@ -1,6 +1,6 @@
 """What is wrong with a repository's rule files, and what they cost.
 
-The compiler finds what concerns rules and their texts; this module adds what can only be said of the whole repository:
+The compiler finds what concerns rules and their texts; this module adds findings about the whole repository:
 scopes that cover nothing, files that their host cuts off, rules that give nothing to check, and tokens per turn.
 """
 

@@ -30,7 +30,7 @@ class Change(Record, frozen=True):
     before, after
         Its bytes; None where there is no such file.
     copy
-        The file that holds, or will hold, what stood there before the hook was registered.
+        The file that holds, or will hold, the settings from before the hook was registered.
     """
 
     host: str
@@ -119,7 +119,7 @@ def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Cha
 
 
 def apply_install(change: Change) -> None:
-    """Write a plan of :func:`plan_install`; what stood in the file before is kept in a copy beside it.
+    """Write a plan of :func:`plan_install`; a copy of the file is kept beside it.
 
     Raises
     ------
@@ -316,7 +316,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _text(data: bytes | None, path: Path) -> tuple[str, bytes]:
-    """Return a file's text, and the mark that stood before it. An empty file counts as an empty object."""
+    """Return a file's text, and the byte order mark before it. An empty file counts as an empty object."""
     if data is None:
         return "{}\n", b""
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""

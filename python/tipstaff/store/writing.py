@@ -20,7 +20,7 @@ from tipstaff.store.replacing import replaced_file, write_error
 PARTS: Final = (
     "mean", "fingerprint", "constitution", "tenant_constitutions", "manifest", "diagnostics", "relations", "search",
 )  # fmt: skip
-"""Segments that lie behind the Arrow part."""
+"""Segments after the Arrow part."""
 
 _ALIGNMENT: Final = 64
 """Rows that begin at a multiple of this are read a little faster; readers must not count on it."""

@@ -1,4 +1,4 @@
-"""What one line of the log says: each entry carries its result, so that reading it needs no threshold.
+"""One line of the log: each entry carries its result, so that reading it needs no threshold.
 
 An entry's signature covers its bytes as they are in the file. JSON escapes quotes and controls, so that no text of
 one field can be taken for another's.

@@ -133,7 +133,7 @@ class CandidatePromptAssembler:
         self._index = _WordIndex()
 
     def assemble(self, query: str = "", *, paths: Iterable[str] = (), symbols: Iterable[str] = ()) -> CandidateSection:
-        """Return the section for a request; `CandidateStore.mark_used` is to be told if it is shown.
+        """Return the section for a request; call `CandidateStore.mark_used` if it is shown.
 
         Parameters
         ----------

@@ -350,7 +350,7 @@ class CandidateLog:
         self._open_line = False
         self.head = head
         self._loaded = True
-        # The entries are kept whatever happens here: a head that is behind is made good by the next one.
+        # The entries are kept whatever happens here: a stale head is corrected by the next one.
         with contextlib.suppress(OSError):
             self._head_file().write(head)
 

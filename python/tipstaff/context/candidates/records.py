@@ -228,7 +228,7 @@ class Evidence(Record, frozen=True, array_like=True, gc=False):
 
 
 class Candidate(Record, frozen=True, kw_only=True):
-    """A candidate as it stood when it was asked for.
+    """A candidate as it was when it was requested.
 
     Attributes
     ----------

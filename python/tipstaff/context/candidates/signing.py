@@ -122,7 +122,7 @@ class HeadFile:
         return newest, strange
 
     def write(self, head: Head) -> None:
-        """Remember a head; not flushed, because a head that is behind the log is no harm.
+        """Remember a head; not flushed, because a head older than the log does no harm.
 
         Raises
         ------

@@ -28,7 +28,7 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), de
 
 CONTEXT_OPEN: Final = "<tipstaff-context>"
 CONTEXT_CLOSE: Final = "</tipstaff-context>"
-"""Around what a host added to a message of the user's; it is nothing that the user said."""
+"""Around what a host added to a message of the user's; the user did not write it."""
 
 _CHAT_PARTS: Final = frozenset({"image_url", "input_audio"})
 _RESPONSES_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file", "summary_text"})

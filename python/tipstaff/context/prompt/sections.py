@@ -103,7 +103,7 @@ class SectionReport(Record, frozen=True):
         Whether any of it is in the prompt; whether any of it is not.
     source_type, scope_type, inclusion_reason, evidence
         Where it comes from, whether it is for this request only (``task-local``) or ``always-on``, why it is there,
-        and what speaks for that.
+        and the evidence for that.
     cut
         What is missing and why; None where nothing is.
     pieces

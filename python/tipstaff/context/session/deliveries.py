@@ -1,4 +1,4 @@
-"""What changes between calls, and when the model is told: once, in the last message of the user's.
+"""What changes between calls, and when the model sees it: once, in the last message of the user's.
 
 The system prompt and all earlier messages stay as they were sent, byte for byte; so does what was delivered, until a
 break of the cache (a compaction) throws it away. Then all of it is delivered again.
@@ -50,7 +50,7 @@ class Deliveries:
             Their texts before anything was cut, by key.
         turn_begins
             Whether the user has just spoken. Between a call and its result only rules of files that became active are
-            delivered: git's state changes with every edit and is no news to the one who edits.
+            delivered: git's state changes with every edit and is not new to the one who edits.
         """
         found: list[SectionReport] = []
         for section in sections:

@@ -231,7 +231,7 @@ class ContextSession:
         try:
             self._prepare(given, tools, query, sections or {})
         except TipstaffError:
-            # What cannot be sent was never said: the caller mends its messages and gives them again.
+            # What cannot be sent was never said: the caller corrects its messages and gives them again.
             self._state.restore(before)
             raise
         return self._arguments()

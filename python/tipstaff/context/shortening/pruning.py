@@ -6,7 +6,7 @@ much is gone, and where the whole is. Only where that is not enough, long inputs
 become stubs too, and then old results within the turns that are kept. The user's own words always stay.
 
 What was pruned stays pruned, and in the same words, as the conversation continues, so that a provider's cache of the
-prompt holds. There is no state behind that: the conversation is walked from its start, and at each message it is
+prompt holds. No state is kept for that: the conversation is walked from its start, and at each message it is
 decided what would have been pruned there. Later messages do not change what was decided before them.
 """
 
@@ -43,7 +43,7 @@ from tipstaff.context.tokens.counting import (
 from tipstaff.model import Record
 
 Reference: TypeAlias = Callable[[Block], str | None]
-"""Told a block that is pruned, says where the whole of it is kept (a path, an address), or None."""
+"""Given a block that is pruned, returns where the whole of it is kept (a path, an address), or None."""
 
 KEPT_EXCHANGES: Final = 8
 """Of a kept turn, as many of its last rounds of calls and results are never pruned."""
@@ -72,9 +72,9 @@ class PrunedPart(Record, frozen=True, gc=False):
     saved_tokens
         What leaving it out saves.
     reference
-        Where the whole of it is: what the caller said, else the id of its call.
+        Where the whole of it is: the caller's answer, else the id of its call.
     mark
-        By which the block is known again: another block at its place is not pruned in its stead.
+        By which the block is known again: another block at its position is not pruned instead.
     """
 
     message: int

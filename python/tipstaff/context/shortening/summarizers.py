@@ -147,7 +147,7 @@ class ExtractiveSummarizer:
 
 
 class _ApiSummarizer:
-    """What summarizers behind an API have in common: an address, a key, a limit of time and one of input."""
+    """What summarizers that use an API have in common: an address, a key, a limit of time and one of input."""
 
     _KEY_VARIABLE: ClassVar[str]
     _PLACE: ClassVar[str]

@@ -1,6 +1,6 @@
 """What sessions learned, for later ones: a Markdown file for people and for the tier Auto-Memory.
 
-What the user demanded, what was decided, which files were changed, which commands failed and why. What speaks for
+What the user demanded, what was decided, which files were changed, which commands failed and why. What supports
 itself is written there; where the evidence is thin (an error seen once says little about the next session) a candidate
 is observed instead, if there is a store of them, and has to prove itself.
 """

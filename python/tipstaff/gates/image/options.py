@@ -85,7 +85,7 @@ class OptionNames:
         return (first, len(named), short), places, (*letters, starts)
 
     def signs(self, options: Iterable[str], sections: ImageSections) -> tuple[int, ...]:
-        """Return what tells of a word that it is none of some options.
+        """Return a test that a word is none of some options.
 
         Returns
         -------

@@ -124,7 +124,7 @@ def glob_signs(glob: str) -> tuple[int, int] | None:
     """Return two signs of every word that a glob matches (one twice, where it has one); None if it has none.
 
     They are the word's first three letters and its last three; its rarest pairs of letters where the glob is open, or
-    where it begins with a sign and little is known of what is behind.
+    where it begins with a sign and little is known of what follows.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _begins_with_sign_alone(stretch: Sequence[int | None]) -> bool:
 def glob_edges(glob: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
     """Return the classes of the first two letters of every word that a glob matches, else those of the last two.
 
-    None where they are not known; a word's end counts as a letter. They are told where `glob_signs` tells of ends.
+    None where they are not known; a word's end counts as a letter. They are known where `glob_signs` knows the ends.
     """
     stretch = _stretch(glob)
     begins = [*stretch, _BOUNDARY, _BOUNDARY, _BOUNDARY][:3]
@@ -228,7 +228,7 @@ def trigger_of(rule: PackRule, word: str | None) -> Trigger | None:
     Returns
     -------
     Trigger or None
-        None if nothing simple can be told; a trigger without anything in it if the rule cannot hold.
+        None if nothing simple is known; a trigger without anything in it if the rule cannot hold.
     """
     behind = _has_subcommand(rule.base)
     told = _of_group(rule.base, word, behind=behind)
@@ -244,7 +244,7 @@ def trigger_of(rule: PackRule, word: str | None) -> Trigger | None:
 
 
 def _only_notes_runs(rule: PackRule) -> bool:
-    """Return whether all that a rule does is to note that a file was run, for the calls behind that one."""
+    """Return whether a rule only records that a file was run, for later calls."""
     told = rule.rows is not None or rule.because is not None
     return rule.decision == "mark" and rule.marks == MARKS["runs-file"] and not told
 

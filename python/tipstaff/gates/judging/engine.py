@@ -175,7 +175,7 @@ class EnforcementGates:
         cwd
             The directory that it would run in; None where it is not known, and relative paths are not either.
         shell
-            ``bash`` (and its kin), ``powershell``, ``cmd``, or a language: ``sql``, ``python``, ``node`` ...
+            ``bash`` (and similar shells), ``powershell``, ``cmd``, or a language: ``sql``, ``python``, ``node`` ...
         flow
             What earlier calls of the same run did; it is changed.
 

@@ -70,7 +70,7 @@ class WeakeningReview:
         content
             All that it says, as plain data.
         because
-            Its reason; what is no text with words in it is none.
+            Its reason; anything but a text with words in it does not count as one.
         source
             Its file.
         """

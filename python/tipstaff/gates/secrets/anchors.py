@@ -24,7 +24,7 @@ _COMPARED: Final = 8
 """Bytes of an anchor that are compared in one step."""
 
 _FIXED: Final = 64
-"""Bytes of an anchor that are known at most: what is far behind its beginning may tell it from other text."""
+"""Bytes of an anchor that are known at most: bytes far from its beginning may distinguish it from other text."""
 
 CHECKS: Final = 3
 """Bytes of an anchor that are looked up before its shape is tried."""
@@ -52,7 +52,7 @@ _COMMON_WORDS: Final = tuple(
 
 
 class Anchor:
-    """Where to look for a rule: bytes that are known, at a known place before or behind the beginning."""
+    """Where to look for a rule: bytes that are known, at a known distance before or after the beginning."""
 
     def __init__(self, sets: Sequence[frozenset[int]], back: int, head: Repeat | None) -> None:
         self.sets = tuple(sets)

@@ -75,9 +75,9 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     need
         What it must hold, of ``digit upper lower letter``.
     stops
-        Whether words of placeholders speak against it: ``placeholder`` or ``none``.
+        Whether words of placeholders rule it out: ``placeholder`` or ``none``.
     repeats
-        Whether long runs of one character, and repeated patterns, speak against it.
+        Whether long runs of one character, and repeated patterns, rule it out.
     checksum
         The checksum that it ends in.
     check
@@ -93,7 +93,7 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     severity
         ``low``, ``medium``, ``high`` or ``critical``.
     wary
-        Whether it speaks only where the scan is asked to be wary.
+        Whether it applies only to scans with ``wary``.
     positives, negatives
         Samples: in each positive the rule finds something, in no negative.
     because

@@ -51,10 +51,10 @@ _WORD_LISTS: Final = (
 _PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
 
 _BEHIND_NAME: Final = frozenset({9, 10, 13, *range(32, 127)})
-"""What may be behind a name of three letters: without it there is no assignment."""
+"""What may follow a name of three letters: without it there is no assignment."""
 
 _ANY_BYTE: Final = frozenset(range(256))
-"""What may be behind the three known bytes of anything else: a user of an address may begin with any letter."""
+"""What may follow the three known bytes of anything else: a user of an address may begin with any letter."""
 
 
 class _Compiler:

@@ -1,4 +1,4 @@
-"""What a rule says and where, in a form in which two rules can be held against each other.
+"""What a rule says and where, in a form in which two rules can be compared.
 
 A rule's text carries the headings, lead-ins and parents that decide its meaning: "Agents must not: Reformat existing
 code". For its claims only its own words count, turned round where a label forbids them; every other label says where or

@@ -77,7 +77,7 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     explicit
         Whether a modal or a negation says so ("must", "never", "do not"), and not the verb's mood alone.
     directive
-        Whether the clause tells somebody what to do; a description ("cannot interrupt a
+        Whether the clause is an instruction; a description ("cannot interrupt a
         paragraph") contradicts nothing.
     negative_condition
         Whether the condition under which it holds is negated: "when the cache is not warm".

@@ -36,7 +36,7 @@ class Clause(NamedTuple):
     explicit: bool
     """Whether a modal or a negation says so, and not the verb's mood alone."""
     directive: bool
-    """Whether it tells somebody what to do."""
+    """Whether it is an instruction."""
     negative_condition: bool
     """Whether the condition under which it holds is negated."""
 

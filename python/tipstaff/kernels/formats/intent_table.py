@@ -14,7 +14,7 @@ then
 
 What a word or phrase says: kind, intent, intent as a verb (uint8 each), the places of three weights (uint8 each: as a
 noun or sign, as a verb that opens a later clause, as a verb that opens the task), and its ident (uint16). Words that
-share an ident speak once.
+share an ident count once.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def places_in_text(task: str) -> tuple[str, ...]:
 
 
 def _place(word: str) -> str:
-    """Return the path that a word is, empty where it is none."""
+    """Return the path that a word is, empty if it is not a path."""
     path = word.replace("\\", "/")
     while path.startswith("./"):
         path = path[2:]

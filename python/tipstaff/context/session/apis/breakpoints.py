@@ -1,4 +1,4 @@
-"""Where the Messages API is told to keep its prompt cache, and what a request costs with it.
+"""Where the Messages API keeps its prompt cache, and what a request costs with it.
 
 A mark is at the end of the system prompt (or of the tools, without one) and at the end of the last message; another
 at an earlier message where more blocks lie between than the provider looks back over. Marks do not count as a change:

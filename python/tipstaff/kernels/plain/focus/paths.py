@@ -84,7 +84,7 @@ def is_path(token: bytes, parts: list[bytes], *, drive: bool, marked: bool) -> b
 
 
 def spaced_path_in(text: bytes) -> bytes | None:
-    """Return the path with spaces that is between quotes or backticks, or None where it is none."""
+    """Return the path with spaces that is between quotes or backticks, or None if it is not one."""
     words = text.split(b" ")
     if (
         not 2 <= len(words) <= 6

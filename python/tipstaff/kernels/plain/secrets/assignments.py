@@ -44,7 +44,7 @@ def _blanks(text: bytes, at: int, most: int) -> int:
 
 
 def _blanks_and_lines(text: bytes, at: int) -> int:
-    """Return what is behind blanks with up to two ends of lines among them."""
+    """Return what follows blanks with up to two ends of lines among them."""
     lines = 0
     end = min(len(text), at + 24)
     while at < end and (text[at] in BLANKS or (text[at] in b"\r\n" and lines < 2)):

@@ -1,6 +1,6 @@
 """The secrets scanner in plain Python: each rule for itself over the whole text.
 
-What ``secrets.hpp`` does in one walk is said here rule by rule, with :mod:`re`. Both read the same table, whose layout
+What ``secrets.hpp`` does in one walk is here rule by rule, with :mod:`re`. Both read the same table, whose layout
 `tipstaff.kernels.formats.secret_table` describes.
 """
 
@@ -349,7 +349,7 @@ class SecretTable:
     Raises
     ------
     ValueError
-        If they are no table.
+        If they are not a table.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -368,7 +368,7 @@ class SecretTable:
         text
             Any text; lone surrogates are taken as they are.
         wary
-            Whether rules for what an agent is about to write speak too, and neither checksum nor entropy acquits.
+            Whether low-confidence rules apply too, and neither checksum nor entropy rules a match out.
         isa
             ``plain`` or None.
 
