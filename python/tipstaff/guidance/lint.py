@@ -1,6 +1,6 @@
 """What is wrong with a repository's rule files, and what they cost.
 
-The compiler finds what concerns rules and their texts; this module adds what can only be said of the whole repository:
+The compiler finds what concerns rules and their texts; this module adds findings about the whole repository:
 scopes that cover nothing, files that their host cuts off, rules that give nothing to check, and tokens per turn.
 """
 
@@ -101,7 +101,7 @@ class LintReport(Record, frozen=True, kw_only=True):
     constitution_tokens
         Estimated tokens of the constitution's text: four characters (UTF-16 units) each, rounded up.
     hosts
-        What each host loads by itself, from the files as they stand.
+        What each host loads by itself, from the files as they are.
     counts
         Findings by code.
     """

@@ -1,7 +1,7 @@
 """A repository's compiled rules, kept on disk and compiled again only when something changed.
 
 The store lies in ``.tipstaff/cache/`` of the repository, which ignores itself in git. One that was not written on this
-machine, but shipped, is not believed: the rules are compiled anew. Where that cannot be written the
+machine, but shipped, is not believed: the rules are compiled again. Where that cannot be written the
 rules are served from memory, and the project says so.
 """
 

@@ -30,7 +30,7 @@ def extract(
     source_name
         What diagnostics call the file.
     in_constitution
-        Whether the whole document stands below a constitution heading of the file that imports it.
+        Whether the whole document is below a constitution heading of the file that imports it.
 
     Returns
     -------

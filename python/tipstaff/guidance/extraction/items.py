@@ -37,7 +37,7 @@ class ItemReader(ParagraphReader):
         self._around_bad_headings(raw[low:], rest, -1, [(start - low, end - low) for start, end in bad])
 
     def _lead_ended(self, index: int) -> bool:
-        """Whether a table stands between the sentence that introduces a list and this item."""
+        """Whether a table is between the sentence that introduces a list and this item."""
         before = next(
             (block for block in reversed(self.blocks[max(0, index - 8) : index]) if block.kind != "comment"), None
         )

@@ -163,7 +163,7 @@ class ExtractionState:
     # -- words that others need ---------------------------------------------------------------------------------------
 
     def _settle_item(self, index: int) -> None:
-        """Say that a label stands alone when all below it is read and nothing took it up."""
+        """Report a label that nothing below it continues."""
         context = self._contexts[index]
         if context.introduces and not context.label.used:
             self._say_alone(context.label.start, context.label.end)

@@ -48,7 +48,7 @@ class Block(msgspec.Struct, gc=False):
     children
         Number of items nested directly below an item.
     quoted
-        Whether it stands in a block quotation.
+        Whether it is in a block quotation.
     struck
         Whether all its words are struck out.
     cells

@@ -352,7 +352,7 @@ class _Reader:
         self.diagnostics.append(find("TS501", 1, document.path, message, fix=fix, span=span, severity=severity))
 
     def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
-        """Read what a document imports, depth first, where it stands."""
+        """Read what a document imports, depth first, where it is."""
         if "@" not in document.text:
             return
         source = document.parsed.source
