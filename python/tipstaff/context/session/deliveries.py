@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from tipstaff.context.planning import as_context
 from tipstaff.context.prompt.sections import MEMORY_PREFIX, RULES_PREFIX, SectionReport
-from tipstaff.context.request import as_context
 
 _SMALL_CHARS: Final = 2_000
 
@@ -47,7 +47,7 @@ class Deliveries:
         sections
             All that a request would hold.
         contents
-            Their texts before anything was cut, by key.
+            Their texts before anything was cut, by key. What has none here is in the system prompt for good.
         turn_begins
             Whether the user has just spoken. Between a call and its result only rules of files that became active are
             delivered: git's state changes with every edit and is not new to the one who edits.
@@ -55,9 +55,9 @@ class Deliveries:
         found: list[SectionReport] = []
         for section in sections:
             key = section.key
-            text = contents.get(key, "")
+            text = contents.get(key)
             known = self._known.get(key)
-            if not section.included or known == text:
+            if text is None or not section.included or known == text:
                 continue
             if not key.startswith(RULES_PREFIX):
                 if not turn_begins:

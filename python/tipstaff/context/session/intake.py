@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
-from tipstaff.context.conversation.messages import EXTENSION, Message, blocks_of
+from tipstaff.context.conversation.messages import EXTENSION, THINKING, Message, blocks_of
 from tipstaff.context.session.apis.wire import Wire
 
 _LEFT_OUT: Final = frozenset({EXTENSION, "cache_control", "citations", "status"})
@@ -142,8 +142,8 @@ def _key(item: object) -> tuple[object, object, int]:
 
 
 def _digest(message: Message) -> bytes:
-    """Return a text that is the same for messages that say the same."""
-    blocks = [_plain(block) for block in blocks_of(message)]
+    """Return a text that is the same for messages that say the same: callers may leave thinking out, and back in."""
+    blocks = [_plain(block) for block in blocks_of(message) if block.get("type") not in THINKING]
     return msgspec.json.encode([message.get("role"), blocks])
 
 

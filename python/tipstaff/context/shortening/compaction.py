@@ -37,14 +37,10 @@ from tipstaff.context.shortening.preamble import (
     said_in,
     said_within,
 )
-from tipstaff.context.shortening.pruning import (
-    PrunedPart,
-    Pruner,
-    PruneResult,
-    Reference,
-    capped_results,
-    measured_request,
-)
+from tipstaff.context.shortening.pruner import PrunedPart, Pruner
+from tipstaff.context.shortening.pruning import PruneResult, measured_request
+from tipstaff.context.shortening.results import capped_results
+from tipstaff.context.shortening.stubs import Reference
 from tipstaff.context.shortening.summarizers import ExtractiveSummarizer, Summarizer, SummaryRequest, summary_in
 from tipstaff.context.tokens.counting import (
     SystemPrompt,
@@ -276,8 +272,11 @@ def _summarized(
         )
         if cut != last_cut and room < min(wanted + LEAST_SUMMARY, int(_ROOM_SHARE * target)):
             continue
-        # Even where nothing fits: the task, and a few words on what was done.
-        room = max(room, min(3 * LEAST_SUMMARY, work.original - 1 - (target - room)))
+        # What is kept may be larger than the target. Then half of what is above it, below the trigger, is for
+        # the user's words and the facts; and even where nothing fits, for the task and a few words on what was done.
+        spare = room + max(0, work.config.trigger_tokens + work.apart - target) // 2
+        most = work.original - 1 - (target - room)
+        room = max(room, min(max(3 * LEAST_SUMMARY, min(wanted + 3 * LEAST_SUMMARY, spare)), most))
         if room <= LEAST_SUMMARY:
             continue
         task, said, whole = said_within(task, said, int(room * _SAID_SHARE), count)

@@ -65,7 +65,8 @@ class ItemReader(ParagraphReader):
         if rule_id is not None and ends_open and block.children:
             self._absorb(index, words, start, end, rule_id)
             return
-        introduces = rule_id is None and (ends_open or is_label(words))
+        bare = block.children > 0 and has_modal(words) and not says_something(words)
+        introduces = rule_id is None and (ends_open or is_label(words) or bare)
         own = self._context(words, start, end, introduces=introduces) if block.children or led else None
         if own is not None:
             self._contexts[index] = own

@@ -380,7 +380,8 @@ class _Reader:
     def _import(
         self, document: Document, target: str, line: int, chain: tuple[str, ...], *, constitution: bool
     ) -> None:
-        explicit = target.startswith(("~", ".", "/"))
+        # "@/types/actions" is a path of a program's own, as its bundler resolves it.
+        explicit = target.startswith(("~", ".")) or (target.startswith("/") and "." in target.rpartition("/")[2])
         if target.startswith("~"):
             self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
             return

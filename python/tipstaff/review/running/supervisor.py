@@ -91,10 +91,19 @@ class Supervisor:
         """Note that a group is over; to be called before its leader is reaped, while the number is its own."""
         self._tell(f"- {group}")
 
-    def close(self) -> None:
-        """Stop watching; every command has ended."""
-        self._tell(".")
-        process, self._process = self._process, None
+    def close(self, *, ended: bool = True) -> None:
+        """Stop watching.
+
+        Parameters
+        ----------
+        ended
+            Whether every command has ended. Where not, or where nobody knows, what is left is killed first: an
+            exception may have come between the start of a command and the note of it.
+        """
+        if ended:
+            self._tell(".")
+        with self._lock:
+            process, self._process = self._process, None
         if process is None:
             return
         if process.stdin is not None:
@@ -117,4 +126,5 @@ class Supervisor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        del error, trace
+        self.close(ended=kind is None)
