@@ -1,7 +1,7 @@
 """Figures of the ledger, the plane, the replay and the bulk kernels: ``python -m benchmarks.bench_runs [--only WORD]``.
 
 Prints one line for each figure beside what is required of it, and exits with 1 if one does not hold. A figure of a busy
-machine says little: the load is printed first, and CPU time stands beside wall time where that is what is required.
+machine says little: the load is printed first, and CPU time is shown beside wall time where that is what is required.
 """
 
 from __future__ import annotations
@@ -240,6 +240,22 @@ def kernels(folder: Path) -> Iterator[Figure]:
     )
 
 
+def promotions(folder: Path) -> Iterator[Figure]:
+    """How often the optimizer's test promotes a change: 10,000 simulated experiments for each figure."""
+    del folder
+    from tipstaff.runs.statistics.sequential import SequentialTest
+    from tipstaff.runs.statistics.simulation import simulate
+
+    for rate in (0.1, 0.3, 0.5):
+        found = simulate(rate, rate, runs=3_000, experiments=10_000)
+        remark = f"{rate:.0%} of the runs break the rule, 3,000 looks"
+        yield "% promoted without an effect", 100 * found.promoted, "<= 5", found.promoted <= 0.05, remark
+        runs = SequentialTest.sample_size(rate, 0.3)
+        found = simulate(rate, 0.7 * rate, runs=runs, experiments=10_000)
+        remark = f"{rate:.0%} break it, 30 % fewer with the change, {runs:,} runs in each arm"
+        yield "% promoted with an effect", 100 * found.promoted, ">= 80", found.promoted >= 0.8, remark
+
+
 def _ratio(name: str, ours: Callable[[], Any], theirs: Callable[[], Any]) -> Figure:
     ours()
     times: tuple[list[float], list[float]] = ([], [])
@@ -259,7 +275,7 @@ def main() -> int:
     chosen = parser.parse_args().only
     print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} processors")
     failed = 0
-    for measure in (verify_rate, writers, plane_run, million, beside_node, kernels):
+    for measure in (verify_rate, writers, plane_run, million, beside_node, kernels, promotions):
         if chosen not in measure.__name__:
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -2,27 +2,12 @@
 """Hash embedding: text to unit vectors, bit for bit those of the JavaScript reference."""
 
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
 include "isa.pxi"
-
-cdef extern from "buffers.hpp" namespace "tipstaff":
-    cdef cppclass Borrowed:
-        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
-        unsigned char* data() nogil
-        Py_ssize_t size() nogil
-        Py_ssize_t item_size() nogil
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+include "spans.pxi"
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
-
     cdef cppclass HashKernels:
         void embed_ascii(Span, int64_t, float*) noexcept
         void embed_utf16le(Span, int64_t, float*) noexcept
@@ -56,21 +41,18 @@ cdef enum:
 
 cdef int embed_text(const HashKernels* kernels, str text, int64_t dimensions, float* out) except -1:
     cdef Span span
-    cdef Py_ssize_t size = 0
     cdef bytes units
     if text.isascii():
-        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
-        span.size = size
+        span = utf8_span(text)
         # A short text is done sooner than another thread would get the interpreter's lock and this one get it back.
-        if size < LONG_TEXT:
+        if span.size < LONG_TEXT:
             kernels.embed_ascii(span, dimensions, out)
         else:
             with nogil:
                 kernels.embed_ascii(span, dimensions, out)
     else:
         units = text.lower().strip(JS_SPACE).encode("utf-16-le", "surrogatepass")
-        span.data = <const unsigned char*> PyBytes_AS_STRING(units)
-        span.size = PyBytes_GET_SIZE(units)
+        span = bytes_span(units)
         if span.size < LONG_TEXT:
             kernels.embed_utf16le(span, dimensions, out)
         else:
@@ -106,7 +88,7 @@ def hash_embed(str text not None, Py_ssize_t dimensions=384, *, isa=None):
 
     Notes
     -----
-    The vector holds only the 32 bits of H: it tells texts apart, and says nothing about meaning.
+    The vector holds only the 32 bits of H: it distinguishes texts, and says nothing about meaning.
     """
     check_dimensions(dimensions)
     cdef const HashKernels* kernels = choose(isa)

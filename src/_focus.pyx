@@ -1,20 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
 """What a request is about: paths, identifiers and signals."""
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int64_t
 
 include "isa.pxi"
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+include "spans.pxi"
 
 cdef extern from "tipstaff/focus/summary.hpp" namespace "tipstaff" nogil:
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
-
     cdef struct Focus:
         Span* paths
         int* owners
@@ -46,21 +38,6 @@ cdef enum:
 # Below this many bytes giving the GIL away costs more than the scan.
 cdef enum:
     LONG_TEXT = 8192
-
-
-cdef Span span_of(str text, list kept) except *:
-    cdef Span span
-    cdef Py_ssize_t size = 0
-    cdef bytes encoded
-    try:
-        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
-        span.size = size
-    except UnicodeEncodeError:
-        encoded = text.encode("utf-8", "surrogatepass")
-        kept.append(encoded)
-        span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
-        span.size = PyBytes_GET_SIZE(encoded)
-    return span
 
 
 cdef inline str text_of(const unsigned char* data, Py_ssize_t size):
@@ -123,7 +100,7 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
     found.signals = 0
     found.path_limit = max_paths
     found.symbol_limit = max_symbols
-    cdef Span text = span_of(query, kept)
+    cdef Span text = any_utf8_span(query, kept)
     if text.size <= SUMMARY_CHARS and is_line(text):
         line = query
         scan(&found, 0, text, WANT_ALL)
@@ -138,7 +115,7 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
     for owner in range(number, 0, -1):
         if found.n_paths >= max_paths:
             break
-        text = span_of(<str?> history[owner - 1], kept)
+        text = any_utf8_span(<str?> history[owner - 1], kept)
         if text.size < LONG_TEXT:
             scan(&found, owner, text, 0)
         else:

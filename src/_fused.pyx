@@ -6,28 +6,14 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 include "isa.pxi"
-
-cdef extern from "buffers.hpp" namespace "tipstaff":
-    cdef cppclass Borrowed:
-        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
-        unsigned char* data() nogil
-        Py_ssize_t size() nogil
-
-    cdef cppclass Scratch:
-        unsigned char* make(size_t) nogil
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+include "spans.pxi"
+include "lexicon.pxi"
 
 cdef extern from "tipstaff/scoring/fused_find.hpp" namespace "tipstaff" nogil:
     cdef cppclass FusedKernels:
         pass
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
-
     cdef cppclass WordPieces:
         int64_t dimensions
 
@@ -50,11 +36,6 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
         float* cosines
 
 cdef extern from "tipstaff/tasks/query.hpp" namespace "tipstaff" nogil:
-    cdef cppclass Lexicon:
-        pass
-
-    bint open_lexicon(Span, Lexicon*) noexcept
-
     cdef cppclass QueryWords:
         pass
 
@@ -107,14 +88,6 @@ cdef enum:
     CANDIDATES_EACH = 8
 
 
-cdef Span utf8(str text) except *:
-    cdef Py_ssize_t size = 0
-    cdef Span span
-    span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
-    span.size = size
-    return span
-
-
 cdef str encodable(str text):
     # Lone surrogates end words, as question marks do.
     cdef Py_ssize_t size = 0
@@ -123,16 +96,6 @@ cdef str encodable(str text):
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace").decode()
     return text
-
-
-cdef int take_lexicon(Borrowed& view, object lexicon, Lexicon* opened) except -1:
-    cdef Span span
-    view.take(lexicon, "lexicon", "B", "bytes", 1, 0)
-    span.data = view.data()
-    span.size = view.size()
-    if not open_lexicon(span, opened):
-        raise ValueError("lexicon: not a valid lexicon; tipstaff.kernels.formats.lexicon makes them")
-    return 0
 
 
 def query_terms(lexicon, str text not None):
@@ -155,7 +118,7 @@ def query_terms(lexicon, str text not None):
     cdef Lexicon opened
     take_lexicon(view, lexicon, &opened)
     text = encodable(text)
-    cdef Span span = utf8(text)
+    cdef Span span = utf8_span(text)
     cdef uint64_t* found = <uint64_t*> malloc(MOST_TERMS * 8)
     if found == NULL:
         raise MemoryError
@@ -270,7 +233,7 @@ cdef class FusedSearch:
 
     @property
     def floor(self):
-        """The relevance below which no rule speaks of a task."""
+        """The relevance below which no rule is about a task."""
         return self._index.head.floor[7]
 
     def find(
@@ -330,9 +293,9 @@ cdef class FusedSearch:
         cdef const WordPieceKernels* pieces = PIECES if isa is None else wordpiece_kernels(find_isa(isa))
         cdef const FusedKernels* kernels = KERNELS if isa is None else fused_kernels(find_isa(isa))
         task, kinds, path = encodable(task), encodable(kinds), encodable(path)
-        cdef Span asked = utf8(task)
-        cdef Span said = utf8(kinds)
-        cdef Span place = utf8(path)
+        cdef Span asked = utf8_span(task)
+        cdef Span said = utf8_span(kinds)
+        cdef Span place = utf8_span(path)
         cdef Best best
         best.k = k if k < n else n
         cdef int64_t chosen = min(<int64_t> candidates, n)

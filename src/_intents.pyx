@@ -6,12 +6,9 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 include "tasks.pxi"
+include "lexicon.pxi"
 
 cdef extern from "tipstaff/text/words.hpp" namespace "tipstaff" nogil:
-    cdef cppclass Lexicon:
-        pass
-
-    bint open_lexicon(Span, Lexicon*) noexcept
     Span lowered(Span, bint, unsigned char*) noexcept
     uint64_t fnv(Span) noexcept
 
@@ -52,19 +49,14 @@ cdef class TaskReader:
 
     def __init__(self, lexicon):
         self._bytes = bytes(memoryview(lexicon))
-        cdef Span span
-        span.data = <const unsigned char*> <const char*> self._bytes
-        span.size = len(self._bytes)
+        cdef Span span = bytes_span(self._bytes)
         if not self._lexicon.open(span) or not self._lexicon.check():
             raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.intent_table")
 
     cdef tuple _answer(self, str text, bint ready):
-        cdef Py_ssize_t size = 0
-        cdef Span span
+        cdef Span span = utf8_span(text)
         cdef IntentRead found
-        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
-        span.size = size
-        if size > at_once:
+        if span.size > at_once:
             with nogil:
                 found = read_intent(self._lexicon, span, ready)
         else:
@@ -147,16 +139,13 @@ def stem_hashes(stems):
     """
     cdef list every = list(stems)
     cdef bytes encoded
-    cdef Span span
     cdef uint64_t value
     cdef Py_ssize_t i
     cdef bytes found = PyBytes_FromStringAndSize(NULL, 8 * len(every))
     cdef char* out = PyBytes_AS_STRING(found)
     for i in range(len(every)):
         encoded = every[i].encode("utf-8", "surrogatepass")
-        span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
-        span.size = PyBytes_GET_SIZE(encoded)
-        value = fnv(span)
+        value = fnv(bytes_span(encoded))
         memcpy(out + 8 * i, &value, 8)
     return found
 
@@ -174,7 +163,7 @@ cdef class TopicWords:
     Raises
     ------
     ValueError
-        If `lexicon` is none.
+        If `lexicon` is invalid.
 
     Notes
     -----
@@ -188,9 +177,7 @@ cdef class TopicWords:
     def __init__(self, lexicon, uint64_t grammar):
         self._bytes = bytes(memoryview(lexicon))
         self._grammar = grammar
-        cdef Span span
-        span.data = <const unsigned char*> <const char*> self._bytes
-        span.size = len(self._bytes)
+        cdef Span span = bytes_span(self._bytes)
         if not open_lexicon(span, &self._lexicon):
             raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.lexicon")
 
@@ -268,10 +255,8 @@ cdef class TopicWords:
         return found
 
     cdef int _read(self, str task, unsigned char* room, TaskWords* words) except -1:
-        cdef Py_ssize_t size = 0
-        cdef Span span
-        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(task, &size)
-        span.size = min(size, <Py_ssize_t> TOPIC_CHARS)
+        cdef Span span = utf8_span(task)
+        span.size = min(span.size, <int64_t> TOPIC_CHARS)
         words.read(self._lexicon, self._grammar, lowered(span, False, room))
         return 0
 

@@ -7,40 +7,10 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
-cdef extern from "buffers.hpp" namespace "tipstaff":
-    cdef cppclass Borrowed:
-        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
-        unsigned char* data() nogil
-        Py_ssize_t size() nogil
-
-cdef extern from "tipstaff/similarity/jaccard.hpp" namespace "tipstaff" nogil:
-    cdef struct JaccardPair:
-        int32_t first
-        int32_t second
-        int32_t shared
-
-    cdef enum class JaccardStatus(int):
-        complete
-        stopped
-        bad_offsets
-        bad_set
-
-    cdef struct JaccardResult:
-        JaccardStatus status
-        int64_t where
-
-    JaccardResult join_sets "tipstaff::jaccard_pairs"(
-        const uint32_t*, int64_t, const int64_t*, int64_t, double, int64_t, int64_t, vector[JaccardPair]*
-    ) except +
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+include "spans.pxi"
+include "jaccard.pxi"
 
 cdef extern from "tipstaff/similarity/word_sets.hpp" namespace "tipstaff":
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
-
     cdef struct WordMatch:
         int32_t slot
         int32_t shared
@@ -90,10 +60,7 @@ def jaccard_pairs(tokens, offsets, double threshold, Py_ssize_t max_pairs, *, wo
     """
     cdef Borrowed token_view
     cdef Borrowed offset_view
-    if not 0.0 < threshold <= 1.0:
-        raise ValueError(f"threshold: expected above 0 and at most 1, got {threshold}")
-    if max_pairs < 0:
-        raise ValueError(f"max_pairs: expected 0 or more, got {max_pairs}")
+    check_join(threshold, max_pairs)
     token_view.take(tokens, "tokens", "IL", "uint32", 4, 0)
     offset_view.take(offsets, "offsets", "qlQL", "int64", 8, 0)
     cdef int64_t n_tokens = token_view.size() // 4
@@ -129,13 +96,11 @@ def jaccard_pairs(tokens, offsets, double threshold, Py_ssize_t max_pairs, *, wo
 
 
 cdef int take_text(text, Span* span) except -1:
-    cdef Py_ssize_t size
     if not isinstance(text, str):
         raise TypeError(f"text: expected str, got {type(text).__name__}")
-    span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
-    if size > MAX_TEXT_BYTES:
-        raise ValueError(f"text: expected at most {MAX_TEXT_BYTES} bytes, got {size}")
-    span.size = size
+    span[0] = utf8_span(text)
+    if span.size > MAX_TEXT_BYTES:
+        raise ValueError(f"text: expected at most {MAX_TEXT_BYTES} bytes, got {span.size}")
     return 0
 
 

@@ -6,14 +6,11 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp.pair cimport pair
 from libcpp.vector cimport vector
 
-cdef extern from "buffers.hpp" namespace "tipstaff":
-    cdef cppclass Borrowed:
-        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
-        unsigned char* data() nogil
-        Py_ssize_t size() nogil
+include "spans.pxi"
+include "lexicon.pxi"
+include "jaccard.pxi"
 
 cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 maxchar)
     Py_ssize_t PyUnicode_CopyCharacters(
         object to, Py_ssize_t to_start, object source, Py_ssize_t start, Py_ssize_t how_many
@@ -22,32 +19,8 @@ cdef extern from "Python.h":
     object PyUnicode_Substring(object, Py_ssize_t start, Py_ssize_t end)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
 
-cdef extern from "tipstaff/similarity/jaccard.hpp" namespace "tipstaff" nogil:
-    cdef struct JaccardPair:
-        int32_t first
-        int32_t second
-        int32_t shared
-
-    cdef enum class JaccardStatus(int):
-        complete
-
-    cdef struct JaccardResult:
-        JaccardStatus status
-
-    JaccardResult join_sets "tipstaff::jaccard_pairs"(
-        const uint32_t*, int64_t, const int64_t*, int64_t, double, int64_t, int64_t, vector[JaccardPair]*
-    ) except +
-
 cdef extern from "tipstaff/text/columns.hpp" namespace "tipstaff" nogil:
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
-
-    cdef cppclass Lexicon:
-        pass
-
     int64_t padding
-    bint open_lexicon(Span, Lexicon*) noexcept
 
     cdef struct TextColumn:
         const int32_t* offsets
@@ -69,16 +42,6 @@ cdef extern from "tipstaff/similarity/opposed.hpp" namespace "tipstaff" nogil:
     ) except +
 
 
-cdef int open_table(Borrowed& file, object lexicon, Lexicon* table) except -1:
-    cdef Span span
-    file.take(lexicon, "lexicon", "B", "bytes", 1, 0)
-    span.data = file.data()
-    span.size = file.size()
-    if not open_lexicon(span, table):
-        raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.lexicon")
-    return 0
-
-
 cdef int open_texts(Borrowed& places, Borrowed& bytes_, object offsets, object data, TextColumn* texts) except -1:
     places.take(offsets, "offsets", "il", "int32", 4, 0)
     bytes_.take(data, "data", "B", "bytes", 1, 0)
@@ -88,8 +51,7 @@ cdef int open_texts(Borrowed& places, Borrowed& bytes_, object offsets, object d
         raise ValueError("offsets must start at a multiple of 4 bytes")
     texts.offsets = <const int32_t*> places.data()
     texts.count = places.size() // 4 - 1
-    texts.data.data = bytes_.data()
-    texts.data.size = bytes_.size()
+    texts.data = buffer_span(bytes_)
     cdef int64_t where = misplaced(texts[0])
     if where >= 0:
         raise ValueError(f"offsets: those of text {where} are out of order or outside the data")
@@ -114,24 +76,21 @@ def word_values(lexicon, str text not None):
     Raises
     ------
     ValueError
-        If `lexicon` is none.
+        If `lexicon` is invalid.
     UnicodeEncodeError
         If the text holds a lone surrogate.
     """
     cdef Borrowed file
     cdef Lexicon table
-    open_table(file, lexicon, &table)
-    cdef Py_ssize_t size = 0
-    cdef Span raw
-    raw.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
-    raw.size = size
+    take_lexicon(file, lexicon, &table)
+    cdef Span raw = utf8_span(text)
     cdef unsigned char brief[536]  # 512, and the padding
     cdef vector[unsigned char] room
     cdef uint64_t value
     # A short text is done sooner than another thread would get the GIL.
-    if size <= 512:
+    if raw.size <= 512:
         return text_value(table, raw, brief)
-    room.resize(size + padding)
+    room.resize(raw.size + padding)
     with nogil:
         value = text_value(table, raw, room.data())
     return value
@@ -159,12 +118,12 @@ def read_words(lexicon, offsets, data, Py_ssize_t max_words):
     Raises
     ------
     ValueError
-        If `lexicon` is none, or offsets are not in order.
+        If `lexicon` is invalid, or offsets are not in order.
     """
     cdef Borrowed file, places, bytes_
     cdef Lexicon table
     cdef TextColumn texts
-    open_table(file, lexicon, &table)
+    take_lexicon(file, lexicon, &table)
     open_texts(places, bytes_, offsets, data, &texts)
     cdef vector[unsigned char] joined
     cdef vector[uint64_t] values
@@ -202,14 +161,14 @@ def opposed_texts(lexicon, offsets, data, *, work_limit=None):
     Raises
     ------
     ValueError
-        If `lexicon` is none, or offsets are not in order.
+        If `lexicon` is invalid, or offsets are not in order.
     """
     cdef Borrowed file, places, bytes_
     cdef Lexicon table
     cdef TextColumn texts
     cdef vector[pair[int32_t, int32_t]] pairs
     cdef bint complete
-    open_table(file, lexicon, &table)
+    take_lexicon(file, lexicon, &table)
     open_texts(places, bytes_, offsets, data, &texts)
     cdef int64_t limit = 1024 * (texts.count + texts.data.size) if work_limit is None else work_limit
     with nogil:
@@ -242,12 +201,9 @@ def alike_texts(lexicon, offsets, data, double threshold, Py_ssize_t max_words, 
     Raises
     ------
     ValueError
-        If `lexicon` is none, or offsets are not in order, or a number is out of range.
+        If `lexicon` is invalid, or offsets are not in order, or a number is out of range.
     """
-    if not 0.0 < threshold <= 1.0:
-        raise ValueError(f"threshold: expected above 0 and at most 1, got {threshold}")
-    if max_pairs < 0:
-        raise ValueError(f"max_pairs: expected 0 or more, got {max_pairs}")
+    check_join(threshold, max_pairs)
     cdef Borrowed file, places, bytes_
     cdef Lexicon table
     cdef TextColumn texts
@@ -256,7 +212,7 @@ def alike_texts(lexicon, offsets, data, double threshold, Py_ssize_t max_words, 
     cdef vector[JaccardPair] pairs
     cdef JaccardResult result
     cdef int64_t limit
-    open_table(file, lexicon, &table)
+    take_lexicon(file, lexicon, &table)
     open_texts(places, bytes_, offsets, data, &texts)
     with nogil:
         read_topics(table, texts, max_words, &topics, &starts)

@@ -2,20 +2,12 @@
 """Token features of texts, lengths in UTF-16 units, and guards that see a change anywhere in a tree of messages."""
 
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 include "isa.pxi"
-
-cdef extern from "buffers.hpp" namespace "tipstaff":
-    cdef cppclass Borrowed:
-        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
-        unsigned char* data() nogil
-        Py_ssize_t size() nogil
+include "spans.pxi"
 
 cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
     int PyUnicode_IS_ASCII "PyUnicode_IS_COMPACT_ASCII"(object)
 
 cdef extern from "tree_guard.hpp" namespace "tipstaff":
@@ -24,15 +16,11 @@ cdef extern from "tree_guard.hpp" namespace "tipstaff":
     cdef cppclass TreeGuard "tipstaff::TreeGuard":
         # The number of messages, from the first, that are as they were; -1 with an error set.
         Py_ssize_t unchanged(object) except -1
-        # Forgets all messages from a place on and records those that stand there now.
+        # Forgets all messages from a place on and records those that are there now.
         int record(object, Py_ssize_t) except -1
         Py_ssize_t size()
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
-
     const int token_features_count "tipstaff::token_features"
 
     cdef cppclass TokenKernels:
@@ -52,16 +40,13 @@ cdef const TokenKernels* choose(object isa) except NULL:
 cdef int count(str text, object isa, int64_t* out) except -1:
     cdef const TokenKernels* kernels = choose(isa)
     cdef Span span
-    cdef Py_ssize_t size = 0
     cdef bytes encoded = None
     if PyUnicode_IS_ASCII(text):
-        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
-        span.size = size
+        span = utf8_span(text)
     else:
         # The form that a text would keep of itself doubles it for as long as it lives.
         encoded = text.encode("utf-8", "surrogatepass")
-        span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
-        span.size = PyBytes_GET_SIZE(encoded)
+        span = bytes_span(encoded)
     if span.size < 4096:
         kernels.count_features(span, out)
     else:
@@ -149,7 +134,7 @@ cdef class MessageGuard:
         return self.guard.unchanged(messages)
 
     def record(self, messages not None, Py_ssize_t start):
-        """Forget the messages from `start` on and remember those that stand there now.
+        """Forget the messages from `start` on and remember those that are there now.
 
         Raises
         ------

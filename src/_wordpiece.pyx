@@ -2,26 +2,12 @@
 """Word-piece embedding: text to unit vectors from a static table of rows."""
 
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t
 from libcpp.vector cimport vector
 
 include "isa.pxi"
-
-cdef extern from "buffers.hpp" namespace "tipstaff":
-    cdef cppclass Borrowed:
-        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
-        unsigned char* data() nogil
-        Py_ssize_t size() nogil
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+include "spans.pxi"
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
-
     cdef cppclass WordPieces:
         int64_t dimensions
         int64_t n_pieces
@@ -66,11 +52,8 @@ cdef const WordPieceKernels* choose(object isa) except NULL:
 
 
 cdef int open_table(Borrowed& file, object table, WordPieces* words) except -1:
-    cdef Span span
     file.take(table, "table", "B", "bytes", 1, 0)
-    span.data = file.data()
-    span.size = file.size()
-    cdef WordPieceFault fault = open_wordpieces(span, words)
+    cdef WordPieceFault fault = open_wordpieces(buffer_span(file), words)
     if fault != WordPieceFault.none:
         raise ValueError(f"table: not a valid word-piece table: {FAULTS[<int> fault]}")
     return 0
@@ -92,7 +75,7 @@ def wordpiece_shape(table):
     Raises
     ------
     ValueError
-        If these bytes are no such file, or not all of it.
+        If these bytes are not such a file, or not all of it.
     """
     cdef Borrowed file
     cdef WordPieces words
@@ -122,25 +105,17 @@ def wordpiece_embed(table, str text not None, *, isa=None):
     Raises
     ------
     ValueError
-        If ``table`` is no table, or the machine does not run ``isa``.
+        If ``table`` is not a table, or the machine does not run ``isa``.
     """
     cdef const WordPieceKernels* kernels = choose(isa)
     cdef Borrowed file
     cdef WordPieces words
-    cdef Span span
-    cdef Py_ssize_t size = 0
-    cdef bytes encoded
+    cdef list kept = []
+    cdef Span span = any_utf8_span(text, kept)
     cdef float* place
     open_table(file, table, &words)
     out = PyByteArray_FromStringAndSize(NULL, words.dimensions * 4)
     place = <float*> PyByteArray_AS_STRING(out)
-    try:
-        span.data = <const unsigned char*> PyUnicode_AsUTF8AndSize(text, &size)
-        span.size = size
-    except UnicodeEncodeError:
-        encoded = text.encode("utf-8", "surrogatepass")
-        span.data = <const unsigned char*> PyBytes_AS_STRING(encoded)
-        span.size = PyBytes_GET_SIZE(encoded)
     # A short text is done sooner than another thread would get the interpreter's lock and this one get it back.
     if span.size < 4096:
         kernels.embed(words, span, place)
@@ -176,7 +151,7 @@ def wordpiece_embed_batch(
     Raises
     ------
     ValueError
-        If ``table`` is no table, sizes disagree, or offsets leave the data. Rows before may have been written.
+        If ``table`` is not a table, sizes disagree, or offsets leave the data. Rows before may have been written.
 
     Notes
     -----

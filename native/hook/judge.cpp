@@ -58,7 +58,7 @@ void quote(std::string_view text, Writer& out) noexcept {
 
 void say_secret(const HookEvent& event, const Judgement& judgement, Writer& out) noexcept {
   out.raw(judgement.secrets == 1 ? "A secret (" : "Secrets (").raw(judgement.secret.rule);
-  out.raw(judgement.secrets == 1 ? ") stands in " : ") stand in ");
+  out.raw(judgement.secrets == 1 ? ") is in " : ") are in ");
   if (judgement.secret_field < event.field_count) {
     out.raw("the call's ");
     quote(event.fields[judgement.secret_field].name, out);
@@ -93,7 +93,7 @@ void say_finding(const HookEvent& event, const gate::Image& image, const gate::F
       out.raw(" is not among the tools that the policy allows.");
       return;
     case gate::Gate::diff_size:
-      out.raw(finding.uncertain ? "This run has changed more lines than the policy likes; this call changes "
+      out.raw(finding.uncertain ? "This run has changed more lines than the policy allows; this call changes "
                                 : "This call changes ");
       out.number(finding.classes).raw(" lines. Safer: smaller steps, each with its tests.");
       return;
@@ -346,7 +346,7 @@ std::uint32_t copilot_text(const Json& json, std::uint32_t output) noexcept {
 }
 
 // Masks the secrets of what a tool gave, in the words of each host: as the tool's own output where it takes one, else as
-// the text that stands in its place, else as a note beside it.
+// the text that is in its place, else as a note beside it.
 void after_tool(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
   gate::Settings settings;
   settings.config = situation.image->config;
@@ -359,8 +359,8 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   Writer reason(judgement->reason, Judgement::kReasonBytes);
   const bool masks = event.host != Host::cursor || gate::ascii::starts_with(event.tool, "mcp:");
   reason.raw("tipstaff found ").number(judgement->secrets).raw(judgement->secrets == 1 ? " secret" : " secrets");
-  reason.raw(masks ? judgement->secrets == 1 ? " in the tool's output and masked it: asterisks stand in its place."
-                                             : " in the tool's output and masked them: asterisks stand in their place."
+  reason.raw(masks ? judgement->secrets == 1 ? " in the tool's output and masked it with asterisks."
+                                             : " in the tool's output and masked them with asterisks."
                    : " in the tool's output, which this host does not let it mask. Do not repeat it anywhere.");
   reply.decision = Decision::warn;
   reply.reason = reason.view();
@@ -412,7 +412,7 @@ void failed_tool(const HookEvent& event, const Situation& situation, Judgement* 
 void session_start(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
   Writer out(judgement->context, sizeof judgement->context);
   Writer reason(judgement->reason, Judgement::kReasonBytes);
-  reason.raw("tipstaff was registered for this repository and is not any more: ");
+  reason.raw("tipstaff was registered for this repository and no longer is: ");
   if (registrations::lost(*situation.state, situation.repository, reason) != 0) {
     reason.raw(". Sessions of such a host are not judged; a person runs `tipstaff install` for it, and commits the file.");
     judgement->reply.decision = Decision::warn;

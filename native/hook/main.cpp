@@ -53,7 +53,8 @@ constexpr std::size_t kReplyBytes = 1 << 17;
 constexpr std::uint32_t kJsonNodes = 1 << 12;        // likewise
 constexpr std::uint32_t kMostJsonNodes = 1 << 22;
 constexpr std::uint32_t kFields = 1 << 12;
-constexpr int kCeilingMs = 190;  // a host sees the answer within 200
+constexpr int kCeilingMs = 190;                      // a host sees the answer within 200
+constexpr int kQueuedMs = 5000;                      // beyond it, at most, while other processes have the processors
 constexpr int kArrivalMs = 3000;                     // for an event that does not come; hosts wait for longer
 
 // Zero pages cost nothing until they are touched.
@@ -81,8 +82,31 @@ constexpr std::string_view kLateReason =
     "tipstaff could not judge this call: it took longer than it may, or the program failed. "
     "A person is needed, or a shorter call.";
 
-void on_time_up(int) {
+void start_timer(int milliseconds) noexcept {
+  itimerval timer;
+  std::memset(&timer, 0, sizeof timer);
+  timer.it_value.tv_sec = milliseconds / 1000;
+  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// What both processes were ready to run and did not, as others had the processors, since this was last asked.
+int queued_ms() noexcept {
+  static std::uint64_t before;
+  const std::uint64_t now = worker::queued_ns(first_process) + worker::queued_ns(judging_process);
+  const std::uint64_t more = now > before ? now - before : 0;
+  before += more;
+  return more > std::uint64_t{kQueuedMs} * 1000000u ? kQueuedMs : static_cast<int>(more / 1000000u);
+}
+
+void on_time_up(int signal) {
   if (::getpid() != first_process) ::_exit(2);  // the first process answers
+  static int extra_ms;
+  if (const int queued = signal == SIGALRM && judging_process > 0 ? queued_ms() : 0; queued > 0 && extra_ms < kQueuedMs) {
+    extra_ms += queued;
+    start_timer(queued);  // a loaded machine is no reason to refuse a call
+    return;
+  }
   if (judging_process > 0) ::kill(judging_process, SIGKILL);
   const sig_atomic_t status = late->status;
   // A status of 2 without words on standard error is no refusal for every host.
@@ -144,14 +168,6 @@ void assume(const Options& options) noexcept {
   event.name = !options.event.empty() ? options.event : options.host == Host::gemini ? "BeforeTool" : "PreToolUse";
   event.can_ask = can_ask(options.host) && options.host != Host::cursor;
   event.camel = options.host == Host::copilot;
-}
-
-void start_timer(int milliseconds) noexcept {
-  itimerval timer;
-  std::memset(&timer, 0, sizeof timer);
-  timer.it_value.tv_sec = milliseconds / 1000;
-  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
-  ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 // From here on nothing is answered a second time.
@@ -228,7 +244,7 @@ void take_signals() noexcept {
   action.sa_handler = on_time_up;
   action.sa_flags = own_stack ? SA_ONSTACK : 0;
   for (int signal : {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::sigaction(signal, &action, nullptr);
-  // A reader that went away and a file that may not grow are told by errors; they must not end the program.
+  // A reader that went away and a file that may not grow are recognised by errors; they must not end the program.
   action.sa_handler = SIG_IGN;
   for (int signal : {SIGPIPE, SIGXFSZ}) ::sigaction(signal, &action, nullptr);
 }
@@ -300,7 +316,7 @@ int judge_call(const void* stack_end) noexcept {
   const gate::Image& image = policy.usable() ? policy.image : built_in;
   const auto on_error = static_cast<Decision>(image.config.on_error);
   if (!call.read) {
-    return answer_unreadable(call.options, on_error, call.parsed ? "the event is of no host that it knows; name it with --host"
+    return answer_unreadable(call.options, on_error, call.parsed ? "the event is of no known host; name it with --host"
                                                        : "the event is not one JSON document");
   }
   const bool masks = (image.config.switches >> static_cast<unsigned>(gate::Gate::secrets) & 1) != 0;
@@ -401,10 +417,10 @@ int main(int count, char** arguments) {
       if (argument == "--event") {
         options.event = value;
       } else if ((options.host = host_named(value)) == Host::unknown) {
-        return usage("--host takes a host that it knows");
+        return usage("--host is not one of the known hosts");
       }
     } else {
-      return usage("an option that it does not know or that lacks its value");
+      return usage("an unknown option, or one without its value");
     }
   }
   if (environment("TIPSTAFF_UNATTENDED") == "1") options.unattended = true;

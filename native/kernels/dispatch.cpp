@@ -3,6 +3,11 @@
 
 #include "tables.hpp"
 
+#if defined(TIPSTAFF_AARCH64) && !defined(__APPLE__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace tipstaff {
 
 const char* isa_name(Isa isa) noexcept {
@@ -11,6 +16,7 @@ const char* isa_name(Isa isa) noexcept {
     case Isa::avx2: return "avx2";
     case Isa::avx512: return "avx512";
     case Isa::avx512_vnni: return "avx512_vnni";
+    case Isa::neon_dot: return "neon_dot";
   }
   return "";
 }
@@ -26,7 +32,11 @@ bool isa_available(Isa isa) noexcept {
                       __builtin_cpu_supports("avx512dq");
   if (isa == Isa::avx2) return avx2;
   if (isa == Isa::avx512) return avx512;
-  return avx512 && __builtin_cpu_supports("avx512vnni");
+  return isa == Isa::avx512_vnni && avx512 && __builtin_cpu_supports("avx512vnni");
+#elif defined(TIPSTAFF_AARCH64) && defined(__APPLE__)
+  return isa == Isa::neon_dot;  // every such processor of Apple's
+#elif defined(TIPSTAFF_AARCH64)
+  return isa == Isa::neon_dot && (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
 #else
   return false;
 #endif
@@ -46,6 +56,8 @@ const ScoreKernels* score_kernels(Isa isa) noexcept {
   if (isa == Isa::avx2) return &avx2_score;
   if (isa == Isa::avx512) return &avx512_score;
   if (isa == Isa::avx512_vnni) return &avx512_vnni_score;
+#elif defined(TIPSTAFF_AARCH64)
+  if (isa == Isa::neon_dot) return &neon_dot_score;
 #endif
   (void)isa;
   return &portable_score;
@@ -55,6 +67,8 @@ const FusedKernels* fused_kernels(Isa isa) noexcept {
 #if defined(TIPSTAFF_X86_64)
   if (isa == Isa::avx2) return &avx2_fused;
   if (isa == Isa::avx512 || isa == Isa::avx512_vnni) return &avx512_fused;
+#elif defined(TIPSTAFF_AARCH64)
+  if (isa == Isa::neon_dot) return &neon_dot_fused;
 #endif
   (void)isa;
   return &portable_fused;

@@ -31,6 +31,9 @@ extern const WordPieceKernels avx512_wordpiece;
 extern const TokenKernels avx512_token;
 extern const TokenKernels avx512_popcnt_token;
 extern const ScoreKernels avx512_vnni_score;
+#elif defined(TIPSTAFF_AARCH64)
+extern const ScoreKernels neon_dot_score;
+extern const FusedKernels neon_dot_fused;
 #endif
 }  // namespace tipstaff
 

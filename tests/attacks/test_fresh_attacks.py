@@ -222,7 +222,7 @@ def test_what_another_user_owns_is_not_believed(shared: Victim, name: str) -> No
     assert shared.decision("rm -rf ~") in STOPPED
     if name.startswith("policy"):
         reply = shared.ask(shared.call("Bash", {"command": "git reset --hard"})).stdout
-        assert b"not the owner's alone" in reply
+        assert b"can be changed by others" in reply
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")

@@ -121,4 +121,4 @@ def test_a_person_takes_memory_over(victim: Victim) -> None:
     assert status == 0
     assert "remember the deploy key is in vault" in seen
     _, again = victim.person("approve", "--memory")
-    assert "no file of memory" in again
+    assert "no memory file" in again

@@ -102,7 +102,7 @@ def test_long_content_is_cut(capsys: Capture, tmp_path: Path) -> None:
     SnapshotFolder.of_project(tmp_path).record(take_snapshot(prompt, session_id="s"))
     text = run(capsys, tmp_path, "detail", "base")
     assert "x" * 12_000 + "...[truncated]" in text
-    assert "the window is not known" in run(capsys, tmp_path, "list")
+    assert "the window's size is unknown" in run(capsys, tmp_path, "list")
 
 
 def test_diff(capsys: Capture, project: Path) -> None:
@@ -114,7 +114,7 @@ def test_diff(capsys: Capture, project: Path) -> None:
     found = document(capsys, project, "diff", "--against", "1")
     assert (found["before"], found["after"], found["sections"], found["unchanged"]) == (1, 3, [], 8)
     assert main(["context", "diff", "--request", "1", "--dir", str(project)]) == exits.UNREADABLE
-    assert "first that is kept" in capsys.readouterr().err
+    assert "first one of its session that is kept" in capsys.readouterr().err
 
 
 def test_plot(capsys: Capture, project: Path) -> None:
@@ -189,7 +189,7 @@ def recorded(project: Path) -> None:
     from tipstaff.context.session import course_file
     from tipstaff.context.session.course import CallReport
 
-    folder = SnapshotFolder.of_project(project)
+    folder, name = SnapshotFolder.of_project(project), course_file.new_run()
     for number in range(1, 301):
         tokens = 10_000 + 400 * (number % 100)
         broken = "summarized" if number % 100 == 0 else ""
@@ -204,7 +204,7 @@ def recorded(project: Path) -> None:
             break_cost=9_000.0 if broken else 0.0,
             saved_tokens=39_600 if broken else 0,
         )
-        course_file.append(folder, "s1", report, 60_000, 4_000, "anthropic")
+        course_file.append(folder, "s1", name, report, 60_000, 4_000, "anthropic")
 
 
 def test_the_course_of_a_session(capsys: Capture, project: Path, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_the_course_of_a_session(capsys: Capture, project: Path, tmp_path: Path)
     assert len(found["course"]["calls"]) == 300
     assert found["tokens"] == sum(call["tokens"] for call in found["course"]["calls"])
     # A call that was being written when the power went is not counted.
-    file = SnapshotFolder.of_project(project).folder_of("s1") / "course.jsonl"
+    (file,) = SnapshotFolder.of_project(project).folder_of("s1").glob("course-*.jsonl")
     file.write_bytes(file.read_bytes()[:-20])
     assert len(document(capsys, project, "course")["course"]["calls"]) == 299
     file.write_bytes(b"{}\n")

@@ -51,10 +51,10 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_explain_draws_the_tree(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gate", "--explain", "--cwd", "/home/dev/proj", "sudo rm -rf src && echo 'rm -rf /'"]) == 1
     out = capsys.readouterr().out
-    assert "How it was read" in out
+    assert "Parsed as" in out
     assert "rm -rf src via sudo" in out
     assert "filesystem.delete-recursive: held: require-confirmation" in out
-    assert "does not hold" in out
+    assert "no match" in out
 
 
 def test_tools(capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,7 +62,7 @@ def test_tools(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["decision"] == "block"
     assert main(["gate", "--tool", "Bash", "git push -f"]) == 1
     assert main(["gate", "--tool", "Bash", "{broken"]) == 2
-    assert "no JSON" in capsys.readouterr().err
+    assert "not valid JSON" in capsys.readouterr().err
 
 
 def test_shells(capsys: pytest.CaptureFixture[str]) -> None:

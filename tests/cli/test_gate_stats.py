@@ -47,7 +47,7 @@ def test_lines_name_the_setting_of_what_is_allowed_again_and_again(state: Path) 
     lines = stats_lines(rule_counts(spool_records(state)))
     assert any("enabled = false" in line and "git.reset-hard" in line for line in lines)
     assert not any("enabled" in line and "delete-recursive" in line for line in lines)
-    assert stats_lines([]) == ["The spool holds nothing that the gates asked about."]
+    assert stats_lines([]) == ["The spool has no call that the gates asked about."]
     assert "secrets = false" in setting_for("secrets")
 
 

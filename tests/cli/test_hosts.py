@@ -101,7 +101,7 @@ def test_doctor_without_anything(bench: Bench) -> None:
     report = json.loads(done.stdout)
     assert report["well"] is False
     assert report["findings"][0]["problem"] == "there is no state folder"
-    assert "registered nowhere" in tipstaff(bench, "doctor").stdout
+    assert "the hook is not registered" in tipstaff(bench, "doctor").stdout
 
 
 def register(bench: Bench, host: str = "all") -> None:
@@ -131,7 +131,7 @@ def test_doctor_finds_hooks_that_nobody_trusts(bench: Bench) -> None:
     register(bench)
     done = tipstaff(bench, "doctor", "--host", "codex")
     assert done.returncode == 1
-    assert "nobody has trusted it there; open Codex in this folder and trust it in /hooks" in done.stdout
+    assert "it is not trusted there; open Codex in this folder and trust it in /hooks" in done.stdout
     for host in ("copilot", "gemini"):
         assert tipstaff(bench, "doctor", "--host", host).returncode == 0
         assert tipstaff(bench, "uninstall", "--host", host).returncode == 0
@@ -146,15 +146,15 @@ def test_a_lost_registration_is_noticed(bench: Bench) -> None:
     (bench.repository / ".claude" / "settings.json").unlink()
     done = tipstaff(bench, "doctor", "--host", "claude")
     assert done.returncode == 1
-    assert "is not any more: run `tipstaff install --host claude` again" in done.stdout
+    assert "no longer is: run `tipstaff install --host claude` again" in done.stdout
     started = bench.run(bench.claude("", hook_event_name="SessionStart", source="startup"), "--host", "codex").reply()
     told = started["hookSpecificOutput"]["additionalContext"]
-    assert "not any more: claude (" in told
+    assert "no longer is: claude (" in told
     assert started["systemMessage"] in told
     # Taken away by a person, it is not missed.
     (bench.repository / ".claude" / "settings.json").write_text("{}")
     assert tipstaff(bench, "uninstall", "--host", "all").returncode == 0
-    assert "not any more" not in tipstaff(bench, "doctor").stdout
+    assert "no longer is" not in tipstaff(bench, "doctor").stdout
 
 
 def test_doctor_finds_all_well(bench: Bench) -> None:
@@ -220,8 +220,8 @@ def test_doctor_finds_what_is_wrong(bench: Bench, how: str) -> None:
         path.write_text(json.dumps(data))
     done = tipstaff(bench, "doctor", "--host", "claude")
     assert done.returncode == 1
-    said = {"stale": "older than", "damaged": "damaged", "mode": "not the owner's alone", "gone": "no compiled policy",
-            "settings": "no JSON", "disabled": "disableAllHooks", "event": "not registered for PostToolUse"}  # fmt: skip
+    said = {"stale": "older than", "damaged": "damaged", "mode": "can be changed by others", "gone": "no compiled policy",
+            "settings": "not valid JSON", "disabled": "disableAllHooks", "event": "not registered for PostToolUse"}  # fmt: skip
     assert said[how] in done.stdout
 
 
@@ -236,7 +236,7 @@ def test_compile_compiles_the_policy_where_a_repository_has_its_own(bench: Bench
     (bench.repository / ".tipstaff" / "gates.toml").write_text("secret = false\n")
     done = tipstaff(bench, "compile")
     assert done.returncode == 2
-    assert "'secret' is no setting" in done.stderr
+    assert "'secret' is not a setting" in done.stderr
 
 
 # -- approve -------------------------------------------------------------------------------------------------------------

@@ -363,9 +363,13 @@ def test_a_line_of_the_live_view_fits_the_terminal(text: str, shown: str) -> Non
 def test_a_check_that_ignores_signals_ends_with_the_program(tmp_path: Path, number: int) -> None:
     ignoring = "trap '' TERM HUP INT; sleep 60 & echo $$ $! > pid; sleep 60"
     folder = make(tmp_path, {".tipstaff/config.toml": f'[[checks.additional]]\nname = "c"\ncommand = "{ignoring}"\n'})
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tipstaff.cli", "check"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    before = signal.signal(number, signal.SIG_DFL)  # a shell starts what runs in the background with SIGINT ignored
+    try:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tipstaff.cli", "check"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+    finally:
+        signal.signal(number, before)
     pid = folder / "pid"
     deadline = time.monotonic() + 30
     while not (pid.is_file() and pid.read_text(encoding="ascii").strip()):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +125,158 @@ def test_a_ledger_that_was_tampered_with(root: Path, capsys: pytest.CaptureFixtu
     code, text = ran(capsys, "ledger", "verify")
     assert code == exits.FINDINGS
     assert text.startswith(
-        "broken at entry 4: entry 4 does not have the content that was signed; 3 before it are right"
+        "broken at entry 4: entry 4 does not have the content that was signed; the 3 entries before are valid"
     )
+
+
+READERS = (
+    "ledger list", "ledger show x", "ledger verify", "ledger export out.parquet", "ledger prune --max-days 1",
+    "rules stats", "optimize", "optimize --apply x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_what_reads_a_ledger_makes_none(command: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(path.name for path in root.rglob("*"))
+    for more in ((), ("--ledger", "sqlite:///mistyped.db"), ("--ledger", f"sqlite:///{root}/absent/ledger.db")):
+        code, text = ran(capsys, *command.split(), *more)
+        assert (code, "there is no ledger" in text) == (exits.UNREADABLE, True), text
+    code, text = ran(capsys, *command.split(), "--dir", "mistyped")
+    assert (code, "mistyped: not a folder" in text) == (exits.UNREADABLE, True)
+    code, text = ran(capsys, *command.split(), "--key-file", "mistyped")
+    assert code == exits.UNREADABLE
+    assert sorted(path.name for path in root.rglob("*")) == before
+
+
+def test_a_database_that_is_no_ledger_is_not_changed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import sqlite3
+
+    with sqlite3.connect("other.db") as database:
+        database.execute("CREATE TABLE bookmarks (name TEXT)")
+    database.close()
+    Path("notes.db").write_text("these are notes, and no database\n" * 100)
+    Path("empty.db").touch()
+    for name, words in (("other", "no ledger in this"), ("notes", "not a SQLite database"), ("empty", "no ledger in")):
+        before = Path(f"{name}.db").read_bytes()
+        code, text = ran(capsys, "ledger", "verify", "--ledger", f"sqlite:///{name}.db")
+        assert code in {exits.UNREADABLE, exits.STORE}
+        assert words in text
+        assert Path(f"{name}.db").read_bytes() == before
+    assert "not a file" in ran(capsys, "ledger", "verify", "--ledger", f"sqlite:///{root}")[1]
+
+
+def test_a_path_that_is_no_spool_is_left_alone(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("notes.md").write_text("# Notes\n\nnot a spool\n")
+    Path("spool-copy.jsonl").write_bytes(spool_line(9))
+    for given, words in (("absent.jsonl", "no such spool"), ("notes.md", "not a spool"), (".", "not a spool")):
+        code, text = ran(capsys, "ledger", "ingest", "--spool", given)
+        assert words in text
+        assert code in {exits.USAGE, exits.UNREADABLE}
+    assert Path("notes.md").read_text().startswith("# Notes")
+    assert not (root / ".tipstaff" / "ledger.db").exists()
+    Path("spool.jsonl").write_bytes(b'{"v":1,"at":' + spool_line(1))  # torn by a crash, and still a spool
+    code, text = ran(capsys, "ledger", "ingest", "--spool", "spool.jsonl")
+    assert (code, text) == (exits.OK, "1 line ingested, 0 repeated, 1 set aside\n")
+    assert Path("spool-copy.jsonl").exists(), "another file of a similar name is not part of it"
+    assert "no hook has written it" in ran(capsys, "ledger", "ingest")[1]
+
+
+def test_reports_that_cannot_be_written_are_refused_first(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled(root)
+    marker = tmp_path / "started"
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(f"name: x\nexecutor: [touch, {marker}]\ncases: [{{id: a, prompt: p}}]\n")
+    pq.write_table(pa.table({"command": ["ls"]}), "calls.parquet")
+    for command in (
+        f"headless {suite} --junit absent/x.xml", f"headless {suite} --markdown .", "rules stats --plot absent/x.svg",
+        "replay calls.parquet --after . --html absent/x.html", "ledger export absent/x.parquet",
+        "check --report absent/x.json", "review assemble --output absent/x.md",
+    ):  # fmt: skip
+        code, text = ran(capsys, *command.split())
+        assert (code, "nothing was done" in text) == (exits.UNREADABLE, True), text
+    assert not marker.exists()
+
+
+def test_runs_of_the_ledger_are_replayed(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = ("Read", "Bash: git push --force origin main", "rm -rf ~", "git push --force origin main")
+    (root / ".tipstaff").mkdir()
+    with Ledger(f"sqlite:///{root}/.tipstaff/ledger.db") as ledger:
+        ledger.append_many(
+            run_event(number, tools_used=calls[: number % 5], task="fix the failing test" if number % 2 else "")
+            for number in range(10)
+        )
+    assert ran(capsys, "ledger", "export", "runs.parquet")[0] == exits.OK
+    code, report = as_json(capsys, "replay", "runs.parquet", "--after", ".")
+    assert (code, report["total"], report["tasks"], report["changed"]) == (exits.OK, 20, 5, 0)
+    assert sum(count for name, count in report["transitions"].items() if name.startswith("block")) == 2 * (1 + 2 + 3)
+    changed = made_repository(tmp_path / "changed")
+    (changed / "CLAUDE.md").write_text("# R\n\n- [X-1] Fix the cause of a failing test.\n")
+    assert as_json(capsys, "replay", "runs.parquet", "--after", str(changed))[1]["tasks_changed"] == 5
+
+
+def test_what_is_imported_is_looked_at_first(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("notes.md").write_text("x")
+    Path("notes.parquet").write_text("x")
+    pq.write_table(pa.table({"a": [1]}), "other.parquet")
+    for name in ("notes.md", "notes.parquet", "other.parquet", "absent.parquet"):
+        code, text = ran(capsys, "ledger", "import", name)
+        assert code in {exits.USAGE, exits.UNREADABLE}
+        assert name in text
+    assert not (root / ".tipstaff" / "ledger.db").exists()
+
+
+def test_ledgers_of_two_machines_are_merged(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each machine signs with a key of its own; runs that both have are kept once, and listed by time."""
+    for machine, numbers in (("b", range(150, 320)), ("a", range(1, 200))):
+        monkeypatch.setenv("TIPSTAFF_STATE", str(tmp_path / machine))
+        with Ledger(f"sqlite:///{tmp_path}/{machine}.db") as ledger:
+            ledger.append_many(map(run_event, numbers))
+        where = ("--ledger", f"sqlite:///{tmp_path}/{machine}.db")
+        assert ran(capsys, "ledger", "export", f"{machine}.parquet", *where)[0] == exits.OK
+        assert ran(capsys, "ledger", "verify", *where)[0] == exits.OK
+    code, text = ran(capsys, "ledger", "list", "--ledger", f"sqlite:///{tmp_path}/b.db")
+    assert (code, "another key" in text) == (exits.STORE, True)
+    merged = ("--ledger", f"sqlite:///{tmp_path}/merged.db")
+    assert [ran(capsys, "ledger", "import", f"{one}.parquet", *merged)[1].split()[0] for one in "bab"] == [
+        "170", "149", "0",
+    ]  # fmt: skip
+    code, listed = as_json(capsys, "ledger", "list", "--limit", "3", *merged)
+    assert [one["event_id"] for one in listed] == ["run-317", "run-318", "run-319"]
+    code, found = as_json(capsys, "ledger", "verify", *merged)
+    assert (found["ok"], found["checked"]) == (True, 319)
+    rows = as_json(capsys, "rules", "stats", *merged)[1]
+    assert {row["rule_id"]: row["violated"] for row in rows}["R1"] == 319 // 3
+
+
+def test_a_run_below_the_root_and_what_it_committed(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(root, "init", "-q")
+    Path("before.py").write_text("x = 1\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "one")
+    Path("src/a.py").write_text("changed before the run = 1\n")
+    Path("unrelated.txt").write_text("from before\n")
+    monkeypatch.chdir(root / "src")
+    time.sleep(0.1)
+    code, started = as_json(capsys, "run", "start", "fix the failing test")
+    assert code == exits.OK
+    time.sleep(0.01)
+    Path("committed.py").write_text("y = 1\nz = 2\n")
+    git(root, "add", "src/committed.py")
+    git(root, "commit", "-qm", "two")
+    Path("new name.py").write_text("no end of line")
+    (root / "before.py").unlink()
+    ran(capsys, "run", "finish", started["run_id"])
+    event = as_json_show(capsys, started["run_id"])[1]["event"]
+    assert event["files_touched"] == ["before.py", "src/committed.py", "src/new name.py"]
+    assert event["diff_summary"] == {"lines_added": 3, "lines_removed": 1, "files_changed": 3}
+    assert (root / ".tipstaff" / "ledger.db").exists()
+    assert not (root / "src" / ".tipstaff").exists()
 
 
 def test_rules_stats(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,6 +310,7 @@ def test_optimize(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = as_json(capsys, "optimize")
     assert (code, report["ranking"][0]["rule_id"]) == (exits.OK, "R1")
     assert report["started"][0]["change"]["kind"] == "add"
+    assert report["started"][0]["id"].startswith(report["started"][0]["change"]["id"])
     code, text = ran(capsys, "optimize")
     assert "R1: broken 13 times" in text
     assert "continue" in text

@@ -95,7 +95,7 @@ def test_g14_a_size_that_is_no_number_is_said(gates: EnforcementGates) -> None:
     for lines in (math.nan, -1, "many"):
         (result,) = gates.evaluate_edit("a.py", "", lines)  # type: ignore[arg-type]
         assert result.decision == "warn"
-        assert "not known" in result.reason
+        assert "number of changed lines is unknown" in result.reason
     for threshold in (math.nan, -1, "x", True):
         with pytest.raises(ConfigError, match="diff_size_threshold"):
             GateConfig(diff_size_threshold=threshold)  # type: ignore[arg-type]

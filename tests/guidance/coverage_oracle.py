@@ -28,6 +28,7 @@ _FRONT_MATTER = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
+_TASK_MARK = re.compile(r"\A\[[ xX]\]")
 Range = tuple[int, int]
 
 
@@ -94,7 +95,7 @@ def _places(text: str) -> Iterator[tuple[str, int, int]]:
             if words is None:
                 if not _holds_blocks(tokens, index):
                     yield ("item", *lines(token))
-            elif words.content.strip():
+            elif _TASK_MARK.sub("", blank(words.content, _COMMENT)).strip():
                 yield ("item", *lines(words))
         elif token.type == "inline" and token.map is not None and token.content:
             low, high = lines(token)

@@ -173,7 +173,7 @@ def test_a_key_that_others_may_read_signs_nothing(bench: Bench, mode: int) -> No
     allow(bench, code)
     (bench.state / "key").chmod(mode)
     assert bench.run(bench.claude(COMMAND), "--host", "claude").decision() == "ask"
-    with pytest.raises(ConfigError, match="owner's alone"):
+    with pytest.raises(ConfigError, match="only its owner may read it"):
         private_key(bench.state)
 
 
@@ -210,7 +210,7 @@ def test_the_key_is_made_once_and_for_its_owner_alone(bench: Bench) -> None:
 
 
 def test_the_code_must_be_one(bench: Bench) -> None:
-    with pytest.raises(ConfigError, match="no code"):
+    with pytest.raises(ConfigError, match="not an approval code"):
         pending_call("../key", bench.state)
     with pytest.raises(SourceNotFoundError, match="no call waits"):
         pending_call("ABCDEFGH", bench.state)

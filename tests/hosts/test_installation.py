@@ -147,15 +147,15 @@ def test_a_handler_that_somebody_moved_into_a_group_goes_alone(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b'{\n  // mine\n  "a": 1\n}', "comments are no JSON"),
-        (b'{"a": 1,}', "no JSON"),
-        (b'{"a": ', "no JSON"),
+        (b'{\n  // mine\n  "a": 1\n}', "JSON has no comments"),
+        (b'{"a": 1,}', "not valid JSON"),
+        (b'{"a": ', "not valid JSON"),
         (b"[1]", "one JSON object"),
-        (b'{"hooks": []}', "not what the host documents"),
-        (b'{"hooks": {"PreToolUse": {}, "BeforeTool": {}, "preToolUse": {}}}', "not what the host documents"),
-        (b'{"hooks": {}, "hooks": {}}', "stands there twice"),
-        (b'{"hooks": {"Stop": [], "a": 1, "Stop": []}}', "stands there twice"),
-        (b"\xff\xfe{}", "no UTF-8"),
+        (b'{"hooks": []}', "does not have the documented type"),
+        (b'{"hooks": {"PreToolUse": {}, "BeforeTool": {}, "preToolUse": {}}}', "does not have the documented type"),
+        (b'{"hooks": {}, "hooks": {}}', "occurs twice"),
+        (b'{"hooks": {"Stop": [], "a": 1, "Stop": []}}', "occurs twice"),
+        (b"\xff\xfe{}", "is not UTF-8"),
         (b"[" * 200_000, "nested too deeply"),
     ],
 )
@@ -170,7 +170,7 @@ def test_what_cannot_be_read_is_left_alone(host: AgentHost, tmp_path: Path, data
 
 def test_a_folder_in_the_files_place_is_told(host: AgentHost, tmp_path: Path) -> None:
     place(host, tmp_path).mkdir(parents=True)
-    with pytest.raises(SourceError, match="no file"):
+    with pytest.raises(SourceError, match="not a regular file"):
         install(host, tmp_path)
 
 
@@ -212,7 +212,7 @@ def test_a_change_in_between_is_not_written_over(host: AgentHost, tmp_path: Path
     path = place(host, tmp_path, "{}")
     change = plan_install(host, "project", tmp_path, tmp_path / "home", PROGRAM)
     path.write_text('{"mine": 1}')
-    with pytest.raises(SourceError, match="changed by somebody else"):
+    with pytest.raises(SourceError, match="another process changed it"):
         apply_install(change)
     assert path.read_text() == '{"mine": 1}'
 

@@ -50,8 +50,8 @@ def config(root: Path, entries: list[tuple[Path, Registered]], *, project: bool 
 def test_codex(tmp_path: Path) -> None:
     codex = host_named("codex")
     entries = found(codex, tmp_path)
-    assert "nobody has trusted this project" in why(codex, entries, tmp_path)[0]
-    assert "nobody has trusted it there" in why(codex, entries, tmp_path)[1]
+    assert "this project is not trusted" in why(codex, entries, tmp_path)[0]
+    assert "it is not trusted there" in why(codex, entries, tmp_path)[1]
     config(tmp_path, [])
     (only,) = why(codex, entries, tmp_path)
     assert only.startswith("Codex does not run the hook for PreToolUse, PostToolUse")

@@ -16,6 +16,39 @@ from tipstaff.review.findings.parsing import PARSERS, located, parse_output
 from tipstaff.review.findings.reports import count_junit, parse_junit, parse_sarif
 from tipstaff.review.running.coverage import coverage_percent
 
+RUFF_FULL = """F401 [*] `os` imported but unused
+ --> a.py:1:8
+  |
+1 | import os
+  |        ^^
+  |
+help: Remove unused import: `os`
+
+invalid-syntax: Expected an expression
+ --> b.py:3:1
+  |
+
+Found 2 errors.
+"""
+RUFF_FORMAT = """unformatted: File would be reformatted
+  --> README.md:21:1
+   |
+20 | from x import y
+21 +
+
+1 file would be reformatted, 17 files already formatted
+"""
+MYPY_PRETTY = """docs/conf.py:1: error: Cannot find implementation or library stub for module
+named "themes"  [import-not-found]
+    from themes import get_version
+    ^
+docs/conf.py:1: note: See https://example.org
+src/timed.py:57: error: Unused "type: ignore" comment
+[unused-ignore]
+        def unsign(  # type: ignore[overload-overlap]
+        ^~~~
+Found 2 errors in 2 files (checked 9 source files)
+"""
 GO_TEST = """--- FAIL: TestAdd (0.00s)
     calc_test.go:7: got 3
     --- FAIL: TestAdd/sub (0.00s)
@@ -164,14 +197,27 @@ CASES = [
     ("node-test", TAP, [("/repo/a.test.js", 5, 10, "error", "")]),
     ("node-test", BUN, [("/repo/b.test.ts", 5, 21, "error", "")]),
     ("gradle", ":compileJava/repo/src/A.java:5: error: incompatible types\n", [("/repo/src/A.java", 5, 0, "error", "")]),
+    ("gradle", "> Task :app:compileKotlin FAILED\ne: file:///repo/src/A.kt:5:9 Unresolved reference: b\nw: /repo/src/B.kt: (3, 1): Unused\n", [("/repo/src/A.kt", 5, 9, "error", ""), ("/repo/src/B.kt", 3, 1, "warning", "")]),
     ("maven", MAVEN, [("/repo/src/main/java/x/Calc.java", 5, 16, "error", ""), ("/repo/src/main/java/x/Calc.java", 9, 1, "warning", ""), ("CalcTest.java", 8, 0, "error", "")]),
     ("github", "::error title=lint/x,file=a.ts,line=3,endLine=3,col=5::Bad: this, that\n", [("a.ts", 3, 5, "error", "lint/x")]),
     ("rustfmt", "Diff in /repo/src/main.rs:1:\n-fn\n", [("/repo/src/main.rs", 1, 0, "error", "")]),
     ("prettier", "Checking formatting...\n[warn] src/a.js\n[warn] Code style issues found.\n", [("src/a.js", 0, 0, "warning", "")]),
     ("ruff-format", "Would reformat: a.py\n1 file would be reformatted\n", [("a.py", 0, 0, "error", "")]),
+    ("ruff-format", RUFF_FORMAT, [("README.md", 21, 1, "error", "unformatted")]),
+    ("ruff", RUFF_FULL, [("a.py", 1, 8, "error", "F401"), ("b.py", 3, 1, "error", "invalid-syntax")]),
+    ("", RUFF_FULL, [("a.py", 1, 8, "error", "F401"), ("b.py", 3, 1, "error", "invalid-syntax")]),
+    ("mypy", MYPY_PRETTY, [("docs/conf.py", 1, 0, "error", "import-not-found"), ("src/timed.py", 57, 0, "error", "unused-ignore")]),
     ("python", '***   File "./calc.py", line 1\n    def add(a, b:\n           ^\nSyntaxError: \'(\' was never closed\n', [("./calc.py", 1, 0, "error", "SyntaxError")]),
     ("paths", "a.go\nsub/b.go\n", [("a.go", 0, 0, "error", ""), ("sub/b.go", 0, 0, "error", "")]),
 ]  # fmt: skip
+
+
+def test_messages_that_a_tool_wraps_are_whole() -> None:
+    assert [one.message for one in parse_output(MYPY_PRETTY, "mypy")] == [
+        'Cannot find implementation or library stub for module named "themes"', 'Unused "type: ignore" comment',
+    ]  # fmt: skip
+    text = "Error: Cannot find module 'ansi-colors'\n    at Object.<anonymous> (/repo/a.js:11:14)\n"
+    assert parse_output(text, "node-test")[0].message == "Error: Cannot find module 'ansi-colors'"
 
 
 def test_what_was_expected_is_part_of_the_message() -> None:

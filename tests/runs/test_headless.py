@@ -182,7 +182,7 @@ def test_a_program_that_is_not_there_and_one_that_takes_too_long(tmp_path: Path,
     missing = run(root, Executor(["no-such-program-here", "{prompt}"]), {"id": "a", "prompt": "x"})
     assert "no such program" in missing.results[0].errors[0]
     slow = run(root, agent, {"id": "a", "prompt": "sleep 60", "timeout_s": 0.5})
-    assert "no end within 0.5 s" in slow.results[0].errors[0]
+    assert "timed out after 0.5 s" in slow.results[0].errors[0]
     assert slow.results[0].seconds < 30
 
 

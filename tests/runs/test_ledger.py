@@ -77,13 +77,13 @@ def test_many_threads_lose_nothing(ledger: Ledger) -> None:
 def test_a_conflict_fails_its_own_caller_alone(ledger: Ledger) -> None:
     """Entries that are written together do not share their errors."""
     from tipstaff.runs.ledger.entries import entry_of
-    from tipstaff.runs.ledger.ledger import Waiting
+    from tipstaff.runs.ledger.writing import Waiting
 
     ledger.append(run_event(1))
     waiting = [Waiting([entry_of(run_event(2))]), Waiting([entry_of(run_event(1, rework_lines=5))]),
                Waiting([entry_of(run_event(2))]), Waiting([entry_of(run_event(3))])]  # fmt: skip
     with ledger.database.writing() as connection:
-        ledger.write_within(connection, waiting)
+        ledger.writer.write_within(connection, waiting)
     assert [one.numbers for one in waiting] == [[2], None, [2], [3]]
     assert isinstance(waiting[1].error, LedgerError)
     assert ledger.verify().checked == 3

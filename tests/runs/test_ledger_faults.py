@@ -189,7 +189,7 @@ def test_a_spool_that_cannot_be_taken_in_stays(tmp_path: Path, monkeypatch: pyte
             raise LedgerWriteError(28, "could not be written: no space", "l.db")
 
         with monkeypatch.context() as patched:
-            patched.setattr(ledger, "put_head", fails)
+            patched.setattr(ledger.writer, "put_head", fails)
             with pytest.raises(LedgerWriteError):
                 ledger.ingest(spool)
         assert len(ledger) == 0

@@ -16,6 +16,7 @@ from tipstaff.runs.ledger import groups
 from tipstaff.runs.ledger.chain import Head, ledger_key
 from tipstaff.runs.ledger.entries import entry_of
 from tipstaff.runs.ledger.groups import Group
+from tipstaff.runs.ledger.writing import ChainWriter
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -36,18 +37,18 @@ def lines(path: Path) -> int:
 def commits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Numbers of the heads that were written."""
     written: list[int] = []
-    put_head = Ledger.put_head
+    put_head = ChainWriter.put_head
 
-    def counted(ledger: Ledger, connection: Connection, head: Head) -> None:
+    def counted(ledger: ChainWriter, connection: Connection, head: Head) -> None:
         written.append(head.seq)
         put_head(ledger, connection, head)
 
-    monkeypatch.setattr(Ledger, "put_head", counted)
+    monkeypatch.setattr(ChainWriter, "put_head", counted)
     return written
 
 
 class Writer(threading.Thread):
-    """A writer with a ledger object of its own, as another process has it; opening one takes the lock as well."""
+    """A writer with a ledger object of its own, as another process has it."""
 
     def __init__(self, url: str, number: int) -> None:
         super().__init__(daemon=True)
@@ -119,17 +120,17 @@ def test_a_leader_whose_write_fails_leaves_the_others_to_themselves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, path = f"sqlite:///{tmp_path}/l.db", tmp_path / "l.db.group"
-    put_head = Ledger.put_head
-    failed: list[Ledger] = []
+    put_head = ChainWriter.put_head
+    failed: list[ChainWriter] = []
 
-    def fails_once(ledger: Ledger, connection: Connection, head: Head) -> None:
+    def fails_once(ledger: ChainWriter, connection: Connection, head: Head) -> None:
         if not failed:
             failed.append(ledger)
             raise LedgerWriteError(28, "could not be written: no space", "l.db")
         put_head(ledger, connection, head)
 
     with Ledger(url, key=KEY) as ledger:
-        monkeypatch.setattr(Ledger, "put_head", fails_once)
+        monkeypatch.setattr(ChainWriter, "put_head", fails_once)
         leader, follower = Writer(url, 1), Writer(url, 2)
         with ledger.database.writing():
             leader.start()

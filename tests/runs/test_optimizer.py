@@ -86,11 +86,31 @@ def test_a_change_that_helps_wins_and_is_applied_by_a_person(root: Path, ledger:
     assert optimizer.cycle(now=START + 2 * DAY).proposals == ()
     with pytest.raises(ConfigError, match="no change"):
         optimizer.apply(proposal.change.id)
-    assert optimizer.rollback(proposal.change.id) == ("CLAUDE.md",)
+    assert optimizer.rollback(proposal.change.id, now=START + 3 * DAY) == ("CLAUDE.md", paths[1])
+    assert "## Status\nRolled back on 2023-11-17\n" in (root / paths[1]).read_text()
     assert (root / "CLAUDE.md").read_text() == before
     with pytest.raises(ConfigError, match="is applied"):
         optimizer.rollback(proposal.change.id)
     assert ledger.verify().ok
+
+
+def test_records_are_numbered_after_those_that_are_there(root: Path, ledger: Ledger) -> None:
+    folder = root / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    (folder / "0007-use-postgresql.md").write_text("# 7\n")
+    (folder / "notes.md").write_text("no number\n")
+    optimizer = Optimizer(root, ledger, config=QUICK)
+    history = History(ledger)
+    for rule in ("NEW-1", "a/../NEW 2"):
+        change = Change(kind="add", rule_id=rule, before="", after=f"Name the tests well, as {len(rule)} people do.")
+        history.record("won", START, change, experiment_id=rule, summary="")
+    (first, second) = optimizer.cycle(now=START).proposals
+    assert [one.text.split(":")[0] for one in (first, second)] == ["# 0008", "# 0008"], "whichever is applied first"
+    assert optimizer.apply(first.change.id, now=START)[1] == "docs/decisions/0008-add-new-1.md"
+    assert optimizer.demote("DB-1", now=START)[2].startswith("docs/decisions/0009-demote-db-1")
+    with pytest.raises(ConfigError, match="put back"):
+        optimizer.apply(second.change.id, now=START)
+    assert sorted(path.name for path in folder.iterdir())[:2] == ["0007-use-postgresql.md", "0008-add-new-1.md"]
 
 
 def test_the_patch_is_one_that_git_takes(root: Path) -> None:
@@ -222,7 +242,8 @@ def test_arms_are_balanced_within_each_intent_and_seeded() -> None:
     def dealt(seed: int) -> list[str]:
         assigner = Assigner(seed)
         return [
-            assigner.assign([made_experiment()], intent)["e1"] for intent in ["docs", "feature", "docs", "docs"] * 25
+            assigner.assign([made_experiment()], intent, f"run-{number}")["e1"]
+            for number, intent in enumerate(["docs", "feature", "docs", "docs"] * 25)
         ]
 
     first = dealt(1)
@@ -230,6 +251,11 @@ def test_arms_are_balanced_within_each_intent_and_seeded() -> None:
     docs = [arm for number, arm in enumerate(first) if number % 4 != 1]
     for start in range(0, len(docs) - 1, 2):
         assert set(docs[start : start + 2]) == {"control", "treatment"}
+
+
+def test_processes_of_one_run_each_deal_both_arms() -> None:
+    arms = [Assigner(0).assign([made_experiment()], "docs", f"run-{number}")["e1"] for number in range(400)]
+    assert 150 < arms.count("treatment") < 250
 
 
 def test_runs_of_the_treatment_get_the_changed_rule(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "install": "Register the hook in an agent host's settings.",
     "ledger": "Show, verify and export the ledger of runs; ingest the hook's spool.",
     "lint": "Report what is wrong with the rule files of a repository.",
-    "optimize": "Propose changes of the rules, and decide their trials by the runs.",
+    "optimize": "Propose changes to the rules, and decide their trials by the runs.",
     "replay": "Show what a changed policy would have decided about recorded calls.",
     "retrieve": "Show the rules that matter for a task.",
     "review": "Assemble a reviewer's context, and verify a reviewer's answer.",
@@ -131,7 +131,7 @@ def run(arguments: list[str]) -> int:
 
 
 def exit_code_of(error: TipstaffError) -> int:
-    """Return the exit code that tells scripts what kind of error it was."""
+    """Return the exit code for a kind of error."""
     if isinstance(error, (StoreError, StoreWriteError)):
         return exits.STORE
     if isinstance(error, (SourceError, SourceNotFoundError)):

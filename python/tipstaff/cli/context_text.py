@@ -195,7 +195,7 @@ def _occupation(snapshot: ContextSnapshot, page: Page) -> list[str]:
         source = "measured" if measured else "estimated"
         lines += page.line("Live context", f"{figures} | pressure={level} | {source}", PRESSURE_COLOURS[level])
     else:
-        lines += page.line("Live context", f"{short(used)} tokens; the window is not known")
+        lines += page.line("Live context", f"{short(used)} tokens; the window's size is unknown")
     parts = f"tools ~{short(snapshot.tool_tokens)}, {counted(snapshot.message_count, 'message')}"
     lines += page.line("Beside it", f"{parts} ~{short(snapshot.message_tokens)} tokens")
     if live is not None:

@@ -21,7 +21,7 @@ def embedding_option(command: Callable[..., Any]) -> Callable[..., Any]:
         default="static",
         show_default=True,
         callback=_checked,
-        help="How texts become vectors: static carries meaning, hash none; onnx reads a local export of a model.",
+        help="How texts become vectors: static by meaning, hash by words alone, onnx with a local export of a model.",
     )(command)
 
 

@@ -65,7 +65,7 @@ def rule_counts(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def setting_for(rule: str) -> str:
-    """Return what a repository would say to hear less of a rule or a gate."""
+    """Return the settings by which a repository asks less about a rule or a gate."""
     if rule in _GATE_SETTINGS:
         return _GATE_SETTINGS[rule]
     return f'in .tipstaff/packs/own.toml: [[rule]] id = "{rule}", enabled = false, because = "..."'
@@ -74,13 +74,13 @@ def setting_for(rule: str) -> str:
 def stats_lines(counts: list[dict[str, Any]], *, most: int = 20) -> list[str]:
     """Return the counts as lines of text."""
     if not counts:
-        return ["The spool holds nothing that the gates asked about."]
+        return ["The spool has no call that the gates asked about."]
     lines = [f"{'allowed':>8}{'asked':>8}{'blocked':>8}{'warned':>8}{'sessions':>10}  rule"]
     for entry in counts[:most]:
         asked, blocked, warned = entry["require-confirmation"], entry["block"], entry["warn"]
         lines.append(f"{entry['approved']:>8}{asked:>8}{blocked:>8}{warned:>8}{entry['sessions']:>10}  {entry['rule']}")
     harmless = [entry for entry in counts[:most] if entry["approved"] >= 2 and not entry["block"]]
     if harmless:
-        lines += ["", "Allowed again and again; what would quiet it:"]
+        lines += ["", "Allowed repeatedly; settings that would allow it without asking:"]
         lines += [f"  {entry['rule']}: {entry['setting']}" for entry in harmless]
     return lines

@@ -48,7 +48,7 @@ def explanation_lines(explanation: Explanation, paint: Painter) -> Iterator[str]
     """Yield the tree, the commands with their words, and the rules that were tried."""
     text = explanation.command
     yield ""
-    yield paint("How it was read", bold=True)
+    yield paint("Parsed as", bold=True)
     for node in explanation.nodes:
         kind = paint(node.kind, "green" if node.is_code else "yellow")
         tongue = "" if node.dialect == "shell" else f" ({node.dialect})"
@@ -56,20 +56,20 @@ def explanation_lines(explanation: Explanation, paint: Painter) -> Iterator[str]
         what = _short(text[node.start : node.end])
         yield f"  {'  ' * node.depth}{kind}{tongue}{data} {node.start}-{node.end}: {what}"
     yield ""
-    yield paint("What it would run", bold=True)
+    yield paint("Commands that would run", bold=True)
     for number, command in enumerate(explanation.commands):
         words = " ".join(_word(word.text) for word in command.words)
         via = f" via {', '.join(command.via)}" if command.via else ""
         yield f"  [{number}] {paint(plain(command.program), 'cyan')} {_short(words)}{paint(via, dim=True)}"
         for tried in explanation.tried:
             if tried.command == number:
-                said = paint(f"held: {tried.decision}", "red") if tried.held else paint("does not hold", dim=True)
+                said = paint(f"held: {tried.decision}", "red") if tried.held else paint("no match", dim=True)
                 yield f"      {tried.rule_id}: {said}"
     others = [tried for tried in explanation.tried if tried.command < 0]
     if others:
-        yield "  beside the commands"
+        yield "  outside the commands"
         for tried in others:
-            said = f"held: {tried.decision}" if tried.held else "does not hold"
+            said = f"held: {tried.decision}" if tried.held else "no match"
             yield f"      {tried.rule_id}: {said}"
     for question, start, end in explanation.open_questions:
         yield f"  not known: {question} at {start}-{end}"

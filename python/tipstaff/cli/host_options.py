@@ -34,7 +34,7 @@ def scope_option(command: _Command) -> _Command:
         flag_value="project",
         default=None,
         help="The settings of this project. Without either: the user's for Copilot and Gemini CLI, which run no "
-        "hooks of projects that nobody has trusted, and the project's for all others.",
+        "hooks of untrusted projects, and the project's for all others.",
     )
     return project(user(command))
 

@@ -32,7 +32,7 @@ def compile_reviewed(repository: Path, state: Path, *, ask: bool = True) -> Repo
     policy = policy_of(repository, state=state)
     open_ones = [one for one in policy.left_out if one.because]
     if open_ones and ask and not why_no_person():
-        write(f"{plain(str(repository))} asks for gates that are weaker than they are shipped:")
+        write(f"{plain(str(repository))} asks for weaker gates than the shipped ones:")
         said = [one.digest for one in open_ones if _asked(one)]
         if said:
             accept_weakenings(repository, state, [*(one.digest for one in policy.in_force), *said])
@@ -49,7 +49,9 @@ def weakening_lines(one: Weakening) -> list[str]:
     """Return a weakening for people."""
     return [
         f"  {plain(one.what)} {plain(one.name)}: {plain(one.former)} becomes {plain(one.now)}",
-        f"    because {plain(one.because)}" if one.because else "    without a reason, so it never counts: add because",
+        f"    because {plain(one.because)}"
+        if one.because
+        else "    without a reason, so it has no effect: add because",
         f"    in {plain(one.source)}",
     ]
 
@@ -62,7 +64,7 @@ def policy_lines(policy: RepositoryPolicy) -> list[str]:
     lines += [f"  from {plain(source)}" for source in policy.sources]
     lines += [f"  setting {name} = {plain(str(value))}" for name, value in changed_settings(policy).items()]
     if policy.in_force:
-        lines.append("  weaker, as a person has allowed:")
+        lines.append("  weaker, as a person allowed:")
         lines += [f"  {line}" for one in policy.in_force for line in weakening_lines(one)]
     if policy.left_out:
         lines.append("  asked for and not in force (a person runs `tipstaff compile` in a terminal):")

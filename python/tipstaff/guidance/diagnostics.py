@@ -140,7 +140,7 @@ KINDS: Final[dict[str, Kind]] = {
         ERROR,
         "The repository has more folders or rule files than are searched.",
         why="Rule files beyond the limit are not read.",
-        fix="Run tipstaff in the folder whose rules are meant.",
+        fix="Run tipstaff in the folder whose rules you want.",
         example={"CLAUDE.md": "<a repository of more than 200,000 folders>"},
     ),
     # 2xx: words that are no rule, and why
@@ -148,7 +148,7 @@ KINDS: Final[dict[str, Kind]] = {
         "heading-malformed",
         WARNING,
         "A line looks like a heading but is not one in Markdown.",
-        why="The section that it should open does not exist; the rules below it are not protected as meant.",
+        why="The section that it should open does not exist; the rules below it are not protected as intended.",
         fix="One to six # and a space.",
         example="#Security\n- Never log tokens\n",
     ),
@@ -197,7 +197,7 @@ KINDS: Final[dict[str, Kind]] = {
         INFO,
         "A list item has no words of its own.",
         why="Nothing in it can be a rule.",
-        fix="Remove it, or write what was meant.",
+        fix="Remove it, or write what was intended.",
         example="- \n- Always lint\n",
     ),
     "TS210": Kind(
@@ -279,7 +279,7 @@ KINDS: Final[dict[str, Kind]] = {
         "local-weakens",
         ERROR,
         "A local file would weaken or replace a constitution rule.",
-        why="A local file may add and tighten; the constitution holds for everybody.",
+        why="A local file may add and tighten; the constitution applies to everybody.",
         fix="Remove the local rule, or change the root file in review.",
         example={
             "CLAUDE.md": "## Security\n- [SEC-001] Never disable TLS\n",
@@ -291,7 +291,7 @@ KINDS: Final[dict[str, Kind]] = {
         WARNING,
         "The constitution costs more tokens per turn than it should.",
         why="It costs tokens on every turn and dilutes the model's attention.",
-        fix="Move what does not hold for every task out of the always-loaded sections.",
+        fix="Move what does not apply to every task out of the always-loaded sections.",
         example="## Security\n"
         + "".join(
             f"- [SEC-{n:03}] Never send customer record number {n} to any third party without a signed agreement\n"
@@ -339,15 +339,15 @@ KINDS: Final[dict[str, Kind]] = {
         ERROR,
         "Two rules contradict each other.",
         why="Whatever the model does, it breaks one of them.",
-        fix="Remove one, scope them apart, or say in one rule when each holds.",
+        fix="Remove one, scope them apart, or say in one rule when each applies.",
         example="- Commits must be squashed before merging\n- Commits must not be squashed before merging\n",
     ),
     "TS504": Kind(
         "overridden",
         INFO,
         "A nested or a local file replaces a rule of another one.",
-        why="The nearest file wins in its folder, elsewhere the outer rule holds; a local file wins on its machine.",
-        fix="Nothing, if that is meant.",
+        why="The nearest file wins in its folder, elsewhere the outer rule applies; a local file wins on its machine.",
+        fix="Nothing, if that is intended.",
         example={
             "AGENTS.md": "- [STY-001] Prefer tabs\n",
             "web/AGENTS.md": "- [STY-001] Prefer two spaces\n",
@@ -365,8 +365,8 @@ KINDS: Final[dict[str, Kind]] = {
         "possible-conflict",
         INFO,
         "Two rules may exclude each other.",
-        why="A model that is given both has to guess when each holds; it is given both, with a note.",
-        fix="Say in each rule when it holds.",
+        why="A model that is given both has to guess when each applies; it is given both, with a note.",
+        fix="Say in each rule when it applies.",
         example="- Avoid default exports\n- Use default exports for pages\n",
     ),
     # 6xx: scopes

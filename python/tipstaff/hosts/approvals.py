@@ -1,4 +1,4 @@
-"""Calls that wait for a person, and what the person says to them; the layout is that of ``hook/approvals.hpp``."""
+"""Calls that wait for a person, and the person's answers; the layout is that of ``hook/approvals.hpp``."""
 
 from __future__ import annotations
 
@@ -77,12 +77,14 @@ def pending_call(code: str, state: Path) -> PendingCall:
     Raises
     ------
     ConfigError
-        The code is none, or its file is damaged.
+        The code is invalid, or its file is damaged.
     SourceNotFoundError
         No call waits under it.
     """
     if not CODE.fullmatch(code):
-        raise ConfigError(f"{code!r} is no code: codes are eight capital letters and digits, as the hook named them")
+        raise ConfigError(
+            f"{code!r} is not an approval code: codes are eight capital letters and digits, as the hook printed them"
+        )
     path = state / "pending" / code
     if not path.is_file():
         raise SourceNotFoundError(f"no call waits under {code}; `tipstaff approve` lists those that do")
@@ -104,7 +106,7 @@ def _read(path: Path) -> PendingCall:
 
 
 def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = False) -> Path:
-    """Sign what a person says to a call, and put it where the hook looks for it.
+    """Sign a person's answer to a call, and put it where the hook looks for it.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = Fals
         It cannot be written.
     """
     if not 0 < seconds <= LONGEST_S:
-        raise ConfigError("an answer counts for between one second and one day")
+        raise ConfigError("an approval is valid for between one second and one day")
     now = int(time.time())
     kind = "tipstaff-refusal-1" if refused else "tipstaff-approval-1"
     # Of two answers in one second the second counts as well.

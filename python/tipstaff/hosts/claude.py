@@ -15,6 +15,7 @@ from tipstaff.hosts.host import (
     did_not_run,
     home_folder,
     machine_file,
+    reply_of,
 )
 
 OF_TOOLS: Final = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
@@ -61,13 +62,9 @@ class ClaudeCode(AgentHost):
             return Effect("runs", why, failed=True)
         if run.status == 2:
             return Effect("stopped", "exit status 2")
-        if run.status != 0:
-            return Effect("runs", f"exit status {run.status} does not block", failed=True)
-        if not run.stdout.strip():
-            return Effect("runs", "the hook said nothing")
-        reply = run.document()
-        if reply is None:
-            return Effect("runs", "what the hook said is not one JSON object", failed=True)
+        reply = reply_of(run, "does not block")
+        if isinstance(reply, Effect):
+            return reply
         if reply.get("continue") is False:
             return Effect("stopped", "continue is false")
         if reply.get("decision") == "block":
@@ -75,13 +72,13 @@ class ClaudeCode(AgentHost):
         said = reply.get("hookSpecificOutput")
         if isinstance(said, dict):
             if said.get("hookEventName") != registered.event:
-                return Effect("runs", "the reply speaks of another event", failed=True)
+                return Effect("runs", "the reply names another event", failed=True)
             decision = said.get("permissionDecision")
             if decision == "deny":
                 return Effect("stopped", "permissionDecision deny")
             if decision in {"ask", "defer"}:
                 return Effect("asks", f"permissionDecision {decision}")
-        return Effect("runs", "the reply does not speak against it")
+        return Effect("runs", "the reply does not object")
 
 
 HOST: Final = ClaudeCode()

@@ -20,6 +20,7 @@ from tipstaff.hosts.host import (
     did_not_run,
     handlers_of,
     home_folder,
+    reply_of,
 )  # fmt: skip
 from tipstaff.hosts.trusted import read_toml
 
@@ -62,14 +63,14 @@ class CodexCli(AgentHost):
         project = self.settings_file("project", root, home)
         if any(path == project for path, _ in found) and not _is_trusted_project(config, root):
             yield (
-                f"Codex does not read {project}: nobody has trusted this project; open Codex in it and say yes, "
+                f"Codex does not read {project}: this project is not trusted; open Codex in it and confirm, "
                 "or `tipstaff install --host codex --user`"
             )
         hooks = config.get("hooks")
         state: Any = hooks.get("state") if isinstance(hooks, dict) else None
         for wrong, said in (
-            ("untrusted", "nobody has trusted it there"),
-            ("changed", "it has changed since somebody trusted it there"),
+            ("untrusted", "it is not trusted there"),
+            ("changed", "it has changed since it was trusted there"),
             ("off", "it is switched off there"),
         ):
             events = [one.event for path, one in found if _trust(state, path, one) == wrong]
@@ -91,14 +92,10 @@ class CodexCli(AgentHost):
         if run.status == 2:
             if run.stderr.strip():
                 return Effect("stopped", "exit status 2 with a reason")
-            return Effect("runs", "exit status 2 without words on standard error", failed=True)
-        if run.status != 0:
-            return Effect("runs", f"exit status {run.status} does not block", failed=True)
-        if not run.stdout.strip():
-            return Effect("runs", "the hook said nothing")
-        reply = run.document()
-        if reply is None:
-            return Effect("runs", "what the hook said is not one JSON object", failed=True)
+            return Effect("runs", "exit status 2 with nothing on standard error", failed=True)
+        reply = reply_of(run, "does not block")
+        if isinstance(reply, Effect):
+            return reply
         if unknown := sorted(reply.keys() - KEYS):
             return Effect("runs", f"the reply has a key that it does not know: {unknown[0]}", failed=True)
         if reply.get("continue") is False or reply.get("stopReason") or reply.get("suppressOutput"):
@@ -106,9 +103,9 @@ class CodexCli(AgentHost):
         if "decision" in reply:
             if reply["decision"] == "block" and str(reply.get("reason", "")).strip():
                 return Effect("stopped", "decision block with a reason")
-            return Effect("runs", "a decision that it does not take", failed=True)
+            return Effect("runs", "a decision that it does not support", failed=True)
         said: Any = reply.get("hookSpecificOutput")
-        return _of_inner(said) if isinstance(said, dict) else Effect("runs", "the reply does not speak against it")
+        return _of_inner(said) if isinstance(said, dict) else Effect("runs", "the reply does not object")
 
 
 def trust_key(path: Path, one: Registered) -> str:
@@ -174,7 +171,7 @@ def _of_inner(said: dict[str, Any]) -> Effect:
         return Effect("runs", "it cannot ask", failed=True)
     if decision == "allow" and "updatedInput" not in said:
         return Effect("runs", "a bare allow", failed=True)
-    return Effect("runs", "the reply does not speak against it")
+    return Effect("runs", "the reply does not object")
 
 
 HOST: Final = CodexCli()

@@ -17,6 +17,7 @@ from tipstaff.hosts.host import (
     below,
     command_line,
     home_folder,
+    reply_of,
 )  # fmt: skip
 from tipstaff.hosts.trusted import read_json
 
@@ -42,7 +43,7 @@ class Copilot(AgentHost):
         return (folder / "settings.json", folder / "settings.local.json", user / "settings.json")
 
     def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
-        """Yield that the project's hooks are not read: nobody has trusted the folder."""
+        """Yield that the project's hooks are not read: the folder is not trusted."""
         user = home_folder("COPILOT_HOME", home, ".copilot")
         files = [path for path, _ in found if not path.is_relative_to(user)]
         if not files or len(files) < len(found) or os.environ.get("COPILOT_ALLOW_ALL") == "true":
@@ -50,7 +51,7 @@ class Copilot(AgentHost):
         trusted = read_json(user / "config.json").get("trustedFolders")
         if not any(below(root, Path(folder)) for folder in trusted or [] if isinstance(folder, str)):
             yield (
-                f"Copilot does not run the hooks of {files[0]}: nobody has trusted the folder; "
+                f"Copilot does not run the hooks of {files[0]}: the folder is not trusted; "
                 "`tipstaff install --host copilot --user` registers it for every folder, or trust this one in Copilot "
                 "(or start it with --trust-folder)"
             )
@@ -75,21 +76,17 @@ class Copilot(AgentHost):
         """Any exit status but 0 stops the call; waiting in vain never does."""
         if run.status is None:
             return Effect("runs", "the host stopped waiting for the hook", failed=True)
-        if run.status != 0:
-            if registered.event.lower() == "pretooluse":
-                return Effect("stopped", f"exit status {run.status}", failed=run.status != 2)
-            return Effect("runs", f"exit status {run.status} is logged", failed=True)
-        if not run.stdout.strip():
-            return Effect("runs", "the hook said nothing")
-        reply = run.document()
-        if reply is None:
-            return Effect("runs", "what the hook said is not one JSON object", failed=True)
+        if run.status != 0 and registered.event.lower() == "pretooluse":
+            return Effect("stopped", f"exit status {run.status}", failed=run.status != 2)
+        reply = reply_of(run, "is logged")
+        if isinstance(reply, Effect):
+            return reply
         decision = reply.get("permissionDecision")
         if decision == "deny":
             return Effect("stopped", "permissionDecision deny")
         if decision == "ask":
             return Effect("asks", "permissionDecision ask (the cloud agent stops it)")
-        return Effect("runs", "the reply does not speak against it")
+        return Effect("runs", "the reply does not object")
 
 
 HOST: Final = Copilot()

@@ -1,4 +1,4 @@
-"""Cursor: hooks in ``hooks.json``; it asks before shell commands and MCP calls alone, and failures pass unless told."""
+"""Cursor: hooks in ``hooks.json``; it asks before shell commands and MCP calls alone; failures pass by default."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Cursor(AgentHost):
             return _failed(closed, f"exit status {run.status}")
         reply = run.document()
         if reply is None:
-            return _failed(closed, "the hook said nothing that it could read")
+            return _failed(closed, "the hook printed nothing that it could read")
         permission = reply.get("permission")
         if permission == "deny":
             return Effect("stopped", "permission deny")
@@ -77,7 +77,7 @@ class Cursor(AgentHost):
             if registered.event == "subagentStart":
                 return Effect("stopped", "permission ask counts as deny here")
             return Effect("runs", "permission ask is not enforced at this event", failed=True)
-        return Effect("runs", "the reply does not speak against it")
+        return Effect("runs", "the reply does not object")
 
 
 def _failed(closed: bool, why: str) -> Effect:

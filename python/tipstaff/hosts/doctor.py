@@ -50,7 +50,7 @@ class Probe(Record, frozen=True):
 
 
 class HostReport(Record, frozen=True):
-    """How the hook stands in one host.
+    """The state of the hook in one host.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
 
 def sample_events(host: AgentHost, cwd: Path) -> dict[str, bytes]:
     """Return the known events of a host, by their kind."""
-    # Made here, so that no secret stands in any file.
+    # Made here, so that no secret is in any file.
     key = "AKIA" + "".join("QZXWVNMKLPJHTRDS"[at * 7 % 16] for at in range(16))
     commands = {
         "harmless": "git status",
@@ -174,14 +174,14 @@ def why_not_run(registered: Registered, program: Path) -> str:
     if not same:
         return f"it starts {named}, which is not this package's program ({program}); it was not run"
     if registered.line and _SHELL_SIGNS.search(registered.line):
-        return "its line holds more than the program and its options; it was not run"
+        return "its command line has more than the program and its options; it was not run"
     rest = list(registered.words[1:])
     while rest:
         word = rest.pop(0)
         if word in {"--host", "--event"} and rest:
             rest.pop(0)
         elif word != "--unattended":
-            return f"it hands the program {word!r}, which is no option of its; it was not run"
+            return f"it passes {word!r}, which is not an option of the program; it was not run"
     return ""
 
 

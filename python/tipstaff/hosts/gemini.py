@@ -17,6 +17,7 @@ from tipstaff.hosts.host import (
     command_line,
     did_not_run,
     machine_file,
+    reply_of,
 )
 from tipstaff.hosts.trusted import folder_levels, read_json
 
@@ -56,11 +57,11 @@ class GeminiCli(AgentHost):
         return {**({"matcher": "*"} if event in _OF_TOOLS else {}), "hooks": [handler]}
 
     def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
-        """Yield that the project's settings are not read: nobody has trusted the folder."""
+        """Yield that the project's settings are not read: the folder is not trusted."""
         file = self.settings_file("project", root, home)
         if any(path == file for path, _ in found) and not is_trusted(root, home / ".gemini", default=True):
             yield (
-                f"Gemini CLI does not run the hooks of {file}: nobody has trusted the folder, and --skip-trust is "
+                f"Gemini CLI does not run the hooks of {file}: the folder is not trusted, and --skip-trust is "
                 "too late for them; `tipstaff install --host gemini --user` registers it for every folder, "
                 "or trust it in Gemini CLI (/permissions)"
             )
@@ -82,13 +83,9 @@ class GeminiCli(AgentHost):
             return Effect("runs", why, failed=True)
         if run.status == 2:
             return Effect("stopped", "exit status 2")
-        if run.status != 0:
-            return Effect("runs", f"exit status {run.status} is a warning", failed=True)
-        if not run.stdout.strip():
-            return Effect("runs", "the hook said nothing")
-        reply = run.document()
-        if reply is None:
-            return Effect("runs", "what the hook said is not one JSON object: it is shown as a message", failed=True)
+        reply = reply_of(run, "is a warning")
+        if isinstance(reply, Effect):
+            return reply
         if reply.get("continue") is False:
             return Effect("stopped", "continue is false")
         decision = reply.get("decision")
@@ -96,7 +93,7 @@ class GeminiCli(AgentHost):
             return Effect("stopped", f"decision {decision}")
         if decision == "ask":
             return Effect("asks", "decision ask")
-        return Effect("runs", "the reply does not speak against it")
+        return Effect("runs", "the reply does not object")
 
 
 def is_trusted(root: Path, folder: Path, *, default: bool) -> bool:

@@ -40,7 +40,7 @@ class HookRun(Record, frozen=True):
     stderr: bytes = b""
 
     def document(self) -> dict[str, Any] | None:
-        """Return standard output as one JSON object; None where it is none."""
+        """Return standard output as one JSON object; None if it is not one."""
         try:
             found: Any = json.loads(self.stdout)
         except ValueError:
@@ -76,9 +76,9 @@ class Registered(Record, frozen=True):
     words
         Program and arguments.
     line
-        The command line as it stands, where the host hands it to a shell; else empty.
+        The command line as it is, where the host passes it to a shell; else empty.
     entry
-        The entry as it stands.
+        The entry as it is.
     at
         Its group and its number within that, as the host counts them.
     """
@@ -228,7 +228,7 @@ def words_of(handler: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def command_line(program: Path, arguments: Sequence[str]) -> str:
-    """Return a command line for hosts that hand it to a shell."""
+    """Return a command line for hosts that pass it to a shell."""
     return shlex.join([str(program), *arguments])
 
 
@@ -243,10 +243,28 @@ def home_folder(variable: str, home: Path, name: str) -> Path:
     return Path(said) if said else home / name
 
 
+def reply_of(run: HookRun, failure: str) -> dict[str, Any] | Effect:
+    """Return the reply of a hook that ended, or the effect without one: the call runs.
+
+    Parameters
+    ----------
+    run
+        How it ended.
+    failure
+        What an exit status other than 0 is to the host: ``"does not block"``.
+    """
+    if run.status != 0:
+        return Effect("runs", f"exit status {run.status} {failure}", failed=True)
+    if not run.stdout.strip():
+        return Effect("runs", "the hook printed nothing")
+    reply = run.document()
+    return Effect("runs", "the hook's output is not one JSON object", failed=True) if reply is None else reply
+
+
 def did_not_run(run: HookRun) -> str:
     """Return why there is no reply to read, empty where there is one."""
     if run.status is None:
         return "the host stopped waiting for the hook"
     if run.status == 127:
-        return "there is no such program"
+        return "no such program"
     return ""

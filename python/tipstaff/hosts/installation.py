@@ -30,7 +30,7 @@ class Change(Record, frozen=True):
     before, after
         Its bytes; None where there is no such file.
     copy
-        The file that holds, or will hold, what stood there before the hook was registered.
+        The file that holds, or will hold, the settings from before the hook was registered.
     """
 
     host: str
@@ -90,7 +90,7 @@ def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Cha
     """Return what taking the hook away would change.
 
     Where nothing else has changed since it was registered, the file becomes what it was, byte for byte, or goes away
-    where there was none; else the hook's own entries go, and all others stay as they stand.
+    where there was none; else the hook's own entries go, and all others stay as they are.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Cha
 
 
 def apply_install(change: Change) -> None:
-    """Write a plan of :func:`plan_install`; what stood in the file before is kept in a copy beside it.
+    """Write a plan of :func:`plan_install`; a copy of the file is kept beside it.
 
     Raises
     ------
@@ -222,13 +222,13 @@ def _next_removal(host: AgentHost, root: Node) -> tuple[Node, int] | None:
 
 
 def _checked(root: Node, path: Path) -> Node:
-    """Return settings in which no name of hooks stands twice: of two the later counts, and neither may be lost."""
+    """Return settings in which no name of hooks occurs twice: of two the later counts, and neither may be lost."""
     hooks = root.member("hooks")
     of_hooks = [name for name, _, _ in root.members if name == "hooks"]
     for names in (of_hooks, [name for name, _, _ in hooks.members] if hooks is not None else []):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            message = f"{path}: {json.dumps(twice)} stands there twice, and a reader takes the later one alone; "
+            message = f"{path}: {json.dumps(twice)} occurs twice, and readers use the later one alone; "
             raise SourceError(f"{message}join them by hand; nothing was changed")
     return root
 
@@ -241,7 +241,7 @@ def _made(text: str, source: str, way: tuple[str, ...], key: str, empty: Any) ->
     if node is None:
         return with_member(text, owner, key, empty)
     if node.kind != ("array" if isinstance(empty, list) else "object"):
-        message = f"{source}: {'.'.join((*way, key))} is not what the host documents; nothing was changed"
+        message = f"{source}: {'.'.join((*way, key))} does not have the documented type; nothing was changed"
         raise SourceError(message)
     return text
 
@@ -307,7 +307,7 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except (IsADirectoryError, NotADirectoryError) as error:
-        message = f"{path}: it is no file; nothing was changed"
+        message = f"{path}: not a regular file; nothing was changed"
         raise SourceError(message) from error
     if len(data) > MAX_BYTES:
         message = f"{path}: a settings file has no more than {MAX_BYTES} bytes; nothing was changed"
@@ -316,21 +316,21 @@ def _read(path: Path) -> bytes | None:
 
 
 def _text(data: bytes | None, path: Path) -> tuple[str, bytes]:
-    """Return a file's text, and the mark that stood before it. An empty file counts as an empty object."""
+    """Return a file's text, and the byte order mark before it. An empty file counts as an empty object."""
     if data is None:
         return "{}\n", b""
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
     try:
         text = data[len(mark) :].decode()
     except UnicodeDecodeError as error:
-        message = f"{path}: byte {error.start + len(mark)} is no UTF-8; nothing was changed"
+        message = f"{path}: byte {error.start + len(mark)} is not UTF-8; nothing was changed"
         raise SourceError(message) from None
     return text if text.strip() else "{}\n", mark
 
 
 def _check_unchanged(path: Path, expected: bytes | None) -> None:
     if _read(path) != expected:
-        message = f"{path}: it was changed by somebody else just now; nothing was changed, try again"
+        message = f"{path}: another process changed it just now; nothing was changed, try again"
         raise SourceError(message)
 
 

@@ -70,12 +70,12 @@ def parse(text: str, source: str) -> Node:
         message = f"{source}: it is nested too deeply; nothing was changed"
         raise JsonTextError(message) from None
     except json.JSONDecodeError as error:
-        hint = " (comments are no JSON: take them out, or register the hook by hand)" if _comments(text) else ""
-        message = f"{source}: line {error.lineno} column {error.colno}: no JSON: {error.msg}{hint}; nothing was changed"
-        raise JsonTextError(message) from None
+        hint = " (JSON has no comments: remove them, or register the hook by hand)" if _comments(text) else ""
+        where = f"{source}: line {error.lineno} column {error.colno}"
+        raise JsonTextError(f"{where}: not valid JSON: {error.msg}{hint}; nothing was changed") from None
     root, _ = _value(text, _skip(text, 0))
     if root.kind != "object":
-        message = f"{source}: it must hold one JSON object; nothing was changed"
+        message = f"{source}: it must contain one JSON object; nothing was changed"
         raise JsonTextError(message)
     return root
 
@@ -116,7 +116,7 @@ def _inserted(text: str, owner: Node, head: str, value: Any) -> str:
         at = spans[-1][1]
         return f"{text[:at]}, {head}{json.dumps(value, ensure_ascii=False)}{text[at:]}"
     outer = _margin(text, owner.start)
-    # Where elements stand already, the new one stands as they do.
+    # Where elements are already, the new one is as they do.
     inner = _margin(text, spans[-1][0]) if spans else outer + unit
     body = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", newline + inner)
     if spans:

@@ -90,10 +90,10 @@ class OpenCode(ClaudeCode):
         """Whatever is no answer stops the call, and so does a question."""
         if run.status != 0:
             return Effect(
-                "stopped", f"the plugin stops what it has no answer to (exit status {run.status})", failed=True
+                "stopped", f"the plugin blocks a call without an answer (exit status {run.status})", failed=True
             )
         if run.stdout.strip() and run.document() is None:
-            return Effect("stopped", "what the hook said is not one JSON object", failed=True)
+            return Effect("stopped", "the hook's output is not one JSON object", failed=True)
         effect = super().read_reply(registered, run)
         return Effect("stopped", effect.why, effect.failed) if effect.outcome == "asks" else effect
 

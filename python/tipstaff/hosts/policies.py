@@ -1,4 +1,4 @@
-"""Compiles policies into the state folder, and says how those stand that are there."""
+"""Compiles policies into the state folder, and reports the state of those that exist."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def check_policy(repository: Path | None, state: Path) -> PolicyFinding | None:
         return PolicyFinding(str(path), f"it cannot be read: {error.strerror}", fix)
     for one in (about, path.parent.stat()):
         if one.st_uid not in {0, os.geteuid()} or one.st_mode & 0o022 or path.is_symlink():
-            return PolicyFinding(str(path), "it is not the owner's alone: the hook does not take it", fix)
+            return PolicyFinding(str(path), "it can be changed by others: the hook does not use it", fix)
     head = HEAD.unpack_from(data) if len(data) >= HEAD.size else None
     if head is None or head[:2] != (MAGIC, VERSION) or head[3] != len(data) or fast_sum(data[HEAD.size :]) != head[-1]:
         return PolicyFinding(str(path), "it is damaged, or of another version", fix)
@@ -82,12 +82,12 @@ def check_state(state: Path) -> list[PolicyFinding]:
         about = path.lstat()
         if about.st_uid != os.geteuid():
             found.append(
-                PolicyFinding(str(path), "it belongs to somebody else", "a person removes it, and installs again")
+                PolicyFinding(str(path), "it is owned by another user", "a person removes it, and installs again")
             )
         elif about.st_mode & mode and not path.is_symlink():
             found.append(PolicyFinding(str(path), "others may read or write it", f"chmod go-rwx {path}"))
     if not os.access(state, os.W_OK):
         found.append(
-            PolicyFinding(str(state), "it cannot be written", "without it no approval counts and nothing is recorded")
+            PolicyFinding(str(state), "it cannot be written", "without it no approval is valid and nothing is recorded")
         )
     return found

@@ -40,11 +40,11 @@ class QwenCode(ClaudeCode):
         return {**({"matcher": "*"} if event in OF_TOOLS else {}), "hooks": [handler]}
 
     def not_running(self, found: Sequence[tuple[Path, Registered]], root: Path, home: Path) -> Iterator[str]:
-        """Yield that the project's settings are not read: trust is asked for, and nobody has trusted the folder."""
+        """Yield that the project's settings are not read: trust is asked for, and the folder is not trusted."""
         file = self.settings_file("project", root, home)
         if any(path == file for path, _ in found) and not is_trusted(root, home / ".qwen", default=False):
             yield (
-                f"Qwen Code does not run the hooks of {file}: nobody has trusted the folder; "
+                f"Qwen Code does not run the hooks of {file}: the folder is not trusted; "
                 "`tipstaff install --host qwen --user` registers it for every folder, "
                 "or trust this one in Qwen Code (/trust)"
             )

@@ -51,7 +51,7 @@ def lost_registrations(host: str, root: Path, state: Path) -> list[str]:
         except OSError:
             there = False
         if name == host and not there:
-            lost.append(f"it was registered in {path} and is not any more: run `tipstaff install --host {host}` again, "
+            lost.append(f"it was registered in {path} and no longer is: run `tipstaff install --host {host}` again, "
                         "and commit the file if it is the project's")  # fmt: skip
     return lost
 

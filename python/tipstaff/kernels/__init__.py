@@ -35,9 +35,9 @@ compiled one does. Tests hold the two together; nothing else in the package impo
 rooms need (byte layouts, tables of words) is in :mod:`tipstaff.kernels.formats`.
 
 The kernels exist for several instruction sets and the best that the processor runs is chosen once, at import.
-``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``), and the keyword ``isa`` does so for
-one call. Hash and word-piece embeddings have the same bits on each set. Scores of different sets differ in rounding
-only, and on one set :func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
+``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``, ``neon_dot``), and the keyword
+``isa`` does so for one call. Hash and word-piece embeddings have the same bits on each set. Scores of different sets
+differ in rounding only, and on one set :func:`score_topk_i8` gives the rows and the bits of :func:`score_topk_f32`.
 """
 
 from __future__ import annotations

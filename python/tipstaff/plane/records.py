@@ -80,7 +80,7 @@ class PlaneMetrics(Record, frozen=True, kw_only=True):
 
 
 class SuspendedRun(Record, frozen=True, kw_only=True):
-    """A run that was begun in one process and is finished in another."""
+    """A run that was begun in one process and is finished in another; `base` is git's HEAD at its start."""
 
     run_id: str
     task: str
@@ -90,3 +90,4 @@ class SuspendedRun(Record, frozen=True, kw_only=True):
     agent_id: str | None = None
     assignments: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
     retrieved: tuple[RetrievedRule, ...] = ()
+    base: str = ""

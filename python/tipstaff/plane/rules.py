@@ -39,14 +39,18 @@ class Rules(NamedTuple):
 
 
 def default_ledger_url(root: Path) -> str:
-    """Return the URL of a repository's own ledger; its folder is kept out of git."""
+    """Return the URL of a repository's own ledger."""
+    return f"sqlite:///{root.absolute()}/.tipstaff/ledger.db"
+
+
+def keep_out_of_git(root: Path) -> None:
+    """Make the folder of a repository's own ledger, ignored by git, where that is possible."""
     folder = root.absolute() / ".tipstaff"
     ignored = folder / ".gitignore"
     if not ignored.exists():
         with contextlib.suppress(OSError):
             folder.mkdir(exist_ok=True)
             ignored.write_text("ledger.db*\nruns/\n.gitignore\n", encoding="utf-8")
-    return f"sqlite:///{folder}/ledger.db"
 
 
 def guidance_hash(bundle: PolicyBundle) -> str:

@@ -19,7 +19,7 @@ from tipstaff.guidance.retrieval.shard_index import current_day
 from tipstaff.model import PolicyBundle, RetrievalResult
 from tipstaff.plane.open_run import OpenRun
 from tipstaff.plane.records import PlaneConfig, PlaneMetrics, PlaneStatus, SuspendedRun
-from tipstaff.plane.rules import Rules, default_ledger_url, guidance_hash, in_force
+from tipstaff.plane.rules import Rules, default_ledger_url, guidance_hash, in_force, keep_out_of_git
 from tipstaff.plane.shared import Shared
 from tipstaff.runs import telemetry
 from tipstaff.runs.evaluators.evaluating import evaluate
@@ -85,6 +85,8 @@ class Plane:
             bundle = project.bundle
             if shared.ledger is None:
                 config = shared.config
+                if config.ledger_url is None:
+                    keep_out_of_git(shared.root)
                 url = config.ledger_url or default_ledger_url(shared.root)
                 shared.ledger = Ledger(url, key=config.ledger_key, durable=config.durable)
             experiments = tuple(History(shared.ledger).open.values()) if shared.config.experiments else ()
@@ -190,7 +192,7 @@ class Plane:
             None if agent_id is None else without_controls(agent_id),
         )  # fmt: skip
         if rules.experiments:
-            run.assignments = self._shared.assigner.assign(rules.experiments, run.intent)
+            run.assignments = self._shared.assigner.assign(rules.experiments, run.intent, identity)
         with self._shared.lock:
             if identity in self._shared.runs or identity in self._shared.finished:
                 raise ConfigError(f"run {identity!r} was started before")
@@ -227,7 +229,7 @@ class Plane:
         return run.suspended()
 
     def resume_run(self, suspended: SuspendedRun) -> str:
-        """Go on with a run that was suspended; returns its id. Its rules are those that it began with."""
+        """Resume a suspended run; returns its id. Its rules are those that it began with."""
         run = OpenRun.resumed(suspended, self._rules())
         with self._shared.lock:
             self._shared.runs[run.id] = run
@@ -280,13 +282,13 @@ class Plane:
         run_id
             The run.
         outcome
-            ``accepted``, ``rejected`` or None (nobody has said).
+            ``accepted``, ``rejected`` or None (not known).
         tests, diff, tokens
             Records, or mappings of their fields; a number of tokens counts as output.
         files
             Paths that were touched; manifests among them are compared with git.
         rework_lines
-            Lines that had to be written again.
+            Lines that had to be rewritten.
         relevant_rule_ids
             Rules that applied, where that is known.
         tools, verdicts

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from tipstaff.runs.evaluators.results import EvaluatorResult
     from tipstaff.runs.events import DiffSummary, GateVerdict, RunEvent, TestResults, TokenUse, Violation
     from tipstaff.runs.ledger.chain import VerifyReport
-    from tipstaff.runs.ledger.ledger import IngestReport, Ledger
+    from tipstaff.runs.ledger.ingestion import IngestReport
+    from tipstaff.runs.ledger.ledger import Ledger
     from tipstaff.runs.replaying.comparing import ReplayReport, replay
     from tipstaff.runs.statistics.metrics import Metrics, ViolationRank, ledger_metrics, rank_violations
     from tipstaff.runs.statistics.rules import rule_stats
@@ -28,7 +29,7 @@ _HOMES = {
     "TokenUse": "tipstaff.runs.events",
     "Violation": "tipstaff.runs.events",
     "VerifyReport": "tipstaff.runs.ledger.chain",
-    "IngestReport": "tipstaff.runs.ledger.ledger",
+    "IngestReport": "tipstaff.runs.ledger.ingestion",
     "Ledger": "tipstaff.runs.ledger.ledger",
     "evaluate": "tipstaff.runs.evaluators.evaluating",
     "EvaluatorResult": "tipstaff.runs.evaluators.results",

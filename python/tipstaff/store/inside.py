@@ -10,7 +10,7 @@ from typing import Final
 from tipstaff.errors import StoreWriteError
 from tipstaff.store.state import repository_of
 
-_FIX: Final = "a link leads it out of the repository; put a file or folder there"
+_FIX: Final = "a link out of the repository; replace it with a file or folder"
 
 
 def leads_out(path: Path, root: Path) -> bool:

@@ -43,5 +43,5 @@ def private_key(state: Path) -> bytes:
     except OSError as error:
         raise error if isinstance(error, StoreWriteError) else write_error(path, error) from error
     if about.st_uid != os.geteuid() or about.st_mode & 0o077 or len(key) < KEY_BYTES or path.is_symlink():
-        raise ConfigError(f"{path}: it must be its owner's alone (mode 600); remove it, and try again")
+        raise ConfigError(f"{path}: only its owner may read it (mode 600); remove it, and try again")
     return key

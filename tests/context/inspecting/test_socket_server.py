@@ -183,7 +183,7 @@ def test_the_socket_of_a_dead_server_is_replaced(tmp_path: Path) -> None:
 def test_a_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "s.sock").write_text("mine")
     for _ in range(2):
-        with pytest.raises(ConfigError, match="no socket"):
+        with pytest.raises(ConfigError, match="not a socket"):
             SocketServer(tmp_path / "s.sock", DISPATCHER)
     assert (tmp_path / "s.sock").read_text() == "mine"
 

@@ -25,13 +25,19 @@ def run_anthropic(
     *,
     whole: bool = True,
     objects: bool = True,
+    stream: bool = False,
 ) -> list[Any]:
     """Run a session with the Messages API; `whole` gives all messages each time, `objects` the SDK's own."""
     messages: list[Any] = []
 
     def call(blocks: list[dict[str, Any]]) -> Any:
         provider.next = blocks
-        answer = client.messages.create(model="local", **session.request(messages, TOOLS))
+        body = session.request(messages, TOOLS)
+        if stream:
+            with client.messages.stream(model="local", **body) as events:
+                answer: Any = events.get_final_message()
+        else:
+            answer = client.messages.create(model="local", **body)
         session.record(answer)
         if not whole:
             messages.clear()
@@ -52,7 +58,13 @@ def run_anthropic(
 
 
 def run_chat(
-    session: ContextSession, provider: Provider, url: str, turns: Sequence[Turn], *, whole: bool = True
+    session: ContextSession,
+    provider: Provider,
+    url: str,
+    turns: Sequence[Turn],
+    *,
+    whole: bool = True,
+    stream: bool = False,
 ) -> list[Any]:
     """Run a session with Chat Completions."""
     messages: list[Any] = [{"role": "system", "content": "You are an engineer of the shop."}]
@@ -60,7 +72,13 @@ def run_chat(
     def call(blocks: list[dict[str, Any]]) -> Any:
         provider.next = blocks
         body = session.request(messages, CHAT_TOOLS)
-        if len(provider.log.tokens) < TYPED_CALLS:
+        typed = len(provider.log.tokens) < TYPED_CALLS
+        if stream:
+            usage: Any = {"stream_options": {"include_usage": True}}
+            given: Any = body if typed else {"messages": [], "extra_body": body}
+            with client.chat.completions.stream(model="local", **usage, **given) as events:
+                answer: Any = events.get_final_completion()
+        elif typed:
             answer = client.chat.completions.create(model="local", **body)
         else:
             answer = client.chat.completions.create(model="local", messages=[], extra_body=body)
@@ -84,7 +102,13 @@ def run_chat(
 
 
 def run_responses(
-    session: ContextSession, provider: Provider, url: str, turns: Sequence[Turn], *, whole: bool = True
+    session: ContextSession,
+    provider: Provider,
+    url: str,
+    turns: Sequence[Turn],
+    *,
+    whole: bool = True,
+    stream: bool = False,
 ) -> list[Any]:
     """Run a session with Responses."""
     items: list[Any] = []
@@ -92,7 +116,12 @@ def run_responses(
     def call(blocks: list[dict[str, Any]]) -> Any:
         provider.next = blocks
         body = session.request(items, RESPONSES_TOOLS)
-        if len(provider.log.tokens) < TYPED_CALLS // 4:
+        typed = len(provider.log.tokens) < TYPED_CALLS // 4
+        if stream:
+            given: Any = body if typed else {"input": [], "extra_body": body}
+            with client.responses.stream(model="local", store=False, **given) as events:
+                answer: Any = events.get_final_response()
+        elif typed:
             answer = client.responses.create(model="local", store=False, **body)
         else:
             answer = client.responses.create(model="local", store=False, extra_body=body)

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.context.session import rules
+from tests.context.session.streams import events
 
 
 @dataclass
@@ -216,9 +217,12 @@ def served(provider: Provider) -> Iterator[str]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            data = json.dumps(provider.take(self.path.partition("?")[0], body)).encode()
+            path = self.path.partition("?")[0].rstrip("/")
+            answer = provider.take(path, body)
+            streamed = body.get("stream", False)
+            data = events(path.rpartition("/")[2], answer) if streamed else json.dumps(answer).encode()
             self.send_response(200)
-            self.send_header("content-type", "application/json")
+            self.send_header("content-type", "text/event-stream" if streamed else "application/json")
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)

@@ -81,6 +81,18 @@ def test_long_ones_are_cut_between_characters() -> None:
     assert facts.errors == ("e" * 200 + "...",)
 
 
+def test_a_demand_within_a_long_sentence_is_taken_from_its_clause_on() -> None:
+    before, after = "we looked at the totals of many regions " * 12, " and so it goes on for a long while" * 12
+    said = f"{before}, never touch the folder legacy/billing{after}"
+    (found,) = extract_facts([{"role": "user", "content": said}]).constraints
+    assert found.startswith("never touch the folder legacy/billing and so")
+    assert len(found) <= 403
+    without = f"{before} never touch the folder legacy/billing{after}"
+    (found,) = extract_facts([{"role": "user", "content": without}]).constraints
+    assert "never touch the folder legacy/billing" in found
+    assert extract_facts([{"role": "user", "content": "only lines of a log " * 900}]).constraints == ()
+
+
 texts = st.tuples(st.lists(st.text(max_size=20), max_size=4, unique=True).map(tuple)).map(lambda one: one[0])
 
 

@@ -160,7 +160,7 @@ def test_a_command_that_fails_is_an_error(program: str, said: str) -> None:
 
 
 def test_a_command_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(SummarizerError, match="there is no such program"):
+    with pytest.raises(SummarizerError, match="no such program"):
         CommandSummarizer(["no-such-program-at-all"]).summarize(REQUEST)
     with pytest.raises(ConfigError, match="expected a program"):
         CommandSummarizer("claude -p")

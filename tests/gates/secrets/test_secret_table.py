@@ -50,7 +50,7 @@ def test_a_rule_that_disagrees_with_a_sample_is_refused() -> None:
         ({"shape": "[0-9a-f]{32}"}, "no three known bytes"),
         ({"shape": "abc(", "id": "open"}, "ends too early"),
         ({"shape": "[0-9]{4,9}abc", "left": "[a-z]"}, "`left` does not hold"),
-        ({"shape": "[0-9a]{4,9}abc"}, "its next byte could go on"),
+        ({"shape": "[0-9a]{4,9}abc"}, "its next byte could continue"),
         ({"left": "ab"}, "a border is one class"),
         ({"kind": "assign", "keys": ("ab",), "shape": ""}, "fewer than 3 letters"),
     ],

@@ -67,8 +67,8 @@ def test_choices_that_live_together(one: GuidanceRule, other: GuidanceRule) -> N
 def test_both_are_given_with_a_note() -> None:
     bundle = compile_guidance("- [A-001] Use tabs\n- [B-001] Use spaces\n")
     lines = [shard.compact_text for shard in bundle.shards]
-    assert lines[0].endswith('(conflicts with [B-001] "Use spaces"; ask which holds)')
-    assert lines[1].endswith('(conflicts with [A-001] "Use tabs"; ask which holds)')
+    assert lines[0].endswith('(conflicts with [B-001] "Use spaces"; ask which applies)')
+    assert lines[1].endswith('(conflicts with [A-001] "Use tabs"; ask which applies)')
     assert [one.kind for one in bundle.relations] == [CONFLICT]
 
 

@@ -30,6 +30,14 @@ def test_a_plain_word_alone_does_not(text: str) -> None:
     assert compile_guidance(text).constitution.rules == ()
 
 
+@pytest.mark.parametrize(
+    "words", ["Define the scene", "Run it one-time", "Keep I/O non-blocking", "Main line", "No-op it"]
+)
+def test_a_negation_within_a_longer_word_forbids_nothing(words: str) -> None:
+    rules = compile_guidance(f"- {words} for each request\n").rules()
+    assert [emphasis(rule).reasons for rule in rules] == [()]
+
+
 def test_whoever_gives_ids_decides_alone() -> None:
     assert compile_guidance("- [R-001] NEVER push to main\n").constitution.rules == ()
 

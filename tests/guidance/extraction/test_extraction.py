@@ -178,3 +178,26 @@ def test_time_grows_with_the_text_and_not_faster(name: str) -> None:
         return best
 
     assert cost(8 * 250) < 40 * max(cost(250), 0.001)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("## Unit Tests Only\n\n```sh\nmake unit\n```\n", []),
+        ("## Never do this\n\n```js\nx = 1\n```\n", []),
+        ("## Never commit without\n- a review\n", ["Never commit without: a review"]),
+        ("## Never push to main\n- not even tags\n", ["Never push to main: not even tags", "Never push to main"]),
+        ("## Only maintainers may merge\n", ["Only maintainers may merge"]),
+        ("## Old APIs — NEVER generate these\n\n### 1. A global connection\n\n```js\nx()\n```\n\n### Why\n\nSlow.\n",
+         ["Old APIs — NEVER generate these: 1. A global connection"]),
+        ("**Use the test target:**\n\n```sh\nmake test\n```\n", ["**Use the test target:** `make test`"]),
+        ("**Required packages:**\n\nSome words about them.\n", []),
+        ("- > **NOTE**: Run these **only if** you\n  > change them.\n", ["**NOTE**: Run these **only if** you change them."]),
+        ("**Never guess. Ask at once.**\n", ["Never guess.", "Ask at once."]),
+        ("**Lint**: You must lint `**/*.ts` files.\n", ["**Lint**: You must lint `**/*.ts` files."]),
+        ("You must lint **/*.ts files.\n", ["You must lint **/*.ts files."]),
+    ],
+)  # fmt: skip
+def test_headings_and_bold_lines_that_are_rules_and_that_announce_something(text: str, expected: list[str]) -> None:
+    found, _ = extract(parse(text), "root")
+    assert [one.text for one in found] == expected

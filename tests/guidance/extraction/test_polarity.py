@@ -9,7 +9,7 @@ from tipstaff.guidance.reading.markdown import parse
 BANS = {
     "Use `require()`": """Do Not|Don't|Don’ts|Never|NEVER do this|Avoid|What not to do|Things to avoid|Forbidden actions|Banned
         |Do NOT do the following|You must not|Not allowed|Anti-patterns|Bad practices|Common mistakes to avoid|Off-limits
-        |Red lines|Out of scope|What you should never do|Never commit|Do not edit these files|Prohibitions|🚫 4. Forbidden""",
+        |Red lines|No-nos|Avoid when possible|Old API (do not use)|Helpers — NEVER generate these|Out of scope|What you should never do|Never commit|Do not edit these files|Prohibitions|🚫 4. Forbidden""",
     "Dateien in `dist/` bearbeiten": "Verboten|Nicht tun|Nicht erlaubt|Niemals|Vermeiden|Was nicht zu tun ist|Nie tun",
     "Usar `require()`": "Prohibido|No hacer|Nunca|Evitar|Qué no hacer|Lo que no debes hacer|Prohibiciones",
     "Utiliser `require()`": "Interdit|À éviter|Ne pas faire|Ne jamais faire|Jamais|Interdictions|À ne pas faire",

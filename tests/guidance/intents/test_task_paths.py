@@ -50,7 +50,7 @@ def test_rules_of_the_place_that_a_task_names_come_first(place: str) -> None:
     retriever = ShardRetriever(compile_guidance(RULES))
     first = retriever.retrieve(f"Make {place} accessible").shards[0]
     assert first.shard.rule.repo_scopes == ("web/**",)
-    assert "holds in web/**, where web/cart" in first.reason
+    assert "applies to web/**, where web/cart" in first.reason
     assert first.reason.endswith("(+0.05)")
     assert first.similarity > first.cosine + 0.05 - 1e-6  # words that both share add to it
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tipstaff import compile_guidance
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
-from tipstaff.guidance.retrieval.explanation import explain_retrieval
+from tipstaff.guidance.retrieval.explanation import Why, explain_retrieval
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 
 RULES = """
@@ -16,13 +18,18 @@ RULES = """
 """
 
 
+def whys_of(retriever: ShardRetriever, task: str, **options: Any) -> tuple[Why, ...]:
+    return explain_retrieval(retriever, task, retriever.retrieve(task, **options))
+
+
 def test_the_word_that_pulls_is_named_with_what_the_cosine_loses_without_it() -> None:
     retriever = ShardRetriever(compile_guidance(RULES))
     task = "Please fix the authentication issue"
-    first = explain_retrieval(retriever, task)[0]
+    found = retriever.retrieve(task)
+    first = explain_retrieval(retriever, task, found)[0]
     assert first.id == "R-001"
     assert first.pulls[0].word == "authentication"
-    with_it = retriever.retrieve(task).shards[0]
+    with_it = found.shards[0]
     # Without a floor the rule would be found for the rest of the task as well: compare what the embedding says.
     embedding = retriever.embedding
     rest, whole = embedding.embed("Please fix the  issue"), embedding.embed(task)
@@ -35,7 +42,7 @@ def test_the_word_that_pulls_is_named_with_what_the_cosine_loses_without_it() ->
 
 def test_what_a_rule_beat_and_what_it_stands_instead_of() -> None:
     retriever = ShardRetriever(compile_guidance(RULES))
-    whys = explain_retrieval(retriever, "squash the commits", max_shards=1)
+    whys = whys_of(retriever, "squash the commits", max_shards=1)
     assert [one.id for one in whys] == ["R-003"]
     assert whys[0].instead_of == ("R-004",)
     assert all(score <= whys[0].score for _, score in whys[0].beat)
@@ -44,18 +51,19 @@ def test_what_a_rule_beat_and_what_it_stands_instead_of() -> None:
 
 def test_the_answers_are_those_of_retrieval() -> None:
     retriever = ShardRetriever(compile_guidance(RULES))
-    options = {"risk_filter": iter(["high"]), "max_shards": 2}
-    assert [one.id for one in explain_retrieval(retriever, "authentication", **options)] == ["R-001"]  # type: ignore[arg-type]
-    assert explain_retrieval(retriever, "book a flight to Lisbon") == ()
+    found = retriever.retrieve("authentication", risk_filter=("high",), max_shards=2)
+    whys = explain_retrieval(retriever, "authentication", found, risk_filter=("high",))
+    assert [one.id for one in whys] == [one.shard.rule.id for one in found.shards] == ["R-001"]
+    assert whys_of(retriever, "book a flight to Lisbon") == ()
 
 
 def test_hashes_pull_nothing() -> None:
-    whys = explain_retrieval(ShardRetriever(compile_guidance(RULES), HashEmbedding()), "Fix authentication")
+    whys = whys_of(ShardRetriever(compile_guidance(RULES), HashEmbedding()), "Fix authentication")
     assert whys
     assert all(one.pulls == () for one in whys)
 
 
 def test_plain_data() -> None:
-    data = explain_retrieval(ShardRetriever(compile_guidance(RULES)), "Fix authentication")[0].to_dict()
+    data = whys_of(ShardRetriever(compile_guidance(RULES)), "Fix authentication")[0].to_dict()
     assert set(data) == {"id", "score", "cosine", "boosts", "pulls", "beat", "instead_of", "reason"}
     assert data["pulls"][0]["word"] == "authentication"

@@ -272,9 +272,9 @@ def test_reasons_name_what_added_to_the_rank_and_nothing_else(shop: ShardRetriev
     result = shop.retrieve("Fix the refund totals in the images", max_shards=9, repo_scope="api/refunds.py")
     reasons = {found.shard.rule.id: found.reason for found in result.shards}
     assert reasons["SHP-010"] == (
-        "intent match (bug-fix, +0.15); high risk (+0.05); shares 'refund', 'totals'; holds in api/**"
+        "intent match (bug-fix, +0.15); high risk (+0.05); shares 'refund', 'totals'; applies to api/**"
     )
-    assert reasons["SHP-011"] == "critical risk (+0.10); holds in api/**"
+    assert reasons["SHP-011"] == "critical risk (+0.10); applies to api/**"
     assert reasons["SHP-014"] == "shares 'images'"
     cosine = next(found.cosine for found in result.shards if found.shard.rule.id == "SHP-015")
     assert reasons["SHP-015"] == f"nearest by hash ({cosine:.2f}), which carries no meaning; no word in common"

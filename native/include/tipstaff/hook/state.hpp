@@ -166,7 +166,7 @@ enum class PolicyFault : std::uint8_t { none, missing, unsafe, damaged, stale, u
 inline std::string_view name_of(PolicyFault fault) noexcept {
   switch (fault) {
     case PolicyFault::missing: return "there is no compiled policy";
-    case PolicyFault::unsafe: return "the compiled policy is not the owner's alone";
+    case PolicyFault::unsafe: return "the compiled policy can be changed by others";
     case PolicyFault::damaged: return "the compiled policy is damaged";
     case PolicyFault::stale: return "the compiled policy is older than its packs";
     case PolicyFault::uncompiled: return "the repository's own packs and settings are not compiled";
@@ -383,7 +383,7 @@ inline bool append_line(const Path& path, std::string_view line) noexcept {
   return done;
 }
 
-// Reads a small file of the owner's; returns its bytes, or -1 where it is missing, longer, or not the owner's alone.
+// Reads a small file of the owner's; returns its bytes, or -1 where it is missing, longer, or open to others.
 inline long read_private(const Path& path, char* out, std::size_t capacity) noexcept {
   if (!path.ok()) return -1;
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);

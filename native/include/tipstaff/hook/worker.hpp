@@ -5,6 +5,7 @@
 // by a pipe. Where none comes in time the first one answers, and leaves the other to the system.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 
 extern "C" {
 // Starts a process that does the work and ends; returns its number, or -1 where that cannot be. `stack_end` is where its
-// stack ends, null where it goes on with that of its parent. In place of fork() it may share this process's memory.
+// stack ends, null where it continues with that of its parent. Instead of fork() it may share this process's memory.
 pid_t tipstaff_start_worker(void (*work)(const void* stack_end)) noexcept;
 // Returns memory that both see: `own`, where all memory is shared, else a copy of it; null where there is none.
 void* tipstaff_seen_by_both(void* own, std::size_t bytes) noexcept;
@@ -82,6 +83,30 @@ bool pass_on(int pipe, Head* head, Answered answered, Done done) noexcept {
   }
   done();
   return true;
+}
+
+// How long a process has been ready to run while others had the processors, 0 where the system does not say. For signal
+// handlers: a process that a mount holds is not ready, and nothing here waits for it.
+inline std::uint64_t queued_ns(pid_t process) noexcept {
+  char text[64] = "/proc/";
+  char digits[20];
+  int count = 0;
+  for (auto left = static_cast<std::uint32_t>(process); left > 0; left /= 10) digits[count++] = static_cast<char>('0' + left % 10);
+  char* at = text + 6;
+  while (count > 0) *at++ = digits[--count];
+  std::memcpy(at, "/schedstat", 11);
+  const int file = ::open(text, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  const ssize_t got = read_some(file, text, sizeof text);
+  ::close(file);
+  // Nanoseconds on a processor, nanoseconds ready, slices.
+  std::uint64_t ready = 0;
+  int field = 0;
+  for (ssize_t i = 0; i < got && field < 2; ++i) {
+    if (text[i] == ' ') ++field;
+    else if (field == 1 && text[i] >= '0' && text[i] <= '9') ready = ready * 10 + static_cast<unsigned>(text[i] - '0');
+  }
+  return ready;
 }
 
 // Waits until the worker has written down what it has to, and is gone.

@@ -23,13 +23,15 @@ _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 
 @click.command("approve")
 @click.argument("code", required=False)
-@click.option("--for", "time_text", default="10m", show_default=True, help="How long the answer counts: 90s, 10m, 2h.")
-@click.option("--memory", is_flag=True, help="Take over files of memory that came with this repository.")
-@click.option("--deny", is_flag=True, help="Refuse the call instead: the agent is told that a person did.")
+@click.option(
+    "--for", "time_text", default="10m", show_default=True, help="How long the approval is valid: 90s, 10m or 2h."
+)
+@click.option("--memory", is_flag=True, help="Accept memory files that came with this repository.")
+@click.option("--deny", is_flag=True, help="Refuse the call instead; the agent sees that a person did.")
 def command(code: str | None, time_text: str, memory: bool, deny: bool) -> int:
     """Allow one call that waits for a person, once; without a code, list the calls that wait.
 
-    Only a person may do this, in a terminal of their own: it refuses where it is run by an agent or a script.
+    Only a person may do this, in a terminal of their own: it refuses when an agent or a script runs it.
     """
     from tipstaff.hosts.approvals import answer, pending_call, pending_calls
     from tipstaff.store.state import state_folder
@@ -71,7 +73,7 @@ def _take_over_memory() -> int:
     paths += [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.md"))]
     waiting = [path for path in paths if path.is_file() and is_shipped(root, path) and not is_taken_over(root, path)]
     if not waiting:
-        write("no file of memory came with this repository and waits")
+        write("no memory file that came with this repository waits for approval")
     for path in waiting:
         write(
             "",
@@ -89,7 +91,7 @@ def _take_over_memory() -> int:
 def _seconds(text: str) -> int:
     found = _TIME.fullmatch(text)
     if found is None:
-        raise ConfigError(f"--for {text!r} is no time: 90s, 10m or 2h")
+        raise ConfigError(f"invalid duration {text!r}; use 90s, 10m or 2h")
     return int(found[1]) * _SECONDS[found[2]]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tipstaff.cli.output import Painter, counted, json_bytes, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, counted, json_bytes, plain, write, write_json
 from tipstaff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -46,18 +46,20 @@ _MAX_REPEATS = 3
 @click.option("--watch", is_flag=True, help="Run again whenever a file changes, until interrupted.")
 @click.option("--list", "listing", is_flag=True, help="Show the checks and do not run them.")
 @click.option(
-    "--jobs", "-j", type=click.IntRange(min=1), help="How many run at once; the number of processors by default."
+    "--jobs", "-j", type=click.IntRange(min=1), help="Checks run in parallel; the number of processors by default."
 )
-@click.option("--attempt", type=click.IntRange(min=1), default=1, help="Which attempt at the task this is.")
-@click.option("--max-attempts", type=click.IntRange(min=1), help="After how many a failure is escalated; 3 by default.")
+@click.option("--attempt", type=click.IntRange(min=1), default=1, help="The number of this attempt at the task.")
+@click.option(
+    "--max-attempts", type=click.IntRange(min=1), help="Escalate a failure after so many attempts; 3 by default."
+)
 @click.option("--task", default="", help="The task's description, repeated in the feedback.")
-@click.option("--no-cache", is_flag=True, help="Run checks also where nothing has changed.")
+@click.option("--no-cache", is_flag=True, help="Run checks even if nothing that they depend on has changed.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json", "sarif", "github", "feedback"]),
     default="text",
-    help="How to print it.",
+    help="The output format.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
@@ -85,7 +87,7 @@ def command(
 ) -> int:
     """Run the repository's own checks: build, tests, linters, coverage.
 
-    Which checks there are says .tipstaff/config.toml; without one they are detected. CHECK names some of them.
+    The checks are those of .tipstaff/config.toml, or detected without one. CHECK selects some of them by name.
 
     Exits with 1 if a required check failed.
     """
@@ -96,6 +98,7 @@ def command(
     if only_changed and everything:
         msg = "--changed and --all exclude each other"
         raise ConfigError(msg)
+    check_outputs(report)
     if watch and report is not None:
         msg = "--watch and --report exclude each other"
         raise ConfigError(msg)

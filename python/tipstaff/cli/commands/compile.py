@@ -35,7 +35,7 @@ def command(
     """Compile the rule files of a repository into its shard store; an unchanged repository costs next to nothing.
 
     Where the repository has gate packs or settings of its own, its policy is compiled as well. What would make the
-    gates weaker is listed, and counts once a person has allowed it, in a terminal.
+    gates weaker is listed, and takes effect once a person has allowed it in a terminal.
 
     Exits with 3 if a rule file could not be read; what could be read is compiled all the same.
     """

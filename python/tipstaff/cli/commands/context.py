@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 def _options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
         click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The project's folder."),
-        click.option("--session", metavar="ID", help="Of this session; by default the one that was at work last."),
-        click.option("--request", "number", type=int, metavar="N", help="Of this request; by default the newest."),
+        click.option("--session", metavar="ID", help="The session; by default the one that was active last."),
+        click.option(
+            "--request", "number", type=int, metavar="N", help="The number of the request; by default the latest."
+        ),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
     ):
         function = option(function)
@@ -47,7 +49,7 @@ class _ListByDefault(click.Group):
 
 @click.group("context", cls=_ListByDefault)
 def command() -> None:
-    """Show what the last request to the model really contained."""
+    """Show what the last request to the model contained."""
 
 
 @command.command("list")
@@ -87,7 +89,7 @@ def detail(*, key: str, directory: Path, session: str | None, number: int | None
 
 
 @command.command("diff")
-@click.option("--against", type=int, metavar="N", help="Compare with this request; by default the one before.")
+@click.option("--against", type=int, metavar="N", help="Compare with this request; by default the previous one.")
 @_options
 def diff(*, against: int | None, directory: Path, session: str | None, number: int | None, as_json: bool) -> None:
     """Show what changed from one request to the next."""
@@ -102,7 +104,7 @@ def diff(*, against: int | None, directory: Path, session: str | None, number: i
             if kept < after.request_number
         ]
         if not earlier:
-            raise SourceNotFoundError(2, f"request {after.request_number} is the first that is kept of its session")
+            raise SourceNotFoundError(2, f"request {after.request_number} is the first one of its session that is kept")
         against = earlier[-1]
     before = _load(directory, after.session_id, against)
     changes = compared(before, after)
@@ -135,7 +137,7 @@ def plot(*, output: Path, directory: Path, session: str | None, number: int | No
 @command.command("course")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write it as an SVG file.")
 @click.option("--dir", "directory", type=click.Path(path_type=Path), default=".", help="The project's folder.")
-@click.option("--session", metavar="ID", help="Of this session; by default the one that was at work last.")
+@click.option("--session", metavar="ID", help="The session; by default the one that was active last.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def course(*, output: Path | None, directory: Path, session: str | None, as_json: bool) -> None:
     """Show what each call of a session took: tokens, the share from the cache, compactions."""

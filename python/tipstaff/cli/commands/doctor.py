@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @host_option(required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(host: str, as_json: bool) -> int:
-    """Send known events through the hook as it is registered, and say what each host would do with the reply.
+    """Send known events through the registered hook, and report what each host would do with the reply.
 
-    Exits with 1 if something is wrong, and if the hook is registered nowhere.
+    Exits with 1 if something is wrong, or if the hook is not registered anywhere.
     """
     from tipstaff.cli.policy_review import policy_document, policy_lines
     from tipstaff.errors import ConfigError
@@ -43,7 +43,7 @@ def command(host: str, as_json: bool) -> int:
         try:
             policy = policy_of(repository, state=state)
         except ConfigError as error:
-            findings.append(PolicyFinding(str(repository), str(error), "a person mends it"))
+            findings.append(PolicyFinding(str(repository), str(error), "a person must correct the file"))
     reports = [examine(one, root, home, state) for one in hosts_named(host)]
     registered = [report for report in reports if report.registrations]
     well = bool(registered) and not findings and not any(report.problems for report in reports)
@@ -78,5 +78,5 @@ def _lines(state: str, findings: list[PolicyFinding], reports: list[HostReport],
         lines += [f"  {paint('wrong', 'red')}: {plain(problem)}" for problem in report.problems]
         lines += [f"  note: {plain(note)}" for note in report.notes]
     if not any(report.registrations for report in reports):
-        lines.append(f"{paint('wrong', 'red')}: the hook is registered nowhere: tipstaff install --host ...")
+        lines.append(f"{paint('wrong', 'red')}: the hook is not registered: tipstaff install --host ...")
     return lines

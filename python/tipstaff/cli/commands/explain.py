@@ -21,7 +21,7 @@ from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle
 @root_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, rule_id: str, directory: Path | None, root: Path | None, as_json: bool) -> None:
-    """Say where a rule comes from, when it is loaded, and how it stands to other rules."""
+    """Show where a rule comes from, when it is loaded, and how it relates to other rules."""
     from tipstaff.guidance.project import open_project
 
     directory = root_of(directory, root)

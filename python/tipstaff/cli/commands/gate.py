@@ -19,7 +19,7 @@ COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "m
 @click.command("gate")
 @click.argument("text", metavar="COMMAND", required=False)
 @click.option("--tool", help="Judge a call of this tool; COMMAND is its parameters as JSON, or its command.")
-@click.option("--cwd", help="The directory that it would run in; without it relative paths are not known.")
+@click.option("--cwd", help="The directory that it would run in; without it relative paths are unknown.")
 @click.option("--shell", default="bash", show_default=True, help="bash, powershell, cmd, sql, python, node ...")
 @click.option(
     "--dir",
@@ -27,10 +27,16 @@ COLOURS: Final = {"allow": "green", "warn": "yellow", "require-confirmation": "m
     type=click.Path(path_type=Path),
     help="The repository whose policy applies; that around --cwd or here if not given.",
 )
-@click.option("--unattended", is_flag=True, help="Nobody is there to confirm: what cannot be known is blocked.")
+@click.option("--unattended", is_flag=True, help="Nobody can confirm: what cannot be determined is blocked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--stats", is_flag=True, help="List what the gates asked about most and what would quiet it; no COMMAND.")
-@click.option("--explain", "explained", is_flag=True, help="Show how it was read, and which rules were tried.")
+@click.option(
+    "--stats",
+    is_flag=True,
+    help="List what the gates asked about most, with the settings that would allow it; takes no COMMAND.",
+)
+@click.option(
+    "--explain", "explained", is_flag=True, help="Show how the command was parsed, and which rules were tried."
+)
 def command(
     text: str | None,
     tool: str | None,
@@ -42,7 +48,7 @@ def command(
     stats: bool,
     explained: bool,
 ) -> int:
-    """Say what the gates decide of a command or a tool call; ``-`` reads it from standard input. Nothing is run.
+    """Show what the gates decide about a command or a tool call; ``-`` reads it from standard input. Nothing is run.
 
     Exits with 1 where the decision is require-confirmation or block.
     """
@@ -97,7 +103,7 @@ def command(
         if policy.repository is not None:
             lines += ["", *policy_lines(policy)]
             if (found := check_policy(Path(policy.repository), state)) is not None:
-                lines.append(f"  the hook does not judge by it yet: {plain(found.problem)}; {plain(found.fix)}")
+                lines.append(f"  the hook does not use it yet: {plain(found.problem)}; {plain(found.fix)}")
         write(*lines)
     return exits.FINDINGS if decision in {"require-confirmation", "block"} else exits.OK
 
@@ -120,6 +126,6 @@ def _parameters(given: str) -> Any:
         parameters = json.loads(given)
     except ValueError as error:
         if given.lstrip().startswith("{"):
-            raise ConfigError(f"the parameters are no JSON: {plain(str(error))}") from error
+            raise ConfigError(f"the parameters are not valid JSON: {plain(str(error))}") from error
         return {"command": given}
     return parameters if isinstance(parameters, dict) else {"command": given}

@@ -8,7 +8,7 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.ledger_options import ledger_options, opened
-from tipstaff.cli.output import Painter, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
 
 
@@ -16,29 +16,33 @@ from tipstaff.errors import ConfigError, SourceNotFoundError
 @click.argument("suite_path", metavar="SUITE", type=click.Path(path_type=Path))
 @ledger_options
 @click.option("--tag", "tags", multiple=True, help="Only cases with this tag.")
-@click.option("--executor", help="claude, codex or gemini, in place of the suite's.")
-@click.option("--parallel", default=1, show_default=True, type=click.IntRange(1), help="Cases at once.")
+@click.option("--executor", help="claude, codex or gemini, instead of the suite's.")
+@click.option("--parallel", default=1, show_default=True, type=click.IntRange(1), help="Cases run in parallel.")
 @click.option("--junit", "junit_path", type=click.Path(path_type=Path), help="Write JUnit XML.")
 @click.option("--markdown", "markdown_path", type=click.Path(path_type=Path), help="Write Markdown.")
 @click.option("--record", is_flag=True, help="Record the runs in the ledger.")
 @click.option("--compare", "compared", nargs=2, type=click.Path(path_type=Path), help="Two rule files: A and B.")
 @click.option("--as", "rule_path", default="CLAUDE.md", show_default=True, help="Where the rule files are written.")
-@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1), help="Of each case, with --compare.")
+@click.option(
+    "--repeats", default=3, show_default=True, type=click.IntRange(1), help="Runs of each case, with --compare."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     suite_path: Path, directory: Path, url: str | None, key_file: Path | None, tags: tuple[str, ...],
     executor: str | None, parallel: int, junit_path: Path | None, markdown_path: Path | None, record: bool,
     compared: tuple[Path, Path] | None, rule_path: str, repeats: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Run a suite of tasks with an agent program, each in a worktree of its own, and say what held.
+    """Run a suite of tasks with an agent program, each in its own worktree, and report which assertions hold.
 
-    Exits with 1 where a case did not pass.
+    Exits with 1 if a case does not pass.
     """
     from tipstaff.runs.headless import reports
     from tipstaff.runs.headless.executors import Executor
     from tipstaff.runs.headless.runner import CaseResult, run_suite
     from tipstaff.runs.headless.suites import read_suite
+    from tipstaff.store.replacing import replaced_file
 
+    check_outputs(junit_path, markdown_path)
     suite = read_suite(suite_path).tagged(tags)
     if not suite.cases:
         raise ConfigError(f"{suite_path}: no case has the tag {', '.join(tags)}")
@@ -65,12 +69,13 @@ def command(
             write(f"B - A: {found.difference:+.0%} ({found.interval[0]:+.0%} to {found.interval[1]:+.0%})")
         return exits.OK
     result = run_suite(suite, directory, executor=asked, parallel=parallel, done=done)
+    if record:
+        with opened(directory, url, key_file, create=True) as ledger:
+            ledger.append_many(one.event for one in result.results)
     for path, text in ((junit_path, reports.junit), (markdown_path, reports.markdown)):
         if path is not None:
-            path.write_text(text(result), encoding="utf-8")
-    if record:
-        with opened(directory, url, key_file) as ledger:
-            ledger.append_many(one.event for one in result.results)
+            with replaced_file(path) as file:
+                file.write(text(result).encode())
     if as_json:
         write_json({**result.to_dict(), "passed": result.passed})
     else:

@@ -19,7 +19,7 @@ from tipstaff.cli.output import Painter, plain, write, write_json
 def command(host: str, scope: Literal["project", "user"] | None, dry_run: bool, as_json: bool) -> None:
     """Register the hook program in a host's settings, and compile the policies that it judges by.
 
-    Whatever else stands in the settings stays; a copy of the file is kept beside it. Installing again changes nothing.
+    Other settings stay as they are; a copy of the file is kept beside it. Installing again changes nothing.
     """
     from tipstaff.cli.policy_review import compile_reviewed
     from tipstaff.gates.image.policy_file import policy_path

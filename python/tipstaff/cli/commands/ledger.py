@@ -9,18 +9,18 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.ledger_options import ledger_options, opened
-from tipstaff.cli.output import Painter, counted, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, counted, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
 
 
 @click.group("ledger")
 def command() -> None:
-    """Look at the ledger of runs, verify it, take the hook's spool in, export it."""
+    """Show, verify and export the ledger of runs; ingest the hook's spool."""
 
 
 @command.command("list")
 @ledger_options
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="The latest so many.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="Only the latest so many.")
 @click.option("--rule", help="Runs that were given this rule or broke it.")
 @click.option("--task", "task_id", help="Runs of this task.")
 @click.option("--session", "session_id", help="Runs of this session.")
@@ -29,9 +29,11 @@ def list_(
     directory: Path, url: str | None, key_file: Path | None, limit: int, rule: str | None, task_id: str | None,
     session_id: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """List runs, the latest last."""
+    """List runs, latest last."""
     with opened(directory, url, key_file) as ledger:
-        events = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id, limit=limit)
+        found = ledger.events(rule_id=rule, task_id=task_id, session_id=session_id)
+    # Runs that were imported follow on later ones in the chain.
+    events = sorted(found, key=lambda event: event.timestamp)[max(0, len(found) - limit) :]
     if as_json:
         write_json([event.to_dict() for event in events])
         return exits.OK
@@ -53,7 +55,7 @@ def list_(
 @click.argument("event_id")
 @ledger_options
 def show(event_id: str, directory: Path, url: str | None, key_file: Path | None) -> int:
-    """Show one run as JSON, with what the evaluators say of it."""
+    """Show one run as JSON, with the results of the evaluators."""
     from tipstaff.runs.evaluators.evaluating import evaluate
 
     with opened(directory, url, key_file) as ledger:
@@ -66,7 +68,7 @@ def show(event_id: str, directory: Path, url: str | None, key_file: Path | None)
 
 @command.command("verify")
 @ledger_options
-@click.option("--anchor", help="What an earlier run of this command printed as its anchor.")
+@click.option("--anchor", help="The anchor that an earlier run of this command printed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def verify(directory: Path, url: str | None, key_file: Path | None, anchor: str | None, as_json: bool) -> int:
     """Check the chain: any edit, deletion, insertion, change of order or cut. Exits with 1 where it finds one.
@@ -88,9 +90,10 @@ def verify(directory: Path, url: str | None, key_file: Path | None, anchor: str 
             )
         else:
             where = "" if report.first_bad is None else f" at entry {report.first_bad}"
-            write(
-                f"{paint('broken', 'red', bold=True)}{where}: {report.reason}; {report.checked:,} before it are right"
-            )
+            right = f"the {counted(report.checked, 'entry', 'entries')} before"
+            if anchor is not None and report.first_bad is not None and report.checked >= report.first_bad:
+                right = f"all {counted(report.checked, 'entry', 'entries')}"  # it is another chain, or an older copy
+            write(f"{paint('broken', 'red', bold=True)}{where}: {report.reason}; {right} are valid")
     return exits.OK if report.ok else exits.FINDINGS
 
 
@@ -99,24 +102,30 @@ def verify(directory: Path, url: str | None, key_file: Path | None, anchor: str 
 @click.option(
     "--spool",
     type=click.Path(path_type=Path),
-    help="A spool to take in whole; else the calls in this repository from the state folder's.",
+    help="Ingest all of this spool; by default this repository's calls from the state folder's spool.",
 )
-@click.option("--all", "of_all", is_flag=True, help="Those of all repositories from the state folder's.")
+@click.option(
+    "--all", "of_all", is_flag=True, help="Ingest the calls of all repositories from the state folder's spool."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def ingest(
     directory: Path, url: str | None, key_file: Path | None, spool: Path | None, of_all: bool, as_json: bool
 ) -> int:
-    """Take the hook's spool in, each line once."""
+    """Ingest the hook's spool, each line once."""
+    from tipstaff.runs.ledger.ingestion import SPOOL_NAME, check_spool, spool_files
     from tipstaff.store.state import state_folder
 
-    with opened(directory, url, key_file) as ledger:
-        report = ledger.ingest(
-            spool or state_folder() / "spool.jsonl", repository=None if of_all or spool is not None else directory
-        )
+    if spool is not None:
+        check_spool(spool)
+    own = state_folder() / SPOOL_NAME
+    with opened(directory, url, key_file, create=True) as ledger:
+        report = ledger.ingest(spool or own, repository=None if of_all or spool is not None else directory)
     if as_json:
         write_json(report.to_dict())
-    else:
-        write(f"{counted(report.taken, 'line')} taken in, {report.repeated:,} repeated, {report.set_aside:,} set aside")
+        return exits.OK
+    write(f"{counted(report.taken, 'line')} ingested, {report.repeated:,} repeated, {report.set_aside:,} set aside")
+    if spool is None and not (report.taken or report.repeated or spool_files(own)):
+        write(f"{own}: no hook has written it since it was last ingested; `tipstaff doctor` tries the hook")
     return exits.OK
 
 
@@ -125,6 +134,7 @@ def ingest(
 @ledger_options
 def export(path: Path, directory: Path, url: str | None, key_file: Path | None) -> int:
     """Write all runs to a Parquet (.parquet) or Arrow (.arrow) file."""
+    check_outputs(path)
     with opened(directory, url, key_file) as ledger:
         write(f"{counted(ledger.export(path), 'run')} in {path}")
     return exits.OK
@@ -135,16 +145,19 @@ def export(path: Path, directory: Path, url: str | None, key_file: Path | None) 
 @ledger_options
 def import_(path: Path, directory: Path, url: str | None, key_file: Path | None) -> int:
     """Append the runs of an exported file that the ledger does not have."""
-    with opened(directory, url, key_file) as ledger:
+    from tipstaff.runs.ledger.columns import check_export
+
+    check_export(path)
+    with opened(directory, url, key_file, create=True) as ledger:
         write(f"{counted(ledger.import_events(path), 'new run')} from {path}")
     return exits.OK
 
 
 @command.command("prune")
 @ledger_options
-@click.option("--max-days", type=click.FloatRange(0), help="Remove what is older.")
-@click.option("--max-entries", type=click.IntRange(0), help="Keep so many entries.")
-@click.option("--max-bytes", type=click.IntRange(0), help="Keep so many bytes.")
+@click.option("--max-days", type=click.FloatRange(0), help="Remove entries older than so many days.")
+@click.option("--max-entries", type=click.IntRange(0), help="Keep at most so many entries.")
+@click.option("--max-bytes", type=click.IntRange(0), help="Keep at most so many bytes.")
 def prune(
     directory: Path, url: str | None, key_file: Path | None, max_days: float | None, max_entries: int | None,
     max_bytes: int | None,

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @click.command("lint")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="How to print it.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="The output format."
+)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--select", multiple=True, metavar="CODES", help="Report these codes alone (TS5, TS503); comma-separated."
@@ -30,10 +32,12 @@ if TYPE_CHECKING:
     type=click.Choice(["error", "warning", "info"]),
     default="error",
     show_default=True,
-    help="Exit with 1 from this severity on.",
+    help="Exit with 1 for findings of this severity or above.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
-@click.option("--all", "everything", is_flag=True, help="Print each informational finding, not one line for a file's.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Print every informational finding instead of one line for each file."
+)
 @click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def command(
     *,
@@ -50,8 +54,8 @@ def command(
 ) -> int:
     """Find what is wrong with the rule files of a repository.
 
-    PATHS is the repository's folder (that around the present one by default), or some of its folders or rule files: the
-    whole repository is read in either case, and only findings in those are reported.
+    PATHS is the repository's folder (by default the one around the current folder), or some of its folders or rule
+    files: the whole repository is read in either case, and only findings in those are reported.
 
     Exits with 1 if anything found is an error, with --fail-on warning also for a warning.
     """

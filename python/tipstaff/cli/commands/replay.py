@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tipstaff.cli import exits
-from tipstaff.cli.output import Painter, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, plain, write, write_json
 
 
 @click.command("replay")
@@ -17,16 +17,17 @@ from tipstaff.cli.output import Painter, plain, write, write_json
 )
 @click.option("--after", required=True, type=click.Path(path_type=Path), help="A repository or a pack.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write the report as one HTML page.")
-@click.option("--threads", type=click.IntRange(1), help="As many as there are processors if left out.")
+@click.option("--threads", type=click.IntRange(1), help="Threads; by default the number of processors.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     calls: Path, before: Path, after: Path, html: Path | None, threads: int | None, quiet: bool, as_json: bool
 ) -> int:
-    """Say what a changed policy or rule set would have decided of recorded calls and tasks.
+    """Show what a changed policy or rule set would have decided about recorded calls and tasks.
 
-    CALLS is a Parquet or Arrow file with columns command, or tool and params (JSON); cwd; and task. Nothing is run.
-    Exits with 1 where something would differ.
+    CALLS is a Parquet or Arrow file with columns command, or tool and params (JSON); cwd; and task. What `tipstaff
+    ledger export` writes is one as well: the calls and tasks of the runs. Nothing is run.
+    Exits with 1 if something would differ.
     """
     import sys
 
@@ -34,6 +35,7 @@ def command(
     from tipstaff.runs.replaying.report import html_report
     from tipstaff.store.replacing import replaced_file
 
+    check_outputs(html)
     if quiet or not sys.stderr.isatty():
         report = replay(calls, before=before, after=after, threads=threads)
     else:
@@ -55,7 +57,7 @@ def command(
         return exits.FINDINGS if changed else exits.OK
     paint = Painter()
     low, high = report.changed_interval
-    write(f"{report.changed:,} of {report.total:,} calls would be decided otherwise ({low:.2%} to {high:.2%})")
+    write(f"{report.changed:,} of {report.total:,} calls would be decided differently ({low:.2%} to {high:.2%})")
     for name, count in report.transitions.items():
         if len(set(name.split(" -> "))) > 1:
             write(f"  {count:>9,}  {name}")
@@ -64,5 +66,5 @@ def command(
     for one in report.examples[:5]:
         write(f"  {one.before} -> {one.after}: {plain(one.text[:100])}")
     if report.tasks:
-        write(f"{report.tasks_changed:,} of {report.tasks:,} tasks would be given other rules")
+        write(f"{report.tasks_changed:,} of {report.tasks:,} tasks would be given different rules")
     return exits.FINDINGS if changed else exits.OK

@@ -24,19 +24,25 @@ if TYPE_CHECKING:
 @click.option("--dir", "directory", type=click.Path(path_type=Path), help="The repository's folder.")
 @root_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--intent", type=click.Choice(INTENTS), help="Take this intent instead of reading it from the task.")
+@click.option("--intent", type=click.Choice(INTENTS), help="Use this intent instead of classifying the task.")
 @click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
 @click.option("--scope", metavar="PATH", help="Only rules that apply to this file, folder or glob.")
 @click.option(
     "--max-shards",
     type=click.IntRange(min=0),
     default=5,
-    help="How many rules at most; as many as fit into the tokens if not given.",
+    help="Maximum number of rules; by default as many as fit into --max-tokens.",
 )
 @click.option(
-    "--max-tokens", type=click.IntRange(min=0), default=800, show_default=True, help="What the rules may cost together."
+    "--max-tokens",
+    type=click.IntRange(min=0),
+    default=800,
+    show_default=True,
+    help="Maximum number of tokens of all rules together.",
 )
-@click.option("--why", is_flag=True, help="Show the words that pulled each rule, the boosts, and what it beat.")
+@click.option(
+    "--why", is_flag=True, help="Show the words that raised each rule, its boosts, and the rules that it outranked."
+)
 @embedding_option
 def command(
     *,
@@ -68,10 +74,7 @@ def command(
         if why:
             from tipstaff.guidance.retrieval.explanation import explain_retrieval
 
-            whys = explain_retrieval(
-                retriever, task, intent=intent, risk_filter=risk or None, repo_scope=scope, max_shards=max_shards,
-                max_tokens=max_tokens,
-            )  # fmt: skip
+            whys = explain_retrieval(retriever, task, result, intent=intent, risk_filter=risk or None, repo_scope=scope)
     if as_json:
         write_json(result.to_dict() | ({"why": [one.to_dict() for one in whys]} if why else {}))
     else:

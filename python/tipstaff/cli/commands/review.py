@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tipstaff.cli.output import Painter, counted, diagnostic_lines, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, counted, diagnostic_lines, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _ROOT = click.option(
     "--root", type=click.Path(path_type=Path, file_okay=False, exists=True), default=Path(), help="The repository."
 )
 _DIFF = click.option("--diff", "base", metavar="BASE", help="Compare with the common ancestor of this commit.")
-_FILES = click.option("--file", "files", multiple=True, help="A changed file; git is not asked then.")
+_FILES = click.option("--file", "files", multiple=True, help="A changed file, instead of those that git reports.")
 _SCOPE = click.option("--scope", type=click.Choice(["plan", "code"]), default="code", help="Which SOPs count.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _COLOR = click.option("--color", "color", type=click.Choice(["auto", "always", "never"]), default="auto")
@@ -54,7 +54,7 @@ def assemble(
     as_json: bool,
     color: str,
 ) -> int:
-    """Put together what the reviewer of a change reads: SOPs, decisions, summaries of files, conventions.
+    """Assemble what the reviewer of a change reads: SOPs, decisions, summaries of files, conventions.
 
     The context goes to standard output and the report to standard error, or both into one document with --json.
     Exits with 1 if the task is too large and has to be divided.
@@ -63,6 +63,7 @@ def assemble(
     from tipstaff.review.assembly.reviewer import review_context
     from tipstaff.review.config import read_config
 
+    check_outputs(output)
     config = read_config(root)
     log = review_log(root, config)
     found = review_context(
@@ -117,7 +118,9 @@ def _report(found: ReviewContext, paint: Painter) -> list[str]:
 @_DIFF
 @_FILES
 @_SCOPE
-@click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.7, help="Below it a person decides.")
+@click.option(
+    "--min-confidence", type=click.FloatRange(0, 1), default=0.7, help="Below this confidence a person decides."
+)
 @_JSON
 @_COLOR
 def verify(
@@ -131,7 +134,7 @@ def verify(
     as_json: bool,
     color: str,
 ) -> int:
-    """Say what a reviewer's ANSWER means: a file with JSON, or - for standard input.
+    """Verify a reviewer's ANSWER: a file with JSON, or - for standard input.
 
     Every SOP that applies has to be answered, with evidence that is in the files that it names. Exits with 0 where the
     change is accepted, else with 1.

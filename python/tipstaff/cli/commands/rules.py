@@ -10,30 +10,31 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.ledger_options import ledger_options, opened
-from tipstaff.cli.output import write, write_json
+from tipstaff.cli.output import check_outputs, write, write_json
 
 _COLOURS = {"dead": "dim", "never-retrieved": "yellow", "always-violated": "red", "in-use": "green"}
 
 
 @click.group("rules")
 def command() -> None:
-    """Look at the rules in the light of the runs."""
+    """Show how the rules did in the runs."""
 
 
 @command.command("stats")
 @ledger_options
-@click.option("--limit", default=0, type=click.IntRange(0), help="The first so many rules; all if 0.")
+@click.option("--limit", default=0, type=click.IntRange(0), help="Only the first so many rules; all if 0.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a plot of the violation rates to an SVG file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def stats(directory: Path, url: str | None, key_file: Path | None, limit: int, plot: Path | None, as_json: bool) -> int:
-    """Say how often each rule was relevant, retrieved, followed, broken and put right, with 95 % intervals."""
+    """Show how often each rule was relevant, retrieved, followed, broken and corrected, with 95 % intervals."""
     from tipstaff.guidance.project import open_project
     from tipstaff.runs.statistics.rules import rule_stats
     from tipstaff.store.replacing import replaced_file
 
-    with open_project(directory) as project:
-        known = [rule.id for rule in project.bundle.rules()]
+    check_outputs(plot)
     with opened(directory, url, key_file) as ledger:
+        with open_project(directory) as project:
+            known = [rule.id for rule in project.bundle.rules()]
         rows: list[dict[str, Any]] = rule_stats(ledger.events(), rule_ids=known).to_pylist()
     rows = rows[:limit] if limit else rows
     if plot is not None:

@@ -21,7 +21,7 @@ _RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 @click.group("run")
 def command() -> None:
-    """Begin and finish a run of an agent: what it was given, what came of it."""
+    """Begin and finish a run of an agent, with the rules that it was given and its outcome."""
 
 
 @command.command("start")
@@ -29,21 +29,22 @@ def command() -> None:
 @ledger_options
 @click.option("--session", "session_id", help="The host's session; its verdicts are added when the run is finished.")
 @click.option("--agent", "agent_id", help="The agent.")
-@click.option("--path", "scope", help="What is worked on: rules that do not hold there are left out.")
+@click.option("--path", "scope", help="The path that is worked on: rules that do not apply to it are left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def start(
     task: str, directory: Path, url: str | None, key_file: Path | None, session_id: str | None, agent_id: str | None,
     scope: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Begin a run: print its id, and the rules for its task as its trials have them."""
+    """Begin a run: print its id and the rules for its task, with changes that are on trial."""
     import msgspec
 
+    from tipstaff.cli.run_changes import head_of
     from tipstaff.store.replacing import replaced_file
 
     with _plane(directory, url, key_file) as plane:
         run_id = plane.start_run(task, session_id=session_id, agent_id=agent_id)
         found = plane.retrieve_for_task(task, repo_scope=scope)
-        suspended = plane.suspend_run(run_id)
+        suspended = plane.suspend_run(run_id).replace(base=head_of(directory))
     path = _file(directory, run_id)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced_file(path) as file:
@@ -65,8 +66,8 @@ def start(
 @click.option("--failed", type=click.IntRange(0), help="Tests that failed.")
 @click.option("--skipped", type=click.IntRange(0), help="Tests that were skipped.")
 @click.option("--violation", "violations", multiple=True, help="RULE, RULE:SEVERITY or RULE:SEVERITY:DESCRIPTION.")
-@click.option("--file", "files", multiple=True, help="A file that was touched; else those that git says.")
-@click.option("--rework", default=0, type=click.IntRange(0), help="Lines that had to be written again.")
+@click.option("--file", "files", multiple=True, help="A file that was touched; else those changed since the start.")
+@click.option("--rework", default=0, type=click.IntRange(0), help="Lines that had to be rewritten.")
 @click.option("--tokens", default=0, type=click.IntRange(0), help="Tokens that were used.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def finish(
@@ -74,12 +75,13 @@ def finish(
     failed: int | None, skipped: int | None, violations: tuple[str, ...], files: tuple[str, ...], rework: int,
     tokens: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Finish a run: record it in the ledger, and print what the evaluators say.
+    """Finish a run: record it in the ledger, and print the results of the evaluators.
 
-    Exits with 1 where one of them does not pass it.
+    Exits with 1 if an evaluator does not pass it.
     """
     import msgspec
 
+    from tipstaff.cli.run_changes import changes_since
     from tipstaff.plane import SuspendedRun
 
     path = _file(directory, run_id)
@@ -97,7 +99,7 @@ def finish(
             rule, _, rest = given.partition(":")
             severity, _, description = rest.partition(":")
             plane.record_violation(run_id, rule, severity=severity or "medium", description=description)
-        touched, diff = (files, None) if files else _from_git(directory)
+        touched, diff = (files, None) if files else changes_since(directory, suspended.base, suspended.at)
         results = plane.finalize_run(
             run_id, outcome=outcome, tests=tests, files=touched, diff=diff, rework_lines=rework, tokens=tokens,
             verdicts=_verdicts(plane, directory, suspended.session_id, suspended.at),
@@ -142,23 +144,3 @@ def _verdicts(plane: GuidanceControlPlane, root: Path, session_id: str | None, s
         )
         for line in lines
     ]  # fmt: skip
-
-
-def _from_git(directory: Path) -> tuple[tuple[str, ...], dict[str, int] | None]:
-    """Return the files that differ from git's HEAD, and how many lines; nothing where there is no git."""
-    import subprocess
-
-    try:
-        done = subprocess.run(  # noqa: S603 - a path is one argument, never a shell's
-            ["git", "-C", str(directory), "diff", "--numstat", "HEAD"],  # noqa: S607 - the user's own git
-            capture_output=True, encoding="utf-8", errors="replace", timeout=60, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return (), None
-    if done.returncode != 0:
-        return (), None
-    rows = [line.split("\t", 2) for line in done.stdout.splitlines()]
-    added = sum(int(row[0]) for row in rows if row[0] != "-")
-    removed = sum(int(row[1]) for row in rows if row[1] != "-")
-    files = tuple(row[2] for row in rows)
-    return files, {"lines_added": added, "lines_removed": removed, "files_changed": len(files)}

@@ -52,10 +52,12 @@ class Found(NamedTuple):
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--staged", is_flag=True, help="Scan what the next commit would add: the lines that are staged in git.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Scan standard input.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="How to print it.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="The output format."
+)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("--baseline", type=click.Path(path_type=Path), help="Do not report what this file knows.")
-@click.option("--write-baseline", type=click.Path(path_type=Path), help="Write what is found to a file.")
+@click.option("--baseline", type=click.Path(path_type=Path), help="Do not report findings that this file lists.")
+@click.option("--write-baseline", type=click.Path(path_type=Path), help="Write the findings to this file.")
 @click.option("--redact", "redacting", is_flag=True, help="With --stdin: print it with its secrets masked.")
 @click.option("--wary", is_flag=True, help="Also report low-confidence matches.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
@@ -74,10 +76,10 @@ def command(
     exit_zero: bool,
     color: str,
 ) -> int:
-    """Find secrets in files, in what is staged, or in standard input.
+    """Find secrets in files, in staged changes, or in standard input.
 
-    PATHS are files and folders, the present folder by default; in a git repository a folder's tracked and new files are
-    read, not what git ignores. A line that holds ``tipstaff:allow`` is left out. Rules of your own are read from
+    PATHS are files and folders, by default the current folder; in a git repository a folder's tracked and new files are
+    read, not what git ignores. A line that contains ``tipstaff:allow`` is not reported. Rules of your own are read from
     ``.tipstaff/secrets``.
 
     Exits with 1 if anything is found.
@@ -126,7 +128,7 @@ _Text = tuple[str, str, dict[int, int] | None]
 
 
 def _decoded(data: bytes) -> str | None:
-    """Return a file's text, None where it is none."""
+    """Return a file's text, None if it is not text."""
     if b"\0" in data[:8192]:
         if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
             return data.decode("utf-16", "replace")
@@ -247,7 +249,7 @@ def _scan(path: str, text: str, lines: dict[int, int] | None, scanner: Scanner, 
         end_line = line + text.count("\n", one.start, one.end)
         last = text.rfind("\n", one.start, one.end) + 1
         column, end_column = one.start - begin + 1, one.end - (last or begin) + 1
-        # The secret itself stays out of what is written: its digest tells it again.
+        # The secret itself stays out of what is written: its digest identifies it.
         secret = text[one.start : one.end].encode("utf-8", "surrogatepass")
         about = b"\0".join((one.rule_id.encode(), path.encode("utf-8", "surrogateescape"), secret))
         digest = hashlib.sha256(about).hexdigest()
@@ -295,7 +297,7 @@ def _lines(found: list[Found], number: int, paint: Painter) -> list[str]:
     files = counted(number, "file")
     if not found:
         return [paint(f"no secrets in {files}", "green", bold=True)]
-    advice = f"A line that holds {ALLOWED} is left out; a secret that was shared is to be revoked."
+    advice = f"A line that contains {ALLOWED} is not reported; revoke any secret that was shared."
     return [*out, paint(f"{counted(len(found), 'secret')} in {files}", bold=True), paint(advice, dim=True)]
 
 
@@ -327,7 +329,7 @@ def _sarif(found: list[Found]) -> dict[str, Any]:
                         "ruleIndex": rules.index(one.rule_id),
                         "level": _LEVELS[one.severity],
                         "message": {
-                            "text": f"A secret ({one.rule_id}) stands here. Remove it, and revoke it if it was shared."
+                            "text": f"Secret found ({one.rule_id}). Remove it, and revoke it if it was shared."
                         },
                         "locations": [
                             {

@@ -18,14 +18,16 @@ from tipstaff.cli.output import plain, write, write_json
     "--socket",
     "socket_path",
     type=click.Path(path_type=Path),
-    help="Where to listen; .tipstaff/run/tipstaff.sock in the project's folder if not given.",
+    help="The socket's path; by default .tipstaff/run/tipstaff.sock in the project's folder.",
 )
-@click.option("--workers", type=click.IntRange(1, 64), default=4, show_default=True, help="How many threads answer.")
-@click.option("--json", "as_json", is_flag=True, help="Say where it listens as one JSON document.")
+@click.option(
+    "--workers", type=click.IntRange(1, 64), default=4, show_default=True, help="The number of worker threads."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the socket's path as one JSON document.")
 def command(*, directory: Path, socket_path: Path | None, workers: int, as_json: bool) -> None:
-    """Answer JSON-RPC 2.0 on a Unix socket that only you may use, one message a line.
+    """Answer JSON-RPC 2.0 on a Unix socket that only you may use, one message per line.
 
-    Methods: context.inspect(sessionId, queryHint?, detailKey?) and context.sessions(). Ends on an interrupt.
+    Methods: context.inspect(sessionId, queryHint?, detailKey?) and context.sessions(). Runs until interrupted.
     """
     from tipstaff.context.inspecting.inspection import context_methods
     from tipstaff.context.inspecting.json_rpc import Dispatcher

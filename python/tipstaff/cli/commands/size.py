@@ -45,9 +45,10 @@ def command(
     as_json: bool,
     color: str,
 ) -> int:
-    """Say whether a task fits a model's window, and how to divide one that does not.
+    """Check whether a task fits a model's window, and divide one that does not.
 
-    TASK-FILES are paths and globs from the repository's root; without any, those of --task count, else the plan.
+    TASK-FILES are paths and globs from the repository's root; without any, those of --task are used,
+    else those of --plan.
 
     Exits with 1 if the task is too large, or has no files.
     """

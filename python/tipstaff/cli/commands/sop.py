@@ -85,9 +85,9 @@ def listed(
 @command.command("graph")
 @_ROOT
 @_FOLDERS
-@click.option("--format", "form", type=click.Choice(["nquads", "jsonld"]), default="nquads", help="How to print it.")
+@click.option("--format", "form", type=click.Choice(["nquads", "jsonld"]), default="nquads", help="The output format.")
 @click.option(
-    "--predicate", default="", help="Only statements whose predicate begins so, such as source.doc.applies_to."
+    "--predicate", default="", help="Only statements whose predicate begins with this, such as source.doc.applies_to."
 )
 def graph(*, root: Path, folders: tuple[str, ...], form: str, predicate: str) -> int:
     """Print the SOPs and their chunks as a graph."""

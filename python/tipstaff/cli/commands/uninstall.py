@@ -18,9 +18,9 @@ from tipstaff.cli.output import Painter, write, write_json
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(host: str, scope: Literal["project", "user"] | None, dry_run: bool, as_json: bool) -> None:
-    """Take the hook program out of a host's settings; whatever else stands there stays.
+    """Remove the hook program from a host's settings; other settings stay as they are.
 
-    Where nothing else has changed, the settings become what they were, byte for byte.
+    If nothing else has changed, the file is restored byte for byte.
     """
     from tipstaff.hosts import hosts_named
     from tipstaff.hosts.host import SCOPES

@@ -113,7 +113,7 @@ class Evaluation:
         reason = f"score {score:.3f} is below {self._config.keep_score:g}"
         if row.state is CandidateState.IN_USE and row.score >= self._config.keep_score:
             # It did well for as long as anyone spoke of it.
-            self.move(row, CandidateState.ARCHIVED, "DECAYED", f"{reason} for want of evidence", seen=seen)
+            self.move(row, CandidateState.ARCHIVED, "DECAYED", f"{reason} for lack of evidence", seen=seen)
         else:
             self.move(row, CandidateState.DEMOTED, "SCORE_BELOW_MINIMUM", reason, seen=seen)
 

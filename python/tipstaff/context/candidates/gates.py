@@ -128,7 +128,7 @@ def promotion_obstacles(
     if seen.severe:
         yield f"a severe failure within {config.severe_lookback_days:g} days"
     if seen.forbidden:
-        yield "a note speaks of an anti-pattern"
+        yield "a note mentions an anti-pattern"
 
 
 def regression(seen: Window, config: CandidateConfig) -> str:

@@ -2,7 +2,7 @@
 
 One process at a time reads or writes it, under an advisory lock on a file of its own beside it. An append is one
 ``write`` and, where asked for, one flush to the disk; only then is it acknowledged. A killed writer leaves at most one
-line without its end, which was not acknowledged; the next writer ends that line and goes on after it.
+line without its end, which was not acknowledged; the next writer ends that line and continues after it.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class CandidateLog:
         if repository_of(Path(os.path.realpath(self.path.parent))) is None:
             return self.beside(".key")
         if self.beside(".key").exists():
-            self._report("shipped key", f"{self.beside('.key')}: a key in a repository is not believed; it is ignored")
+            self._report("shipped key", f"{self.beside('.key')}: a key in a repository is not trusted; it is ignored")
         folder = state_folder() / "keys"
         make_private(folder)
         return folder / f"{fnv64(os.fsencode(os.path.realpath(self.path))):016x}.key"
@@ -119,7 +119,7 @@ class CandidateLog:
             fcntl.flock(self._lock_descriptor, fcntl.LOCK_UN)
 
     def forget(self, *, image: bool = False) -> None:
-        """Drop what is known of the file, and of its image if asked to, so that the next look reads it anew."""
+        """Drop what is known of the file, and of its image if asked to, so that the next look reads it again."""
         self._loaded = False
         self._takes_image = not image
 
@@ -183,7 +183,7 @@ class CandidateLog:
             key_file = self._key_file()
             self._key = load_key(key_file, may_create=size == 0 and not head_exists)
             if stat.S_IMODE(key_file.stat().st_mode) & 0o077:
-                self._report("exposed", f"{key_file}: others than its owner may read the key")
+                self._report("exposed", f"{key_file}: users other than its owner may read the key")
         else:
             self._key = self._given_key
         self._heads = HeadFile(self.beside(".head"), self._key)
@@ -281,9 +281,9 @@ class CandidateLog:
             link = LINK_DECODER.decode(checked[0])
             entry = Unknown(log=link.log, number=link.number, previous=link.previous)
         if self.head.log and entry.log != self.head.log:
-            return _problem(offset, "repeated", f"an entry of another log, {entry.log}, stands here; it is skipped")
+            return _problem(offset, "repeated", f"an entry of another log, {entry.log}, is here; it is skipped")
         if entry.number <= self.head.number:
-            return _problem(offset, "repeated", f"entry {entry.number} stands after {self.head.number}; it is skipped")
+            return _problem(offset, "repeated", f"entry {entry.number} comes after {self.head.number}; it is skipped")
         return entry, checked[1], _NO_INCIDENT
 
     def _link(self, entry: AnyEntry, unread: int, offset: int) -> None:
@@ -296,7 +296,7 @@ class CandidateLog:
             first, last = self.head.number + 1, entry.number - 1
             self._report("missing", f"entries {first} to {last} are gone", offset)
         elif gap == 0 and entry.previous != self.head.mac[:PREVIOUS_CHARS]:
-            self._report("missing", f"entry {entry.number} follows another one than stands before it", offset)
+            self._report("missing", f"entry {entry.number} does not follow the entry before it", offset)
 
     def _pread(self, offset: int, size: int) -> bytes:
         parts: list[bytes] = []
@@ -350,12 +350,12 @@ class CandidateLog:
         self._open_line = False
         self.head = head
         self._loaded = True
-        # The entries are kept whatever happens here: a head that is behind is made good by the next one.
+        # The entries are kept whatever happens here: a stale head is corrected by the next one.
         with contextlib.suppress(OSError):
             self._head_file().write(head)
 
     def replace(self, entries: Iterable[Entry], at_us: int) -> None:
-        """Put a new generation of the log in the place of this one.
+        """Replace this generation of the log with a new one.
 
         Raises
         ------

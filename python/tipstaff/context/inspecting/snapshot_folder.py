@@ -59,9 +59,11 @@ class SnapshotFolder:
             # A snapshot is made for each request, and worth less than the request's time.
             with replaced_file(folder / f"{numbered.request_number:08d}.json", durable=False) as file:
                 file.write(msgspec.json.encode(numbered))
-            for number in numbers[: -(self._kept - 1)]:
+            old = [folder / f"{number:08d}.json" for number in numbers[: -(self._kept - 1)]]
+            # Nobody else writes here now: other temporary files are of writers that died.
+            for left in (*old, *folder.glob(".*.json.*.tmp")):
                 with contextlib.suppress(OSError):
-                    (folder / f"{number:08d}.json").unlink()
+                    left.unlink()
         return numbered
 
     def made(self, session_id: str) -> Path:
@@ -101,7 +103,7 @@ class SnapshotFolder:
         return tuple(sorted(int(name) for name in names if name.isascii() and name.isdigit()))
 
     def load(self, session_id: str | None = None, number: int | None = None) -> ContextSnapshot:
-        """Return a request of a session: by default the newest one of the session that was at work last.
+        """Return a request of a session: by default the newest one of the session that was active last.
 
         Raises
         ------

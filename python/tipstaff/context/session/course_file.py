@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import time
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +17,9 @@ from tipstaff.errors import SourceError, SourceNotFoundError
 from tipstaff.model import Record
 from tipstaff.store.replacing import write_error
 
-NAME: Final = "course.jsonl"
+PATTERN: Final = "course-*.jsonl"
+KEPT_RUNS: Final = 4
+"""A session may be run again under its name, or twice at once: each run has a file of its own."""
 
 
 class RecordedCourse(Record, frozen=True, kw_only=True):
@@ -44,30 +50,55 @@ class _Head(Record, frozen=True, kw_only=True):
     api: str
 
 
-def append(folder: SnapshotFolder, session_id: str, report: CallReport, window: int, max_output: int, api: str) -> None:
-    """Add a call to the course of a session; its first call begins the file anew.
+def new_run() -> str:
+    """Return a name for a run of a session that no other has."""
+    return f"{time.time_ns():x}-{os.getpid()}"
+
+
+def append(
+    folder: SnapshotFolder, session_id: str, run: str, report: CallReport, window: int, max_output: int, api: str
+) -> None:
+    """Add a call to the course of a run of a session; with its first call, the oldest runs go.
 
     Raises
     ------
     StoreWriteError
-        If it cannot be written.
+        If it cannot be written: then nothing of it is.
     """
-    path = folder.made(session_id) / NAME
+    made = folder.made(session_id)
+    path = made / PATTERN.replace("*", run)
     line = msgspec.json.encode(report) + b"\n"
-    first = report.number == 1
-    if first:
-        line = msgspec.json.encode(_Head(window=window, max_output=max_output, api=api)) + b"\n" + line
+    if report.number == 1:
+        for old in _by_age(made)[: -(KEPT_RUNS - 1)]:
+            with contextlib.suppress(OSError):
+                old.unlink()
     try:
-        with path.open("wb" if first else "ab") as file:
-            file.write(line)
-        if first:
-            path.chmod(0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            before = os.fstat(descriptor).st_size
+            if not before:
+                line = msgspec.json.encode(_Head(window=window, max_output=max_output, api=api)) + b"\n" + line
+            if os.write(descriptor, line) < len(line):
+                os.ftruncate(descriptor, before)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise write_error(path, error) from error
 
 
+def _by_age(folder: Path) -> list[Path]:
+    """Return the files of a session's runs, the one that was written to last at the end."""
+    found: list[tuple[int, Path]] = []
+    for file in folder.glob(PATTERN):
+        with contextlib.suppress(OSError):
+            if (status := file.stat()).st_size:
+                found.append((status.st_mtime_ns, file))
+    return [file for _, file in sorted(found)]
+
+
 def read(folder: SnapshotFolder, session_id: str | None = None) -> RecordedCourse:
-    """Return the course of a session: by default of the one that was at work last.
+    """Return the course of a session's last run: by default of the session that was active last.
 
     Raises
     ------
@@ -77,24 +108,30 @@ def read(folder: SnapshotFolder, session_id: str | None = None) -> RecordedCours
         If it cannot be read.
     """
     if session_id is None:
-        sessions = folder.sessions(NAME)
+        sessions = folder.sessions(PATTERN)
         if not sessions:
             raise SourceNotFoundError(2, "no session's course has been recorded here yet", str(folder.path))
         session_id = sessions[-1]
-    path = folder.folder_of(session_id) / NAME
+    runs = _by_age(folder.folder_of(session_id))
+    if not runs:
+        raise SourceNotFoundError(2, f"the course of session {session_id!r} has not been recorded", str(folder.path))
+    path = runs[-1]
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
-        raise SourceNotFoundError(
-            2, f"the course of session {session_id!r} has not been recorded", str(folder.path)
-        ) from None
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}"
         raise SourceError(msg) from error
-    return _decoded(path, session_id, data)
+    return decoded(path, session_id, data)
 
 
-def _decoded(path: Path, session_id: str, data: bytes) -> RecordedCourse:
+def decoded(path: Path, session_id: str, data: bytes) -> RecordedCourse:
+    """Return the course that is in a file.
+
+    Raises
+    ------
+    SourceError
+        If there is none in it.
+    """
     # A last line without its end is of a call that is being written, or was when the power went.
     lines = data[: data.rfind(b"\n") + 1].splitlines()
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from tipstaff.context.conversation.messages import CALLS, EXTENSION, Block, Message, blocks_of, text_of
+from tipstaff.context.conversation.messages import CALLS, EXTENSION, THINKING, Block, Message, blocks_of, text_of
 from tipstaff.context.session.apis.wire import delivery_of
 from tipstaff.context.shortening.preamble import go_on
 
@@ -63,6 +63,8 @@ class View:
             blocks = _answers(self._with_sent_ids(blocks), waiting)
             if not blocks and self.messages and self.messages[-1].get("role") == "assistant":
                 blocks = [dict(block) for block in blocks_of(go_on())]  # the user said nothing, and it is their turn
+        while role == "assistant" and blocks and blocks[-1].get("type") in THINKING:
+            blocks.pop()  # the answer was cut off: no provider takes thinking that nothing follows
         if not blocks:
             return
         last = self.messages[-1] if self.messages else None
@@ -92,7 +94,7 @@ class View:
         return {str(block.get("id")): block for block in blocks if block.get("type") == "tool_use"}
 
     def _with_own_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return an answer's blocks; a call with the id of an earlier one gets another: some models count anew."""
+        """Return an answer's blocks; a call with the id of an earlier one gets another: some models count again."""
         self._renamed = {}
         for place, block in enumerate(blocks):
             if block.get("type") != "tool_use":
@@ -118,7 +120,7 @@ class View:
         return blocks
 
     def replace(self, index: int, message: dict[str, Any]) -> None:
-        """Put another message in the place of one."""
+        """Replace a message with another."""
         self.messages[index] = message
         self.costs[index] = self._cost(message)
         self.changed_from = min(self.changed_from, index)

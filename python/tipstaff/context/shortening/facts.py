@@ -13,13 +13,16 @@ from typing import Any, Final, cast
 
 from tipstaff.context.conversation.calls import changed_files, command_of, open_tasks, runs_commands
 from tipstaff.context.conversation.graphemes import floor_boundary
-from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, text_of
+from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, text_of, words_of
 from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.model import Record
 
 MAX_COMMAND_CHARS: Final = 100
 MAX_ERROR_CHARS: Final = 200
 MAX_SENTENCE_CHARS: Final = 400
+_MAX_SEARCHED_CHARS: Final = 8_000
+"""Of a longer sentence its telling clause is taken; what is longer still is a file or a log that was pasted."""
+
 _OPEN: Final = "<facts>"
 _CLOSE: Final = "</facts>"
 _LABELS: Final = {
@@ -34,6 +37,7 @@ _LABELS: Final = {
 """In the order in which they are kept where not all fit."""
 
 _SPACE = re.compile(r"\s+")
+_CLAUSE: Final = re.compile(r"\A|[,;:] |[\u060c\u061b\u3001\uff0c\uff1b\uff1a]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 # How a result of a tool begins, or ends, that failed, where its message does not say so.
 _FAILED: Final = re.compile(
@@ -215,8 +219,10 @@ def extract_facts(messages: Sequence[Message]) -> Facts:
                     if said and said != "null":
                         errors.append(_cut(said, MAX_ERROR_CHARS))
             elif kind == "text" and EXTENSION not in block:
-                found = demands if user else decisions
-                found += sentences(str(block.get("text") or ""), *((_DEMAND, _WISH) if user else (_DECISION,)))
+                if user:
+                    demands += sentences(words_of(block), _DEMAND, _WISH)
+                else:
+                    decisions += sentences(str(block.get("text") or ""), _DECISION)
     files: list[str] = []
     commands: list[str] = []
     failures: list[str] = []
@@ -266,7 +272,17 @@ def sentences(text: str, *patterns: re.Pattern[str]) -> list[str]:
         plain = _SPACE.sub(" ", sentence).strip(" -*#>\t")
         if 6 <= len(plain) <= MAX_SENTENCE_CHARS and any(one.search(plain) for one in patterns):
             found[plain] = None
+        elif MAX_SENTENCE_CHARS < len(plain) <= _MAX_SEARCHED_CHARS and (match := patterns[0].search(plain)):
+            found[_around(plain, match.start())] = None
     return list(found)
+
+
+def _around(sentence: str, at: int) -> str:
+    """Return what a long sentence says from the beginning of the clause at `at`."""
+    begins = max(match.end() for match in _CLAUSE.finditer(sentence, 0, at))
+    if at - begins > MAX_SENTENCE_CHARS // 2:
+        begins = sentence.rfind(" ", 0, at - MAX_SENTENCE_CHARS // 4) + 1
+    return _cut(sentence[begins:], MAX_SENTENCE_CHARS)
 
 
 def _reason(said: str) -> str:

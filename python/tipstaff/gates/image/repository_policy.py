@@ -153,7 +153,7 @@ def _settings(path: Path, repository: Path, review: WeakeningReview) -> tuple[Ga
     reasons = data.pop("because", "")
     if unknown := sorted(data.keys() - _SETTINGS):
         raise ConfigError(
-            f"{path}: {unknown[0]!r} is no setting; there are {', '.join(sorted(_SETTINGS))}, and because"
+            f"{path}: {unknown[0]!r} is not a setting; there are {', '.join(sorted(_SETTINGS))}, and because"
         )
     if isinstance(data.get("allowed_tools"), list):
         data["allowed_tools"] = tuple(data["allowed_tools"])
@@ -225,7 +225,7 @@ def accepted_weakenings(repository: Path, state: Path) -> frozenset[str]:
 
 
 def accept_weakenings(repository: Path, state: Path, digests: Iterable[str]) -> None:
-    """Write down which weakenings count, in the place of what was allowed before; only ever for a person who said so.
+    """Write down which weakenings count, instead of what was allowed before; only when a person confirmed it.
 
     Raises
     ------

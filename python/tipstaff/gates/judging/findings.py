@@ -18,7 +18,7 @@ _UNKNOWN: Final = {
     "uncertain.program": "which program it starts",
     "uncertain.code": "the text that it runs as code",
     "uncertain.remote-code": "the code that it fetches and runs",
-    "uncertain.limits": "what lies beyond the limits of reading",
+    "uncertain.limits": "what lies beyond the limits of the parser",
     "uncertain.syntax": "how the text ends",
     "uncertain.encoding": "what the bytes mean",
 }
@@ -68,7 +68,7 @@ def _finding(entry: NativeFinding, rule: Any, field: Field, masked: str) -> Find
         end=end,
         focus=(entry[5], entry[6]),
         text=masked[start:end][:200],
-        reason=rule.reason if rule else "What it would do cannot be known before it runs.",
+        reason=rule.reason if rule else "What it would do is only known when it runs.",
         safer=rule.safer if rule else "",
         unknown=_UNKNOWN.get(rule.id if rule else "", "what it does") if entry[9] else _unknown_path(entry[7]),
         severity=rule.severity if rule else "high",

@@ -68,12 +68,12 @@ def _of_rule(native: NativePolicy, names: list[str], rule: PackRule) -> list[Pac
     for sample in rule.positives:
         decided = _decided(native, names, rule.id, sample)
         if decided is None or (sample.decision is not None and decided != sample.decision):
-            wanted = sample.decision or "that it speaks of it"
-            found.append(PackSampleError(rule.id, sample.command, decided or "nothing", wanted))
+            wanted = sample.decision or "a match"
+            found.append(PackSampleError(rule.id, sample.command, decided or "no match", wanted))
     for sample in rule.negatives:
         decided = _decided(native, names, rule.id, sample)
         if decided is not None:
-            found.append(PackSampleError(rule.id, sample.command, decided, "that it says nothing"))
+            found.append(PackSampleError(rule.id, sample.command, decided, "no match"))
     return found
 
 

@@ -365,7 +365,11 @@ class _Compilation(Merging):
             by_path.setdefault(rule.path, []).append(rule)
         for found in by_path.values():
             first = found[0]
-            self.say("TS405", first, f"{len(found)} strongly put rules just miss the constitution, as {first.text!r}.")
+            self.say(
+                "TS405",
+                first,
+                f"{len(found)} strongly worded rules narrowly miss the constitution, such as {first.text!r}.",
+            )
 
     def _constitution(self, rules: list[GuidanceRule]) -> Constitution:
         laws = [rule for rule in rules if rule.is_constitution and not folder_scope(rule)]
@@ -396,7 +400,7 @@ def _nearer_wins(one: GuidanceRule, other: GuidanceRule) -> bool:
 
 
 def _notes(rules: Sequence[GuidanceRule], relations: Iterable[Relation]) -> dict[str, str]:
-    """Return by id what the model is told beside a rule that perhaps cannot be followed together with another.
+    """Return by id the note to the model on a rule that perhaps cannot be followed together with another.
 
     Neither is left out: which one is right is for the author to say.
     """
@@ -411,7 +415,7 @@ def _notes(rules: Sequence[GuidanceRule], relations: Iterable[Relation]) -> dict
         verb = "conflicts" if relation.kind == CONFLICT else "may conflict"
         for rule, other in ((left, right), (right, left)):
             words = other.text if len(other.text) <= NOTE_CHARS else f"{other.text[: NOTE_CHARS - 1].rstrip()}…"
-            notes.setdefault(rule.id, f' ({verb} with [{other.id}] "{words}"; ask which holds)')
+            notes.setdefault(rule.id, f' ({verb} with [{other.id}] "{words}"; ask which applies)')
     return notes
 
 

@@ -48,8 +48,8 @@ _MARKED: Final = re.compile(
     re.IGNORECASE,
 )
 _FORBIDS: Final = re.compile(
-    r"[\W_]*(?:never|do not|don['’]t|must not|no\b|avoid|niemals|keine?\b|nie\b|nunca|jamás|no se|jamais|ne\b|"
-    r"não|mai\b|non\b|nooit|nigdy|никогда|нельзя|не\b|asla|jangan|dilarang|tidak boleh)"
+    r"(?<![^\W_])(?:never|do not|don['’]?t|must not|no\b(?!-)|avoid|niemals|keine?\b|nie\b|nunca|jamás|jamais|ne\b|"
+    r"não|mai\b|non\b(?!-)|nooit|nigdy|никогда|нельзя|не\b|asla|jangan|dilarang|tidak boleh)"
     r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|してはならない|금지|하지 ?마|"
     r"أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",
     re.IGNORECASE,
@@ -144,7 +144,7 @@ def emphasis(rule: GuidanceRule) -> Emphasis:
         note(1.5 if nearest else 1.0, f"the heading {heading!r}")
     if any(map(_bans, rule.headings)) or (labels and _ends_forbidding(labels)):
         note(1.0, "it is forbidden by what is above it")
-    if _FORBIDS.match(own) or _FORBIDS.search(own[:60]):
+    if _FORBIDS.search(own[:60]):
         note(1.0, "it forbids")
     elif _PLAINLY.search(own):
         note(1.0, "it says never or must")
@@ -153,9 +153,9 @@ def emphasis(rule: GuidanceRule) -> Emphasis:
     if match := _GRAVE.search(own):
         note(0.5, f"what it is about: {match[0]}")
     if is_condition(own) or (labels and any(map(is_condition, labels.split(": ")))):
-        note(-0.5, "it holds in one case only")
+        note(-0.5, "it applies in one case only")
     if EVERYWHERE not in rule.repo_scopes and rule.repo_scopes != rule.file_scope:
-        note(-1.0, "it holds for some files only")
+        note(-1.0, "it applies to some files only")
     if len(rule.text) > 400:
         note(-0.5, "it is long")
     return Emphasis(sum(points for points, _ in found), tuple([reason for points, reason in found if points > 0]))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from tipstaff.guidance.extraction.annotations import split_id
 from tipstaff.guidance.extraction.candidate import Candidate
-from tipstaff.guidance.extraction.grammar import has_modal, has_negation
+from tipstaff.guidance.extraction.grammar import has_modal, has_negation, opens_with_imperative
 from tipstaff.guidance.extraction.items import ItemReader
 from tipstaff.guidance.extraction.labels import names_column
 from tipstaff.guidance.extraction.patterns import NO_WORDS
+from tipstaff.guidance.extraction.polarity import decides
+from tipstaff.guidance.reading.elements import Element
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic
 
@@ -28,7 +30,7 @@ def extract(
     source_name
         What diagnostics call the file.
     in_constitution
-        Whether the whole document stands below a constitution heading of the file that imports it.
+        Whether the whole document is below a constitution heading of the file that imports it.
 
     Returns
     -------
@@ -49,7 +51,10 @@ class _Extractor(ItemReader):
         for start, end in self.parsed.comments:
             if has_modal(self._slice(start, end)):
                 self._say("TS202", start, end)
+        bounds = self._element_bounds()
         for index, block in enumerate(self.blocks):
+            while bounds and bounds[-1][0] <= block.start:
+                self._element(*bounds.pop())
             kind = block.kind
             if kind == "comment":
                 if has_modal(self._slice(block.start, block.end)):
@@ -71,6 +76,8 @@ class _Extractor(ItemReader):
                 if index not in self._absorbed:
                     self._item(index, block)
             elif kind == "row":
+                if block.header < 0 and index and self.blocks[index - 1].kind in {"item", "row"} and block.parent < 0:
+                    self._settle_lead()  # what introduces the list or the table before does not introduce this one
                 self._row(block)
             elif kind == "heading":
                 self._settle_lead()
@@ -79,13 +86,29 @@ class _Extractor(ItemReader):
                 self._settle_lead()
                 self._settle_bold()
                 self._closed = True
+        self._settle_all()
+        self._close_sections(0)
+
+    def _settle_all(self) -> None:
+        """End what waits for words below it."""
         while self._open:
             self._settle_item(self._open.pop())
         self._settle_table()
         self._settle_lead()
         self._settle_bold()
         self._close_heading_rule()
-        self._close_sections(0)
+
+    def _element_bounds(self) -> list[tuple[int, Element, bool]]:
+        """Return where elements begin and end, the last first, and whether they begin there."""
+        found = [bound for one in self.parsed.elements for bound in ((one.start, one, True), (one.until, one, False))]
+        return sorted(found, key=lambda bound: -bound[0])
+
+    def _element(self, _: int, element: Element, begins: bool) -> None:
+        self._settle_all()
+        if begins:
+            self._open_element(element)
+        else:
+            self._close_element(element)
 
     def _row(self, block: Block) -> None:
         cells = [self._slice(*cell).strip() for cell in block.cells]
@@ -99,7 +122,9 @@ class _Extractor(ItemReader):
             f"{name}: {cell}" if names_column(name) else cell for name, cell in zip(header, cells, strict=False) if cell
         ]
         rule_id, rest = split_id("; ".join(pairs))
-        decided = any(has_modal(name) or has_negation(name) for name in header)
+        decided = any(
+            decides(name) or has_modal(name) or has_negation(name) or opens_with_imperative(name) for name in header
+        )
         if not decided and not any(NO_WORDS.sub("", cell) for cell in cells):
             if has_modal(rest):
                 self._say("TS210", block.start, block.end)

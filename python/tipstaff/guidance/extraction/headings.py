@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from typing import Final
+
 import msgspec
 
 from tipstaff.guidance.extraction.annotations import parse_annotations, split_id
 from tipstaff.guidance.extraction.candidate import Candidate, Section
 from tipstaff.guidance.extraction.grammar import count_words, has_modal, is_demanding_heading
+from tipstaff.guidance.extraction.kinds import has_strong_modal
 from tipstaff.guidance.extraction.labels import Label, label_of
 from tipstaff.guidance.extraction.outline import ExtractionState
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
+from tipstaff.guidance.reading.elements import Element
 from tipstaff.guidance.reading.markdown import Block
+
+_UNFINISHED: Final = re.compile(
+    r"\b(?:without|with|if|unless|when|before|after|and|or|of|the|an?|these|this|those|that|following|below|except|"
+    r"until|than|about|anything|nothing but)\W*$",
+    re.IGNORECASE,
+)
+"""How a heading ends that is no rule without what is below it ("Never commit without")."""
+_EXPLAINS: Final = re.compile(
+    r"\W*(?:why|how|when|what|where|examples?|instead|alternatives?|background|reasons?|exceptions?|fix|see)\b|.*\?\W*$",
+    re.IGNORECASE,
+)
+_ONLY: Final = re.compile(r"[\W_\d]*(?:only|no)\s", re.IGNORECASE)
 
 
 class HeadingReader(ExtractionState):
@@ -31,6 +49,8 @@ class HeadingReader(ExtractionState):
         text = self._own_text(block)
         rule_id, words = split_id(text)
         inherited = self._sections[-1].constitution if self._sections else self._outer
+        if self._sections:
+            self._sections[-1].inner += 1
         # The title of a document with sections names the whole; what must always be known has a section of its own.
         names_all = block is self._title and rule_id is None and self._has_sections
         constitution = inherited or (not names_all and is_constitution_heading(words if rule_id else text))
@@ -43,6 +63,40 @@ class HeadingReader(ExtractionState):
                 self._open_heading_rule = self._add(words, block.start, block.end, rule_id=rule_id)
             else:
                 self._waiting_id = (rule_id, block.start, block.end)
+
+    def _open_element(self, element: Element) -> None:
+        """Open a section for an element of the file's own; no heading within it ends it."""
+        title = element.name
+        self._leave_sections(element)
+        constitution = (self._sections[-1].constitution if self._sections else self._outer) or is_constitution_heading(
+            title
+        )
+        self._closed = False
+        block = Block("heading", element.start, element.end)
+        label = label_of(title, element.start, element.end, topic=True)
+        label.telling = False
+        self._sections.append(Section(0, title, constitution, block, label, len(self.candidates)))
+
+    def _leave_sections(self, element: Element) -> None:
+        """Close the headings that an element is not part of: where elements come first, or one of its own ends them."""
+        if not self._heading_starts:
+            return
+        within = any(section.level == 0 for section in self._sections)
+        at = bisect_left(self._heading_starts, element.end)
+        inner = self._heading_blocks[at] if at < len(self._heading_blocks) else None
+        level = inner.level if inner is not None and inner.start < element.until else 7
+        if not within and self.parsed.elements[0].start < self._heading_starts[0]:
+            level = 1
+        while self._sections and self._sections[-1].level >= level and self._sections[-1].block is not self._title:
+            self._read_title(self._sections[-1])
+            self._sections.pop()
+
+    def _close_element(self, element: Element) -> None:
+        """Close an element's section and those within it."""
+        places = [n for n, section in enumerate(self._sections) if section.block.start == element.start]
+        while places and len(self._sections) > places[-1]:
+            self._read_title(self._sections[-1])
+            self._sections.pop()
 
     def _labels(self, parent: int, *, item: bool, explicit: bool = False, whole: bool = False) -> list[Label]:
         """Return the labels above an item of a parent."""
@@ -79,26 +133,50 @@ class HeadingReader(ExtractionState):
         self._sections.append(Section(7, title, False, block, label, len(self.candidates)))
 
     def _close_sections(self, level: int) -> None:
-        """Close every open section at or below a level; a heading whose words are a rule becomes one if it is alone."""
+        """Close every open section at or below a level."""
         while self._sections and (level == 0 or self._sections[-1].level >= level):
-            section = self._sections[-1]
-            block = section.block
-            text = self._slice(block.start, block.end)
-            if has_modal(text):
-                if len(self.candidates) > section.first_rule and not self._is_rule(section):
-                    context = self.candidates[section.first_rule].context
-                    if (block.start, block.end) not in context:
-                        context.append((block.start, block.end))
-                elif count_words(section.text) > 2 and not text.rstrip().endswith(":"):
-                    self._add(text.lstrip("# "), block.start, block.end)
-                else:
-                    self._say_alone(block.start, block.end, message="A heading announces rules and none follow.")
+            self._read_title(self._sections[-1])
             self._sections.pop()
+
+    def _read_title(self, section: Section) -> None:
+        """Make a rule of the heading of the innermost section if it is one, or what one around it forbids."""
+        block = section.block
+        text = self._slice(block.start, block.end) if block.level else section.text
+        has_rules = len(self.candidates) > section.first_rule
+        if has_modal(text):
+            if has_rules and not self._is_rule(section):
+                context = self.candidates[section.first_rule].context
+                if (block.start, block.end) not in context:
+                    context.append((block.start, block.end))
+                return
+            if self._says_it_all(section.text):
+                self._add(text.lstrip("# "), block.start, block.end)
+                return
+            if not has_rules:
+                self._say_alone(block.start, block.end, message="A heading announces rules and none follow.")
+        elif not has_rules and self._names_what_is_forbidden(section):
+            labels = [label for label in self._headings() if label is not section.label]
+            self._add(section.text, block.start, block.end, labels=labels)
+
+    def _names_what_is_forbidden(self, section: Section) -> bool:
+        """Whether a heading above code only says what one around it forbids ("Never" / "Nested ternaries")."""
+        if len(self._sections) < 2 or count_words(section.text) < 2 or _EXPLAINS.match(section.text) is not None:
+            return False
+        above, own = self._sections[-2].label, section.label
+        return above.negative and not own.negative and not own.verdict
 
     @staticmethod
     def _is_rule(section: Section) -> bool:
         """Whether a heading above rules is one as well: a bare "Never" is not, its words go to the rules below."""
-        return not section.label.negative and is_demanding_heading(section.text)
+        title = section.text
+        return not section.label.negative and is_demanding_heading(title) and _UNFINISHED.search(title) is None
+
+    @staticmethod
+    def _says_it_all(title: str) -> bool:
+        """Whether a heading without rules below it is one; "Unit Tests Only" and "Never do this" announce code."""
+        if count_words(title) <= 2 or title.endswith(":") or _UNFINISHED.search(title) is not None:
+            return False
+        return is_demanding_heading(title) or has_strong_modal(title) or _ONLY.match(title) is not None
 
     def _extend(self, candidate: Candidate, text: str, block: Block) -> None:
         """Join a paragraph to the rule that a heading with an id opened."""

@@ -69,6 +69,9 @@ _MARKED: Final = re.compile(r"\s*(?:[❌✅✔✓✗🚫⛔]\ufe0f?\s*)+")
 _EXAMPLES_LABEL: Final = re.compile(
     r"\b(?:examples?|beispiele?|ejemplos?|exemples?|samples?|triggers)\b|例", re.IGNORECASE
 )
+_EXAMPLES_HEADING: Final = re.compile(
+    r"\W*(?:\w+ )?(?:examples?|beispiele?|ejemplos?|exemples?|samples?)\W*|.{0,4}例", re.IGNORECASE
+)
 _DESCRIBING_LABEL: Final = re.compile(
     r"\b(?:structures?|overviews?|architecture|director(?:y|ies)|layouts?|folders?|key (?:files?|paths?|"
     r"components|features|concepts|points|modules)|"
@@ -103,6 +106,11 @@ _STRONG: Final = re.compile(
 _WEAK_MODAL: Final = re.compile(
     r"\b(?:only|requires?d?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not)\b|仅|こと", re.IGNORECASE
 )
+
+
+def has_strong_modal(words: str) -> bool:
+    """Whether words demand something by more than an "only" or a "required", which describe as often."""
+    return has_modal(_WEAK_MODAL.sub("", words))
 
 
 def is_exception(words: str) -> bool:
@@ -151,6 +159,10 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     marked = _MARKED.match(words) is not None
     words = _MARKED.sub("", words)
     lead = near[-1].text if near else ""
+    if any(label.negative for label in labels):
+        return True
+    if headings and _EXAMPLES_HEADING.fullmatch(headings[-1].text) and _STRONG.search(words) is None:
+        return False
     if row:
         return _row_demands(words, lead, headings)
     if lead and _EXAMPLES_LABEL.search(lead):
@@ -214,6 +226,10 @@ def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
         for cell in words.split("; ")
         if _TASK_COLUMN.match(cell) is None
     ]
+    if _ALLOWS.search(words) is not None:
+        return True
+    if _STRONG.search(words) is None and _CODE_COLUMN.match(words) is not None:
+        return False
     if _STRONG.search(words) is not None or any(_imperative(cell) and count_words(cell) > 1 for cell in cells):
         return True
     if lead and (has_modal(lead) or has_negation(lead) or _imperative(lead)) and not _narrates(lead):
@@ -226,6 +242,17 @@ _TASK_COLUMN: Final = re.compile(
     r"\W*(?:tasks?|goals?|actions?|scenarios?|situations?|use cases?|problems?|topics?|i want to|to)\W*: ",
     re.IGNORECASE,
 )
+_ALLOWS: Final = re.compile(
+    r"\b(?:allowed|permitted|approved|erlaubt|permitido|autorisé)\W*: *"
+    r"(?:[❌🚫⛔✅✔✗]|(?:yes|no|ja|nein|sí|oui|non)\b)",
+    re.IGNORECASE,
+)
+_CODE_COLUMN: Final = re.compile(
+    r"\W*(?:commands?|scripts?|functions?|methods?|targets?|tasks?|options?|flags?|hooks?|packages?|modules?|files?|"
+    r"director(?:y|ies)|variables?|befehl|comando|commande|命令|コマンド)\W*: (?:`[^`]*`[\s,/]*)+;",
+    re.IGNORECASE,
+)
+"""What the row of a list of commands or files begins with, whatever its description begins with."""
 _DESCRIBES_COLUMN: Final = re.compile(r"(?:^|; )(?:what (?:it|they)|meaning|description|symptom)", re.IGNORECASE)
 _DEMANDING_TABLE: Final = re.compile(
     r"\b(?:rules?|conventions?|standards?|requirements?|naming|placement|polic(?:y|ies)|must|should|regeln|konventionen|"

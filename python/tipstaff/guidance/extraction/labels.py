@@ -19,6 +19,7 @@ from tipstaff.guidance.extraction.polarity import (
     is_negative_heading,
     lists_mistakes,
     says_what_to_do,
+    verdict,
 )
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
 from tipstaff.guidance.wording.tokenize import words as split
@@ -34,6 +35,7 @@ _ASPECTS: Final = frozenset(
     recommendations info information about common additional specific placement prominence structure format logic
     style code coding development project repository agent agents ai reminder reminders critical mandatory required
     checks rails quick reference what how
+    regels zasady правила kurallar قواعد aturan regole
     regeln richtlinien allgemein hinweise wichtig grundsätze reglas normas generales notas importante règles général
     notes regole note regras gerais""".split()
 )
@@ -71,6 +73,8 @@ class Label(msgspec.Struct, gc=False):
         Whether what is below it means something else without it: a ban, a condition.
     telling
         Whether it is a heading that names a topic.
+    verdict
+        What it states about all below it: ``no``, ``ask``, ``yes`` or nothing.
     used
         Whether a rule took it up.
     """
@@ -82,6 +86,7 @@ class Label(msgspec.Struct, gc=False):
     negative: bool = False
     deciding: bool = False
     telling: bool = True
+    verdict: str = ""
     used: bool = False
 
 
@@ -100,7 +105,9 @@ def label_of(text: str, start: int, end: int, *, topic: bool = False) -> Label:
     deciding = decides(text) or is_condition(text)
     negative = is_negative_heading(text) if topic else ends_negative(text)
     telling = not topic or names_topic(text)
-    return Label(text, start, end, topic=topic, negative=negative, deciding=deciding, telling=telling)
+    return Label(
+        text, start, end, topic=topic, negative=negative, deciding=deciding, telling=telling, verdict=verdict(text)
+    )
 
 
 def names_column(header: str) -> bool:
@@ -142,7 +149,11 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
     named = False  # whether a heading nearer than the next one says what it is about
     near: set[str] | None = None  # stems of what is said below, once a topic asks for them
     below = words.casefold()
+    judged = ""  # what a nearer label says of it
     for label in reversed(labels):
+        if judged and label.verdict not in {"", judged}:
+            continue
+        judged = judged or label.verdict
         stays = label.negative or (label.deciding and lists_mistakes(label.text))
         if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding):
             continue

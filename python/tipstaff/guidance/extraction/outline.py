@@ -13,11 +13,14 @@ from tipstaff.guidance.extraction.grammar import has_modal, has_negation
 from tipstaff.guidance.extraction.kinds import demands
 from tipstaff.guidance.extraction.labels import Label, applied, label_of
 from tipstaff.guidance.extraction.patterns import (
+    CASE,
     HEADING_MARK,
     IMPORT_LINE,
     LIST_MARKER,
     MAX_GAP_BYTES,
     QUOTE_MARK,
+    STEP,
+    closed_emphasis,
     shortened,
 )
 from tipstaff.guidance.reading.markdown import Block, ParsedText
@@ -53,13 +56,16 @@ class ExtractionState:
         self._title = title_of(parsed.blocks)
         self._has_sections = sum(block.kind == "heading" and block.level == 2 for block in parsed.blocks) > 1
         self._table: Block | None = None  # a table's header with a modal that no row took up yet
+        self._heading_blocks = [block for block in parsed.blocks if block.kind == "heading"] if parsed.elements else []
+        self._heading_starts = [block.start for block in self._heading_blocks]
         self._absorbed: set[int] = set()
         self._quote_labelled = False
         self._open_heading_rule: Candidate | None = None
         self._heading_words: list[str] = []
         self._waiting_id: tuple[str, int, int] | None = None
         self._extras: dict[int, list[Block]] = {}
-        self._comment_starts = [start for start, _ in parsed.comments]
+        self._hidden = sorted([*parsed.comments, *parsed.tags])
+        self._hidden_starts = [start for start, _ in self._hidden]
         for block in self.blocks:
             if block.parent >= 0 and block.kind == "paragraph":
                 self._extras.setdefault(block.parent, []).append(block)
@@ -127,31 +133,37 @@ class ExtractionState:
 
     def _own_text(self, block: Block) -> str:
         text = self.source.slice(block.start, block.end)
-        if self._comment_starts:
-            text = self._without_comments(text, block)
-        if block.quoted and "\n" in text:
+        if self._hidden:
+            text = self._without_hidden(text, block)
+        if "\n" in text and (block.quoted or (">" in text and self._begins_quoted(block))):
             head, _, tail = text.partition("\n")
             text = head + "\n" + QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
         if "@" in text and "\n" in text:  # an import on a line of its own belongs to no sentence
             text = IMPORT_LINE.sub(lambda match: " " * len(match[0]), text)
         return text
 
-    def _without_comments(self, text: str, block: Block) -> str:
-        """Blank the HTML comments among a block's words; the text keeps its width in bytes."""
-        first = bisect_left(self._comment_starts, block.start)
-        last = bisect_left(self._comment_starts, block.end)
+    def _begins_quoted(self, block: Block) -> bool:
+        """Whether an item's own words are a quotation ("- > [!NOTE]"), whose marks are on each line."""
+        return ">" in self._slice(self.source.line_start(block.start), block.start)
+
+    def _without_hidden(self, text: str, block: Block) -> str:
+        """Blank the HTML comments and tags among a block's words; the text keeps its width in bytes."""
+        first = bisect_left(self._hidden_starts, block.start)
+        last = bisect_left(self._hidden_starts, block.end)
+        if first and self._hidden[first - 1][1] > block.start:
+            first -= 1
         if first == last:
             return text
         data = bytearray(text.encode("utf-8", "replace"))
-        for start, end in self.parsed.comments[first:last]:
-            low, high = start - block.start, min(end, block.end) - block.start
+        for start, end in self._hidden[first:last]:
+            low, high = max(0, start - block.start), min(end, block.end) - block.start
             data[low:high] = b"".join(b"\n" if byte == 10 else b" " for byte in data[low:high])
         return data.decode("utf-8", "replace")
 
     # -- words that others need ---------------------------------------------------------------------------------------
 
     def _settle_item(self, index: int) -> None:
-        """Say that a label stands alone when all below it is read and nothing took it up."""
+        """Report a label that nothing below it continues."""
         context = self._contexts[index]
         if context.introduces and not context.label.used:
             self._say_alone(context.label.start, context.label.end)
@@ -189,13 +201,24 @@ class ExtractionState:
     def _headings(self) -> list[Label]:
         """Return the open headings, the outermost first; the document's title only if it decides what is below it."""
         found: list[Label] = []
-        for section in self._sections:
+        for place, section in enumerate(self._sections):
             label = section.label
             if section.block is not self._title or label.deciding:
                 found.append(label)
-            if section.lead is not None:
+            if section.lead is not None and self._leads(section, self._sections[place + 1 : place + 2]):
                 found.append(section.lead)
         return found
+
+    @staticmethod
+    def _leads(section: Section, inner: Sequence[Section]) -> bool:
+        """Whether the sentence above a section's sections introduces the open one: the first, a step, or any there is.
+
+        A case ("In production:") and a duty hold for all sections, other sentences for what follows them.
+        """
+        lead = section.lead
+        if lead is None or section.inner <= 1 or lead.deciding or has_modal(lead.text) or CASE.match(lead.text):
+            return lead is not None
+        return any(STEP.match(one.text) is not None for one in inner)
 
     # -- candidates -------------------------------------------------------------------------------------------------
 
@@ -231,7 +254,7 @@ class ExtractionState:
             Whether it is a table's row.
         """
         annotations = parse_annotations(raw)
-        words = annotations.text
+        words = closed_emphasis(annotations.text)
         for code, message in annotations.problems:
             self._say(code, start, end, message, rule_id=rule_id)
         if not words or (rule_id is None and not words[0].isalnum() and not any(map(str.isalnum, words))):

@@ -8,7 +8,8 @@ from itertools import islice
 from tipstaff.guidance.extraction.annotations import looks_like_id
 from tipstaff.guidance.extraction.grammar import has_modal, is_condition, says_something, sentences, starts_with_pronoun
 from tipstaff.guidance.extraction.headings import HeadingReader
-from tipstaff.guidance.extraction.kinds import directs, is_exception
+from tipstaff.guidance.extraction.kinds import directs, has_strong_modal, is_exception
+from tipstaff.guidance.extraction.labels import Label
 from tipstaff.guidance.extraction.patterns import (
     ALERT,
     MAX_CONTEXT_CHARS,
@@ -17,9 +18,14 @@ from tipstaff.guidance.extraction.patterns import (
     RUN_IN,
     bad_headings,
     is_bold_line,
+    is_title,
     take_id,
 )
 from tipstaff.guidance.reading.markdown import Block
+
+
+def _opens(words: str) -> bool:
+    return words.rstrip("*_ ").endswith((":", "："))
 
 
 class ParagraphReader(HeadingReader):
@@ -71,6 +77,7 @@ class ParagraphReader(HeadingReader):
         if index >= 0 and is_bold_line(text):
             self._settle_bold()
             self._bold = self._context(text, start, start + len(text.encode("utf-8", "replace")))
+            self._bold.words = self._with_code(text, block) if block.code != (0, 0) else text
             self._bold_listed = False
             return
         if self._bold_listed or (self._bold is not None and RUN_IN.match(text) is not None):
@@ -80,6 +87,11 @@ class ParagraphReader(HeadingReader):
         previous: tuple[int, int, str] | None = None
         rule: tuple[int, int, str] | None = None
         labels = self._labels(-1, item=False)
+        if self._sections and self._sections[-1].listed:
+            # "Do not", "Ask first" and their like are said of the list; "Use x instead." after it is said for itself.
+            labels = [label for label in labels if not (label.topic and label.verdict)]
+        forbidden = False
+        leads: list[Label] = []
         at, here = 0, start  # the same place in code points and in bytes
         for place, (low, high) in enumerate(ranges):
             words = text[low:high]
@@ -104,7 +116,11 @@ class ParagraphReader(HeadingReader):
             if words.startswith("~~") and words.rstrip(".!").find("~~", 2) == len(words.rstrip(".!")) - 2:
                 if has_modal(words):
                     self._say("TS206", head, tail)
-            elif not has_modal(words) and not directs(words) and not is_exception(words):
+            elif not last and _opens(words) and (lead := self._context(words, head, tail).label).deciding:
+                labels = [*labels, lead]  # "Don't:" on a line above others
+                leads.append(lead)
+                forbidden = lead.negative
+            elif not (has_modal(words) or directs(words) or is_exception(words) or forbidden):
                 continue
             elif colon:
                 if block.code != (0, 0):
@@ -126,6 +142,9 @@ class ParagraphReader(HeadingReader):
                 above = self._labels(-1, item=False, whole=True) if is_exception(words) and not context else labels
                 self._add(words, head, tail, context=context, labels=above)
                 rule = previous if has_modal(words) else rule
+        for lead in leads:
+            if not lead.used and has_modal(lead.text):
+                self._say_alone(lead.start, lead.end)
 
     @staticmethod
     def _run_in(ranges: Sequence[tuple[int, int]], text: str, words: str) -> str:
@@ -159,7 +178,9 @@ class ParagraphReader(HeadingReader):
         if context is None or context.label.used:
             return
         if context.modal or directs(context.words):
-            if says_something(context.words):
+            words = context.words
+            open_end = words.rstrip("*_ \n").endswith((":", "：")) and not has_strong_modal(words)
+            if not open_end and (says_something(words) or not is_title(words)):
                 label = context.label
                 self._add(context.words, label.start, label.end, labels=self._labels(-1, item=False))
             elif context.modal:

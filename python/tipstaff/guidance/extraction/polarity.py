@@ -14,14 +14,15 @@ MAX_DECIDING_CHARS: Final = 90
 """A longer heading is a sentence, and says by itself what it demands."""
 
 _OBJECT: Final = (
-    r"(?: (?:to )?(?:do|be|use|commit|edit|modify|touch|change|add|create|write|run|say|suggest|ship|merge)"
+    r"(?: (?:to )?(?:do|be|use|commit|edit|modify|touch|change|add|create|write|generate|run|say|suggest|ship|merge)"
     r"(?: (?:this|these|that|it|(?:any of )?(?:these|the following|such)(?: \w+)?))?)?"
 )
 _BANS: Final = (
     r"(?:things? |what |files? )?(?:you |we |agents? |to )?(?:must |should |shall |may |can |to )?(?:never|not)"
     + _OBJECT,
     rf"do not{_OBJECT}|don['’]?ts?{_OBJECT}|must not{_OBJECT}|what not to do|what (?:you )?(?:should|must) never do",
-    r"avoid(?:ed)?(?: (?:this|these|the following))?|what to avoid|things to avoid|no[- ]gos?|hard nos?",
+    r"avoid(?:ed)?(?: (?:this|these|the following|(?:when|where(?:ver)?|if) possible))?",
+    r"what to avoid|things to avoid|no[- ]gos?|no[- ]?no['’]?s|hard nos?",
     r"anti-?patterns?(?: to avoid)?|反模式|アンチパターン|안티 ?패턴",
     r"(?:forbidden|prohibited|disallowed|banned|not allowed|off[- ]limits)(?: [\w-]+)?|prohibitions|red lines?|dont",
     r"(?:nicht|niemals|nie)(?: (?:tun|machen|erlaubt|gestattet|zulässig|verwenden|anfassen))?|verbote?n?e?s?|untersagt",
@@ -43,8 +44,18 @@ _BANS: Final = (
     r"(?:やって|して)はいけないこと|避けるべきこと|しないこと|ng|禁じ手",
     r"금지(?: ?사항)?|하지 (?:말 것|마세요|말아야 할 것|않기)|피해야 할 (?:것|패턴)",
 )
+_ASKS: Final = re.compile(r"[\W_]*(?:always )?ask\b", re.IGNORECASE)
 _NUMBERING: Final = r"[\W_]*(?:\d+(?:\.\d+)*[.):]?[\W_]+)?"
 _BAN: Final = re.compile(rf"{_NUMBERING}(?:{'|'.join(_BANS)})\W*", re.IGNORECASE)
+_QUALIFIED: Final = re.compile(r".*?(?:\s[–—-]+\s|[:：]\s|\s?[(（])(?=[^()（）:：]*[)）]?\W*$)")
+"""What a ban at a heading's end is about: "Legacy helpers (do not use)"."""
+_PERMITS: Final = re.compile(
+    r"[\W_]*(?:(?:always|do|dos|good|correct|right|preferred|recommended|allowed|instead|yes|ok|better|must|required|"
+    r"immer|richtig|gut|siempre|correcto|bien|toujours|sempre|certo|altijd|goed|zawsze|всегда|правильно|"
+    r"ask(?: first| before| the user)?|ask (?:for )?(?:permission|approval|confirmation)(?: first)?)"
+    r"(?: (?:do|ask|examples?|practices?|patterns?|ways?|this|these))?|必须|必須|正确|正しい|良い例|推荐|推奨)[\W_]*",
+    re.IGNORECASE,
+)
 _ENDS_BANNING: Final = re.compile(
     r"\b(?:must|should|shall|do|does|may|can|will)[\s*_]+not[\W_]*$|\b(?:never|don['’]?ts?|cannot|avoid|"
     r"forbidden|prohibited|disallowed|not allowed|off[- ]limits|"
@@ -79,7 +90,7 @@ _WHEN: Final = re.compile(
 )
 _SAYS_WHAT_TO_DO: Final = re.compile(
     r"[\W_]*(?:(?:no|not(?! \w+ing\b)|never|do not|don['’]?ts?|avoid|ask first|ask before|always ask|nie|niemals|nicht|"
-    r"keine?n?|nunca|jamais|ne|não|nooit|geen|niet|nigdy|никогда|не|нельзя|asla)\b|"
+    r"keine?n?|nunca|jamais|ne|não|nooit|geen|niet|nigdy|никогда|не|нельзя|asla)\b|instead\b(?! of)|"
     r"(?:do|instead|exceptions?|good|ok|okay|allowed|correct|preferred|yes)[*_]{0,2}[:：,—])"
     r"|\W*(?:✅|✔|✓|👍|不要|不得|不能|不可|禁止|切勿|请勿)",
     re.IGNORECASE,
@@ -89,7 +100,26 @@ _ENDS_FORBIDDING: Final = re.compile(r"(?:しない(?:こと)?|してはいけ�
 
 def is_negative_heading(text: str) -> bool:
     """Whether a heading says that what is below it is not to be done ("Don't", "What to avoid", "Never")."""
-    return len(text) <= MAX_DECIDING_CHARS and _BAN.fullmatch(text) is not None
+    if len(text) > MAX_DECIDING_CHARS:
+        return False
+    if _BAN.fullmatch(text) is not None:
+        return True
+    about = _QUALIFIED.match(text)
+    return about is not None and _BAN.fullmatch(text, about.end()) is not None
+
+
+def verdict(text: str) -> str:
+    """Return what a label says of all below it: ``no``, ``ask``, ``yes``, or nothing that would end another label's.
+
+    Of two labels that say different things the nearer one counts: "**Always**" below "Ask first" needs no leave.
+    """
+    if len(text) > MAX_DECIDING_CHARS:
+        return ""
+    if _BAN.fullmatch(text) is not None or lists_mistakes(text):
+        return "no"
+    if _PERMITS.fullmatch(text) is None:
+        return ""
+    return "ask" if _ASKS.match(text) is not None else "yes"
 
 
 def ends_negative(label: str) -> bool:

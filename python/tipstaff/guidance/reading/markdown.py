@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 import msgspec
 import pyromark
 
+from tipstaff.guidance.reading.elements import Element, as_markdown, is_inline, own_elements
 from tipstaff.guidance.reading.source_text import SourceText
 
 _OPTIONS: Final = (
@@ -24,7 +25,7 @@ _OPTIONS: Final = (
     | pyromark.Options.ENABLE_FOOTNOTES
 )
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_TAG: Final = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^<>]*>?|</?[A-Za-z][^<>]*>", re.DOTALL)
+_LISTED: Final = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _LITERAL_HTML: Final = re.compile(r"\s*<(script|style|pre|textarea|svg)\b", re.IGNORECASE)
 _MAX_HTML_DEPTH: Final = 3
 _FIRST_KEY: Final = re.compile(r"\s*\Z|(?:[ \t]*(?:#[^\n]*)?\n)*[\"']?[A-Za-z_][\w.-]*[\"']?[ \t]*:(?:\s|\Z)")
@@ -47,7 +48,7 @@ class Block(msgspec.Struct, gc=False):
     children
         Number of items nested directly below an item.
     quoted
-        Whether it stands in a block quotation.
+        Whether it is in a block quotation.
     struck
         Whether all its words are struck out.
     cells
@@ -86,6 +87,10 @@ class ParsedText(msgspec.Struct, gc=False):
         Byte offset of a code fence, or of an element such as ``<pre>``, that is never closed, -1 for none.
     comments
         Byte ranges of the HTML comments among other words; those on lines of their own are blocks.
+    elements
+        Sections that are elements of the file's own (``<never>``), by their start.
+    tags
+        Byte ranges of tags that are no words of the blocks around them, by their start.
     """
 
     source: SourceText
@@ -93,6 +98,8 @@ class ParsedText(msgspec.Struct, gc=False):
     front_matter: str | None
     unclosed_fence: int
     comments: list[tuple[int, int]]
+    elements: list[Element] = []
+    tags: list[tuple[int, int]] = []
 
 
 def split_front_matter(text: str) -> tuple[str | None, int]:
@@ -119,7 +126,10 @@ def parse(text: str, *, front_matter: bool = True) -> ParsedText:
     skipped = len(source.text[:body].encode("utf-8", "replace")) if body else 0
     walker = _Walker(source)
     walker.walk(source.text[body:] if body else source.text, _Shift(skipped), depth=0)
-    return ParsedText(source, walker.blocks, matter, walker.unclosed_fence, walker.comments)
+    comments = [(block.start, block.end) for block in walker.blocks if block.kind == "comment"]
+    elements, tags = own_elements(source.data, sorted([*walker.code, *walker.comments, *comments]))
+    tags = sorted({*tags, *walker.tags})
+    return ParsedText(source, walker.blocks, matter, walker.unclosed_fence, walker.comments, elements, tags)
 
 
 class _Shift:
@@ -156,6 +166,8 @@ class _Walker:
         self.blocks: list[Block] = []
         self.unclosed_fence = -1
         self.comments: list[tuple[int, int]] = []
+        self.code: list[tuple[int, int]] = []
+        self.tags: list[tuple[int, int]] = []
 
     def walk(self, text: str, at: _Shift | _Dedented, *, depth: int, quoted: bool = False, parent: int = -1) -> None:
         """Append the blocks of a text, whose offsets `at` maps to the source's."""
@@ -227,6 +239,7 @@ class _Walker:
                 elif name == "CodeBlock":
                     code_depth += 1
                     leaf = -1
+                    self.code.append((start, end))
                     self._note_code(detail["CodeBlock"], (start, end), items)
                 elif name == "HtmlBlock":
                     html_start = start
@@ -291,6 +304,9 @@ class _Walker:
                 continue
             elif key == "InlineHtml" and value.startswith("<!--"):
                 self.comments.append((start, end))
+            elif key == "InlineHtml" and leaf >= 0 and is_inline(value):
+                self.tags.append((start, end))
+                _extend(blocks[leaf], start, end)
             elif key == "TaskListMarker":
                 if leaf >= 0 and blocks[leaf].start == blocks[leaf].end:
                     blocks[leaf].start = blocks[leaf].end = end
@@ -343,14 +359,15 @@ class _Walker:
             if name != "svg" and f"</{name}" not in raw.lower():
                 self.unclosed_fence = start
             return
+        words, hidden = as_markdown(raw)
         base, low = 0, start
-        for match in _TAG.finditer(raw):
-            if match[0].startswith("<!--"):
-                head = low + len(raw[base : match.start()].encode("utf-8", "replace"))
-                tail = head + len(match[0].encode("utf-8", "replace"))
-                low, base = tail, match.end()
-                self.blocks.append(Block("comment", head, tail, quoted=quoted))
-        words = _TAG.sub(lambda match: re.sub(r"[^\n]", lambda c: " " * len(c[0].encode()), match[0]), raw)
+        for first, last in hidden:
+            head = low + len(raw[base:first].encode("utf-8", "replace"))
+            low, base = head + len(raw[first:last].encode("utf-8", "replace")), last
+            if raw.startswith("<!--", first):
+                self.blocks.append(Block("comment", head, low, quoted=quoted))
+            else:
+                self.tags.append((head, low))
         if quoted:
             words = re.sub(r"^( {0,3})>", r"\1 ", words, flags=re.MULTILINE)
         if not words.strip():
@@ -358,6 +375,14 @@ class _Walker:
         if depth >= _MAX_HTML_DEPTH:
             self.blocks.append(Block("paragraph", start, end, parent=parent, quoted=quoted))
             return
+        # HTML is indented by its nesting; only Markdown's lists say something by their indentation.
+        listed = _LISTED.search(raw) is not None
+        loose: set[int] = set()
+        low = start
+        for line in raw.split("\n"):
+            if not listed or line.lstrip(" >").startswith("<"):
+                loose.add(low)
+            low += len(line.encode("utf-8", "replace")) + 1
         lines = words.split("\n")
         margin = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
         starts: list[int] = []
@@ -365,7 +390,8 @@ class _Walker:
         moved: list[str] = []
         at_new, at_old = 0, start
         for line in lines:
-            cut = min(margin, len(line) - len(line.lstrip(" ")))
+            indent = len(line) - len(line.lstrip(" "))
+            cut = indent if at_old in loose else min(margin, indent)
             starts.append(at_new)
             origins.append(at_old + cut)
             moved.append(line[cut:])

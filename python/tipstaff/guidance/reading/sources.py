@@ -190,7 +190,7 @@ class _Reader:
                 if entry.is_dir(follow_symlinks=False) or self._is_linked_rules(entry, is_inner(folder, name)):
                     if name not in HOST_FOLDERS and classify(folder, name) is not None:
                         here = f"{folder}/{name}" if folder else name
-                        self._say("TS111", here, "A folder bears the name of a rule file.")
+                        self._say("TS111", here, "A folder has the name of a rule file.")
                     if enters(folder, name):
                         pending.append(f"{folder}/{name}" if folder else name)
                     continue
@@ -339,7 +339,7 @@ class _Reader:
                 self.documents.append(msgspec.structs.replace(document, parsed=parse(""), copy_of=twin.path))
                 return
         if copied is not None and not _IMPORT.search(document.text):
-            self._say_copy(document, copied, "its rules hold in its own folder all the same")
+            self._say_copy(document, copied, "its rules apply in its own folder anyway")
         twins.append(document)
         self.documents.append(document)
 
@@ -352,7 +352,7 @@ class _Reader:
         self.diagnostics.append(find("TS501", 1, document.path, message, fix=fix, span=span, severity=severity))
 
     def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
-        """Read what a document imports, depth first, where it stands."""
+        """Read what a document imports, depth first, where it is."""
         if "@" not in document.text:
             return
         source = document.parsed.source
@@ -380,7 +380,8 @@ class _Reader:
     def _import(
         self, document: Document, target: str, line: int, chain: tuple[str, ...], *, constitution: bool
     ) -> None:
-        explicit = target.startswith(("~", ".", "/"))
+        # "@/types/actions" is a path of a program's own, as its bundler resolves it.
+        explicit = target.startswith(("~", ".")) or (target.startswith("/") and "." in target.rpartition("/")[2])
         if target.startswith("~"):
             self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
             return

@@ -12,6 +12,7 @@ from tipstaff.guidance.retrieval.vectors import shard_rows, task_vector
 
 if TYPE_CHECKING:
     from tipstaff.guidance.retrieval.retriever import ShardRetriever
+    from tipstaff.model import RetrievalResult
 
 _MAX_WORDS: Final = 64
 """Words of a task that are left out in turn; each costs one more embedding."""
@@ -27,7 +28,7 @@ class Pull(msgspec.Struct, frozen=True, gc=False):
     Attributes
     ----------
     word
-        As it stands in the task.
+        As it is in the task.
     pull
         What the cosine loses without it; below zero for a word that pulled away.
     """
@@ -85,38 +86,34 @@ class Why(msgspec.Struct, frozen=True):
 def explain_retrieval(
     retriever: ShardRetriever,
     task: str,
+    found: RetrievalResult,
     *,
     intent: str | None = None,
     risk_filter: str | Iterable[str] | None = None,
     repo_scope: str | None = None,
-    max_shards: int = 5,
-    max_tokens: int | None = None,
     today: str | None = None,
 ) -> tuple[Why, ...]:
-    """Return for each rule that `retriever.retrieve` gives with the same arguments why it is among them.
+    """Return for each rule of a retrieval why it is among them.
 
     A word's pull is what the cosine loses when the word is left out of the task, so that it holds for any embedding; an
     embedding without meaning has pulls that mean nothing, and they are left out.
 
     Parameters
     ----------
-    retriever
-        What was asked.
-    task, intent, risk_filter, repo_scope, max_shards, max_tokens, today
-        As for `ShardRetriever.retrieve`.
+    retriever, task
+        What was asked, and for which task.
+    found
+        What `retriever.retrieve` gave.
+    intent, risk_filter, repo_scope, today
+        The arguments it had; a single-pass iterable must be given as a sequence to both.
 
     Returns
     -------
     tuple of Why
         In the order of the rules.
     """
-    risks = tuple(risk_filter) if risk_filter is not None and not isinstance(risk_filter, str) else risk_filter
-    found = retriever.retrieve(
-        task, intent=intent, risk_filter=risks, repo_scope=repo_scope, max_shards=max_shards, max_tokens=max_tokens,
-        today=today,
-    )  # fmt: skip
     wider = retriever.retrieve(
-        task, intent=intent, risk_filter=risks, repo_scope=repo_scope, max_shards=len(found.shards) + _BEATEN,
+        task, intent=intent, risk_filter=risk_filter, repo_scope=repo_scope, max_shards=len(found.shards) + _BEATEN,
         today=today,
     )  # fmt: skip
     order = [(one.shard.rule.id, one.similarity) for one in wider.shards]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tipstaff.review.findings.line_parsers import MAX_LINE_CHARS
+from tipstaff.review.findings.line_parsers import MAX_LINE_CHARS, parse_lines
 from tipstaff.review.findings.model import Finding, one_line
 
 _RUST_HEAD: Final = re.compile(r"(error|warning)(?:\[(\w+)\])?: (.+)")
@@ -14,6 +14,9 @@ _RUST_PLACE: Final = re.compile(r"\s*--> ([^:\n]{1,300}):(\d+):(\d+)")
 _RUST_PANIC: Final = re.compile(
     r"thread '([^']{1,200})' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:\n']{1,300}):(\d+):(\d+)"
 )
+_RUFF_HEAD: Final = re.compile(r"([A-Z]{1,10}\d{1,6}|[a-z][a-z-]{2,40}):? (?:\[\*\] )?(\S.*)")
+_MYPY_HEAD: Final = re.compile(r"[^\s:][^:\n]{0,300}:\d+(?::\d+)*: (?:error|note|warning): ")
+_MYPY_WRAPPED: Final = 8
 _PYTEST_PLACE: Final = re.compile(r"([^\s:][^:\n]{0,300}\.py):(\d+)(?:: ?([\w.]*)|$)")
 _PYTEST_HEAD: Final = re.compile(r"_+ (?!_)(.{1,300}?) _+$")
 _PYTEST_SUMMARY: Final = re.compile(r"(FAILED|ERROR) ([^\s:]+\.py)(?:::(\S+))?(?: - (.+))?")
@@ -73,6 +76,39 @@ def parse_cargo(text: str) -> list[Finding]:
             )
             head = None
     return found
+
+
+def parse_ruff(text: str) -> list[Finding]:
+    """Return the findings of ruff's full format, linter and formatter: a code and a message, the location below."""
+    found: list[Finding] = []
+    head: re.Match[str] | None = None
+    for line in _lines(text):
+        place = _RUST_PLACE.match(line)
+        if place is not None and head is not None:
+            found.append(
+                Finding(
+                    path=place[1], line=int(place[2]), column=int(place[3]), message=one_line(head[2]), code=head[1]
+                )
+            )  # fmt: skip
+        head = _RUFF_HEAD.match(line)
+    return found
+
+
+def parse_mypy(text: str) -> list[Finding]:
+    """Return the findings of mypy, also of its pretty format, which wraps messages and shows the source below."""
+    rows: list[str] = []
+    joined = _MYPY_WRAPPED + 1
+    for line in _lines(text):
+        is_head = _MYPY_HEAD.match(line) is not None
+        if joined < _MYPY_WRAPPED and line and not is_head and not line[0].isspace() and not line.startswith("Found "):
+            rows[-1] = f"{rows[-1]} {line}"
+            joined += 1
+        else:
+            rows.append(line)
+            joined = 0 if is_head else _MYPY_WRAPPED
+        if rows[-1].endswith("]"):
+            joined = _MYPY_WRAPPED
+    return parse_lines("\n".join(rows), "lines")
 
 
 def parse_pytest(text: str) -> list[Finding]:
@@ -174,7 +210,7 @@ def parse_node_test(text: str) -> list[Finding]:
     for line in _lines(text):
         error = _NODE_ERROR.match(line)
         if error is not None:
-            message = one_line(error[1].rstrip("'\""))
+            message = one_line(_without_lone_quote(error[1]))
             continue
         detail = _NODE_DETAIL.match(line)
         if message and line.strip() and (detail is not None or message.endswith(":")):
@@ -189,6 +225,12 @@ def parse_node_test(text: str) -> list[Finding]:
             found.append(Finding(path=frame[1], line=int(frame[2]), column=int(frame[3]), message=message))
         message = ""
     return found
+
+
+def _without_lone_quote(text: str) -> str:
+    """Return a text without the quote at its end whose partner was before it."""
+    plain = text.rstrip()
+    return plain[:-1] if plain[-1:] in {"'", '"'} and plain.count(plain[-1]) % 2 else plain
 
 
 def parse_tap(text: str) -> list[Finding]:

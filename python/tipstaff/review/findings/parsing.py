@@ -40,15 +40,16 @@ PARSERS: Final[dict[str, tuple[Parser, ...]]] = {
     "node-test": (blocks.parse_node_test, blocks.parse_tap, _table("tsc")),
     "gofmt": (_table("lines"), _table("paths")),
     "gradle": (_table("gradle"), _table("lines")),
-    "mypy": (_table("lines"),),
-    "ruff": (_table("lines"),),
+    "mypy": (blocks.parse_mypy,),
+    "ruff": (_table("lines"), blocks.parse_ruff),
+    "ruff-format": (_table("ruff-format"), blocks.parse_ruff),
     "gcc": (_table("lines"),),
     "javac": (_table("lines"),),
     "tsc": (_table("tsc"),),
 }
 """The parsers of each format, all of which read the whole output."""
 
-_ANY: Final = ("github", "tsc", "maven", "cargo", "eslint", "pytest", "node-test", "go", "lines", "python")
+_ANY: Final = ("github", "tsc", "maven", "cargo", "ruff", "eslint", "pytest", "node-test", "go", "lines", "python")
 
 
 def parse_output(text: str, parser: str = "") -> list[Finding]:

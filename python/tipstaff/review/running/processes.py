@@ -12,10 +12,11 @@ import os
 import signal
 import subprocess
 import time
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+
+from tipstaff.review.running.supervisor import Supervisor
 
 GRACE_S: Final = 1.0
 """Between the request to end and the kill."""
@@ -78,6 +79,8 @@ class Child:
         Where it runs.
     environment
         Variables beside those of this process.
+    supervisor
+        Ends the command if this process is killed.
 
     Raises
     ------
@@ -90,8 +93,11 @@ class Child:
     where the system has no such thing.
     """
 
-    def __init__(self, command: str, folder: Path, environment: Mapping[str, str]) -> None:
-        self.mark = uuid.uuid4().hex
+    def __init__(
+        self, command: str, folder: Path, environment: Mapping[str, str], supervisor: Supervisor | None = None
+    ) -> None:
+        self._supervisor = supervisor or Supervisor(MARK)
+        self.mark = self._supervisor.mark()
         self.output = Output()
         self.began = time.perf_counter()
         self.ended = 0.0
@@ -109,6 +115,7 @@ class Child:
         )
         assert self._process.stdout is not None  # noqa: S101 - a pipe was asked for
         self.pid = self._process.pid
+        self._supervisor.started(self.pid)
         self.stdout = self._process.stdout.fileno()
         os.set_blocking(self.stdout, False)
         self.pidfd = -1
@@ -152,6 +159,7 @@ class Child:
             self._signal(signal.SIGKILL)
             if thorough:
                 kill_marked(self.mark)
+            self._supervisor.ending(self.pid)
             self.exit_code = self._process.wait()
             self.ended = time.perf_counter()
         while self.read():

@@ -10,7 +10,8 @@ from typing import Final
 
 from tipstaff.model import Record
 from tipstaff.review.checks.model import Check
-from tipstaff.review.running.processes import GRACE_S, Child
+from tipstaff.review.running.processes import GRACE_S, MARK, Child
+from tipstaff.review.running.supervisor import Supervisor
 
 _POLL_S: Final = 0.02
 """How often the end of a command is looked for where the system cannot tell."""
@@ -38,7 +39,7 @@ class Ended(Record, frozen=True, kw_only=True):
 
 
 class Watcher:
-    """Told what happens; a subclass shows it."""
+    """Receives progress events; a subclass shows them."""
 
     def started(self, check: Check) -> None:
         """Handle the start of a command."""
@@ -85,7 +86,7 @@ def run_all(
     finish
         Called when one has ended; whether that is a pass.
     watcher
-        Told what happens.
+        Receives progress events.
 
     Notes
     -----
@@ -95,7 +96,7 @@ def run_all(
     waiting = {check.name: check for check in checks}
     done: set[str] = set()
     running: dict[str, _Running] = {}
-    with selectors.DefaultSelector() as selector:
+    with Supervisor(MARK) as supervisor, selectors.DefaultSelector() as selector:
         try:
             while waiting or running:
                 for check in [one for one in waiting.values() if done >= ({*one.after, *one.needs} & _names(checks))]:
@@ -108,7 +109,7 @@ def run_all(
                         continue
                     folder, environment, command = todo
                     try:
-                        child = Child(command, folder, environment)
+                        child = Child(command, folder, environment, supervisor)
                     except OSError as error:
                         ended = Ended(exit_code=None, duration_s=0.0, output="", error=error.strerror or str(error))
                         finish(check, ended)

@@ -58,7 +58,7 @@ def failure_of(
 
 def _forbidden(transcript: Transcript, folder: Path, gates: EnforcementGates) -> str:
     if not transcript.reports_tools:
-        return "the program's output tells of no tool calls, so nothing can be said of them"
+        return "the program's output reports no tool calls, so they cannot be checked"
     found = [
         f"{tool} ({', '.join(rules)})"
         for tool in transcript.tools

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import signal
 import subprocess
 import tempfile
@@ -15,6 +14,7 @@ from typing import Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.model import Record
+from tipstaff.review.running.supervisor import Supervisor
 from tipstaff.runs.headless.streams import Transcript, read_stream
 
 MAX_OUTPUT_BYTES: Final = 64 << 20
@@ -22,6 +22,7 @@ _GRACE_S: Final = 1.0
 _MARK: Final = "TIPSTAFF_HEADLESS"
 _ROUNDS: Final = 5
 PROMPT: Final = "{prompt}"
+_RUNNING: Final[set[Supervisor]] = set()
 
 PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
     "claude": ("claude", "-p", PROMPT, "--output-format", "stream-json", "--verbose"),
@@ -74,13 +75,13 @@ class Executor:
     def run(
         self, prompt: str, folder: Path, *, timeout_s: float, env: Mapping[str, str] | None = None
     ) -> tuple[Finished, Transcript]:
-        """Ask, in a folder, and return how the program ended and what it said."""
+        """Ask, in a folder, and return how the program ended and what it printed."""
         words = [word.replace(PROMPT, prompt) for word in self.words]
         stdin = None if any(PROMPT in word for word in self.words) else prompt
         finished = run_command(words, folder, timeout_s=timeout_s, stdin=stdin, env=env)
         transcript = read_stream(self.stream, finished.output)
         if finished.timed_out:
-            transcript.errors.insert(0, f"no end within {timeout_s:g} s")
+            transcript.errors.insert(0, f"timed out after {timeout_s:g} s")
         elif finished.status == 127:
             transcript.errors.insert(0, f"{words[0]}: there is no such program: {finished.errors.strip()[-200:]}")
         elif finished.status != 0:
@@ -92,24 +93,32 @@ def run_command(
     words: Sequence[str], folder: Path, *, timeout_s: float, stdin: str | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Finished:  # fmt: skip
-    """Run a command in a process group of its own, and end all that it started when it is over.
+    """Run a command in a process group of its own, and end all that it started when it is over, or this process is.
 
     Agent programs give the commands of their tools groups of their own; where the system shows the environment of
     processes (Linux), those are found and ended as well.
     """
     began = time.monotonic()
-    mark = f"{_MARK}={secrets.token_hex(16)}"
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as given:
+    with (
+        Supervisor(_MARK) as supervisor,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as errors,
+        tempfile.TemporaryFile() as given,
+    ):
         # Files, not pipes: what a program leaves running would hold a pipe open.
         given.write((stdin or "").encode("utf-8", "replace"))
         given.seek(0)
+        mark = supervisor.mark()
+        _RUNNING.add(supervisor)
         try:
             process = subprocess.Popen(  # noqa: S603 - the suite names the program; no shell reads the words
                 list(words), cwd=folder, stdin=given, stdout=out, stderr=errors, start_new_session=True,
-                env={**os.environ, **(env or {}), _MARK: mark.partition("=")[2]},
+                env={**os.environ, **(env or {}), _MARK: mark},
             )  # fmt: skip
         except (FileNotFoundError, PermissionError) as error:
+            _RUNNING.discard(supervisor)
             return Finished(127, "", str(error), 0.0, False)
+        supervisor.started(process.pid)
         timed_out = False
         try:
             process.wait(timeout_s)
@@ -119,13 +128,21 @@ def run_command(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE_S)
         finally:
-            _end_all(process.pid, mark)
+            _end_all(process.pid, f"{_MARK}={mark}")
+            supervisor.ending(process.pid)
             process.wait()
+            _RUNNING.discard(supervisor)
         texts: list[str] = []
         for file in (out, errors):
             file.seek(0)
             texts.append(file.read(MAX_OUTPUT_BYTES).decode("utf-8", "replace"))
     return Finished(process.returncode, texts[0], texts[1], round(time.monotonic() - began, 3), timed_out)
+
+
+def end_running() -> None:
+    """End what :func:`run_command` runs now, in whichever thread."""
+    for supervisor in list(_RUNNING):
+        supervisor.close(ended=False)
 
 
 def _end_all(group: int, mark: str) -> None:

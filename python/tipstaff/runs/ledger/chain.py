@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tipstaff.errors import ConfigError, LedgerError
+from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
 from tipstaff.model import Record
 from tipstaff.store.keys import private_key
 from tipstaff.store.state import state_folder
@@ -143,13 +143,17 @@ def key_file(path: str | Path) -> bytes:
 
     Raises
     ------
-    LedgerError
+    SourceNotFoundError
+        There is no such file.
+    SourceError
         It cannot be read.
     """
     try:
         return Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise SourceNotFoundError(f"{path}: there is no such key file") from error
     except OSError as error:
-        raise LedgerError(f"{path}: the key cannot be read: {error.strerror}") from error
+        raise SourceError(f"{path}: the key cannot be read: {error.strerror}") from error
 
 
 def body_digest(data: bytes) -> str:

@@ -6,7 +6,8 @@ analysis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import contextlib
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,7 @@ _IPC: Final = frozenset({".arrow", ".feather", ".ipc"})
 COLUMNS: Final[dict[str, tuple[str, Callable[[RunEvent], Any]]]] = {
     "event_id": ("string", lambda event: event.event_id),
     "task_id": ("string", lambda event: event.task_id),
+    "task": ("string", lambda event: event.task),
     "session_id": ("string", lambda event: event.session_id),
     "agent_id": ("string", lambda event: event.agent_id),
     "guidance_hash": ("string", lambda event: event.guidance_hash),
@@ -125,7 +127,21 @@ def import_events(ledger: Ledger, path: Path) -> int:
     return len(ledger) - before
 
 
+def check_export(path: Path) -> None:
+    """Refuse a file that no ledger exported, by its schema; raises as :func:`import_events`."""
+    with _opened(path):
+        return
+
+
 def _bodies(path: Path) -> Iterator[list[str]]:
+    with _opened(path) as file:
+        for batch in file:
+            yield batch.column("body").to_pylist()
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Generator[Iterable[Any]]:
+    """Give the record batches of an exported file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -133,17 +149,15 @@ def _bodies(path: Path) -> Iterator[list[str]]:
     try:
         if path.suffix == ".parquet":
             with pq.ParquetFile(path) as parquet:
-                for batch in parquet.iter_batches(_ROWS, columns=["body"]):
-                    yield batch.column(0).to_pylist()
-            return
-        with pa.ipc.open_file(path) as reader:
-            for number in range(reader.num_record_batches):
-                yield reader.get_batch(number).column("body").to_pylist()
+                parquet.schema_arrow.field("body")
+                yield parquet.iter_batches(_ROWS, columns=["body"])
+        else:
+            with pa.ipc.open_file(path) as reader:
+                reader.schema.field("body")
+                yield (reader.get_batch(number) for number in range(reader.num_record_batches))
     except FileNotFoundError as error:
         raise SourceNotFoundError(f"{path}: there is no such file") from error
-    except (pa.ArrowException, KeyError, ValueError) as error:
-        if isinstance(error, ConfigError):
-            raise
+    except (pa.ArrowException, KeyError, IsADirectoryError) as error:
         raise SourceError(f"{path}: not an export of a ledger: {error}") from error
 
 

@@ -21,10 +21,13 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
-from tipstaff.errors import ConfigError, LedgerError, LedgerWriteError
+from tipstaff.errors import ConfigError, LedgerError, LedgerWriteError, SourceNotFoundError
 from tipstaff.store.inside import refuse_links_out
 
 BUSY_MS: Final = 30_000
+MAKERS: Final = "; `tipstaff run start`, `ledger ingest` and `ledger import` make one"
+"""Ends the message of a ledger that is not there."""
+
 _ADVISORY: Final = 0x7469_7073
 _POSTGRESQL_DRIVERS: Final = {"postgresql", "postgres"}
 
@@ -39,21 +42,34 @@ class Database:
     durable
         Whether SQLite flushes at each commit. Without, a power cut may take the latest entries; a crash of the program
         does not.
+    create
+        Whether a file that does not exist is made. Where not, nothing about the one that does is changed either.
 
     Raises
     ------
     ConfigError
         The URL is not one, or its driver is not installed.
+    SourceNotFoundError
+        There is no such file, and none is to be made.
+
+    Attributes
+    ----------
+    where
+        The URL as messages show it, without a password.
+    path
+        The file of SQLite; None for a database in memory and for PostgreSQL.
     """
 
-    def __init__(self, url: str, *, durable: bool = True) -> None:
+    def __init__(self, url: str, *, durable: bool = True, create: bool = True) -> None:
         self.url = _url(url)
+        self.where = self.url.render_as_string()
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.path: Path | None = None
         self.durable = durable
+        self._create = create
         self._threads = threading.Lock()
         if self.is_sqlite:
-            self.path = _sqlite_path(self.url)
+            self.path = _sqlite_path(self.url, create=create)
         try:
             options: dict[str, Any] = {"pool_pre_ping": True, "connect_args": {"client_encoding": "utf8"}}
             if self.is_sqlite:
@@ -62,15 +78,23 @@ class Database:
                 options = memory if self.path is None else {}
             self.engine: Engine = create_engine(self.url, **options)
         except (NoSuchModuleError, ImportError) as error:
-            raise ConfigError(f"{self.url.render_as_string()}: its driver is not installed: {error}") from error
+            raise ConfigError(f"{self.where}: its driver is not installed: {error}") from error
         if self.is_sqlite:
             event.listen(self.engine, "connect", self._prepare)
             event.listen(self.engine, "begin", _begin)
 
+    def exists(self) -> bool:
+        """Return whether there is a database that may hold a ledger, without looking into it."""
+        if self.path is None:
+            return not self.is_sqlite
+        with contextlib.suppress(OSError):
+            return self.path.stat().st_size > 0
+        return False
+
     @contextlib.contextmanager
     def reading(self) -> Generator[Connection]:
         """Give a connection to read with; all reads of the block see one state."""
-        with _translated(self.url, LedgerError), self._alone(), self.engine.connect() as connection:
+        with _translated(self.where, LedgerError), self._alone(), self.engine.connect() as connection:
             yield (connection if self.is_sqlite else connection.execution_options(isolation_level="REPEATABLE READ"))
 
     @contextlib.contextmanager
@@ -88,7 +112,7 @@ class Database:
             It could not be written; nothing of the block is kept.
         """
         with (
-            _translated(self.url, LedgerWriteError),
+            _translated(self.where, LedgerWriteError),
             self._turn(waits),
             self.engine.connect() as connection,
             connection.begin(),
@@ -129,7 +153,8 @@ class Database:
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-        cursor.execute("PRAGMA journal_mode = WAL")
+        if self._create:  # a database of somebody else must not be changed by being looked at
+            cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'NORMAL'}")
         cursor.close()
 
@@ -149,11 +174,11 @@ def _url(url: str) -> URL:
     if parsed.drivername in _POSTGRESQL_DRIVERS:
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
-        raise ConfigError(f"{parsed.drivername}: a ledger lies in SQLite or PostgreSQL")
+        raise ConfigError(f"{parsed.drivername}: a ledger is stored in SQLite or PostgreSQL")
     return parsed
 
 
-def _sqlite_path(url: URL) -> Path | None:
+def _sqlite_path(url: URL, *, create: bool) -> Path | None:
     """Return the file's path, None for a database in memory; a folder that is missing is made for the owner alone."""
     name = url.database
     if not name or name == ":memory:":
@@ -161,6 +186,9 @@ def _sqlite_path(url: URL) -> Path | None:
     if name.startswith("file:"):
         raise ConfigError(f"{name}: use sqlite:///PATH (four slashes before an absolute path)")
     path = Path(name).absolute()
+    if not create and not path.is_file():
+        what = "it is not a file" if path.exists() else f"there is no ledger{MAKERS}"
+        raise SourceNotFoundError(f"{path}: {what}")
     try:
         refuse_links_out(path)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -170,13 +198,14 @@ def _sqlite_path(url: URL) -> Path | None:
 
 
 @contextlib.contextmanager
-def _translated(url: URL, kind: type[LedgerError | LedgerWriteError]) -> Generator[None]:
-    where = url.render_as_string()
+def _translated(where: str, kind: type[LedgerError | LedgerWriteError]) -> Generator[None]:
     try:
         yield
     except DBAPIError as error:
         reason = str(error.orig).strip().splitlines()[0] if error.orig is not None else str(error)
-        if (isinstance(error.orig, sqlite3.DatabaseError) and "malformed" in reason) or "not a database" in reason:
+        if "not a database" in reason:
+            raise LedgerError(f"{where}: it is not a SQLite database, or its beginning is damaged") from error
+        if isinstance(error.orig, sqlite3.DatabaseError) and "malformed" in reason:
             raise LedgerError(f"{where}: the database is damaged: {reason}") from error
         if kind is LedgerWriteError:
             raise LedgerWriteError(

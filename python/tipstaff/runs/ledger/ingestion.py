@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -23,18 +25,24 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
-from tipstaff.errors import LedgerWriteError
+from tipstaff.errors import LedgerWriteError, SourceError, SourceNotFoundError
+from tipstaff.model import Record
 from tipstaff.runs.events import canonical_json, without_controls
 from tipstaff.runs.ledger.chain import body_digest
 from tipstaff.runs.ledger.entries import Entry
-from tipstaff.runs.ledger.ledger import IngestReport, Ledger, Waiting, known_entries
+from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.runs.ledger.schema import SET_ASIDE, SPOOL_FILES
+from tipstaff.runs.ledger.writing import Waiting, known_entries
+from tipstaff.store.state import state_folder
 
 GRACE_S: Final = 30.0
 """How long after its renaming a file is kept: a hook that had it open before answers within 0.2 s."""
 
 KEPT_S: Final = 30 * 86_400.0
 """How long a file with lines of other repositories is kept for their ledgers."""
+
+SPOOL_NAME: Final = "spool.jsonl"
+"""Of the hook's own, in the state folder."""
 
 _LINES: Final = 5_000
 _LONGEST_LINE: Final = 1 << 20
@@ -59,6 +67,24 @@ class SpoolLine(msgspec.Struct, frozen=True):
     secrets: int = 0
     policy: str = ""
     rules: tuple[str, ...] = ()
+
+
+class IngestReport(Record, frozen=True):
+    """What became of a spool's lines.
+
+    Attributes
+    ----------
+    taken
+        Lines that are new in the ledger.
+    repeated
+        Lines that it had already.
+    set_aside
+        Lines that could not be read; they are kept in the ledger's table ``tipstaff_set_aside``.
+    """
+
+    taken: int
+    repeated: int
+    set_aside: int
 
 
 class _Torn(NamedTuple):
@@ -89,10 +115,42 @@ def ingest(ledger: Ledger, spool: Path, repository: Path | None = None) -> Inges
     _rename(spool)
     taken = repeated = torn = 0
     belongs = _belongs_to(repository)
-    for path in sorted(spool.parent.glob(f"{spool.stem}-*{spool.suffix}")):
+    for path in spool_files(spool):
         found = _take(ledger, path, belongs)
         taken, repeated, torn = taken + found.taken, repeated + found.repeated, torn + found.set_aside
     return IngestReport(taken, repeated, torn)
+
+
+def check_spool(spool: Path) -> None:
+    """Refuse a path that somebody named and that is not a spool.
+
+    Raises
+    ------
+    SourceNotFoundError
+        It does not exist, nor does a file that it was renamed to before.
+    SourceError
+        It has lines, and the hook wrote none of them.
+    """
+    if not spool.exists():
+        if spool_files(spool):
+            return
+        raise SourceNotFoundError(f"{spool}: there is no such spool; the hook's own is {state_folder() / SPOOL_NAME}")
+    wrong = ""
+    try:
+        with spool.open("rb") as file:
+            first = file.readline(_LONGEST_LINE)
+            if first and not any(_read(line)[0] for line in (first, *itertools.islice(file, _LINES))):
+                wrong = f"the hook wrote none of its lines; the first one: {_read(first)[1]}"
+    except OSError as error:
+        wrong = f"it cannot be read: {error.strerror}"
+    if wrong:
+        raise SourceError(f"{spool}: not a spool: {wrong}")
+
+
+def spool_files(spool: Path) -> list[Path]:
+    """Return the files that a spool was renamed to, the oldest first."""
+    name = re.compile(rf"{re.escape(spool.stem)}-[0-9]{{16,20}}-[0-9a-f]{{8}}{re.escape(spool.suffix)}")
+    return sorted(path for path in spool.parent.glob("*") if name.fullmatch(path.name))
 
 
 def _rename(spool: Path) -> None:
@@ -204,7 +262,7 @@ def _add(
     known = known_entries(connection, entries)
     new = [entry for entry in entries if entry.event_id not in known]
     waiting = Waiting(new)
-    ledger.write_within(connection, [waiting])
+    ledger.writer.write_within(connection, [waiting])
     if waiting.error is not None:
         raise waiting.error
     fresh = _not_yet_aside(connection, torn)

@@ -2,46 +2,29 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
-from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
+from sqlalchemy import Select, func, insert, select
 
-from tipstaff.errors import ConfigError, LedgerError
-from tipstaff.model import Record
+from tipstaff.errors import LedgerError, SourceNotFoundError
 from tipstaff.runs.events import RunEvent, canonical_json
 from tipstaff.runs.ledger import chain
 from tipstaff.runs.ledger.chain import GENESIS, Head, VerifyReport
-from tipstaff.runs.ledger.database import Database
+from tipstaff.runs.ledger.database import MAKERS, Database
 from tipstaff.runs.ledger.entries import Entry, entry_of
-from tipstaff.runs.ledger.groups import Group
-from tipstaff.runs.ledger.schema import ABOUT, ENTRIES, HEAD, migrate
+from tipstaff.runs.ledger.schema import ABOUT, ENTRIES, HEAD, SCHEMA_VERSION, migrate, version_of
+from tipstaff.runs.ledger.writing import ChainWriter
+
+if TYPE_CHECKING:
+    from tipstaff.runs.ledger.ingestion import IngestReport
 
 DEFAULT_URL: Final = "sqlite:///.tipstaff/ledger.db"
-_CHUNK: Final = 500
 _STREAM_ROWS: Final = 5_000
-_WRITE_ROWS: Final = 5_000
-
-# Statements of every append, made once: making one costs more than SQLite takes to run it.
-_HEAD: Final = select(HEAD)
-_PUT_HEAD: Final = update(HEAD)
-_ADD: Final = insert(ENTRIES)
-_KNOWN: Final = select(ENTRIES.c.event_id, ENTRIES.c.seq, ENTRIES.c.body).where(
-    ENTRIES.c.event_id.in_(bindparam("ids", expanding=True))
-)
-
-
-class Waiting:
-    """One caller's entries, and what became of them."""
-
-    def __init__(self, entries: list[Entry]) -> None:
-        self.entries = entries
-        self.numbers: list[int] | None = None
-        self.error: BaseException | None = None
+_KEY: Final = select(ABOUT.c.value).where(ABOUT.c.name == "key")
 
 
 class Ledger:
@@ -58,11 +41,15 @@ class Ledger:
         At least 16 random bytes that the chain is signed with; the one in the state folder if None.
     durable
         Whether SQLite flushes to the disk at each append.
+    create
+        Whether a ledger that does not exist is made; what only reads leaves a mistyped path as it is.
 
     Raises
     ------
     ConfigError
         The URL or the key is not usable.
+    SourceNotFoundError
+        There is no ledger, and none is to be made.
     LedgerError
         The database is of another kind, of a newer version, or was signed with another key.
     LedgerWriteError
@@ -77,18 +64,14 @@ class Ledger:
     True
     """
 
-    def __init__(self, url: str = DEFAULT_URL, *, key: bytes | None = None, durable: bool = True) -> None:
+    def __init__(
+        self, url: str = DEFAULT_URL, *, key: bytes | None = None, durable: bool = True, create: bool = True
+    ) -> None:
+        self.database = Database(url, durable=durable, create=create)
         self._key = chain.ledger_key(key)
-        self._code = chain.coder(self._key)
-        self.database = Database(url, durable=durable)
-        # An entry of a writer that flushes must not be recorded by one that does not.
-        path = self.database.path if durable else None
-        self._group = None if path is None else Group(Path(f"{path}.group"), self._key)
-        self._queue: list[Waiting] = []
-        self._queue_lock = threading.Lock()
-        self._write_lock = threading.Lock()
+        self.writer = ChainWriter(self.database, self._key)
         try:
-            self._open()
+            self._open(create=create)
         except BaseException:
             self.close()
             raise
@@ -107,104 +90,16 @@ class Ledger:
         LedgerWriteError
             It could not be written; it is not recorded.
         """
-        return self.append_entries([entry_of(event)])[0]
+        return self.writer.append([entry_of(event)])[0]
 
     def append_many(self, events: Iterable[RunEvent]) -> tuple[int, ...]:
         """Record runs, all or none of them; returns their numbers. Raises as :meth:`append`."""
-        return tuple(self.append_entries([entry_of(event) for event in events]))
+        return tuple(self.writer.append([entry_of(event) for event in events]))
 
     def append_record(self, kind: str, event_id: str, body: Mapping[str, Any], *, at: int, task_id: str = "") -> int:
         """Record something that is not a run: a ``change`` of the rules, for example. Raises as :meth:`append`."""
         text = canonical_json(dict(body)).decode()
-        return self.append_entries([Entry(event_id, kind, at, task_id, "", text)])[0]
-
-    def append_entries(self, entries: list[Entry]) -> list[int]:
-        """Record entries, all or none; entries of threads that wait at the same time share one flush."""
-        if not entries:
-            return []
-        mine = Waiting(entries)
-        with self._queue_lock:
-            self._queue.append(mine)
-        with self._write_lock:
-            if mine.numbers is None and mine.error is None:
-                with self._queue_lock:
-                    together, self._queue = self._queue, []
-                try:
-                    self._write(together)
-                except BaseException as error:  # noqa: BLE001 - each caller that waits gets it
-                    for one in together:
-                        if one.error is None:
-                            one.numbers, one.error = None, error
-        if mine.error is not None:
-            raise mine.error
-        return cast("list[int]", mine.numbers)
-
-    def _write(self, together: list[Waiting]) -> None:
-        """Record what callers of this process wait for, alone or with writers of other processes."""
-        group = self._group
-        if group is None:
-            with self.database.writing() as connection:
-                self.write_within(connection, together)
-            return
-        if group.join([entry for one in together for entry in one.entries]) and self._are_recorded(together):
-            return
-        try:
-            with self.database.writing(group.lead) as connection:
-                self.write_within(connection, [*together, *map(Waiting, group.take())])
-        finally:
-            group.release()
-
-    def _are_recorded(self, waiting: list[Waiting]) -> bool:
-        with self.database.reading() as connection:
-            for one in waiting:
-                known = known_entries(connection, one.entries)
-                if any(entry.event_id not in known for entry in one.entries):
-                    return False
-                try:
-                    for entry in one.entries:
-                        _check_same(entry, known[entry.event_id][1])
-                except LedgerError as error:
-                    one.error = error
-                    continue
-                one.numbers = [known[entry.event_id][0] for entry in one.entries]
-        return True
-
-    def write_within(self, connection: Connection, waiting: Iterable[Waiting]) -> None:
-        """Add entries to the chain inside a transaction that writes; an entry's own error is kept beside it."""
-        head = self.checked_head(connection)
-        seq, code = head.seq, head.code
-        rows: list[dict[str, Any]] = []
-        for one in waiting:
-            known = known_entries(connection, one.entries)
-            own = {row["event_id"]: (row["seq"], row["body"]) for row in rows} | known if rows else known
-            numbers: list[int] = []
-            added: list[dict[str, Any]] = []
-            at_seq, at_code = seq, code
-            try:
-                for entry in one.entries:
-                    former = own.get(entry.event_id)
-                    if former is not None:
-                        _check_same(entry, former[1])
-                        numbers.append(former[0])
-                        continue
-                    at_seq += 1
-                    at_code = self._code(at_code + chain.covered(at_seq, *entry))
-                    added.append({"seq": at_seq, **entry._asdict(), "code": at_code})
-                    own[entry.event_id] = (at_seq, entry.body)
-                    numbers.append(at_seq)
-            except LedgerError as error:
-                one.error = error
-                continue
-            rows += added
-            seq, code, one.numbers = at_seq, at_code, numbers
-        for start in range(0, len(rows), _WRITE_ROWS):
-            connection.execute(_ADD, rows[start : start + _WRITE_ROWS])
-        if rows:
-            self.put_head(connection, head._replace(seq=seq, code=code))
-
-    def put_head(self, connection: Connection, head: Head) -> None:
-        """Seal a head and store it."""
-        connection.execute(_PUT_HEAD, {**head._asdict(), "seal": chain.seal_of(self._key, head)})
+        return self.writer.append([Entry(event_id, kind, at, task_id, "", text)])[0]
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
@@ -212,7 +107,7 @@ class Ledger:
     def head(self) -> str:
         """The anchor: number and code of the last entry, as text to be kept where nobody can change it."""
         with self.database.reading() as connection:
-            return chain.anchor_of(self.checked_head(connection))
+            return chain.anchor_of(self.writer.checked_head(connection))
 
     def __len__(self) -> int:
         with self.database.reading() as connection:
@@ -312,22 +207,6 @@ class Ledger:
 
     # -- the chain -----------------------------------------------------------------------------------------------------
 
-    def checked_head(self, connection: Connection) -> Head:
-        """Return the head.
-
-        Raises
-        ------
-        LedgerError
-            Its seal is wrong.
-        """
-        row = connection.execute(_HEAD).one_or_none()
-        if row is None:
-            raise LedgerError(f"{self._where}: the head is missing; `tipstaff ledger verify` says what else is")
-        head = Head(row.seq, bytes(row.code), row.base_seq, bytes(row.base_code))
-        if bytes(row.seal) != chain.seal_of(self._key, head):
-            raise LedgerError(f"{self._where}: the seal of the head is wrong: it was changed or forged")
-        return head
-
     def verify(self, *, anchor: str | None = None) -> VerifyReport:
         """Check every entry, the head and an anchor, streaming.
 
@@ -393,73 +272,31 @@ class Ledger:
 
     # -- opening -------------------------------------------------------------------------------------------------------
 
-    @property
-    def _where(self) -> str:
-        return self.database.url.render_as_string()
-
-    def _open(self) -> None:
+    def _open(self, *, create: bool) -> None:
         name = chain.key_name(self._key)
-        with self.database.writing() as connection:
-            migrate(connection)
-            known = connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == "key")).scalar_one_or_none()
-            if known is None:
-                head = Head(0, GENESIS, 0, GENESIS)
-                connection.execute(insert(ABOUT).values(name="key", value=name))
-                seal = chain.seal_of(self._key, head)
-                connection.execute(insert(HEAD).values(one=1, **head._asdict(), seal=seal))
+        known = None
+        # What is there already is opened without a writer's lock: a ledger that nobody may write can be read.
+        if not create or self.database.exists():
+            with self.database.reading() as connection:
+                version = version_of(connection)
+                known = connection.execute(_KEY).scalar_one_or_none() if version == SCHEMA_VERSION else None
+            if not version and not create:
+                raise SourceNotFoundError(f"{self.database.where}: there is no ledger in this database{MAKERS}")
+        if known is None:
+            with self.database.writing() as connection:
+                migrate(connection)
+                known = connection.execute(_KEY).scalar_one_or_none()
+                if known is None:
+                    head = Head(0, GENESIS, 0, GENESIS)
+                    connection.execute(insert(ABOUT).values(name="key", value=name))
+                    seal = chain.seal_of(self._key, head)
+                    connection.execute(insert(HEAD).values(one=1, **head._asdict(), seal=seal))
         if known not in {None, name}:
-            raise LedgerError(f"{self._where}: the ledger is signed with another key ({known}, not {name})")
-
-
-class IngestReport(Record, frozen=True):
-    """What became of a spool's lines.
-
-    Attributes
-    ----------
-    taken
-        Lines that are new in the ledger.
-    repeated
-        Lines that it had already.
-    set_aside
-        Lines that could not be read; they are kept in the ledger's table ``tipstaff_set_aside``.
-    """
-
-    taken: int
-    repeated: int
-    set_aside: int
-
-
-def known_entries(connection: Connection, entries: list[Entry]) -> dict[str, tuple[int, str]]:
-    """Return number and body of those entries whose ids the ledger has."""
-    found: dict[str, tuple[int, str]] = {}
-    ids = [entry.event_id for entry in entries]
-    for start in range(0, len(ids), _CHUNK):
-        rows = connection.execute(_KNOWN, {"ids": ids[start : start + _CHUNK]})
-        found.update({event_id: (seq, body) for event_id, seq, body in rows})
-    return found
-
-
-def _check_same(entry: Entry, body: str) -> None:
-    if entry.body == body:
-        return
-    # 5 and 5.0 are written differently and are the same.
-    if entry.kind == "run" and RunEvent.from_json(entry.body) == RunEvent.from_json(body):
-        return
-    raise LedgerError(f"event {entry.event_id!r} is in the ledger with other content; a new event needs a new id")
+            raise LedgerError(
+                f"{self.database.where}: the ledger is signed with another key ({known}, not {name}); "
+                "name the file of its key with --key-file"
+            )
 
 
 def _names(event: RunEvent, rule_id: str) -> bool:
     return rule_id in event.retrieved_rule_ids or any(found.rule_id == rule_id for found in event.violations)
-
-
-def check_limits(**limits: int | None) -> None:
-    """Refuse limits that are negative.
-
-    Raises
-    ------
-    ConfigError
-        One is.
-    """
-    for name, value in limits.items():
-        if value is not None and value < 0:
-            raise ConfigError(f"{name} is {value}; it must be 0 or more")

@@ -12,10 +12,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, LargeBinary, cast, delete, func, select
 
+from tipstaff.errors import ConfigError
 from tipstaff.runs.events import canonical_json
 from tipstaff.runs.ledger.entries import Entry
-from tipstaff.runs.ledger.ledger import Ledger, Waiting, check_limits
+from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.runs.ledger.schema import ENTRIES
+from tipstaff.runs.ledger.writing import Waiting
 
 
 def prune(
@@ -42,10 +44,10 @@ def prune(
     ConfigError
         A limit is negative.
     """
-    check_limits(max_age_ms=max_age_ms, max_entries=max_entries, max_bytes=max_bytes)
+    _check_limits(max_age_ms=max_age_ms, max_entries=max_entries, max_bytes=max_bytes)
     at = time.time_ns() // 1_000_000 if now is None else now
     with ledger.database.writing() as connection:
-        head = ledger.checked_head(connection)
+        head = ledger.writer.checked_head(connection)
         cut = head.base_seq
         if max_entries is not None:
             cut = max(cut, head.seq - max_entries)
@@ -57,12 +59,12 @@ def prune(
             return 0
         code = bytes(connection.execute(select(ENTRIES.c.code).where(ENTRIES.c.seq == cut)).scalar_one())
         connection.execute(delete(ENTRIES).where(ENTRIES.c.seq <= cut))
-        ledger.put_head(connection, head._replace(base_seq=cut, base_code=code))
+        ledger.writer.put_head(connection, head._replace(base_seq=cut, base_code=code))
         removed = cut - head.base_seq
         body = {"removed": removed, "through": cut, "code": code.hex(), "at": at}
         entry = Entry(f"retention-{cut}", "retention", at, "", "", canonical_json(body).decode())
         waiting = Waiting([entry])
-        ledger.write_within(connection, [waiting])
+        ledger.writer.write_within(connection, [waiting])
         if waiting.error is not None:
             raise waiting.error
     return removed
@@ -84,3 +86,16 @@ def _cut_by_size(connection: Connection, max_bytes: int, base: int) -> int:
             if room < 0:
                 return int(seq)
     return base
+
+
+def _check_limits(**limits: int | None) -> None:
+    """Refuse limits that are negative.
+
+    Raises
+    ------
+    ConfigError
+        One is.
+    """
+    for name, value in limits.items():
+        if value is not None and value < 0:
+            raise ConfigError(f"{name} is {value}; it must be 0 or more")

@@ -123,7 +123,7 @@ def migrate(connection: Connection, *, to: int = SCHEMA_VERSION) -> None:
     version = version_of(connection)
     if version > SCHEMA_VERSION:
         raise LedgerError(
-            f"the ledger has schema version {version}, this program knows {SCHEMA_VERSION}: use a newer tipstaff"
+            f"the ledger has schema version {version}, this program supports {SCHEMA_VERSION}: use a newer tipstaff"
         )
     if version >= to:
         return

@@ -61,7 +61,8 @@ def verify(connection: Connection, key: bytes, anchor: tuple[int, bytes] | None)
                     at_anchor = code
     checked = seq - head.base_seq
     if seq < head.seq:
-        return VerifyReport(False, checked, seq + 1, f"entries {seq + 1} to {head.seq} are missing at the end")
+        missing = f"entry {head.seq} is" if head.seq == seq + 1 else f"entries {seq + 1} to {head.seq} are"
+        return VerifyReport(False, checked, seq + 1, f"{missing} missing at the end")
     if seq > head.seq or code != head.code:
         return VerifyReport(False, checked, seq, "the head does not belong to the last entry")
     return _compared(anchor, at_anchor, head, checked)

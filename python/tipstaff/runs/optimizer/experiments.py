@@ -36,27 +36,32 @@ class Experiment(Record, frozen=True, kw_only=True):
 class Assigner:
     """Deals the arms of experiments in blocks of two within each intent, so that both arms grow alike.
 
+    The run's id decides the first of a block, so that a process that starts a single run, as a command line does,
+    deals both arms as well.
+
     Parameters
     ----------
     seed
-        The same seed deals the same sequence.
+        The same seed deals the same runs the same arms.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
-        self._dealt: dict[tuple[str, str], int] = {}
+        self._second: dict[tuple[str, str], str] = {}
         self._lock = threading.Lock()
 
-    def assign(self, experiments: Iterable[Experiment], intent: str) -> dict[str, str]:
-        """Return the arm of each experiment for the next run of an intent."""
+    def assign(self, experiments: Iterable[Experiment], intent: str, run_id: str) -> dict[str, str]:
+        """Return the arm of each experiment for a run of an intent."""
         arms: dict[str, str] = {}
         for experiment in experiments:
-            key = (experiment.id, intent)
+            block = (experiment.id, intent)
             with self._lock:
-                number = self._dealt.get(key, 0)
-                self._dealt[key] = number + 1
-            first = hashlib.sha256(f"{self._seed}\0{experiment.id}\0{intent}\0{number // 2}".encode()).digest()[0] & 1
-            arms[experiment.id] = ARMS[first ^ number & 1]
+                arm = self._second.pop(block, None)
+                if arm is None:
+                    text = f"{self._seed}\0{experiment.id}\0{run_id}"
+                    first = hashlib.sha256(text.encode()).digest()[0] & 1
+                    arm, self._second[block] = ARMS[first], ARMS[1 - first]
+            arms[experiment.id] = arm
         return arms
 
 

@@ -368,9 +368,7 @@ def _gates_of(given: Any) -> EnforcementGates:
     elif isinstance(given, Sequence):
         gates = EnforcementGates(packs=cast("Sequence[str | Path]", given))
     else:
-        raise ConfigError(
-            f"{type(given).__name__} is nothing to judge by; use EnforcementGates, a GateConfig or a folder"
-        )
+        raise ConfigError(f"{type(given).__name__} is not a policy; use EnforcementGates, a GateConfig or a folder")
     return gates.offline(home=HOME, temporary=TEMPORARY)
 
 

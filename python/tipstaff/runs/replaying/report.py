@@ -29,7 +29,7 @@ def html_report(report: ReplayReport) -> str:
     if report.total:
         low, high = report.changed_interval
         parts.append(
-            f"<p>{report.changed:,} of {report.total:,} calls would be decided otherwise: "
+            f"<p>{report.changed:,} of {report.total:,} calls would be decided differently: "
             f"{report.changed / report.total:.3%} (95 % interval {low:.3%} to {high:.3%}).</p>"
         )
         parts += ["<h2>Decisions</h2>", _bars(report.transitions), "<h2>Rules</h2>", _bars(report.by_rule)]
@@ -42,9 +42,9 @@ def html_report(report: ReplayReport) -> str:
     if report.tasks:
         low, high = report.tasks_interval
         parts.append(
-            f"<h2>Tasks</h2><p>{report.tasks_changed:,} of {report.tasks:,} tasks would be given other rules: "
+            f"<h2>Tasks</h2><p>{report.tasks_changed:,} of {report.tasks:,} tasks would be given different rules: "
             f"{report.tasks_changed / report.tasks:.2%} (95 % interval {low:.2%} to {high:.2%}).</p>"
-            f"<h3>Given no more</h3>{_bars(report.rules_gone)}<h3>Newly given</h3>{_bars(report.rules_new)}"
+            f"<h3>No longer given</h3>{_bars(report.rules_gone)}<h3>Newly given</h3>{_bars(report.rules_new)}"
         )
         rows = "".join(
             f"<tr><td>{one.count:,}<td>{escape(one.task)}"

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, and what speaks like it."""
+"""OpenAI's Chat Completions, and compatible APIs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from tipstaff.context.conversation.messages import Message, MessageError, withou
 from tipstaff.context.conversation.openai_chat import ChatShape, split_system
 from tipstaff.context.conversation.shapes import read_items, written
 from tipstaff.context.session.apis.sdk import field_of
-from tipstaff.context.session.apis.wire import definition_of, function_of, object_json, parted, plain_items
+from tipstaff.context.session.apis.wire import (
+    definition_of,
+    function_of,
+    not_an_answer,
+    object_json,
+    parted,
+    plain_items,
+)
 
 _FIELDS: Final = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "refusal", "reasoning_content"})
 
@@ -30,7 +37,10 @@ class ChatApi:
     def answer(self, response: object) -> dict[str, Any] | None:
         """See `Wire.answer`."""
         choices = field_of(response, "choices")
-        message = field_of(choices[0], "message") if choices else response
+        if choices is None and field_of(response, "role") != "assistant":
+            expected = "a ChatCompletion with its choices, or its message"
+            raise not_an_answer(response, expected, "stream.get_final_completion()")
+        message = response if choices is None else field_of(choices[0], "message") if choices else None
         item = _item(plain_items([message])[0] if message is not None else {"role": "assistant"}, 0)
         if not (item.get("content") or item.get("tool_calls") or item.get("refusal")):
             return None

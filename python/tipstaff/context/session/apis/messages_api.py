@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from tipstaff.context.conversation.messages import Message, blocks_of, check_message, refuse_foreign, without_extensions
 from tipstaff.context.session.apis.breakpoints import with_breakpoints
 from tipstaff.context.session.apis.sdk import field_of, plain
-from tipstaff.context.session.apis.wire import definition_of, function_of, plain_items
+from tipstaff.context.session.apis.wire import definition_of, function_of, not_an_answer, plain_items
 
 _FIELDS: Final = ("role", "content")
 _SYSTEM: Final = frozenset({"system", "developer"})
@@ -36,7 +36,10 @@ class MessagesApi:
 
     def answer(self, response: object) -> dict[str, Any] | None:
         """See `Wire.answer`."""
-        content = _bare(plain(field_of(response, "content")))
+        given = field_of(response, "content")
+        if given is None:
+            raise not_an_answer(response, "a Message with its content", "stream.get_final_message()")
+        content = _bare(plain(given))
         return {"role": "assistant", "content": content} if content else None
 
     def write(self, message: Message) -> list[dict[str, Any]]:
@@ -83,7 +86,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_trailing_space(message: dict[str, Any]) -> dict[str, Any]:
-    """Return the beginning of an answer that the model is to go on with; the API refuses white space at its end."""
+    """Return the beginning of an answer that the model is to continue with; the API refuses white space at its end."""
     blocks = list(message["content"])
     if blocks and blocks[-1].get("type") == "text":
         blocks[-1] = {**blocks[-1], "text": str(blocks[-1]["text"]).rstrip()}

@@ -19,7 +19,14 @@ from tipstaff.context.conversation.openai_chat import arguments_of, split_system
 from tipstaff.context.conversation.openai_responses import ResponsesShape, is_output
 from tipstaff.context.conversation.shapes import written
 from tipstaff.context.session.apis.sdk import field_of, plain
-from tipstaff.context.session.apis.wire import definition_of, function_of, object_json, parted, plain_items
+from tipstaff.context.session.apis.wire import (
+    definition_of,
+    function_of,
+    not_an_answer,
+    object_json,
+    parted,
+    plain_items,
+)
 
 _TEXT_OUTPUTS: Final = frozenset(
     {"function_call_output", "custom_tool_call_output", "local_shell_call_output", "apply_patch_call_output"}
@@ -63,7 +70,9 @@ class ResponsesApi:
     def answer(self, response: object) -> dict[str, Any] | None:
         """See `Wire.answer`."""
         output = field_of(response, "output")
-        items = [_sound(item) for item in cast("list[dict[str, Any]]", plain([response] if output is None else output))]
+        if output is None:
+            raise not_an_answer(response, "a Response with its output", "stream.get_final_response()")
+        items = [_sound(item) for item in cast("list[dict[str, Any]]", plain(output))]
         kept = [item for item in items if item.get("type") != "message" or item.get("content")]
         while kept and kept[-1].get("type") == "reasoning":
             kept.pop()
@@ -235,7 +244,7 @@ def _unchanged(item: Mapping[str, Any], block: Block) -> bool:
 
 
 def _changed(item: dict[str, Any], block: Block) -> dict[str, Any]:
-    """Return an item with what its block says now; what cannot be said in another way stays as it was."""
+    """Return an item with what its block says now; what has no other form stays as it was."""
     kind = _kind(item)
     if block.get("type") == "tool_result":
         call = {"call_id" if "call_id" in item else "id": block.get("tool_use_id")}

@@ -34,7 +34,13 @@ class Wire(Protocol):
         ...
 
     def answer(self, response: object) -> dict[str, Any] | None:
-        """Return the assistant's message of an answer, None where it said and called nothing."""
+        """Return the assistant's message of an answer, None where it said and called nothing.
+
+        Raises
+        ------
+        MessageError
+            If this is not an answer of the API.
+        """
         ...
 
     def write(self, message: Message) -> list[dict[str, Any]]:
@@ -50,6 +56,11 @@ class Wire(Protocol):
     ) -> dict[str, Any]:
         """Return the keyword arguments of the SDK's call."""
         ...
+
+
+def not_an_answer(response: object, expected: str, final: str) -> MessageError:
+    """Return the error for something else than the SDK's answer, such as a stream that was not read to its end."""
+    return MessageError(f"expected {expected}, got {type(response).__name__}; of a stream, give {final}")
 
 
 def delivery_of(block: Block) -> bool:

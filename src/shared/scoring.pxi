@@ -5,19 +5,11 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy
 
 include "isa.pxi"
+include "buffers.pxi"
 
 # Numbers of a search over rows from which on another thread may run meanwhile: some 100 microseconds of work.
 cdef enum:
     MANY_NUMBERS = 1048576
-
-cdef extern from "buffers.hpp" namespace "tipstaff":
-    cdef cppclass Borrowed:
-        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
-        unsigned char* data() nogil
-        Py_ssize_t size() nogil
-
-    cdef cppclass Scratch:
-        unsigned char* make(size_t) nogil
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
     cdef cppclass Rows:

@@ -8,6 +8,7 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
         avx2
         avx512
         avx512_vnni
+        neon_dot
     const int isa_count
     const char* isa_name(Isa) noexcept
     bint isa_available(Isa) noexcept

@@ -1,5 +1,7 @@
 # What the modules share that read a task's text: its bytes, its intent, and the places that it names.
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport uint32_t
+
+include "spans.pxi"
 
 cdef extern from *:
     """
@@ -8,7 +10,6 @@ cdef extern from *:
     bint TIPSTAFF_IS_ASCII(object)
 
 cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
     object PyUnicode_FromStringAndSize(const char*, Py_ssize_t)
 
 cdef extern from "<string_view>" namespace "std" nogil:
@@ -17,11 +18,6 @@ cdef extern from "<string_view>" namespace "std" nogil:
         string_view(const char*, size_t)
         const char* data()
         size_t size()
-
-cdef extern from "tipstaff/text/text.hpp" namespace "tipstaff" nogil:
-    cdef struct Span:
-        const unsigned char* data
-        int64_t size
 
 cdef extern from "tipstaff/tasks/intents.hpp" namespace "tipstaff" nogil:
     cdef cppclass IntentLexicon:

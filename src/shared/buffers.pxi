@@ -1,0 +1,13 @@
+# What modules take from their callers: buffers, checked once, and a text's own UTF-8.
+cdef extern from "buffers.hpp" namespace "tipstaff":
+    cdef cppclass Borrowed:
+        int take(object, const char*, const char*, const char*, Py_ssize_t, int) except -1
+        unsigned char* data() nogil
+        Py_ssize_t size() nogil
+        Py_ssize_t item_size() nogil
+
+    cdef cppclass Scratch:
+        unsigned char* make(size_t) nogil
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
