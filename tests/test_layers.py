@@ -43,7 +43,7 @@ SUB_STEPS = {
         ("prompt", "tokens"),
         ("candidates",),
         ("sources",),
-        ("shortening", "inspecting"),
+        ("shortening", "inspecting", "planning"),
         ("request",),
         ("session",),
     ),

@@ -78,7 +78,8 @@ def test_the_loop_of_a_session(streamed: bool, project: Path, provider: Scripted
     assert ONE_CALL in loop
     if streamed:
         loop = loop.replace(ONE_CALL, "".join(f"        {line}\n" for line in stream.splitlines()))
-    run(loop, {"task": "Fix `load_config`", "model": "local", "tools": TOOLS, "run": provider.run})
+    names = {"task": "Fix `load_config`", "model": "local", "tools": TOOLS, "run": provider.run}
+    run(loop, names)["client"].close()
     assert len(provider.log.tokens) == 61
     assert provider.log.problems == []
     assert provider.log.share > 0.9

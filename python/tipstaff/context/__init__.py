@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     from tipstaff.context.shortening.compaction_config import CompactionConfig
     from tipstaff.context.shortening.facts import Facts, extract_facts
     from tipstaff.context.shortening.model_calls import SummarizerError
-    from tipstaff.context.shortening.pruning import PrunedPart, Pruner, PruneResult, prune_for_request
+    from tipstaff.context.shortening.pruner import PrunedPart, Pruner
+    from tipstaff.context.shortening.pruning import PruneResult, prune_for_request
     from tipstaff.context.shortening.summarizers import (
         AnthropicSummarizer,
         CommandSummarizer,
@@ -135,8 +136,8 @@ _HOMES = {
     "PathRules": "tipstaff.context.sources.path_rules",
     "CompactionConfig": "tipstaff.context.shortening.compaction_config",
     "PruneResult": "tipstaff.context.shortening.pruning",
-    "PrunedPart": "tipstaff.context.shortening.pruning",
-    "Pruner": "tipstaff.context.shortening.pruning",
+    "PrunedPart": "tipstaff.context.shortening.pruner",
+    "Pruner": "tipstaff.context.shortening.pruner",
     "prune_for_request": "tipstaff.context.shortening.pruning",
     "AssembledRequest": "tipstaff.context.request",
     "RequestAssembler": "tipstaff.context.request",

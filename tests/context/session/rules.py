@@ -214,7 +214,7 @@ def responses_problems(body: Body, issued: set[tuple[str, str]] | None = None) -
         found.append("tools: empty array")
     for index, item in enumerate(items):
         where, kind = f"item {index}", item.get("type", "message")
-        if "x_tipstaff" in json.dumps(item):
+        if "x_tipstaff" in _keys(item):
             found.append(f"{where}: unknown field")
         after = items[index + 1] if index + 1 < len(items) else {}
         if kind == "reasoning":
@@ -264,6 +264,12 @@ def responses_problems(body: Body, issued: set[tuple[str, str]] | None = None) -
             found.append(f"{where}: item of type {kind}")
     found += [f"call without a result: {name}" for name, waiting in calls.items() if waiting]
     return found
+
+
+def _keys(value: Any) -> set[str]:
+    if isinstance(value, Mapping):
+        return set(value).union(*map(_keys, value.values()))
+    return set().union(*map(_keys, value)) if isinstance(value, list) else set()
 
 
 def texts(value: Any) -> Iterator[str]:

@@ -28,7 +28,17 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), de
 
 CONTEXT_OPEN: Final = "<tipstaff-context>"
 CONTEXT_CLOSE: Final = "</tipstaff-context>"
-"""Around what a host added to a message of the user's; it is nothing that the user said."""
+"""Around what a host added to a message of the user's; the user did not write it."""
+
+HOST_FRAMES: Final = frozenset(
+    "tipstaff-context system-reminder environment_context user_instructions environment_details "
+    "permissions_instructions local-command-caveat local-command-stdout command-name command-message command-args "
+    "ide_opened_file ide_selection additional_data open_and_recently_viewed_files attached_files environment_info "
+    "workspace_info reminderInstructions current_datetime".split()
+)
+"""Tags of what agent programs put into messages of the user's: instructions, the time, open files, lists of tasks."""
+
+_LONGEST_TAG: Final = 40
 
 _CHAT_PARTS: Final = frozenset({"image_url", "input_audio"})
 _RESPONSES_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file", "summary_text"})
@@ -103,15 +113,24 @@ def refuse_foreign_part(kind: object) -> None:
             raise MessageError(msg)
 
 
-def is_added_context(block: Block) -> bool:
-    """Whether a block is context that a host added, not something that was said."""
-    text: object = block.get("text")
-    return (
-        block.get("type") == "text"
-        and isinstance(text, str)
-        and text.startswith(CONTEXT_OPEN)
-        and text.endswith(CONTEXT_CLOSE)
-    )
+def words_of(block: Block) -> str:
+    """Return what was said in a block of text: without what hosts added before it, each in a frame with its tag."""
+    text = str(block.get("text") or "") if block.get("type") == "text" else ""
+    at = _after_space(text, 0)
+    while text.startswith("<", at):
+        end = text.find(">", at, at + _LONGEST_TAG)
+        name = text[at + 1 : max(at + 1, end)]
+        closed = text.find(f"</{name}>", end) if name in HOST_FRAMES else -1
+        if closed < 0:
+            break
+        at = _after_space(text, closed + len(name) + 3)
+    return text[at:].rstrip()
+
+
+def _after_space(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
 
 
 def blocks_of(message: Message) -> Sequence[Block]:
@@ -132,7 +151,7 @@ def with_blocks(message: Message, blocks: Sequence[Block]) -> dict[str, Any]:
 def starts_turn(message: Message) -> bool:
     """Return whether a message begins a turn of the user: it is the user's, and no tool's result is in it.
 
-    A message that brings results goes on with the turn in which the tools were called, whatever else stands in it.
+    A message that brings results continues with the turn in which the tools were called, whatever else is in it.
     """
     return message.get("role") == "user" and not any(
         str(block.get("type", "")).endswith("tool_result") for block in blocks_of(message)
@@ -177,7 +196,7 @@ def compact_json(value: object) -> str:
 
 
 def call_input_json(block: Block) -> str:
-    """Return the input of a call as JSON; ``input_json`` is taken as it stands where a caller has that."""
+    """Return the input of a call as JSON; ``input_json`` is taken as it is where a caller has that."""
     given: object = block.get("input_json")
     if isinstance(given, str):
         return given

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from tipstaff.context.conversation.calls import changed_files, input_of, path_of
 from tipstaff.context.conversation.graphemes import floor_boundary
-from tipstaff.context.conversation.messages import CALLS, is_added_context
+from tipstaff.context.conversation.messages import CALLS, Block, words_of
 from tipstaff.kernels import focus_scan
 from tipstaff.model import Record
 
@@ -130,12 +130,8 @@ def _text(message: str | Mapping[str, Any]) -> str:
     if not isinstance(content, list | tuple):
         return ""
     blocks: Iterable[object] = content
-    texts = (
-        block.get("text")
-        for block in blocks
-        if isinstance(block, Mapping) and block.get("type") == "text" and not is_added_context(block)
-    )
-    return "\n".join(text for text in texts if isinstance(text, str))
+    texts = (words_of(cast("Block", block)) for block in blocks if isinstance(block, Mapping))
+    return "\n".join(text for text in texts if text)
 
 
 def _relative(paths: tuple[str, ...], root: str | os.PathLike[str]) -> tuple[str, ...]:

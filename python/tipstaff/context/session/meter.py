@@ -32,6 +32,8 @@ class Meter:
 
     Attributes
     ----------
+    count
+        The counter.
     ratio
         What the provider measured over what was estimated; 1 before its first report.
     measured
@@ -39,7 +41,7 @@ class Meter:
     """
 
     def __init__(self, count: TextCounter) -> None:
-        self._count = count
+        self.count = count
         self.ratio = 1.0
         self.measured = False
         self._tokens = 0
@@ -48,15 +50,15 @@ class Meter:
 
     def message(self, message: Message) -> int:
         """Return the estimate for a message."""
-        return estimate_message(message, count=self._count)
+        return estimate_message(message, count=self.count)
 
     def fixed(self, system: str, tools: list[dict[str, Any]], tools_key: str) -> int:
         """Return the estimate for system prompt and tools."""
         if system not in self._fixed:
             self._fixed = {name: size for name, size in self._fixed.items() if name == tools_key}
-            self._fixed[system] = estimate_system_prompt(system, count=self._count)
+            self._fixed[system] = estimate_system_prompt(system, count=self.count)
         if tools_key not in self._fixed:
-            self._fixed[tools_key] = estimate_tools(tools, count=self._count)
+            self._fixed[tools_key] = estimate_tools(tools, count=self.count)
         return self._fixed[system] + self._fixed[tools_key]
 
     def tokens(self, estimate: int) -> int:
@@ -75,7 +77,7 @@ class Meter:
 
     def counter(self) -> TextCounter:
         """Return a counter of texts in the provider's tokens, on the safe side."""
-        count, factor = self._count, self.ratio * (1 + _SPARE) if self.measured else UNMEASURED
+        count, factor = self.count, self.ratio * (1 + _SPARE) if self.measured else UNMEASURED
 
         def scaled(text: str) -> int:
             return round(count(text) * factor)

@@ -1,19 +1,17 @@
-"""The last resort where a request does not fit, and what a session says where that is not enough."""
+"""The last resort where a request does not fit, and the error where that is not enough."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tipstaff.context.conversation.messages import blocks_of, text_of
+from tipstaff.context.conversation.messages import text_of
 from tipstaff.context.session.meter import Meter
 from tipstaff.context.session.view import View
-from tipstaff.context.shortening.pruning import Reference
-from tipstaff.context.shortening.stubs import shortened_result
+from tipstaff.context.shortening.results import shortened_results
+from tipstaff.context.shortening.stubs import Reference
 from tipstaff.errors import TipstaffError
 from tipstaff.model import Record
 
-_LEAST_SHORTENED: Final = 400
-_LEAST_SHARE: Final = 0.02
 _LARGEST_PARTS: Final = 4
 
 
@@ -72,21 +70,11 @@ def shorten_results(view: View, meter: Meter, estimate: int, target: int, refere
         Says where the whole of a result is kept.
     """
     excess = estimate - meter.estimate_of(target)
-    sizes = [
-        (meter.message({"role": "user", "content": [block]}), index, place)
-        for index, message in enumerate(view.messages)
-        for place, block in enumerate(blocks_of(message))
-        if block.get("type") == "tool_result"
-    ]
-    for size, index, place in sorted(sizes, key=lambda one: (-one[0], one[1], one[2])):
-        if excess <= 0 or size < _LEAST_SHORTENED:
-            return
-        message = view.messages[index]
-        blocks = list(blocks_of(message))
-        blocks[place] = shortened_result(blocks[place], max(_LEAST_SHARE, 1 - excess / size), reference)
-        before = view.costs[index]
-        view.replace(index, {"role": message["role"], "content": blocks})
-        excess -= before - view.costs[index]
+    shorter, _ = shortened_results(view.messages, excess, {}, count=meter.count, reference=reference)
+    for index, (message, found) in enumerate(zip(view.messages.copy(), shorter, strict=True)):
+        if found is not message:
+            # Notes of the shape belong to the message as it was.
+            view.replace(index, {"role": found["role"], "content": found["content"]})
 
 
 def overflow_of(view: View, meter: Meter, system: int, tools: int, available: int) -> WindowOverflowError:

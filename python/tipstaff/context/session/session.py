@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from tipstaff.context.conversation.messages import EXTENSION, Message, MessageError, blocks_of, starts_turn, text_of
+from tipstaff.context.conversation.messages import Message, MessageError, blocks_of, starts_turn, words_of
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
+from tipstaff.context.planning import PlannedPrompt
 from tipstaff.context.prompt.focus import RequestFocus
-from tipstaff.context.request import PlannedPrompt, RequestAssembler
+from tipstaff.context.request import RequestAssembler
 from tipstaff.context.session import course_file
 from tipstaff.context.session.apis.sdk import field_of, plain
 from tipstaff.context.session.apis.select import wire_of
@@ -31,7 +32,7 @@ from tipstaff.errors import StoreWriteError, TipstaffError
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
     from tipstaff.context.inspecting.monitor import ContextMonitor
-    from tipstaff.context.shortening.pruning import Reference
+    from tipstaff.context.shortening.stubs import Reference
     from tipstaff.context.shortening.summarizers import Summarizer
     from tipstaff.context.shortening.window import ContextWindow
     from tipstaff.context.sources.auto_memory import AutoMemory
@@ -65,7 +66,7 @@ class ContextSession:
         Texts that have to be in the conversation word for word after every compaction.
     compaction_threshold, prune_target, protected_turns
         When it is shortened, down to what share of the window, and how many of the last turns stay: see
-        `CompactionConfig`. It goes far below the threshold so that the provider's cache is broken seldom.
+        `CompactionConfig`. It goes far below the threshold so that the provider's cache is rarely broken.
     count
         Counter of texts; the fitted estimator of the API's vocabulary by default, corrected by what the provider
         reports.
@@ -231,7 +232,7 @@ class ContextSession:
         try:
             self._prepare(given, tools, query, sections or {})
         except TipstaffError:
-            # What cannot be sent was never said: the caller mends its messages and gives them again.
+            # What cannot be sent was never said: the caller corrects its messages and gives them again.
             self._state.restore(before)
             raise
         return self._arguments()
@@ -367,10 +368,12 @@ class ContextSession:
             self._state.deliveries.in_system(planned.stable_contents)
         if last.get("role") != "user":
             return
-        due = self._state.deliveries.due(planned.prompt.sections, planned.contents, turn_begins=turn_begins)
+        contents = {**planned.stable_contents, **planned.contents}
+        due = self._state.deliveries.due(planned.prompt.sections, contents, turn_begins=turn_begins)
         text = delivered(due)
         if text:
             self._state.view.add_context(text)
+        if text or turn_begins:
             _, _, troubles = self._requests.record(
                 planned, self._state.view.messages, self._tools, message_tokens=self._state.view.tokens
             )
@@ -381,11 +384,12 @@ class ContextSession:
         history = self._state.log[-_HISTORY:]
         asked = query if query is not None else _last_words(self._state.log)
         focus = RequestFocus.extract(asked, history, project_root=str(self._root))
-        return self._requests.plan(
+        return self._requests.planner.plan(
             asked,
             focus,
             base="\n\n".join(part for part in (self._base, self._state.callers_system) if part.strip()),
             with_git=with_git,
+            memory=self._memory,
             extra=sections,
             tool_guidance=self._sections["tool_guidance"],
             skills=self._sections["skills"],
@@ -503,7 +507,7 @@ def _memory_of(root: Path, memory: AutoMemory | str | None) -> AutoMemory | None
 def _last_words(messages: Sequence[Message]) -> str:
     for message in reversed(messages):
         if starts_turn(message):
-            said = [block for block in blocks_of(message) if not delivery_of(block)]
-            if text := text_of([{k: v for k, v in block.items() if k != EXTENSION} for block in said]).strip():
+            said = (words_of(block) for block in blocks_of(message) if not delivery_of(block))
+            if text := "\n".join(text for text in said if text):
                 return text
     return ""

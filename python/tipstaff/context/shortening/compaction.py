@@ -1,6 +1,6 @@
 """A conversation that grew too long, made short for good: pruned, and summarised where that is not enough.
 
-Phase 0 collects what was done, phase 1 prunes as for a request, phase 2 puts a summary in the place of what is old.
+Phase 0 collects what was done, phase 1 prunes as for a request, phase 2 replaces what is old with a summary.
 What follows a compaction begins with
 
 - a message of the user's that says so, with the pinned texts (the constitution, the rules that were retrieved) and what
@@ -37,14 +37,10 @@ from tipstaff.context.shortening.preamble import (
     said_in,
     said_within,
 )
-from tipstaff.context.shortening.pruning import (
-    PrunedPart,
-    Pruner,
-    PruneResult,
-    Reference,
-    capped_results,
-    measured_request,
-)
+from tipstaff.context.shortening.pruner import PrunedPart, Pruner
+from tipstaff.context.shortening.pruning import PruneResult, measured_request
+from tipstaff.context.shortening.results import capped_results
+from tipstaff.context.shortening.stubs import Reference
 from tipstaff.context.shortening.summarizers import ExtractiveSummarizer, Summarizer, SummaryRequest, summary_in
 from tipstaff.context.tokens.counting import (
     SystemPrompt,
@@ -70,7 +66,7 @@ _MARKS: Final = ((COMPACTED, "[compacted]"), ("<facts>", "(facts)"), ("</facts>"
 
 
 class CompactionResult(Record, frozen=True):
-    """The conversation to go on with.
+    """The conversation to continue with.
 
     Attributes
     ----------
@@ -276,8 +272,11 @@ def _summarized(
         )
         if cut != last_cut and room < min(wanted + LEAST_SUMMARY, int(_ROOM_SHARE * target)):
             continue
-        # Even where nothing fits: the task, and a few words on what was done.
-        room = max(room, min(3 * LEAST_SUMMARY, work.original - 1 - (target - room)))
+        # What is kept may be larger than the target. Then half of what is above it, below the trigger, is for
+        # the user's words and the facts; and even where nothing fits, for the task and a few words on what was done.
+        spare = room + max(0, work.config.trigger_tokens + work.apart - target) // 2
+        most = work.original - 1 - (target - room)
+        room = max(room, min(max(3 * LEAST_SUMMARY, min(wanted + 3 * LEAST_SUMMARY, spare)), most))
         if room <= LEAST_SUMMARY:
             continue
         task, said, whole = said_within(task, said, int(room * _SAID_SHARE), count)
@@ -325,7 +324,7 @@ class _Asking:
                 reply = cast("object", self._summarizer.summarize(SummaryRequest(entries, min(allowed, most))))
                 summary = summary_in(reply) if isinstance(reply, str) else ""
                 reason = "the answer has no text"
-            except Exception as error:  # noqa: BLE001 - other people's code: whatever it raises, the session goes on
+            except Exception as error:  # noqa: BLE001 - other people's code: whatever it raises, the session continues
                 reason = str(error) or type(error).__name__
             if not summary:
                 name = type(self._summarizer).__name__
@@ -375,7 +374,7 @@ def _last_cut(messages: Sequence[Message], preamble: Preamble) -> int:
 
 
 def _is_whole_from(messages: Sequence[Message], index: int) -> bool:
-    """Whether a conversation may begin at a message: it answers no call that stands before it."""
+    """Whether a conversation may begin at a message: it answers no call that is before it."""
     return not any(str(block.get("type", "")).endswith("tool_result") for block in blocks_of(messages[index]))
 
 

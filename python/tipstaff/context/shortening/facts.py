@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from tipstaff.context.conversation.calls import changed_files, command_of, open_tasks, runs_commands
 from tipstaff.context.conversation.graphemes import floor_boundary
-from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, text_of
+from tipstaff.context.conversation.messages import CALLS, EXTENSION, Message, blocks_of, text_of, words_of
 from tipstaff.context.tokens.counting import TextCounter
 from tipstaff.model import Record
 
@@ -219,8 +219,10 @@ def extract_facts(messages: Sequence[Message]) -> Facts:
                     if said and said != "null":
                         errors.append(_cut(said, MAX_ERROR_CHARS))
             elif kind == "text" and EXTENSION not in block:
-                found = demands if user else decisions
-                found += sentences(str(block.get("text") or ""), *((_DEMAND, _WISH) if user else (_DECISION,)))
+                if user:
+                    demands += sentences(words_of(block), _DEMAND, _WISH)
+                else:
+                    decisions += sentences(str(block.get("text") or ""), _DECISION)
     files: list[str] = []
     commands: list[str] = []
     failures: list[str] = []

@@ -12,9 +12,9 @@ from tipstaff.context.conversation.messages import (
     EXTENSION,
     Message,
     blocks_of,
-    is_added_context,
     starts_turn,
     text_of,
+    words_of,
 )
 from tipstaff.context.conversation.transcript import shortened
 from tipstaff.context.shortening.facts import Facts, read_facts
@@ -94,11 +94,7 @@ def said_in(messages: Sequence[Message]) -> tuple[str, ...]:
     for message in messages:
         if message.get("role") != "user":
             continue
-        texts = [
-            str(block.get("text") or "").strip()
-            for block in blocks_of(message)
-            if block.get("type") == "text" and EXTENSION not in block and not is_added_context(block)
-        ]
+        texts = [words_of(block) for block in blocks_of(message) if EXTENSION not in block]
         text = "\n".join(text for text in texts if text)
         if text and text != GO_ON and (starts_turn(message) or len(text) < 20_000):
             found.append(text)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from tipstaff.budgets import STUB_CHARS
 from tipstaff.context.conversation.graphemes import ceil_boundary, floor_boundary
 from tipstaff.context.conversation.messages import Block, text_of
 from tipstaff.kernels import utf16_units
+
+Reference: TypeAlias = Callable[[Block], str | None]
+"""Told a block that is pruned, says where the whole of it is kept (a path, an address), or None."""
 
 MARKER: Final = "[content pruned: "
 _TAIL_SHARE: Final = 0.3
@@ -61,7 +64,7 @@ def _is_short(text: str) -> bool:
     return len(text) <= STUB_CHARS * _LONG_FACTOR or (len(text) <= _LONGEST_STUB and MARKER in text)
 
 
-def shortened_result(block: Block, share: float, reference: Callable[[Block], str | None] | None = None) -> Block:
+def shortened_result(block: Block, share: float, reference: Reference | None = None) -> Block:
     """Return a tool's result cut to about a share of its text, with a line that says what is gone."""
     content: object = block.get("content")
     text, others = text_of(content), _other_parts(content)
@@ -88,7 +91,7 @@ def stub_text(text: str, where: str = "", *, errors: bool = False, others: str =
     where
         Where the whole is kept.
     errors
-        Whether it tells of an error, whose last lines tell most.
+        Whether it reports an error, whose last lines matter most.
     others
         What else is gone, such as ``1 image``.
 

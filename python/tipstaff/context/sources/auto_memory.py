@@ -1,6 +1,6 @@
 """What sessions learned, for later ones: a Markdown file for people and for the tier Auto-Memory.
 
-What the user demanded, what was decided, which files were changed, which commands failed and why. What speaks for
+What the user demanded, what was decided, which files were changed, which commands failed and why. What supports
 itself is written there; where the evidence is thin (an error seen once says little about the next session) a candidate
 is observed instead, if there is a store of them, and has to prove itself.
 """
@@ -53,14 +53,20 @@ class AutoMemory:
     path
         The file; its folder is made when something is first written.
 
+    Attributes
+    ----------
+    written
+        The lines that were added through this object: who wrote them need not be shown them.
+
     Notes
     -----
     Entries are written under a lock, to a temporary file that takes the place of the old one. Lines that are not its
-    own (a person's notes) stay. Each entry stands once.
+    own (a person's notes) stay. Each entry occurs once.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self.written: set[str] = set()
 
     @classmethod
     def of_project(cls, root: str | os.PathLike[str]) -> Self:
@@ -101,6 +107,7 @@ class AutoMemory:
                 known = {_text(line) for line in found[kind]}
                 fresh = [f"- {text}{note}" for text in texts if text not in known]
                 added += len(fresh)
+                self.written.update(fresh)
                 found[kind] = (found[kind] + fresh)[-MAX_ENTRIES:]
             if added:
                 parts = [head.strip()] if head.strip() else []
@@ -108,6 +115,17 @@ class AutoMemory:
                 with replaced_file(self.path) as file:
                     file.write(("\n\n".join(parts) + "\n").encode("utf-8"))
         return added
+
+    def without_written(self, text: str) -> str:
+        """Return the text of a memory without lines that were added through this object, and headings of nothing."""
+        kept: list[str] = []
+        under_heading = False
+        for line in reversed(text.split("\n")):
+            if line in self.written or (line.startswith("## ") and not under_heading):
+                continue
+            under_heading = not line.startswith("## ") and (under_heading or bool(line.strip()))
+            kept.append(line)
+        return "\n".join(reversed(kept))
 
     def _read(self) -> tuple[str, dict[str, list[str]]]:
         """Return what others wrote, and the entries of each kind."""

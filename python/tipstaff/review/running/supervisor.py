@@ -2,7 +2,7 @@
 
 A process that gets SIGKILL cannot end its children. So a shell of a few lines waits beside it, in a session of its own,
 for the end of a pipe that only this process holds: the kernel closes it however the process ends. Then the shell kills
-the process groups that it was told, and on Linux every process that has the mark in its environment.
+the process groups that it was given, and on Linux every process that has the mark in its environment.
 
 The kernel's own signal at a parent's death (``PR_SET_PDEATHSIG``) would reach the direct child alone, comes at the end
 of the thread that started it, and has to be asked for between fork and exec, where no Python is safe.

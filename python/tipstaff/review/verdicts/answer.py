@@ -60,7 +60,7 @@ class Evidence(Record, frozen=True, kw_only=True):
 
 
 class SopReview(Record, frozen=True, kw_only=True):
-    """What a reviewer says of one SOP."""
+    """A reviewer's answer for one SOP."""
 
     sop_id: str
     status: str

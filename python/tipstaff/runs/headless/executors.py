@@ -75,7 +75,7 @@ class Executor:
     def run(
         self, prompt: str, folder: Path, *, timeout_s: float, env: Mapping[str, str] | None = None
     ) -> tuple[Finished, Transcript]:
-        """Ask, in a folder, and return how the program ended and what it said."""
+        """Ask, in a folder, and return how the program ended and what it printed."""
         words = [word.replace(PROMPT, prompt) for word in self.words]
         stdin = None if any(PROMPT in word for word in self.words) else prompt
         finished = run_command(words, folder, timeout_s=timeout_s, stdin=stdin, env=env)

@@ -1,0 +1,271 @@
+"""What a request is to hold beside its messages: tiers, rules, candidates and git's state, boosted and assembled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tipstaff.context.conversation.messages import CONTEXT_CLOSE, CONTEXT_OPEN
+from tipstaff.context.prompt.assembly import AssembledPrompt, ContextAssemblyPlan, OverflowPolicy
+from tipstaff.context.prompt.boosts import boost_priority
+from tipstaff.context.prompt.budget import SystemPromptBudget
+from tipstaff.context.prompt.focus import RequestFocus
+from tipstaff.context.prompt.sections import RULES_PREFIX
+from tipstaff.context.sources.git_state import GitState
+from tipstaff.context.sources.memory_tiers import MemoryTier, MemoryTiers
+from tipstaff.context.sources.path_rules import PathRules, format_rule
+from tipstaff.errors import StoreDamagedError, StoreWriteError
+from tipstaff.model import Record
+
+if TYPE_CHECKING:
+    from tipstaff.context.candidates.injection import CandidatePromptAssembler, CandidateSection
+    from tipstaff.context.candidates.store import CandidateStore
+    from tipstaff.context.sources.auto_memory import AutoMemory
+
+BASE_PRIORITY: Final = 95
+TASK_FOCUS_PRIORITY: Final = 89
+RULES_PRIORITY: Final = 88
+TOOL_GUIDANCE_PRIORITY: Final = 82
+ENVIRONMENT_PRIORITY: Final = 72
+SKILLS_PRIORITY: Final = 58
+CANDIDATES_PRIORITY: Final = 54
+EXTRA_PRIORITY: Final = 85
+GIT_PRIORITY: Final = 40
+
+_LEAD: Final = "Added by the host of this session; the user did not write it."
+
+LEARNED_TIERS: Final = frozenset({"Auto-Memory", "Markdown Memory", "Daily Journal"})
+"""Tiers that the agent writes itself: they change between requests, and are cut by what the request is about."""
+
+
+class PlannedPrompt(Record, frozen=True, kw_only=True):
+    """What a request is to hold beside its messages.
+
+    Attributes
+    ----------
+    prompt
+        All sections with their report; those that are the same for every request come first.
+    system, context
+        The sections that are the same for every request, and the others.
+    stable_contents, contents
+        The text of each section by its key, before anything was cut: of those of `system`, and of all others.
+    focus
+        What the request is about.
+    shown
+        The candidates' section.
+    problems
+        What could not be read, in one sentence each.
+    """
+
+    prompt: AssembledPrompt
+    system: str
+    context: str
+    stable_contents: dict[str, str]
+    contents: dict[str, str]
+    focus: RequestFocus
+    shown: Any
+    problems: tuple[str, ...]
+
+
+class PromptPlanner:
+    """Plans the prompts of one session.
+
+    Parameters
+    ----------
+    base
+        The agent's own instructions; never cut.
+    budget
+        Of the system prompt and the context.
+    tiers, rules, git, candidates
+        What is read for each prompt.
+    """
+
+    def __init__(
+        self,
+        base: str,
+        budget: SystemPromptBudget,
+        tiers: MemoryTiers,
+        rules: PathRules,
+        git: GitState | None,
+        candidates: CandidateStore | None,
+    ) -> None:
+        self._base = base
+        self._budget = budget
+        self._tiers = tiers
+        self._rules = rules
+        self._git = git
+        self._store = candidates
+        self._chosen: CandidatePromptAssembler | None = None
+        if candidates is not None:
+            from tipstaff.context.candidates.injection import CandidatePromptAssembler
+
+            self._chosen = CandidatePromptAssembler(candidates)
+
+    def plan(
+        self,
+        query: str,
+        focus: RequestFocus,
+        *,
+        base: str | None = None,
+        tool_guidance: str = "",
+        skills: str = "",
+        environment: str = "",
+        extra: Mapping[str, str] | None = None,
+        with_git: bool = True,
+        memory: AutoMemory | None = None,
+        on_overflow: OverflowPolicy = "raise",
+    ) -> PlannedPrompt:
+        """Return what a request is to hold beside its messages; nothing is recorded.
+
+        Parameters
+        ----------
+        query, focus
+            What the user asks for, and what it is about.
+        base
+            Other instructions of the agent than those given before.
+        tool_guidance, skills, environment, on_overflow
+            As :meth:`RequestAssembler.assemble` takes them.
+        extra
+            Further sections that change between requests, by key.
+        with_git
+            Whether git is asked.
+        memory
+            What was written through it is left out of Auto-Memory: it is in the conversation.
+
+        Raises
+        ------
+        PromptOverflowError
+            If the base and the protected tiers alone exceed the budget.
+        """
+        troubles: list[str] = []
+        shown = self._candidates_for(query, focus, troubles)
+        parts = _Parts(
+            self._base if base is None else base, tool_guidance, skills, environment, dict(extra or {}), memory
+        )
+        git = self._git.section() if self._git is not None and with_git else ""
+        plan, stable, contents, problems = self._plan(focus, shown, parts, git)
+        prompt = plan.build(self._budget, on_overflow=on_overflow)
+        return PlannedPrompt(
+            prompt=prompt,
+            system=prompt.prompt[: prompt.stable_chars],
+            context=prompt.prompt[prompt.stable_chars :],
+            stable_contents=stable,
+            contents=contents,
+            focus=focus,
+            shown=shown,
+            problems=(*problems, *troubles),
+        )
+
+    def _candidates_for(self, query: str, focus: RequestFocus, troubles: list[str]) -> CandidateSection | None:
+        """Return the candidates' section, None where there is none or the store cannot be read."""
+        if self._chosen is None or self._store is None:
+            return None
+        try:
+            shown = self._chosen.assemble(query, paths=focus.active_file_paths)
+        except (StoreWriteError, StoreDamagedError) as error:
+            troubles.append(f"no candidates are shown: {error}")
+            return None
+        troubles += [f"{self._store.path}: {incident.detail}" for incident in self._store.incidents]
+        return shown
+
+    def _plan(
+        self, focus: RequestFocus, shown: CandidateSection | None, parts: _Parts, git: str
+    ) -> tuple[ContextAssemblyPlan, dict[str, str], dict[str, str], tuple[str, ...]]:
+        plan = ContextAssemblyPlan()
+        stable: dict[str, str] = {}
+        tiers = self._tiers.load()
+        learned = [tier for tier in tiers if tier.tier in LEARNED_TIERS]
+        if parts.base.strip():
+            plan.add_section("base", parts.base, BASE_PRIORITY, True)
+        for tier in tiers:
+            if tier.tier in LEARNED_TIERS:
+                continue
+            # No boost: the request may not move where these are cut.
+            plan.add_section(tier.key, tier.content, tier.priority, tier.protected, stable=True)
+            stable[tier.key] = tier.content
+        for key, text, priority in (
+            ("tool-guidance", parts.tool_guidance, TOOL_GUIDANCE_PRIORITY),
+            ("skills", parts.skills, SKILLS_PRIORITY),
+        ):
+            if text.strip():
+                plan.add_section(key, _apart(text), priority, stable=True)
+        matches = self._rules.match(focus.active_file_paths)
+        active = tuple(dict.fromkeys(file for match in matches for file in match.files))
+        sections = [(tier.key, _learned(tier, parts.memory), tier.priority) for tier in learned]
+        sections += [
+            ("environment", _apart(parts.environment), ENVIRONMENT_PRIORITY),
+            ("git", git, GIT_PRIORITY),
+            *((f"{RULES_PREFIX}{match.rule.name}", format_rule(match.rule), RULES_PRIORITY) for match in matches),
+            ("candidates", _apart(shown.text) if shown is not None else "", CANDIDATES_PRIORITY),
+            *((key, _apart(text), EXTRA_PRIORITY) for key, text in parts.extra.items()),
+            ("task-focus", _task_focus(focus), TASK_FOCUS_PRIORITY),
+        ]
+        contents: dict[str, str] = {}
+        for key, content, priority in sections:
+            if not content:
+                continue
+            contents[key] = content
+            boosted = boost_priority(key, priority, content, focus, matching_files=active)
+            plan.add_section(
+                key,
+                content,
+                boosted.priority,
+                base_priority=boosted.base_priority,
+                boosts=boosted.boosts,
+                evidence=_evidence(key, focus, active),
+                focus=focus if key.startswith(("memory:", "candidates")) else None,
+            )
+        problems = [f"{found.path}: {found.message}" for found in self._tiers.problems]
+        problems += [f"{found.path}: {found.message}" for found in self._rules.problems]
+        if self._git is not None and self._git.problem:
+            problems.append(self._git.problem)
+        return plan, stable, contents, tuple(problems)
+
+
+class _Parts(NamedTuple):
+    """Texts of a request that its caller gives."""
+
+    base: str
+    tool_guidance: str
+    skills: str
+    environment: str
+    extra: dict[str, str]
+    memory: AutoMemory | None
+
+
+def as_context(body: str) -> str:
+    """Return what a host adds to a message of the user's, framed so that nobody takes it for the user's words."""
+    text = body.strip().replace(CONTEXT_CLOSE, "</tipstaff_context>")
+    return f"{CONTEXT_OPEN}\n{_LEAD}\n\n{text}\n{CONTEXT_CLOSE}" if text else ""
+
+
+def _learned(tier: MemoryTier, memory: AutoMemory | None) -> str:
+    if memory is None or not memory.written or tier.tier != "Auto-Memory":
+        return tier.content
+    text = memory.without_written(tier.text)
+    return tier.content.replace(tier.text, text) if text.strip() else ""
+
+
+def _apart(text: str) -> str:
+    return f"\n\n{text.strip()}\n" if text.strip() else ""
+
+
+def _task_focus(focus: RequestFocus) -> str:
+    lines = [
+        f"- {label}: {', '.join(values)}"
+        for label, values in (
+            ("Files", focus.active_file_paths),
+            ("Symbols", focus.active_symbols),
+            ("Signals", focus.plan_signals),
+        )
+        if values
+    ]
+    return "\n\n# Task focus\n\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _evidence(key: str, focus: RequestFocus, active: Iterable[str]) -> tuple[str, ...]:
+    if key == "task-focus":
+        return tuple(f"plan={signal}" for signal in focus.plan_signals) or ("query",)
+    if key.startswith(RULES_PREFIX):
+        return tuple(f"files={file}" for file in active)
+    return ()
