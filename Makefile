@@ -121,10 +121,11 @@ fuzz: $(VENV)/.check
 	  $(if $(FUZZ_CLANG),-DTIPSTAFF_LIBFUZZER=ON -DCMAKE_CXX_COMPILER=$(FUZZ_CLANG) -DCMAKE_C_COMPILER=$(FUZZ_CLANG_C))
 	$(BIN)/cmake --build build/fuzz --target fuzz_targets
 	set -e; export TIPSTAFF_TABLE=python/tipstaff/gates/packs/secrets/table.bin TIPSTAFF_IMAGE=python/tipstaff/gates/packs/default.image; \
-	for target in build/fuzz/native/*_fuzz; do echo $$target; name=$$(basename $$target); mkdir -p build/fuzz/corpus/$$name; \
+	for target in build/fuzz/native/*_fuzz; do echo $$target; name=$$(basename $$target); mkdir -p build/fuzz/corpus/$$name build/fuzz/known/$$name; \
+	  known=native/fuzz/corpora/$$name.tar.xz; [ ! -f $$known ] || $(BIN)/python -m tarfile -e $$known build/fuzz/known/$$name; \
 	  $(if $(FUZZ_CLANG),$$target -max_total_time=$(FUZZ_SECONDS) -seed=$(FUZZ_SEED) -max_len=16384 -timeout=20 -verbosity=0 \
-	    -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name native/fuzz/seeds $$(ls -d native/fuzz/corpora/$$name 2>/dev/null),\
-	    $$target $(FUZZ_SECONDS) $(FUZZ_SEED) native/fuzz/seeds/*); done
+	    -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name native/fuzz/seeds build/fuzz/known/$$name,\
+	    $$target $(FUZZ_SECONDS) $(FUZZ_SEED) native/fuzz/seeds/* $$(find build/fuzz/known/$$name -type f)); done
 
 # The native tests and the hook program for aarch64, run by qemu-user: apt install g++-aarch64-linux-gnu qemu-user.
 check-aarch64: $(VENV)/.check

@@ -149,7 +149,7 @@ def hashing() -> list[Row]:
 
 
 def _timed_at_first_sight(text: str) -> float:
-    """Time a compilation in a process that has other rule files behind it, and remembers nothing of this one."""
+    """Time a compilation in a process that has compiled other rule files and has nothing of this one cached."""
     from tipstaff import compile_guidance
     from tipstaff.guidance.extraction import annotations
     from tipstaff.guidance.wording import claims

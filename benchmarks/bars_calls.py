@@ -221,7 +221,7 @@ def _named(name: str) -> Measured:
 
 
 def calls() -> list[Row]:
-    """Judge the two calls that stand before each tool."""
+    """Judge the two calls before each tool."""
     command, tool = _named("evaluate_command"), _named("evaluate_tool_use")
     rows = [
         Row("evaluate_command, a harmless one, us", "CALL_COMMAND_US", [command.call], True, _parts(command)),

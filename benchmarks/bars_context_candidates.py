@@ -6,7 +6,7 @@ Contenders take turns over the same texts, and every result of ours is compared 
 - *match*: text in, number of the most similar or of the new one out, reading the words included. Plain Python keeps its
   sets and reads only the text that is asked for. rensa answers approximately; how often it misses is said.
 - *store*: a whole `CandidateStore.upsert`, checked, locked, signed, appended, against a store that reads every text for
-  each upsert and then signs and writes every line anew, without a flush to the disk on either side.
+  each upsert and then signs and writes every line again, without a flush to the disk on either side.
 - *durable*: the same with a flush to the disk in each call (``flushed``), and without, where it shows more.
 - *evaluate*: `evaluate_all`, per candidate.
 """
@@ -207,7 +207,7 @@ def observation(text: str) -> dict[str, Any]:
 
 
 class Rewriting:
-    """What the obvious store does: reads every text, then signs and writes every line anew."""
+    """What the obvious store does: reads every text, then signs and writes every line again."""
 
     def __init__(self, path: Path, texts: list[str]) -> None:
         self._path = path

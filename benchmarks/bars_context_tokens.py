@@ -1,7 +1,7 @@
 """The bars of token estimation, in one run: ``python -m benchmarks.bars_context_tokens``.
 
-Read bandwidth is the limit that the estimator's rate stands beside; the peer is a real vocabulary's encoder (cl100k of
-``bpe-openai`` or of ``tiktoken``, whichever is installed). Times are the least of many short batches, of
+Read bandwidth is the limit that the estimator's rate is compared with; the peer is the encoder of a real vocabulary
+(cl100k of ``bpe-openai`` or of ``tiktoken``, whichever is installed). Times are the least of many short batches, of
 processor time of this thread: other work on the machine only adds. Exits with 1 if a measured bar
 does not hold. The bars are in `tipstaff.budgets`.
 """

@@ -1,7 +1,7 @@
 """Figures of the ledger, the plane, the replay and the bulk kernels: ``python -m benchmarks.bench_runs [--only WORD]``.
 
 Prints one line for each figure beside what is required of it, and exits with 1 if one does not hold. A figure of a busy
-machine says little: the load is printed first, and CPU time stands beside wall time where that is what is required.
+machine says little: the load is printed first, and CPU time is shown beside wall time where that is what is required.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Area(NamedTuple):
-    """A section of the handbook: what its rules speak of, where they hold, the letters of their numbers."""
+    """A section of the handbook: what its rules are about, where they hold, the letters of their numbers."""
 
     heading: str
     letters: str

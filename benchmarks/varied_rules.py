@@ -1,7 +1,7 @@
 """As many different rules as one likes, as varied as real text.
 
 The sentences are those of the standard library's docstrings and comments on this machine; beyond their number, half of
-a sentence's words are replaced by others of the same texts, so that no two rules are duplicates and all speak of
+a sentence's words are replaced by others of the same texts, so that no two rules are duplicates and all are about
 something. A Python of another version has other sentences: figures go with the version that `benchmarks.machine` names.
 """
 

@@ -88,7 +88,7 @@ def hash_embed(str text not None, Py_ssize_t dimensions=384, *, isa=None):
 
     Notes
     -----
-    The vector holds only the 32 bits of H: it tells texts apart, and says nothing about meaning.
+    The vector holds only the 32 bits of H: it distinguishes texts, and says nothing about meaning.
     """
     check_dimensions(dimensions)
     cdef const HashKernels* kernels = choose(isa)

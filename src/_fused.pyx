@@ -233,7 +233,7 @@ cdef class FusedSearch:
 
     @property
     def floor(self):
-        """The relevance below which no rule speaks of a task."""
+        """The relevance below which no rule is about a task."""
         return self._index.head.floor[7]
 
     def find(

@@ -163,7 +163,7 @@ cdef class TopicWords:
     Raises
     ------
     ValueError
-        If `lexicon` is none.
+        If `lexicon` is invalid.
 
     Notes
     -----

@@ -81,7 +81,7 @@ cdef class SecretTable:
     Raises
     ------
     ValueError
-        If they are no table.
+        If they are not a table.
     """
 
     cdef Table table
@@ -119,16 +119,16 @@ cdef class SecretTable:
         Parameters
         ----------
         text
-            Any text; lone surrogates are taken as they stand.
+            Any text; lone surrogates are taken as they are.
         wary
-            Whether rules for what an agent is about to write speak too, and neither checksum nor entropy acquits.
+            Whether low-confidence rules apply too, and neither checksum nor entropy rules a match out.
         isa
             Instruction set for this call; the default is :func:`isa`. Every one finds the same.
 
         Returns
         -------
         list of (int, int, int)
-            Number of the rule, first code point, and the one behind the last; in order, none overlaps another.
+            Number of the rule, first code point, and the one after the last; in order, none overlaps another.
 
         Raises
         ------

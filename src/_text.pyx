@@ -76,7 +76,7 @@ def word_values(lexicon, str text not None):
     Raises
     ------
     ValueError
-        If `lexicon` is none.
+        If `lexicon` is invalid.
     UnicodeEncodeError
         If the text holds a lone surrogate.
     """
@@ -118,7 +118,7 @@ def read_words(lexicon, offsets, data, Py_ssize_t max_words):
     Raises
     ------
     ValueError
-        If `lexicon` is none, or offsets are not in order.
+        If `lexicon` is invalid, or offsets are not in order.
     """
     cdef Borrowed file, places, bytes_
     cdef Lexicon table
@@ -161,7 +161,7 @@ def opposed_texts(lexicon, offsets, data, *, work_limit=None):
     Raises
     ------
     ValueError
-        If `lexicon` is none, or offsets are not in order.
+        If `lexicon` is invalid, or offsets are not in order.
     """
     cdef Borrowed file, places, bytes_
     cdef Lexicon table
@@ -201,7 +201,7 @@ def alike_texts(lexicon, offsets, data, double threshold, Py_ssize_t max_words, 
     Raises
     ------
     ValueError
-        If `lexicon` is none, or offsets are not in order, or a number is out of range.
+        If `lexicon` is invalid, or offsets are not in order, or a number is out of range.
     """
     check_join(threshold, max_pairs)
     cdef Borrowed file, places, bytes_

@@ -75,7 +75,7 @@ def wordpiece_shape(table):
     Raises
     ------
     ValueError
-        If these bytes are no such file, or not all of it.
+        If these bytes are not such a file, or not all of it.
     """
     cdef Borrowed file
     cdef WordPieces words
@@ -105,7 +105,7 @@ def wordpiece_embed(table, str text not None, *, isa=None):
     Raises
     ------
     ValueError
-        If ``table`` is no table, or the machine does not run ``isa``.
+        If ``table`` is not a table, or the machine does not run ``isa``.
     """
     cdef const WordPieceKernels* kernels = choose(isa)
     cdef Borrowed file
@@ -151,7 +151,7 @@ def wordpiece_embed_batch(
     Raises
     ------
     ValueError
-        If ``table`` is no table, sizes disagree, or offsets leave the data. Rows before may have been written.
+        If ``table`` is not a table, sizes disagree, or offsets leave the data. Rows before may have been written.
 
     Notes
     -----

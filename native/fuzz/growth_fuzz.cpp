@@ -1,6 +1,6 @@
 // Repeats what it is fed, and checks that the time that reading takes grows with the text and not faster.
 //
-// Of an input the first byte is a dialect, the second and third how long the beginning and the end are; what stands
+// Of an input the first byte is a dialect, the second and third how long the beginning and the end are; what is
 // between them is what is repeated.
 #include <ctime>
 

@@ -15,7 +15,7 @@ namespace tipstaff::gate {
 namespace engine {
 namespace {
 
-// Judges the fields of a tool call: what each of them means is told by its name and the tool's.
+// Judges the fields of a tool call: what each of them means is recognised by its name and the tool's.
 class Engine : private CommandJudge {
  public:
   using CommandJudge::CommandJudge;

@@ -60,7 +60,7 @@ class Patch {
   bool starts(std::string_view mark) const noexcept { return line_.substr(0, mark.size()) == mark; }
   bool next_starts(std::string_view mark) const noexcept { return text_.substr(at_, mark.size()) == mark; }
 
-  // What stands behind `mark`, without blanks around it.
+  // What is behind `mark`, without blanks around it.
   Known rest(std::string_view mark) const noexcept {
     std::size_t begin = mark.size();
     while (begin < line_.size() && ascii::is_blank(line_[begin])) ++begin;
@@ -184,7 +184,7 @@ class Patch {
       if (starts("diff --git ")) {
         begin();
         git = true;
-        // diff --git a/x b/x: both names, told apart by the second's side.
+        // diff --git a/x b/x: both names, distinguished by the second's side.
         const std::size_t second = line_.rfind(" b/");
         if (second != std::string_view::npos && second > 13) {
           old_name = piece(13, second);

@@ -18,7 +18,7 @@
 // shell/programs/wrappers.hpp      sudo, env, ssh, watch              shell/programs/finders.hpp        xargs, find, parallel
 // shell/programs/editors.hpp       vim, tar, sed, tee, curl           shell/programs/git.hpp            git
 // shell/programs/windows.hpp       PowerShell and cmd                 shell/programs/carriers.hpp       docker, at, poetry run
-// shell/programs/inline.hpp        one-liners of seldom languages
+// shell/programs/inline.hpp        one-liners of rare languages
 // shell/programs/clients.hpp       interpreters, SQL clients          shell/programs/sockets.hpp        Redis over nc
 // shell/programs/scripts.hpp       scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
 #include <cstring>

@@ -346,7 +346,7 @@ std::uint32_t copilot_text(const Json& json, std::uint32_t output) noexcept {
 }
 
 // Masks the secrets of what a tool gave, in the words of each host: as the tool's own output where it takes one, else as
-// the text that stands in its place, else as a note beside it.
+// the text that is in its place, else as a note beside it.
 void after_tool(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
   gate::Settings settings;
   settings.config = situation.image->config;

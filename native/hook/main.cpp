@@ -244,7 +244,7 @@ void take_signals() noexcept {
   action.sa_handler = on_time_up;
   action.sa_flags = own_stack ? SA_ONSTACK : 0;
   for (int signal : {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::sigaction(signal, &action, nullptr);
-  // A reader that went away and a file that may not grow are told by errors; they must not end the program.
+  // A reader that went away and a file that may not grow are recognised by errors; they must not end the program.
   action.sa_handler = SIG_IGN;
   for (int signal : {SIGPIPE, SIGXFSZ}) ::sigaction(signal, &action, nullptr);
 }

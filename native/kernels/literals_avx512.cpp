@@ -88,7 +88,7 @@ static void read_block(const unsigned char* text, std::size_t vectors, BlockVect
   }
 }
 
-// Where escapes begin in the vector at `at`, behind which there is a byte.
+// Where escapes begin in the vector at `at`, after which there is a byte.
 static inline std::uint64_t escapes_at(const unsigned char* at) noexcept {
   const auto is = [](__m512i x, char byte) noexcept { return _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(byte)); };
   const __m512i bytes = _mm512_loadu_si512(at);

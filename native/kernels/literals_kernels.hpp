@@ -56,7 +56,7 @@ static inline std::uint64_t full_groups(std::uint64_t signs) noexcept {
   return (~signs - 0x0101010101010101u) & signs & 0x8080808080808080u;
 }
 
-// Writes where the bits of a mask stand, from `at` on.
+// Writes where the bits of a mask are, from `at` on.
 static inline std::size_t write_places(std::uint64_t mask, std::size_t at, std::uint16_t* out,
                                        std::size_t count) noexcept {
   for (; mask != 0; mask &= mask - 1) {

@@ -31,7 +31,7 @@ inline void fetch(const void* address) noexcept {
 // Rounding may push a product over an integer: the margin keeps filters from refusing what fits.
 constexpr double margin = 1e-9;
 
-// What stands before the words of a set in its record.
+// What is before the words of a set in its record.
 enum Header : std::uint32_t { kSlot, kSize, kAskedBy, kMarkLow, kMarkHigh, kMembers };
 
 std::int64_t mark_of(const std::uint32_t* set) noexcept {
@@ -81,7 +81,7 @@ bool WordSetIndex::is_word(const Word& word, const Piece& piece, const unsigned 
   return piece.length <= short_word || std::memcmp(letters_.data() + word.begin, letters, piece.length) == 0;
 }
 
-// The place of a word that is not where its hash says: there it may stand further on.
+// The place of a word that is not where its hash says: there it may be further on.
 std::uint32_t WordSetIndex::place_behind(const Piece& piece, const unsigned char* letters) {
   const std::size_t mask = words_.size() - 1;
   std::size_t at = piece.hash & mask;
@@ -204,7 +204,7 @@ const WordSetIndex::Posting* WordSetIndex::postings_of(const Word& word) const n
   return word.count <= Word::few ? word.own : pool_.data() + word.pool_begin;
 }
 
-// Room doubles when it is used up; what a list leaves behind is taken back when the order is made anew.
+// Room doubles when it is used up; what a list leaves behind is taken back when the order is made again.
 void WordSetIndex::post_word(std::uint32_t place, Posting posting) {
   Word& word = words_[place];
   if (word.count < Word::few) {

@@ -21,7 +21,7 @@ std::uint64_t load64(const Byte* x) noexcept {
   return value;
 }
 
-// Tries the rule of an anchor whose first bytes stand at `place`. Never inline: the walk to it is the hot one.
+// Tries the rule of an anchor whose first bytes are at `place`. Never inline: the walk to it is the hot one.
 [[gnu::noinline]] void try_anchor(const Table& table, const Byte* anchor, Bytes text, std::size_t place,
                                          bool wary, Findings* findings) noexcept {
   const std::uint32_t number = load16(anchor + 26);
@@ -51,7 +51,7 @@ std::uint64_t load64(const Byte* x) noexcept {
   }
 }
 
-// Whether the bytes stand behind an anchor that are looked up before its rule is tried.
+// Whether the bytes are behind an anchor that are looked up before its rule is tried.
 bool checks_hold(const Table& table, const Byte* anchor, Bytes text, std::size_t place) noexcept {
   for (const Byte* check = anchor + 30; check < anchor + 30 + 2 * anchor_checks && check[0] != 0; check += 2) {
     const std::size_t at = place + check[0];
@@ -60,7 +60,7 @@ bool checks_hold(const Table& table, const Byte* anchor, Bytes text, std::size_t
   return true;
 }
 
-// Tries all anchors that may stand at some places, `begin` and more.
+// Tries all anchors that may be at some places, `begin` and more.
 void try_places(const Table& table, Bytes text, std::size_t begin, const std::uint16_t* places,
                        std::size_t count, bool wary, Findings* findings) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
@@ -83,7 +83,7 @@ void try_places(const Table& table, Bytes text, std::size_t begin, const std::ui
   }
 }
 
-// Finds what stands in a text that was decoded from a stretch.
+// Finds what is in a text that was decoded from a stretch.
 void scan_decoded(const Table& table, Bytes text, const Stretch& source, LiteralFinder finder, bool wary,
                          Findings* findings) noexcept {
   findings->source = &source;
@@ -98,7 +98,7 @@ void scan_decoded(const Table& table, Bytes text, const Stretch& source, Literal
   findings->run.members = no_class;
 }
 
-// Finds what stands in the line around an escape; returns up to where it looked.
+// Finds what is in the line around an escape; returns up to where it looked.
 [[gnu::noinline]] std::size_t scan_escaped(const Table& table, Bytes text, std::size_t mark, std::size_t done,
                                                   LiteralFinder finder, bool wary, Findings* findings) noexcept {
   Byte room[escaped_room];
@@ -110,7 +110,7 @@ void scan_decoded(const Table& table, Bytes text, const Stretch& source, Literal
   return stretch.end;
 }
 
-// Finds what stands in base64; returns up to where it reaches.
+// Finds what is in base64; returns up to where it reaches.
 [[gnu::noinline]] std::size_t scan_blob(const Table& table, Bytes text, std::size_t mark, LiteralFinder finder,
                                                bool wary, Findings* findings) noexcept {
   Byte room[blob_room];

@@ -23,7 +23,7 @@ SIGNS_FROM_SHARDS: Final = 300_000
 """From so many shards on, the signs of their vectors choose which ones are scored; up to there every one is."""
 
 CONSTITUTION_TOKENS: Final = 500
-"""What a constitution should cost per turn; the linter speaks above it."""
+"""What a constitution should cost per turn; the linter reports more."""
 
 # Bars of the kernels, in one run on one thread.
 HASH_BATCH_VS_NODE: Final = 150.0
@@ -95,7 +95,7 @@ CANDIDATE_MATCH_VS_RENSA: Final = 1.5
 
 CANDIDATE_STORE_1K_VS_REWRITING: Final = 100.0
 CANDIDATE_STORE_10K_VS_REWRITING: Final = 500.0
-"""A whole upsert, signed and appended, against a store that reads every text and writes every line anew."""
+"""A whole upsert, signed and appended, against a store that reads every text and writes every line again."""
 
 CANDIDATE_UPSERT_100K_VS_1K: Final = 2.0
 CANDIDATE_EVALUATE_100K_VS_1K: Final = 2.0
@@ -114,7 +114,7 @@ GATE_60_CHARS_VS_NODE: Final = 1.0
 GATE_60_CHARS_VS_TREE_SITTER: Final = 40.0
 GATE_60_CHARS_VS_PYTHON_RE: Final = 50.0
 GATE_THREADS_VS_PROCESSES: Final = 0.75
-"""Two threads take the texts of a call over from Python one after the other, and begin anew with each call; two
+"""Two threads take the texts of a call over from Python one after the other, and start over with each call; two
 processes do neither. Threads that waited for each other would reach a half."""
 CALL_COMMAND_US: Final = 1.2
 CALL_COMMAND_VS_NODE: Final = 1.5

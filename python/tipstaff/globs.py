@@ -12,7 +12,7 @@ backslash                 the next character itself
 ``src/`` ``./a`` ``/a``   everything below a folder; a leading ``./`` says nothing; a leading ``/`` anchors
 ========================  =====================================================================================
 
-A glob without ``/`` speaks of names at any depth, as in ``.gitignore``: ``*.ts`` covers ``web/a.ts``. Where a host
+A glob without ``/`` is about names at any depth, as in ``.gitignore``: ``*.ts`` covers ``web/a.ts``. Where a host
 reads it as "in the root only", :func:`from_host` anchors it. A glob whose last part is plain text covers what lies
 below it as well: ``src/api`` covers ``src/api/orders.ts``. Letter case counts.
 
@@ -212,7 +212,7 @@ def _extents_meet(left: _Extent, right: _Extent) -> bool:
 
 
 def split_scopes(value: str) -> tuple[str, ...]:
-    """Split a comma-separated list of globs at the commas that stand outside braces and brackets."""
+    """Split a comma-separated list of globs at the commas that are outside braces and brackets."""
     parts: list[str] = []
     depth = start = 0
     for index, char in enumerate(value):

@@ -25,7 +25,7 @@ INTENTS: Final = (
     "debug",
     "general",
 )
-"""Intents in the order that breaks ties; ``general`` is what is left when nothing speaks."""
+"""Intents in the order that breaks ties; ``general`` is the one for tasks without any sign."""
 
 DOMAINS: Final = ("security", "testing", "performance", "architecture", "debugging", "deployment", "general")
 RISK_CLASSES: Final = ("info", "low", "medium", "high", "critical")
@@ -79,7 +79,7 @@ class Diagnostic(Record, frozen=True, kw_only=True, gc=False):
     severity
         ``error``, ``warning`` or ``info``.
     rule_id
-        The rule that the finding speaks of, where there is one.
+        The rule that the finding is about, where there is one.
     span
         Half-open code-point range in the source text; ``(0, 0)`` where the finding is about no particular text.
     """
@@ -136,7 +136,7 @@ class GuidanceRule(Record, frozen=True, kw_only=True, gc=False):
     headings
         The heading path, the outermost first, without the document's title; `heading` is its last.
     own_start
-        Place in `text` where the rule's own words begin, behind those of headings, lead-ins and parent items.
+        Place in `text` where the rule's own words begin, after those of headings, lead-ins and parent items.
     """
 
     id: str

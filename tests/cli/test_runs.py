@@ -181,6 +181,41 @@ def test_a_path_that_is_no_spool_is_left_alone(root: Path, capsys: pytest.Captur
     assert "no hook has written it" in ran(capsys, "ledger", "ingest")[1]
 
 
+def test_reports_that_cannot_be_written_are_refused_first(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled(root)
+    marker = tmp_path / "started"
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(f"name: x\nexecutor: [touch, {marker}]\ncases: [{{id: a, prompt: p}}]\n")
+    pq.write_table(pa.table({"command": ["ls"]}), "calls.parquet")
+    for command in (
+        f"headless {suite} --junit absent/x.xml", f"headless {suite} --markdown .", "rules stats --plot absent/x.svg",
+        "replay calls.parquet --after . --html absent/x.html", "ledger export absent/x.parquet",
+        "check --report absent/x.json", "review assemble --output absent/x.md",
+    ):  # fmt: skip
+        code, text = ran(capsys, *command.split())
+        assert (code, "nothing was done" in text) == (exits.UNREADABLE, True), text
+    assert not marker.exists()
+
+
+def test_runs_of_the_ledger_are_replayed(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = ("Read", "Bash: git push --force origin main", "rm -rf ~", "git push --force origin main")
+    (root / ".tipstaff").mkdir()
+    with Ledger(f"sqlite:///{root}/.tipstaff/ledger.db") as ledger:
+        ledger.append_many(
+            run_event(number, tools_used=calls[: number % 5], task="fix the failing test" if number % 2 else "")
+            for number in range(10)
+        )
+    assert ran(capsys, "ledger", "export", "runs.parquet")[0] == exits.OK
+    code, report = as_json(capsys, "replay", "runs.parquet", "--after", ".")
+    assert (code, report["total"], report["tasks"], report["changed"]) == (exits.OK, 20, 5, 0)
+    assert sum(count for name, count in report["transitions"].items() if name.startswith("block")) == 2 * (1 + 2 + 3)
+    changed = made_repository(tmp_path / "changed")
+    (changed / "CLAUDE.md").write_text("# R\n\n- [X-1] Fix the cause of a failing test.\n")
+    assert as_json(capsys, "replay", "runs.parquet", "--after", str(changed))[1]["tasks_changed"] == 5
+
+
 def test_what_is_imported_is_looked_at_first(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("notes.md").write_text("x")
     Path("notes.parquet").write_text("x")
@@ -275,6 +310,7 @@ def test_optimize(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = as_json(capsys, "optimize")
     assert (code, report["ranking"][0]["rule_id"]) == (exits.OK, "R1")
     assert report["started"][0]["change"]["kind"] == "add"
+    assert report["started"][0]["id"].startswith(report["started"][0]["change"]["id"])
     code, text = ran(capsys, "optimize")
     assert "R1: broken 13 times" in text
     assert "continue" in text

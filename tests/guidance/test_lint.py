@@ -129,9 +129,23 @@ def test_a_dead_scope_of_a_file_is_reported_once_at_its_line(tmp_path: Path) -> 
 
 def test_scopes_that_are_all_dead_are_one_warning(tmp_path: Path) -> None:
     globs = ", ".join(f"*.{suffix}" for suffix in ("c", "cc", "cpp", "cxx", "h", "hpp"))
-    (found,) = lint(tmp_path, {".cursor/rules/c.mdc": f"---\nglobs: {globs}\n---\n- Always sort\n"}, "TS6").diagnostics
+    files = {".cursor/rules/c.mdc": f"---\nglobs: {globs}\n---\n- Always sort\n", "main.rs": ""}
+    (found,) = lint(tmp_path, files, "TS6").diagnostics
     assert (found.line, found.severity) == (2, Severity.WARNING)
     assert "'*.c', '*.cc', '*.cpp', '*.cxx' and 2 more match no file" in found.message
+
+
+def test_what_a_rule_file_alone_names_elsewhere_is_not_missed(tmp_path: Path) -> None:
+    files = {".cursor/rules/c.mdc": "---\nglobs: '*.c'\n---\n- Always sort\n", "CLAUDE.md": "@../shared/rules.md\n"}
+    report = lint(lay_out(tmp_path / "alone", {}), files, "TS601", "TS110")
+    assert [one.severity for one in report.diagnostics] == [Severity.INFO, Severity.INFO]
+    (tmp_path / "alone" / "main.rs").touch()
+    report = lint_repository(tmp_path / "alone", select=("TS601", "TS110"))
+    assert [one.severity for one in report.diagnostics] == [Severity.WARNING, Severity.WARNING]
+    (tmp_path / "alone" / "main.rs").unlink()
+    (tmp_path / ".git").mkdir()
+    report = lint_repository(tmp_path / "alone", select=("TS601", "TS110"))
+    assert [one.severity for one in report.diagnostics] == [Severity.WARNING, Severity.WARNING]
 
 
 def test_an_unusable_scope_is_an_error_that_says_why(tmp_path: Path) -> None:

@@ -208,3 +208,11 @@ def test_the_context_of_a_change(tmp_path: Path) -> None:
     assert expected_sops(folder) == {"source.doc.sops.errors": "error"}
     large = review_context(folder, reserve=5)
     assert (large.assembly.reasons, large.text, large.expected) == (("sops",), "", found.expected)
+
+
+def test_a_file_that_is_named_and_not_there_is_noted(tmp_path: Path) -> None:
+    folder = make(tmp_path, {"a.py": "def f(): ...\n", ".tipstaff/sops/e.md": "# E\nYou must.\n"})
+    notes = review_context(folder, files=["a.py", "mistyped.py"]).notes
+    assert [note for note in notes if "no such file" in note] == [
+        "mistyped.py: there is no such file: deleted, or mistyped"
+    ]

@@ -257,6 +257,17 @@ def test_two_ecosystems_in_the_root_have_prefixes(tmp_path: Path) -> None:
         ({"Cargo.toml": "", "Cargo.lock": ""}, "test", "cargo test --locked"),
         ({"pom.xml": "", "mvnw": ""}, "test", "./mvnw -B test"),
         ({"build.gradle.kts": "", "gradlew": ""}, "test", "./gradlew test"),
+        ({"build.gradle.kts": "", "gradlew": "#!/bin/sh\n"}, "test", "sh ./gradlew test"),
+        ({"settings.gradle.kts": "", "app/build.gradle.kts": "", "gradlew": ""}, "test", "./gradlew test"),
+        ({"settings.gradle.kts": "", "app/build.gradle.kts": "", "gradlew": ""}, "app:test", None),
+        ({"settings.gradle": "", "app/build.gradle": ""}, "test", "gradle test"),
+        ({"backend/build.gradle.kts": "", "backend/gradlew": "", "go.mod": ""}, "backend:test", "./gradlew test"),
+        (
+            {"build.gradle.kts": 'plugins { id("jacoco") }', "gradlew": ""},
+            "coverage",
+            "./gradlew check jacocoTestReport",
+        ),
+        ({"build.gradle.kts": "plugins { checkstyle }", "gradlew": ""}, "style", "./gradlew checkstyleMain"),
         ({"pyproject.toml": "[tool.pyright]\n"}, "types", "pyright"),
         ({"pyproject.toml": "[tool.black]\n"}, "format", "black --check ."),
         ({"setup.py": "", ".flake8": ""}, "lint", None if shutil.which("ruff") else "flake8"),
@@ -268,6 +279,14 @@ def test_tools_of_a_project(tmp_path: Path, files: dict[str, str], name: str, co
         assert "lint" in found
     else:
         assert found.get(name) == command
+
+
+def test_a_preset_that_is_named_reads_the_reports_of_the_build_tool(tmp_path: Path) -> None:
+    folder = make(tmp_path, {"build.gradle.kts": "", "gradlew": ""}, git=False)
+    named = {check.name: check for check in repository_checks(folder, {"preset": "java"})}
+    found = {check.name: check for check in repository_checks(folder)}
+    assert named["test"].reports == found["test"].reports == ("**/build/test-results/*/*.xml",)
+    assert (named["test"].command, named["resolve"].command) == ("./gradlew test", "./gradlew dependencies -q")
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed here")

@@ -197,6 +197,7 @@ CASES = [
     ("node-test", TAP, [("/repo/a.test.js", 5, 10, "error", "")]),
     ("node-test", BUN, [("/repo/b.test.ts", 5, 21, "error", "")]),
     ("gradle", ":compileJava/repo/src/A.java:5: error: incompatible types\n", [("/repo/src/A.java", 5, 0, "error", "")]),
+    ("gradle", "> Task :app:compileKotlin FAILED\ne: file:///repo/src/A.kt:5:9 Unresolved reference: b\nw: /repo/src/B.kt: (3, 1): Unused\n", [("/repo/src/A.kt", 5, 9, "error", ""), ("/repo/src/B.kt", 3, 1, "warning", "")]),
     ("maven", MAVEN, [("/repo/src/main/java/x/Calc.java", 5, 16, "error", ""), ("/repo/src/main/java/x/Calc.java", 9, 1, "warning", ""), ("CalcTest.java", 8, 0, "error", "")]),
     ("github", "::error title=lint/x,file=a.ts,line=3,endLine=3,col=5::Bad: this, that\n", [("a.ts", 3, 5, "error", "lint/x")]),
     ("rustfmt", "Diff in /repo/src/main.rs:1:\n-fn\n", [("/repo/src/main.rs", 1, 0, "error", "")]),

@@ -179,6 +179,27 @@ def test_gradle_passes_fails_and_has_nothing_to_test(tmp_path: Path) -> None:
     assert outcomes(run(repos.make(tmp_path / "bare", bare), "test")) == {"test": "nothing_collected"}
 
 
+@needs("gradle", "javac")
+@pytest.mark.skipif(not Path("/usr/share/java/junit4.jar").is_file(), reason="needs Debian's JUnit")
+@pytest.mark.parametrize("mode", [0o755, 0o644])
+def test_a_wrapper_at_the_root_of_several_gradle_projects(tmp_path: Path, mode: int) -> None:
+    """The wrapper stands for one that fetches a Gradle of its own; the build files are one folder down."""
+    sources = {f"app/{name}": text for name, text in repos.GRADLE.items() if name.startswith(("src/", "build"))}
+    files = {
+        "settings.gradle": "include 'app'\n",
+        "gradle.properties": repos.GRADLE["gradle.properties"],
+        "gradlew": '#!/bin/sh\necho through the wrapper\nexec gradle --offline "$@"\n',
+    }
+    folder = repos.make(tmp_path, files | sources)
+    (folder / "gradlew").chmod(mode)
+    passed = run(folder, "test")
+    assert outcomes(passed) == {"test": "passed"}
+    assert "through the wrapper" in passed.results[0].output
+    repos.edit(folder, "app/src/test/java/x/CalcTest.java", "assertEquals(3", "assertEquals(4")
+    failed = run(folder, "test")
+    assert places(failed, "test") == [("app/src/test/java/x/CalcTest.java", 8)]
+
+
 @pytest.mark.parametrize(("manager", "lock"), [("pnpm", "pnpm-lock.yaml"), ("yarn", "yarn.lock"), ("bun", "bun.lock")])
 def test_other_package_managers_pass_and_fail(tmp_path: Path, manager: str, lock: str) -> None:
     if shutil.which(manager) is None:

@@ -125,6 +125,44 @@ def test_only_groups_that_are_open_are_killed(end: str, left: list[bool]) -> Non
                 os.kill(one, signal.SIGKILL)
 
 
+@pytest.mark.skipif(not LINUX, reason="needs /proc")
+def test_a_command_that_nobody_noted_ends_with_an_exception() -> None:
+    """As where a signal comes between the start of a command and the note of it."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def interrupted() -> None:
+        with Supervisor("TIPSTAFF_TEST") as supervisor:
+            environment = {"PATH": os.defpath, "TIPSTAFF_TEST": supervisor.mark()}
+            processes.append(subprocess.Popen(["sleep", "60"], env=environment, start_new_session=True))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert processes[0].wait(30) == -signal.SIGKILL
+
+
+def test_an_interrupted_suite_ends_at_once_with_its_programs(tmp_path: Path) -> None:
+    text, count = script()
+    folder = make(tmp_path / "repository", {"a.py": "x = 1\n"}, git=False)
+    (tmp_path / "hangs.sh").write_text(text.replace(">> pids", f">> {tmp_path}/pids"))
+    (tmp_path / "suite.yaml").write_text(
+        f"name: x\nexecutor: [sh, {tmp_path}/hangs.sh]\ndefaults: {{timeout_s: 200, retries: 3}}\n"
+        "cases: [{id: a, prompt: p}, {id: b, prompt: p}]\n"
+    )
+    words = [sys.executable, "-m", "tipstaff.cli", "headless", str(tmp_path / "suite.yaml"), "--dir", str(folder)]
+    child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        assert wait_until(lambda: len(pids_in(tmp_path / "pids")) >= count)
+        time.sleep(0.2)
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=30)
+        assert child.returncode == 130
+        assert len(pids_in(tmp_path / "pids")) == count, "neither another attempt nor another case"
+        assert wait_until(lambda: not any(map(is_running, pids_in(tmp_path / "pids"))))
+    finally:
+        child.kill()
+
+
 def test_a_supervisor_ends_in_order_and_without_a_shell_nothing_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     with Supervisor("X") as supervisor:
         assert supervisor.mark().startswith(f"{supervisor.token}.")
@@ -143,7 +181,7 @@ def test_a_supervisor_ends_in_order_and_without_a_shell_nothing_is_missed(monkey
 def test_a_supervisor_that_was_killed_costs_nothing() -> None:
     supervisor = Supervisor("X")
     supervisor.watch()
-    process = supervisor._process  # type: ignore[attr-defined]
+    process = supervisor._process
     assert process is not None
     process.kill()
     process.wait()

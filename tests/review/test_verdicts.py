@@ -23,7 +23,9 @@ EXPECTED = {"s.error": "error", "s.note": "warning"}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return make(tmp_path, {"api/orders.py": SOURCE}, git=False)
+    return make(
+        tmp_path, {"api/orders.py": SOURCE, "api/orders_test.go": "", "a/twice.py": "", "b/twice.py": ""}, git=False
+    )
 
 
 def answer(*, verdict: str = "approved", confidence: float = 0.9, **more: Any) -> dict[str, Any]:
@@ -56,6 +58,20 @@ def test_an_answer_with_evidence_is_accepted(folder: Path) -> None:
         ("../outside.py", "cannot be checked"),
         ("api/orders.py:99", "has no line 99"),
         ("api/orders.py `raise KeyError`", "in none of the files"),
+        ("api/orders.py:4-99", "has no line 99"),
+        ("api/orders.py#L99", "has no line 99"),
+        ("api/orders.py#L4-L99 is fine", "has no line 99"),
+        ("`api/orders.py`, lines 90 to 99", "has no line 99"),
+        ("api/orders.py (line 99)", "has no line 99"),
+        ("api/orders.py:4; api/made_up.py:7", "api/made_up.py does not exist"),
+        ("api/orders.py:\n```python\ndef refund(order_id):\n    return None\n```", "in none of the files"),
+        ("api/orders.py: `def refund(order_id) ... return 1`", "in none of the files"),
+        ("`Orders.refund` in api/orders.py", "in none of the files"),
+        ("`raise ValueError ... def refund` in api/orders.py", "in none of the files"),
+        ("twice.py:1 `import os`", "does not exist"),
+        (["api/orders.py:4 `def refund`", "api/orders.py `def charge`"], "in none of the files"),
+        ([{"path": "api/orders.py:1", "quote": "raise ValueError"}], "near line 1"),
+        ("api/orders.py " + "`import os` " * 101, "101 quotes"),
         ([{"path": "api/orders.py", "line": 5, "quote": ""}], "quotes nothing"),
         ([{"path": "api/orders.py", "line": 1, "quote": "raise ValueError"}], "near line 1"),
         ([{"path": "api/none.py", "quote": "x"}], "does not exist"),
@@ -75,13 +91,33 @@ def test_evidence_that_is_not_there_is_not_believed(folder: Path, evidence: Any,
         "api/orders.py",
         "see `api/orders.py:4`",
         "In api/orders.py, `def refund( order_id )` raises.",
+        "api/orders.py:4-5",
+        "api/orders.py:L4, and api/orders.py:5:11",
+        "api/orders.py#L4-L5",
+        "[orders.py](api/orders.py#L4)",
+        "**api/orders.py** (lines 4–5)",
+        "`api/orders.py`, line 4: `def refund(order_id):`",
+        "b/api/orders.py:4 `+def refund(order_id):`",
+        "./api/orders.py:4",
+        "api\\orders.py:4",
+        "orders.py:4, which only one folder has",
+        "{root}/api/orders.py:4",
+        "`refund()` in api/orders.py, which is no `order_id.refund`; `setup.py` is not touched",
+        "api/orders.py: `def refund(...)` and `def refund … raise ValueError`",
+        "api/orders.py:\n```python\n    def refund(order_id):\n        raise ValueError(f'refund {order_id}')\n```",
+        "api/orders.py `f&#39;refund {order_id}&#39;`",
+        "api/orders.py has it, unlike https://example.org/other.py:8 or v1.2.3",
+        {"path": "api/orders.py", "line": 5, "quote": "raise ValueError"},
+        ["api/orders.py:4 `def refund`", {"path": "api/orders.py", "quote": "import os"}],
+        [{"file": "api/orders.py", "lines": "4-5", "quote": "def refund", "comment": "documented"}],
+        [{"path": "api/orders.py:4", "quote": "def refund", "line": None}],
         [{"path": "api/orders.py", "quote": "raise  ValueError(f'refund"}],
         [{"path": "./api/orders.py", "line": 4, "quote": "def refund(order_id):\n    raise ValueError"}],
     ],
 )
 def test_evidence_as_reviewers_write_it(folder: Path, evidence: Any) -> None:
     data = answer()
-    data["sop_review"][0]["evidence"] = evidence
+    data["sop_review"][0]["evidence"] = evidence.replace("{root}", str(folder)) if type(evidence) is str else evidence
     assert judged(folder, data).problems == ()
 
 
@@ -136,6 +172,12 @@ def test_only_violated_errors_reject_an_approval(folder: Path, name: str, action
         ('{"verdict": "approved", "confidence": 1, "sop_review": [{"sop_id": "a", "status": "ok"}]}', "status of a"),
         ('{"verdict": "approved", "confidence": "1"}', "schema"),
         ('{"verdict": "approved", "confidence": NaN}', "confidence"),
+        ('{"verdict": "approved", "confidence": 0.9,}', "double quotes in line 1"),
+        ('{"verdict": "approved",\n // sure\n "confidence": 0.9, "patterns": [{"name": "x"}]}', "quotes in line 2"),
+        ('{"verdict": "rejected", "confidence": 0.9} no: {"verdict": "approved", "confidence": 0.9}', "they differ"),
+        ('{"type": "result", "is_error": true, "result": "Credit balance is too low"}', "verdict"),
+        ('{"' * 300_000, "no JSON object"),
+        ('{"a": ' * 150_000, "no JSON object"),
     ],
 )
 def test_answers_of_another_schema(text: str, words: str) -> None:
@@ -143,10 +185,43 @@ def test_answers_of_another_schema(text: str, words: str) -> None:
         parse_answer(text)
 
 
-@pytest.mark.parametrize("frame", ["{}", "Here it is:\n```json\n{}\n```\nDone.", "I think {} is right."])
+FRAMES = (
+    "{}",
+    "Here it is:\n```json\n{}\n```\nDone.",
+    "I think {} is right.",
+    "```JSON\r\n{}\r\n```",
+    "~~~\n{}\n~~~",
+    "`f() {}` is called once, { x } twice.\n\n{} and {that} is all",
+    '<thinking>\nPerhaps {"verdict": "rejected"}?\n</thinking>\n{}',
+    "{}\n\nOnce more:\n```json\n{}\n```",
+    "[{}]",
+)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
 def test_prose_around_the_answer_is_ignored(frame: str) -> None:
-    text = frame.replace("{}", json.dumps(answer()))
+    text = frame.replace("{}", json.dumps(answer(feedback="use {}"), indent=2))
     assert parse_answer(text).verdict == "approved"
+
+
+def test_what_an_agent_program_prints_is_an_answer() -> None:
+    inner = f"Here:\n```json\n{json.dumps(answer())}\n```"
+    text = json.dumps({"type": "result", "subtype": "success", "is_error": False, "result": inner})
+    assert parse_answer(text) == parse_answer(json.dumps(answer()))
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [("PASSED", "passed"), ("pass", "passed"), ("N/A", "not_applicable"), ("Not applicable", "not_applicable"),
+     ("not-applicable", "not_applicable"), ("Violation", "violated"), ("failed", "violated")],
+)  # fmt: skip
+def test_spellings_of_a_status(given: str, read: str) -> None:
+    data = answer(verdict="APPROVE", rejection_type=None, feedback=None, patterns=None)
+    data["sop_review"][0]["status"] = given
+    found = parse_answer(json.dumps(data))
+    assert (found.verdict, found.sop_review[0].status, found.feedback) == ("approved", read, "")
+    rejected = parse_answer(json.dumps(answer(verdict="Request changes", rejection_type="Too-Big")))
+    assert (rejected.verdict, rejected.rejection_type) == ("rejected", "too_big")
 
 
 def test_a_model_can_be_asked(tmp_path: Path) -> None:

@@ -86,11 +86,31 @@ def test_a_change_that_helps_wins_and_is_applied_by_a_person(root: Path, ledger:
     assert optimizer.cycle(now=START + 2 * DAY).proposals == ()
     with pytest.raises(ConfigError, match="no change"):
         optimizer.apply(proposal.change.id)
-    assert optimizer.rollback(proposal.change.id) == ("CLAUDE.md",)
+    assert optimizer.rollback(proposal.change.id, now=START + 3 * DAY) == ("CLAUDE.md", paths[1])
+    assert "## Status\nRolled back on 2023-11-17\n" in (root / paths[1]).read_text()
     assert (root / "CLAUDE.md").read_text() == before
     with pytest.raises(ConfigError, match="is applied"):
         optimizer.rollback(proposal.change.id)
     assert ledger.verify().ok
+
+
+def test_records_are_numbered_after_those_that_are_there(root: Path, ledger: Ledger) -> None:
+    folder = root / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    (folder / "0007-use-postgresql.md").write_text("# 7\n")
+    (folder / "notes.md").write_text("no number\n")
+    optimizer = Optimizer(root, ledger, config=QUICK)
+    history = History(ledger)
+    for rule in ("NEW-1", "a/../NEW 2"):
+        change = Change(kind="add", rule_id=rule, before="", after=f"Name the tests well, as {len(rule)} people do.")
+        history.record("won", START, change, experiment_id=rule, summary="")
+    (first, second) = optimizer.cycle(now=START).proposals
+    assert [one.text.split(":")[0] for one in (first, second)] == ["# 0008", "# 0008"], "whichever is applied first"
+    assert optimizer.apply(first.change.id, now=START)[1] == "docs/decisions/0008-add-new-1.md"
+    assert optimizer.demote("DB-1", now=START)[2].startswith("docs/decisions/0009-demote-db-1")
+    with pytest.raises(ConfigError, match="put back"):
+        optimizer.apply(second.change.id, now=START)
+    assert sorted(path.name for path in folder.iterdir())[:2] == ["0007-use-postgresql.md", "0008-add-new-1.md"]
 
 
 def test_the_patch_is_one_that_git_takes(root: Path) -> None:

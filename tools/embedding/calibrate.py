@@ -2,8 +2,8 @@
 
     python -m tools.embedding.calibrate EVALUATION [...]
 
-A boost is worth what it adds to nDCG@5. A floor is judged by how many tasks that no rule speaks of get nothing (those
-of ``unrelated`` in the project's own set, asked of every pool), against what it costs the tasks that rules do speak of.
+A boost is worth what it adds to nDCG@5. A floor is judged by how many tasks that no rule is about get nothing (those
+of ``unrelated`` in the project's own set, asked of every pool), against what it costs the tasks that rules are about.
 The best of many rules is near by chance more often than the best of few, hence the scaled floors.
 """
 

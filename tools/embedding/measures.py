@@ -78,7 +78,7 @@ def judge(order: Sequence[int], relevant: dict[int, int]) -> tuple[float, float,
 def judge_all(evaluation: Evaluation, scores: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
     """Return the four figures of each query, float64 (n_queries, 4), from each query's scores of its pool's rules.
 
-    Ties go to the rule that stands first, as in retrieval.
+    Ties go to the rule that is first, as in retrieval.
     """
     rows: list[tuple[float, float, float, float]] = []
     for query, values in zip(evaluation.queries, scores, strict=True):

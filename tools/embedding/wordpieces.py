@@ -66,7 +66,7 @@ def _merges(words: list[tuple[str, int]], limit: int) -> list[str]:
     while heap and len(made) < limit:
         total, pair = heapq.heappop(heap)
         if -total != totals[pair]:
-            # The total has changed since; it stands in the heap again where it still counts.
+            # The total has changed since; it is in the heap again where it still counts.
             continue
         if -total < _MIN_FREQUENCY:
             break

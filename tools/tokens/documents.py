@@ -96,7 +96,7 @@ def _plain(name: str, text: str) -> str:
 
 
 def _respaced(text: str, chance: random.Random) -> str:
-    """Write JSON as tools print it: as it stands, on one line, or indented."""
+    """Write JSON as tools print it: as it is, on one line, or indented."""
     if len(text) > 400_000 or (form := chance.randrange(3)) == 0:
         return text
     try:

@@ -1,6 +1,6 @@
 """Weights with which more text never costs less.
 
-A feature counts bytes by what stands at and before them, so that a further byte changes no count of those before it. An
+A feature counts bytes by what is at and before them, so that a further byte changes no count of those before it. An
 estimate is therefore monotone if what each further character adds is 0 or more: finitely many inequalities, one for
 each set of features that a character can add.
 """

@@ -20,7 +20,7 @@ struct FusedKernels;
 enum class Isa : int { portable = 0, avx2 = 1, avx512 = 2, avx512_vnni = 3, neon_dot = 4 };
 inline constexpr int isa_count = 5;
 
-// Name of a set as it stands in TIPSTAFF_ISA.
+// Name of a set as it is in TIPSTAFF_ISA.
 const char* isa_name(Isa isa) noexcept;
 
 // Whether it was compiled in, and processor and operating system run it.

@@ -2,7 +2,7 @@
 //
 //   program 'argument' ... [<carrier] [flags of how it came to be run] {cwd}
 //
-// Unknown parts of a word are drawn as `?`, and the flags of a word stand behind it as small letters:
+// Unknown parts of a word are drawn as `?`, and the flags of a word are after it as small letters:
 // u unknown, g glob, t temporary, e may be empty, a appended, h a path of the host.
 #pragma once
 

@@ -66,7 +66,7 @@ int main() {
       std::fprintf(stderr, "  found %u files, +%u, -%u\n", found.files, found.added, found.removed);
     }
   }
-  // What stands after a tab is no part of the name: the name is known all the same.
+  // What is after a tab is no part of the name: the name is known all the same.
   machine.read(Dialect::patch, "diff --git x\t\x01\ndeleted file mode 100644\n");
   ++checks;
   if (machine.tree.command_count() != 1 || machine.tree.arguments(machine.tree.command(0))[0].text != "x" ||

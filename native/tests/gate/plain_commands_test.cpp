@@ -45,7 +45,7 @@ class Bench {
   }
 
  private:
-  // Words that are said to stand in the text as they are do so, one behind the other.
+  // Words reported as verbatim are in the text, one after the other.
   void in_place(const std::string& text, std::string_view given) {
     for (std::uint32_t i = 0; i < plain_.command_count(); ++i) {
       const Command& command = plain_.command(i);
@@ -130,7 +130,7 @@ int main() {
       }
     }
   }
-  // All bytes that are no text are found, wherever they stand; and no others of ASCII, but DEL.
+  // All bytes that are no text are found, wherever they are; and no others of ASCII, but DEL.
   for (std::size_t size = 0; size < 200; ++size) {
     std::string text(size, 'a');
     for (char& c : text) c = random() % 3 == 0 ? static_cast<char>(random() % 256) : 'a';
@@ -148,7 +148,7 @@ int main() {
     }
     expect(marked.first() == size, "the end is found");
   }
-  // And what stands in the shell reader's own cases, cut anywhere.
+  // And what is in the shell reader's own cases, cut anywhere.
   for (const ShellCase& one : kShellCases) {
     const std::string text = one.text;
     for (std::size_t cut = 0; cut <= text.size(); ++cut) bench.hold(text.substr(0, cut));

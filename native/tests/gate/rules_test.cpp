@@ -28,7 +28,7 @@ int main() {
   check(rules::contains_folded("xxPRODxx", "prod") && !rules::contains_folded("pro", "prod"), "parts");
   check(rules::is_off("false") && rules::is_off("None") && !rules::is_off("true"), "values that switch an option off");
 
-  // Two letters side by side are found wherever they stand, in any case, and classes of many letters may always be there.
+  // Two letters side by side are found wherever they are, in any case, and classes of many letters may always be there.
   for (std::size_t size = 0; size < 70; ++size) {
     for (std::size_t at = 0; at + 1 < size; ++at) {
       std::string text(size, 'x');

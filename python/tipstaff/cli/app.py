@@ -131,7 +131,7 @@ def run(arguments: list[str]) -> int:
 
 
 def exit_code_of(error: TipstaffError) -> int:
-    """Return the exit code that tells scripts what kind of error it was."""
+    """Return the exit code for a kind of error."""
     if isinstance(error, (StoreError, StoreWriteError)):
         return exits.STORE
     if isinstance(error, (SourceError, SourceNotFoundError)):

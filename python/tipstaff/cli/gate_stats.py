@@ -65,7 +65,7 @@ def rule_counts(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def setting_for(rule: str) -> str:
-    """Return what a repository would say to hear less of a rule or a gate."""
+    """Return the settings by which a repository asks less about a rule or a gate."""
     if rule in _GATE_SETTINGS:
         return _GATE_SETTINGS[rule]
     return f'in .tipstaff/packs/own.toml: [[rule]] id = "{rule}", enabled = false, because = "..."'

@@ -6,10 +6,12 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from tipstaff.errors import SourceNotFoundError
 from tipstaff.model import Diagnostic, Severity
 
 COLOURS: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
@@ -58,6 +60,21 @@ def write(*lines: str, painter: Painter | None = None) -> None:
     encoding = sys.stdout.encoding or "utf-8"
     text = "\n".join(lines).encode(encoding, "backslashreplace").decode(encoding)
     click.echo(text, color=None if painter is None else painter.on)
+
+
+def check_outputs(*paths: Path | None) -> None:
+    """Refuse files that cannot be written because of their folder, before what is to be written costs anything.
+
+    Raises
+    ------
+    SourceNotFoundError
+        The folder of one does not exist, or the path is a folder.
+    """
+    for path in paths:
+        if path is not None and not path.absolute().parent.is_dir():
+            raise SourceNotFoundError(f"{path}: there is no folder {path.parent} to write it in; nothing was done")
+        if path is not None and path.is_dir():
+            raise SourceNotFoundError(f"{path}: it is a folder; name a file to write; nothing was done")
 
 
 def plain(text: str) -> str:

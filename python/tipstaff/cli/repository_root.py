@@ -42,12 +42,6 @@ def root_of(given: Path | None, root: Path | None = None) -> Path:
     if given is None:
         here = Path.cwd()
         return repository_of(here) or here
-    if not given.is_dir() or _has_rule_files(given):
-        return given
-    return repository_of(given.absolute()) or given
+    from tipstaff.guidance.reading.repository_root import rules_root
 
-
-def _has_rule_files(folder: Path) -> bool:
-    from tipstaff.guidance.reading.rule_files import HOST_FOLDERS, classify
-
-    return any(one.name in HOST_FOLDERS or classify("", one.name) is not None for one in folder.iterdir())
+    return rules_root(given)

@@ -10,7 +10,7 @@ MAX_DEPTH: Final = 64
 
 
 class Field(NamedTuple):
-    """One text: the last name on the way to it, the whole way, and its place where it stands in a list."""
+    """One text: the last name on the way to it, the whole way, and its place where it is in a list."""
 
     name: str
     path: str
@@ -78,7 +78,7 @@ def _children(value: Any, name: str, path: str, depth: int) -> Iterator[tuple[An
 
 
 def keys_of(params: Any) -> list[str]:
-    """Return the names of all fields, each once: a secret may stand there as well."""
+    """Return the names of all fields, each once: a secret may be there as well."""
     names: dict[str, None] = {}
     seen: set[int] = set()
     stack: list[Any] = [params]

@@ -1,4 +1,4 @@
-"""What gates answer: results, the findings behind them, and the one decision that they come to."""
+"""What gates answer: results, the findings after them, and the one decision that they come to."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Finding(Record, frozen=True, kw_only=True):
     path_classes
         Classes of the path that decided, where one did: ``root``, ``home``, ``unknown`` ...
     field
-        For a tool call, the field of its parameters that the spans speak of.
+        For a tool call, the field of its parameters that the spans are about.
     """
 
     rule_id: str
@@ -67,7 +67,7 @@ class Finding(Record, frozen=True, kw_only=True):
 
 
 class GateResult(Record, frozen=True):
-    """What one gate says of one event.
+    """The answer of one gate for one event.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class GateResult(Record, frozen=True):
     reason
         The reason of the most severe finding, in one sentence.
     triggered_rules
-        Ids of active guidance rules that speak of what was found.
+        Ids of active guidance rules that are about what was found.
     remediation
         The safer way; empty where there is none.
     metadata
@@ -105,7 +105,7 @@ def aggregate_decision(results: Iterable[GateResult]) -> str:
     Raises
     ------
     UnknownDecisionError
-        If a result's decision is none of the four: what cannot be understood must not pass for ``allow``.
+        If a result's decision is none of the four: an unknown decision must not count as ``allow``.
     """
     worst = 0
     for result in results:

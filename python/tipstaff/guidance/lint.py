@@ -1,6 +1,6 @@
 """What is wrong with a repository's rule files, and what they cost.
 
-The compiler finds what concerns rules and their texts; this module adds what can only be said of the whole repository:
+The compiler finds what concerns rules and their texts; this module adds findings about the whole repository:
 scopes that cover nothing, files that their host cuts off, rules that give nothing to check, and tokens per turn.
 """
 
@@ -101,7 +101,7 @@ class LintReport(Record, frozen=True, kw_only=True):
     constitution_tokens
         Estimated tokens of the constitution's text: four characters (UTF-16 units) each, rounded up.
     hosts
-        What each host loads by itself, from the files as they stand.
+        What each host loads by itself, from the files as they are.
     counts
         Findings by code.
     """
@@ -156,7 +156,8 @@ def lint_repository(
     Parameters
     ----------
     directory
-        The repository's root.
+        The repository's root, or a folder without rule files anywhere below it. Where it holds nothing but rule files
+        and is part of no repository, what a file names elsewhere (its scopes, imports from above) is informational.
     select, ignore
         Codes or beginnings of codes (``TS5``, ``TS503``) to report alone, or not to report.
     config
@@ -170,16 +171,21 @@ def lint_repository(
         If `select` or `ignore` name no code.
     """
     from tipstaff.guidance.compiling.compiler import compile_documents
+    from tipstaff.guidance.reading.repository_root import rules_root
     from tipstaff.guidance.reading.sources import read_repository
+    from tipstaff.store.state import repository_of
 
     chosen = _code_filter(select, ignore)
-    repository = read_repository(directory)
+    repository = read_repository(rules_root(directory))
+    files = list_files(repository.root)
     bundle = compile_documents(repository.documents, config=config, diagnostics=repository.diagnostics)
     found = [*bundle.diagnostics]
     found += _quality(bundle.rules())
-    found += _scopes(bundle.rules(), repository.documents, list_files(repository.root))
+    found += _scopes(bundle.rules(), repository.documents, files)
     found += _cut_off(repository.documents, repository.aliases)
     found += _constitution_cost(bundle)
+    if files.holds_only(repository.files) and repository_of(repository.root) is None:
+        found = [one.replace(severity=Severity.INFO) if _may_be_elsewhere(one) else one for one in found]
     # A finding that two steps make is one finding.
     unique = dict.fromkeys(one for one in found if chosen(one.code))
     ordered = tuple(sorted(unique, key=lambda one: (one.source, one.line, one.code, one.message)))
@@ -193,6 +199,13 @@ def lint_repository(
         constitution_tokens=tokens(bundle.constitution.text) if bundle.constitution.rules else 0,
         hosts=host_loads(repository.documents, repository.also_loaded),
         counts=_counts(ordered),
+    )
+
+
+def _may_be_elsewhere(found: Diagnostic) -> bool:
+    """Whether a file's scopes or an import from above were looked for; a rule that names its own scope means it."""
+    return found.rule_id is None and (
+        found.code == "TS601" or (found.code == "TS110" and found.message.startswith("@.."))
     )
 
 

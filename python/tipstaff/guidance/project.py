@@ -1,7 +1,7 @@
 """A repository's compiled rules, kept on disk and compiled again only when something changed.
 
 The store lies in ``.tipstaff/cache/`` of the repository, which ignores itself in git. One that was not written on this
-machine, but shipped, is not believed: the rules are compiled anew. Where that cannot be written the
+machine, but shipped, is not believed: the rules are compiled again. Where that cannot be written the
 rules are served from memory, and the project says so.
 """
 
@@ -26,6 +26,7 @@ from tipstaff.guidance.compiling.compiler import CompilerConfig, compile_documen
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.project_update import shard_columns
 from tipstaff.guidance.reading.documents import Repository
+from tipstaff.guidance.reading.repository_root import rules_root
 from tipstaff.guidance.reading.rule_files import relevant_entry
 from tipstaff.guidance.reading.sources import home_folder, read_repository
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
@@ -58,7 +59,7 @@ def compile_repository(
     Parameters
     ----------
     directory
-        The repository's root.
+        The repository's root, or a folder without rule files anywhere below it.
     config, previous
         As for `tipstaff.compile_guidance`.
 
@@ -67,7 +68,7 @@ def compile_repository(
     SourceNotFoundError
         If `directory` is not a folder.
     """
-    return _compile(read_repository(directory, home=home_folder()), config, previous)
+    return _compile(read_repository(rules_root(directory), home=home_folder()), config, previous)
 
 
 def _compile(repository: Repository, config: CompilerConfig | None, previous: PolicyBundle | None) -> PolicyBundle:
@@ -200,7 +201,7 @@ def open_project(
     Parameters
     ----------
     directory
-        The repository's root.
+        The repository's root, or a folder without rule files anywhere below it.
     store
         Where the store lies; `store_name` in ``.tipstaff/cache/`` below the root where None.
     config
@@ -218,7 +219,7 @@ def open_project(
     SourceNotFoundError
         If `directory` is not a folder.
     """
-    root = Path(directory)
+    root = rules_root(directory)
     chosen = default_embedding() if embedding is None else embedding
     path = Path(store) if store is not None else root / STORE_FOLDER / store_name(chosen)
     settings = config or CompilerConfig()

@@ -1,4 +1,4 @@
-"""Calls that wait for a person, and what the person says to them; the layout is that of ``hook/approvals.hpp``."""
+"""Calls that wait for a person, and the person's answers; the layout is that of ``hook/approvals.hpp``."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def pending_call(code: str, state: Path) -> PendingCall:
     Raises
     ------
     ConfigError
-        The code is none, or its file is damaged.
+        The code is invalid, or its file is damaged.
     SourceNotFoundError
         No call waits under it.
     """
@@ -106,7 +106,7 @@ def _read(path: Path) -> PendingCall:
 
 
 def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = False) -> Path:
-    """Sign what a person says to a call, and put it where the hook looks for it.
+    """Sign a person's answer to a call, and put it where the hook looks for it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Cursor: hooks in ``hooks.json``; it asks before shell commands and MCP calls alone, and failures pass unless told."""
+"""Cursor: hooks in ``hooks.json``; it asks before shell commands and MCP calls alone; failures pass by default."""
 
 from __future__ import annotations
 

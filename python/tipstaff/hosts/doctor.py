@@ -50,7 +50,7 @@ class Probe(Record, frozen=True):
 
 
 class HostReport(Record, frozen=True):
-    """How the hook stands in one host.
+    """The state of the hook in one host.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
 
 def sample_events(host: AgentHost, cwd: Path) -> dict[str, bytes]:
     """Return the known events of a host, by their kind."""
-    # Made here, so that no secret stands in any file.
+    # Made here, so that no secret is in any file.
     key = "AKIA" + "".join("QZXWVNMKLPJHTRDS"[at * 7 % 16] for at in range(16))
     commands = {
         "harmless": "git status",

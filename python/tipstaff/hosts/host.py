@@ -40,7 +40,7 @@ class HookRun(Record, frozen=True):
     stderr: bytes = b""
 
     def document(self) -> dict[str, Any] | None:
-        """Return standard output as one JSON object; None where it is none."""
+        """Return standard output as one JSON object; None if it is not one."""
         try:
             found: Any = json.loads(self.stdout)
         except ValueError:
@@ -76,9 +76,9 @@ class Registered(Record, frozen=True):
     words
         Program and arguments.
     line
-        The command line as it stands, where the host hands it to a shell; else empty.
+        The command line as it is, where the host passes it to a shell; else empty.
     entry
-        The entry as it stands.
+        The entry as it is.
     at
         Its group and its number within that, as the host counts them.
     """
@@ -228,7 +228,7 @@ def words_of(handler: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def command_line(program: Path, arguments: Sequence[str]) -> str:
-    """Return a command line for hosts that hand it to a shell."""
+    """Return a command line for hosts that pass it to a shell."""
     return shlex.join([str(program), *arguments])
 
 

@@ -30,7 +30,7 @@ class Change(Record, frozen=True):
     before, after
         Its bytes; None where there is no such file.
     copy
-        The file that holds, or will hold, what stood there before the hook was registered.
+        The file that holds, or will hold, the settings from before the hook was registered.
     """
 
     host: str
@@ -90,7 +90,7 @@ def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Cha
     """Return what taking the hook away would change.
 
     Where nothing else has changed since it was registered, the file becomes what it was, byte for byte, or goes away
-    where there was none; else the hook's own entries go, and all others stay as they stand.
+    where there was none; else the hook's own entries go, and all others stay as they are.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Cha
 
 
 def apply_install(change: Change) -> None:
-    """Write a plan of :func:`plan_install`; what stood in the file before is kept in a copy beside it.
+    """Write a plan of :func:`plan_install`; a copy of the file is kept beside it.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def _next_removal(host: AgentHost, root: Node) -> tuple[Node, int] | None:
 
 
 def _checked(root: Node, path: Path) -> Node:
-    """Return settings in which no name of hooks stands twice: of two the later counts, and neither may be lost."""
+    """Return settings in which no name of hooks occurs twice: of two the later counts, and neither may be lost."""
     hooks = root.member("hooks")
     of_hooks = [name for name, _, _ in root.members if name == "hooks"]
     for names in (of_hooks, [name for name, _, _ in hooks.members] if hooks is not None else []):
@@ -316,7 +316,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _text(data: bytes | None, path: Path) -> tuple[str, bytes]:
-    """Return a file's text, and the mark that stood before it. An empty file counts as an empty object."""
+    """Return a file's text, and the byte order mark before it. An empty file counts as an empty object."""
     if data is None:
         return "{}\n", b""
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""

@@ -116,7 +116,7 @@ def _inserted(text: str, owner: Node, head: str, value: Any) -> str:
         at = spans[-1][1]
         return f"{text[:at]}, {head}{json.dumps(value, ensure_ascii=False)}{text[at:]}"
     outer = _margin(text, owner.start)
-    # Where elements stand already, the new one stands as they do.
+    # Where elements are already, the new one is as they do.
     inner = _margin(text, spans[-1][0]) if spans else outer + unit
     body = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", newline + inner)
     if spans:

@@ -1,4 +1,4 @@
-"""Compiles policies into the state folder, and says how those stand that are there."""
+"""Compiles policies into the state folder, and reports the state of those that exist."""
 
 from __future__ import annotations
 

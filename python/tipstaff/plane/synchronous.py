@@ -229,7 +229,7 @@ class Plane:
         return run.suspended()
 
     def resume_run(self, suspended: SuspendedRun) -> str:
-        """Go on with a run that was suspended; returns its id. Its rules are those that it began with."""
+        """Resume a suspended run; returns its id. Its rules are those that it began with."""
         run = OpenRun.resumed(suspended, self._rules())
         with self._shared.lock:
             self._shared.runs[run.id] = run
@@ -282,7 +282,7 @@ class Plane:
         run_id
             The run.
         outcome
-            ``accepted``, ``rejected`` or None (nobody has said).
+            ``accepted``, ``rejected`` or None (not known).
         tests, diff, tokens
             Records, or mappings of their fields; a number of tokens counts as output.
         files

@@ -1,4 +1,4 @@
-"""What git says of a repository: its files, and which of them changed."""
+"""A repository's files and changes, from git."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of a run: what the agent was given, what it did, what the gates and tests said of it.
+"""Records of a run: what the agent was given, what it did, the results of gates and tests.
 
 Times are integers in milliseconds since 1970 (UTC). The wire form is that of :meth:`RunEvent.to_dict`; the reader also
 takes camelCase keys.
@@ -134,7 +134,7 @@ class RunEvent(Record, frozen=True, kw_only=True):
     assignments
         For each experiment that the run took part in, its arm: ``control`` or ``treatment``.
     outcome_accepted
-        Whether the result was accepted; None where nobody has said.
+        Whether the result was accepted; None if not known.
     rework_lines
         Lines that had to be written again afterwards.
     timestamp, duration_ms

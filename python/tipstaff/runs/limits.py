@@ -1,4 +1,4 @@
-"""The loop breaker: whether an agent that goes on should stop. Asked at the host's Stop event, or after each step."""
+"""The loop breaker: whether an agent that continues should stop. Asked at the host's Stop event, or after each step."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class LoopBreaker:
         Parameters
         ----------
         wants_more
-            Whether something asks the agent to go on (tests fail, a task is open); `reason` says what.
+            Whether something asks the agent to continue (tests fail, a task is open); `reason` says what.
         budgets
             What is left to the agent.
         """

@@ -1,7 +1,7 @@
 """The columns of the shard store: how rules become Arrow arrays, and how one rule is read back from their buffers.
 
 Writing goes through pyarrow. Reading does not: a rule is put together from slices of the mapped buffers, in a few
-microseconds and without importing pyarrow, and Python's own bounds checks stand where Arrow would trust an offset.
+microseconds and without importing pyarrow, and Python's own bounds checks are where Arrow would trust an offset.
 
 What repeats from rule to rule (scopes, intents, paths ...) is dictionary-encoded, each distinct value once. A filter
 decides on the few distinct values and then looks at codes: see `ShardStore.codes` and `ShardStore.values`.
@@ -67,7 +67,7 @@ def arrow() -> Any:
 def schema(dims: int, metadata: Mapping[str, str] | None = None) -> Any:
     """Return the ``pyarrow.Schema`` of a store with vectors of `dims` numbers, or without vectors where that is 0."""
     pa = arrow()
-    # The vectors stand first: their place then does not depend on the number of shards, and can be aligned.
+    # The vectors are first: their place then does not depend on the number of shards, and can be aligned.
     fields = [
         *(
             (

@@ -13,7 +13,7 @@ before pyarrow is handed the Arrow part  Arrow's own metadata, offsets, codes, t
 when `ShardStore.verify` is called       every byte, vectors and texts of large stores among them
 ======================================== =================================================================
 
-A store is only ever replaced by renaming another over it, so a process that has it open goes on with what it mapped.
+A store is only ever replaced by renaming another over it, so a process that has it open continues with what it mapped.
 Whoever shortens the file in place instead ends the processes that have mapped it, as with any mapped file.
 """
 

@@ -57,7 +57,7 @@ def is_taken_over(root: Path, path: Path) -> bool:
 
 
 def take_over(root: Path, path: Path) -> None:
-    """Write down that a file counts as it is now; only ever for a person who said so."""
+    """Record that a file is accepted as it is now; only when a person confirmed it."""
     state = state_folder()
     answer = _answer_file(root, path, state)
     make_private(answer.parent)

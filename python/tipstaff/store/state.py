@@ -38,7 +38,7 @@ def fnv64(data: bytes, start: int = _FNV_START) -> int:
 
 
 def fast_sum(data: bytes | bytearray) -> int:
-    """Return the checksum of a policy file's bytes behind its head; the twin of the native function."""
+    """Return the checksum of a policy file's bytes after its head; the twin of the native function."""
     size = len(data)
     padded = bytes(data) + bytes(-size % 32) + (bytes(32) if size % 32 == 0 else b"")
     words = struct.unpack(f"<{len(padded) // 8}Q", padded)
@@ -71,7 +71,7 @@ def make_private(folder: Path) -> None:
 
 
 def source_line(path: Path) -> bytes:
-    """Return the line that tells the hook how a source was when it was compiled: mtime in ns, bytes, path."""
+    """Return the line that records the state of a source when it was compiled: mtime in ns, bytes, path."""
     try:
         about = path.stat()
     except OSError:

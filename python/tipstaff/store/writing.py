@@ -20,7 +20,7 @@ from tipstaff.store.replacing import replaced_file, write_error
 PARTS: Final = (
     "mean", "fingerprint", "constitution", "tenant_constitutions", "manifest", "diagnostics", "relations", "search",
 )  # fmt: skip
-"""Segments that lie behind the Arrow part."""
+"""Segments after the Arrow part."""
 
 _ALIGNMENT: Final = 64
 """Rows that begin at a multiple of this are read a little faster; readers must not count on it."""
@@ -166,7 +166,7 @@ def _write_content(file: BinaryIO, batch: Any, parts: Mapping[str, bytes | memor
 def _first_buffer_offset(pa: Any, batch: Any) -> int:
     """Return how far into the Arrow part the first column's numbers begin.
 
-    Arrow's own messages stand before them; those depend on schema and dictionaries, not on the number of rows, so a
+    Arrow's own messages are before them; those depend on schema and dictionaries, not on the number of rows, so a
     batch of one row tells.
     """
     if batch.num_rows == 0:

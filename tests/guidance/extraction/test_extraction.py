@@ -192,6 +192,10 @@ def test_time_grows_with_the_text_and_not_faster(name: str) -> None:
          ["Old APIs — NEVER generate these: 1. A global connection"]),
         ("**Use the test target:**\n\n```sh\nmake test\n```\n", ["**Use the test target:** `make test`"]),
         ("**Required packages:**\n\nSome words about them.\n", []),
+        ("- > **NOTE**: Run these **only if** you\n  > change them.\n", ["**NOTE**: Run these **only if** you change them."]),
+        ("**Never guess. Ask at once.**\n", ["Never guess.", "Ask at once."]),
+        ("**Lint**: You must lint `**/*.ts` files.\n", ["**Lint**: You must lint `**/*.ts` files."]),
+        ("You must lint **/*.ts files.\n", ["You must lint **/*.ts files."]),
     ],
 )  # fmt: skip
 def test_headings_and_bold_lines_that_are_rules_and_that_announce_something(text: str, expected: list[str]) -> None:

@@ -24,7 +24,7 @@ inline bool holds(const unsigned char* data, int64_t size, const char* words) no
 }
 
 // Returns the marks of a file's first bytes. Words that generated files begin with are only looked for here; whether
-// they stand where such files have them is for the caller to see.
+// they are where such files have them is for the caller to see.
 inline unsigned char marks_of_head(const unsigned char* data, int64_t size) noexcept {
   if (std::memchr(data, 0, static_cast<size_t>(size)) != nullptr) return kFileBinary;
   const int64_t header = size < kHeaderBytes ? size : kHeaderBytes;

@@ -2,7 +2,7 @@
 //
 // A token is a run of bytes that are neither white space nor punctuation. Most are plain words, and
 // are left after a look at their letters; only the others are asked whether they are a path or an
-// identifier. Nothing looks further than a bounded number of bytes from where it stands, so the pass
+// identifier. Nothing looks further than a bounded number of bytes from where it is, so the pass
 // is linear on any input. Results are spans of the input.
 #ifndef TIPSTAFF_FOCUS_FOCUS_HPP
 #define TIPSTAFF_FOCUS_FOCUS_HPP
@@ -61,7 +61,7 @@ static inline void take_token(Focus* found, int owner, Bytes s, Bytes e, Around 
 template <class Simd>
 static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noexcept;
 
-// What stands between backticks: a path, a symbol, or a piece of code.
+// What is between backticks: a path, a symbol, or a piece of code.
 template <class Simd>
 static inline void take_code(Focus* found, int owner, Bytes s, Bytes e, unsigned wanted) noexcept {
   if (has_names(*found, wanted)) return;

@@ -1,4 +1,4 @@
-// Where a listed word may begin, told by three letters at a time: the tables for it.
+// Where a listed word may begin, recognised by three letters at a time: the tables for it.
 #ifndef TIPSTAFF_FOCUS_HINTS_HPP
 #define TIPSTAFF_FOCUS_HINTS_HPP
 
@@ -62,7 +62,7 @@ static constexpr Hints make_hints() noexcept {
 
 inline constexpr Hints hints = make_hints();
 
-// What stands between words, told by the halves of a byte: each kind is a bit that both halves have.
+// What is between words, recognised by the halves of a byte: each kind is a bit that both halves have.
 enum Between : std::uint8_t { white = 3, apart_marks = 60, stop_marks = 192 };
 
 struct BetweenHalves {

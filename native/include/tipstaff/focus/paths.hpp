@@ -1,4 +1,4 @@
-// Whether a token, or what stands between quotes, is a path.
+// Whether a token, or what is between quotes, is a path.
 #ifndef TIPSTAFF_FOCUS_PATHS_HPP
 #define TIPSTAFF_FOCUS_PATHS_HPP
 
@@ -90,7 +90,7 @@ static inline bool is_path(Bytes* start, Bytes* finish, bool marked) noexcept {
   return marked && segments >= 2 && (is_letter(s[0]) || s[0] == '_');
 }
 
-// A path that holds spaces, as it stands between quotes or backticks: it has an ending, no word before
+// A path that holds spaces, as it is between quotes or backticks: it has an ending, no word before
 // the last is a file, and the first is no command.
 static inline bool is_spaced_path(Bytes* start, Bytes* finish) noexcept {
   Bytes s = *start;

@@ -1,4 +1,4 @@
-// Passing over the words that are nothing but words, 64 bytes at a time; signals are told by them.
+// Passing over the words that are nothing but words, 64 bytes at a time; signals are recognised by them.
 #ifndef TIPSTAFF_FOCUS_PLAIN_HPP
 #define TIPSTAFF_FOCUS_PLAIN_HPP
 
@@ -40,7 +40,7 @@ struct Masks {
   std::uint64_t small;
   std::uint64_t capital;
   std::uint64_t space;
-  std::uint64_t apart;  // white space, and marks that stand between words and mean nothing to them
+  std::uint64_t apart;  // white space, and marks that are between words and mean nothing to them
   std::uint64_t stop;   // marks that may end a word
   std::uint64_t file;   // the last letter of "file"
   std::uint64_t hint;   // where a word that is listed may begin; others may be among them
@@ -57,7 +57,7 @@ struct CodeMasks {
 // The 64 bytes that were looked at last: where words and others take turns, each is asked for again.
 template <class Simd>
 struct Window {
-  static constexpr std::int64_t oldest = 44;  // with fewer bytes left, looking anew is the cheaper
+  static constexpr std::int64_t oldest = 44;  // with fewer bytes left, looking again is the cheaper
   Bytes base = nullptr;
   Masks masks = {};
   bool has_code = false;

@@ -104,7 +104,7 @@ struct Around {
   bool call;     // "()" follows
   bool open;     // "(" follows
   bool generic;  // "<" and a capital follow
-  bool defined;  // class, def and the like stand before
+  bool defined;  // class, def and the like are before
 };
 
 static inline bool is_bare_symbol(Bytes s, Bytes e, Around around) noexcept {
@@ -147,7 +147,7 @@ static inline void bare_symbol(Focus* found, Bytes s, Bytes e, Around around) no
   if (is_bare_symbol(s, e, around)) add(found->bare, &found->n_bare, limit, s, e);
 }
 
-// What stands between backticks and holds no space. Tells whether it is a symbol.
+// What is between backticks and holds no space. Tells whether it is a symbol.
 static inline bool marked_symbol(Focus* found, Bytes s, Bytes e) noexcept {
   while (s < e && is_one_of(*s, "@&*#!~$")) ++s;
   for (Bytes x = s + 1; x < e; ++x) {

@@ -62,7 +62,7 @@ inline constexpr int longest_kind_word = 12;
 inline constexpr int n_kind_words = sizeof kind_words / sizeof kind_words[0];
 
 // For each first letter, the lengths and the second letters of the words that begin with it, as bits,
-// and where they stand in `words`, which is ordered by first letters.
+// and where they are in `words`, which is ordered by first letters.
 struct KindIndex {
   std::uint16_t sizes[26];
   std::uint32_t seconds[26];

@@ -152,7 +152,7 @@ class CommandJudge {
 
   static constexpr std::size_t kLongestText = std::size_t{1} << 30;
 
-  // Most programs are told apart by their first letter.
+  // Most programs are distinguished by their first letter.
   static bool names_statement(std::string_view program) noexcept {
     constexpr std::uint32_t kFirst = 1u << ('d' - 'a') | 1u << ('t' - 'a') | 1u << 0 | 1u << ('u' - 'a') | 1u << ('p' - 'a');
     if (program.empty() || !ascii::is_letter(program[0]) || (kFirst >> (ascii::lower(program[0]) - 'a') & 1) == 0) return false;
@@ -173,7 +173,7 @@ class CommandJudge {
 
   Span whole_span() const noexcept { return tree_.node_count() != 0 ? tree_.nodes()[0].span : Span{}; }
 
-  // Nothing in the image speaks of what could not be known: the policy does.
+  // Nothing in the image is about what could not be known: the policy does.
   void silent(Span span, std::uint32_t command) noexcept {
     if (settings_.uncertain() == Decision::allow) return;
     Finding finding;
@@ -368,7 +368,7 @@ class CommandJudge {
   Tree& tree_;
   FlowState* flow_;
   Verdict* verdict_;
-  std::string_view text_;   // the text that spans speak of, where it is read as it stands
+  std::string_view text_;   // the text that spans are about, where it is read as it is
   bool statement_ = false;  // the whole text is SQL: it need not be complete as shell code
   rules::Parsed parsed_;
   GuardedPlaces guarded_;

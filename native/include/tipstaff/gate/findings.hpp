@@ -16,7 +16,7 @@ struct Finding {
   Span focus;                      // the word that decided, else as span
   std::uint32_t command = kNone;
   std::uint32_t classes = 0;       // of the path that decided; lines that were changed, from the diff-size gate
-  std::uint32_t field = 0;         // the field of the tool call that the spans speak of
+  std::uint32_t field = 0;         // the field of the tool call that the spans are about
   bool uncertain = false;          // the policy decided, because something could not be known
 };
 

@@ -9,7 +9,7 @@
 namespace tipstaff::gate {
 
 // One text of a tool call's parameters: the name of the field that holds it (the last name on the way to it),
-// and its place where it stands in a list.
+// and its place where it is in a list.
 struct Field {
   std::string_view name;
   std::string_view text;

@@ -6,7 +6,7 @@
 //   tipstaff-approval-1 CODE EXPIRY SUBJECT NONCE SIGNATURE
 // (tipstaff-refusal-1 for a refusal.) EXPIRY in seconds since 1970, SUBJECT the SHA-256 of tool, folder, parameters and
 // the files that were read to judge the call, NONCE a number that no two answers share,
-// SIGNATURE the HMAC-SHA256 of what stands before it. The hook leaves a mark of each approval that it has used in used/
+// SIGNATURE the HMAC-SHA256 of what is before it. The hook leaves a mark of each approval that it has used in used/
 // (one file is made, one call wins), so that it counts once, and an old copy of it not at all; a refusal counts until it
 // expires. A host that asks about one call by two registrations is answered twice.
 #pragma once
@@ -135,7 +135,7 @@ class Hashing {
 
 }  // namespace subjects
 
-// Hashes what a call would do. Lengths stand before texts, so that no two calls have the same bytes.
+// Hashes what a call would do. Lengths are before texts, so that no two calls have the same bytes.
 inline Subject subject_of(const Json& json, const HookEvent& event, std::string_view cwd, ReadFiles& files) noexcept {
   subjects::Hashing hash;
   hash.put("tipstaff-call-3");
@@ -146,7 +146,7 @@ inline Subject subject_of(const Json& json, const HookEvent& event, std::string_
   hash.put(event.tool);
   hash.put(cwd);
   if (event.input != kNoNode) hash.put(json, event.input, gate::tools::classify(event.tool) == gate::ToolClass::shell);
-  if (event.host == Host::cursor)  // whose parameters may stand beside the rest
+  if (event.host == Host::cursor)  // whose parameters may be beside the rest
     for (std::string_view key : {"command", "url", "file_path"}) hash.put(json.text(0, key));
   Subject subject;
   subject.digest = hash.finish();

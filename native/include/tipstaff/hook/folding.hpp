@@ -1,7 +1,7 @@
 // Texts as a person reads them: without what only steers a terminal, and with the lines joined that it wrapped.
 //
 // A secret in colours, in UTF-16 or over two lines is one to whoever reads it. What is folded keeps where each byte came
-// from, so that it is masked where it stands.
+// from, so that it is masked where it is.
 #pragma once
 
 #include <cstddef>

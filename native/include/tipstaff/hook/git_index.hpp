@@ -130,7 +130,7 @@ class GitIndex {
     return false;
   }
 
-  // The entries stand in pre-order: `NAME\0COUNT SUBTREES\n`, and an object's name where the count is not negative.
+  // The entries are in pre-order: `NAME\0COUNT SUBTREES\n`, and an object's name where the count is not negative.
   static bool holds_tree(std::string_view text, std::string_view folder) noexcept {
     std::uint32_t rest[kDepth];  // subtrees that are still to come, of each folder that is open
     bool on_way[kDepth];

@@ -1,4 +1,4 @@
-// Reads one JSON document in place: strings are unescaped where they stand, nothing is allocated.
+// Reads one JSON document in place: strings are unescaped where they are, nothing is allocated.
 #pragma once
 
 #include <cstddef>
@@ -371,7 +371,7 @@ class Writer {
   bool full_ = false;
 };
 
-// Writes a value as it was read, strings escaped anew.
+// Writes a value as it was read, strings escaped again.
 inline void write_json(const Json& json, std::uint32_t index, Writer& out) noexcept {
   const JsonNode& node = json[index];
   switch (node.kind) {

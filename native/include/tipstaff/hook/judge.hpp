@@ -33,7 +33,7 @@ struct Situation {
 
 struct Judgement {
   static constexpr std::size_t kReasonBytes = 4096;
-  static constexpr std::uint32_t kSaid = 4;  // findings that the reason speaks of
+  static constexpr std::uint32_t kSaid = 4;  // findings that the reason is about
 
   Reply reply;
   gate::Verdict verdict;
@@ -42,7 +42,7 @@ struct Judgement {
   Redaction redaction;
   Redaction::Place secret;         // the first one that was found in the call
   std::uint32_t secrets = 0;       // how many
-  std::uint32_t secret_field = 0;  // where the first one stands; past the last field: in a name
+  std::uint32_t secret_field = 0;  // where the first one is; past the last field: in a name
   bool has_subject = false;
   bool approved = false;
   char reason[kReasonBytes];
@@ -51,7 +51,7 @@ struct Judgement {
 
 void judge(const HookEvent& event, const Situation& situation, gate::Tree& tree, Judgement* judgement) noexcept;
 
-// Puts a sentence in the place of a tool's output that could not be searched for secrets.
+// Replaces with a sentence a tool's output that could not be searched for secrets.
 void withhold(const HookEvent& event, const Json& json, Reply* reply) noexcept;
 
 // Appends what was decided to the spool, for the ledger to take in. Texts of the call stay out of it: only what was

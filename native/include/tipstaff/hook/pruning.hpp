@@ -20,7 +20,7 @@ long tipstaff_read_folder(int folder, void* to, std::size_t bytes) noexcept;
 namespace tipstaff::hook::pruning {
 
 constexpr std::uint64_t kKeptS = 7 * 24 * 3600;  // an answer counts for a day at most
-constexpr std::uint32_t kMost = 2000;            // files looked at in one folder: the next session goes on
+constexpr std::uint32_t kMost = 2000;            // files looked at in one folder: the next session continues
 
 // An entry as the kernel writes it; its name follows.
 struct Entry {

@@ -1,4 +1,4 @@
-// Secrets in an event's texts: found, told of, and masked where they stand, before anything of it is shown or kept.
+// Secrets in an event's texts: found, told of, and masked where they are, before anything of it is shown or kept.
 //
 // Masking writes into the event's own bytes, the buffer that it was read into. A mask is as long as what it covers.
 #pragma once
@@ -140,7 +140,7 @@ class Redaction {
     constexpr std::size_t kSmall = 4096;
     char small_text[kSmall];
     std::uint32_t small_at[kSmall];
-    // A joined word may be written once more with a line's end behind it.
+    // A joined word may be written once more with a line's end after it.
     const std::size_t room = text.size() + text.size() / 2 + 2;
     folding::Folded folded{small_text, small_at};
     void* memory = nullptr;
@@ -195,7 +195,7 @@ class Redaction {
   std::uint64_t met_[kMet];
   std::uint32_t distinct_ = 0;
 
-  static constexpr std::uint32_t kProviders = 2;  // from this severity on a secret is one wherever it stands
+  static constexpr std::uint32_t kProviders = 2;  // from this severity on a secret is one wherever it is
   static secrets::Bytes bytes_of(std::string_view text) noexcept {
     return {reinterpret_cast<const secrets::Byte*>(text.data()), text.size()};
   }

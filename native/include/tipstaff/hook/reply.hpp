@@ -52,7 +52,7 @@ inline void claude_like(const HookEvent& event, const Reply& reply, Writer& out)
   }
   const bool decides = event.phase == Phase::before_tool && (stops(event, reply) || asks(event, reply));
   if (!reply.replacement.empty() && event.host == Host::qwen) {
-    // What stops a call that has run takes the place of its output, and the session goes on.
+    // What stops a call that has run takes the place of its output, and the session continues.
     out.raw("{\"continue\":false,\"stopReason\":").string(reply.replacement).raw("}");
     return;
   }

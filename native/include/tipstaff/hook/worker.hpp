@@ -19,7 +19,7 @@
 
 extern "C" {
 // Starts a process that does the work and ends; returns its number, or -1 where that cannot be. `stack_end` is where its
-// stack ends, null where it goes on with that of its parent. In place of fork() it may share this process's memory.
+// stack ends, null where it continues with that of its parent. Instead of fork() it may share this process's memory.
 pid_t tipstaff_start_worker(void (*work)(const void* stack_end)) noexcept;
 // Returns memory that both see: `own`, where all memory is shared, else a copy of it; null where there is none.
 void* tipstaff_seen_by_both(void* own, std::size_t bytes) noexcept;

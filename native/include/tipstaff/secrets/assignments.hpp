@@ -20,7 +20,7 @@ inline constexpr ByteSet query_ends(" \t\r\n\"'`,;<>)]}\\&#");
 inline bool ends_value(Byte c) noexcept { return value_ends.has(c); }
 inline bool may_end_value(Byte c) noexcept { return query_ends.has(c); }
 
-// What an assignment goes on with behind its name: a quote, a blank, the end of a line, a sign.
+// What may follow the name of an assignment: a quote, a blank, the end of a line, a sign.
 inline constexpr ByteSet behind_names("\"'`\\%& \t\r\n,=:?+|>(");
 
 inline std::size_t quote_at(Bytes text, std::size_t at) noexcept {
@@ -58,7 +58,7 @@ inline std::size_t encoded_sign(Bytes text, std::size_t at) noexcept {
              : 0;
 }
 
-// Where the string ends whose opening quote stands at `at`; `text.size` where it does not.
+// Where the string ends whose opening quote is at `at`; `text.size` where it does not.
 inline std::size_t quoted_end(Bytes text, std::size_t at, std::size_t size) noexcept {
   const std::size_t limit = least_of(text.size, at + size + value_reach);
   std::size_t place = at + size;
@@ -78,7 +78,7 @@ inline bool next_field(Bytes text, std::size_t at) noexcept {
   return start < at && at < text.size && text[at] == '=';
 }
 
-// Where the value begins of `name: X` with `value: x` behind it; 0 where it does not.
+// Where the value begins of `name: X` with `value: x` after it; 0 where it does not.
 inline std::size_t pair_value(Bytes text, std::size_t at) noexcept {
   const std::size_t start = at;
   at = skip_blanks(text, at, 16);
@@ -99,7 +99,7 @@ inline std::size_t pair_value(Bytes text, std::size_t at) noexcept {
   return skip_blanks(text, at + 1, 8);
 }
 
-// Where the sign's blanks end of a type with `=` behind it, as in `var key string = "..."`; 0 if none.
+// Where the sign's blanks end of a type with `=` after it, as in `var key string = "..."`; 0 if none.
 inline std::size_t typed_sign(Bytes text, std::size_t at) noexcept {
   if (!is_letter(byte_at(text, at)) && !one_of(byte_at(text, at, 'x'), "*&[")) return 0;
   std::size_t end = at + 1;

@@ -1,4 +1,4 @@
-// Bytes, kinds of bytes, and what stands at a place of a text.
+// Bytes, kinds of bytes, and what is at a place of a text.
 #ifndef TIPSTAFF_SECRETS_BYTES_HPP
 #define TIPSTAFF_SECRETS_BYTES_HPP
 

@@ -43,7 +43,7 @@ inline std::size_t escape_at(Bytes text, std::size_t at, std::size_t end, Byte* 
     return 0;
   }
   *value = static_cast<Byte>(hex_digit(text[at + 4]) << 4 | hex_digit(text[at + 5]));
-  // Quotes and backslashes stay escaped: they would end the string that they stand in.
+  // Quotes and backslashes stay escaped: they would end the string that they are in.
   return *value >= 0x20 && *value < 0x7F && !one_of(*value, "\"'\\") ? 6 : 0;
 }
 
@@ -103,7 +103,7 @@ inline std::size_t next_line(Bytes text, std::size_t at, std::size_t width) noex
   return end == text.size || one_of(text[end], "\r\n\"'\\`< \t") ? start : 0;
 }
 
-// Decodes the base64 whose twenty-fourth sign stands at `mark`; returns the number of bytes, 0 if they are no text.
+// Decodes the base64 whose twenty-fourth sign is at `mark`; returns the number of bytes, 0 if they are no text.
 inline std::size_t decode_blob(Bytes text, std::size_t mark, Byte* out, Stretch* stretch) noexcept {
   std::size_t start = mark + 1 - least_blob;
   while (!is_alnum(text[start]) && start < mark) ++start;

@@ -1,4 +1,4 @@
-// The name around a word that was found, its parts, and what stands before it.
+// The name around a word that was found, its parts, and what is before it.
 //
 // `tipstaff.kernels.plain.names` says the same in Python.
 #ifndef TIPSTAFF_SECRETS_NAMES_HPP
@@ -54,7 +54,7 @@ inline bool word_before(Bytes text, std::size_t at, const Words& words) noexcept
   return words.equals(text.part(start, end));
 }
 
-// Whether `#define` and blanks stand before `at`.
+// Whether `#define` and blanks are before `at`.
 inline bool is_macro(Bytes text, std::size_t at) noexcept {
   std::size_t end = at;
   const std::size_t least = at > 8 ? at - 8 : 0;
@@ -62,7 +62,7 @@ inline bool is_macro(Bytes text, std::size_t at) noexcept {
   return end < at && end >= 7 && std::memcmp(text.data + end - 7, "#define", 7) == 0;
 }
 
-// Whether `login name`, `machine name` or the like stands before a word, as in .netrc.
+// Whether `login name`, `machine name` or the like is before a word, as in .netrc.
 inline bool after_login(Bytes text, std::size_t at) noexcept {
   const std::size_t least = at > 80 ? at - 80 : 0;
   std::size_t end = at;

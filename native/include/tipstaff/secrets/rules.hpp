@@ -1,4 +1,4 @@
-// How a rule of each kind is tried where one of its anchors stands: shapes, assignments, addresses with a
+// How a rule of each kind is tried where one of its anchors is: shapes, assignments, addresses with a
 // password, private keys.
 #ifndef TIPSTAFF_SECRETS_RULES_HPP
 #define TIPSTAFF_SECRETS_RULES_HPP
@@ -111,7 +111,7 @@ inline bool match_code(const Table& table, const Byte* code, std::size_t code_si
   return true;
 }
 
-// Whether a letter or a digit before `at` ends an escape, and so is no part of the word behind it.
+// Whether a letter or a digit before `at` ends an escape, and so is no part of the word after it.
 inline bool after_escape(Bytes text, std::size_t at) noexcept {
   if (at >= 2 && text[at - 2] == '\\' && one_of(text[at - 1], "nrtbfv")) return true;
   if (at < 3 || !is_hex(text[at - 1]) || !is_hex(text[at - 2])) return false;
@@ -270,7 +270,7 @@ inline void try_address(const Table& table, std::uint32_t number, const Rule& ru
 
 inline bool is_base64(Byte c) noexcept { return is_alnum(c) || c == '+' || c == '/' || c == '='; }
 
-// Where five hyphens stand in [at, end), or `end`.
+// Where five hyphens are in [at, end), or `end`.
 inline std::size_t find_dashes(Bytes text, std::size_t at, std::size_t end) noexcept {
   while (end - at >= 5) {
     const void* found = std::memchr(text.data + at, '-', end - at - 4);

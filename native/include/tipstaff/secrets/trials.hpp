@@ -92,7 +92,7 @@ inline bool is_trial_path(const Knowledge& known, Bytes path) noexcept {
   return known.list(trial_paths).within({whole, n + 1});
 }
 
-// The file that a command writes what stands at `start` into: what follows the last `>` before it, or `tee`.
+// The file that a command writes what is at `start` into: what follows the last `>` before it, or `tee`.
 inline Bytes written_file(Bytes text, std::size_t start) noexcept {
   for (std::size_t at = start; at-- > 0;) {
     std::size_t from = 0;

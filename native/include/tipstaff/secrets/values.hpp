@@ -13,7 +13,7 @@
 
 namespace tipstaff::secrets {
 
-// A value, and how it stands in the text; see the Python twin.
+// A value, and how it is in the text; see the Python twin.
 struct Value {
   std::size_t start = 0;
   std::size_t end = 0;
@@ -150,7 +150,7 @@ inline bool is_uuid(Bytes data) noexcept {
   return true;
 }
 
-// Whether a sign stands within that something is to be put in the place of: one of ${ $( {{ }} <% %> #{ %s ... *** ://
+// Whether a sign is within that marks a placeholder: one of ${ $( {{ }} <% %> #{ %s ... *** ://
 // and an ellipsis.
 inline bool holds_template_sign(Bytes data) noexcept {
   static constexpr std::uint64_t first[4] = {0x1400443800000000u, 0x2800000000000000u, 0, 0x0000000400000000u};

@@ -100,7 +100,7 @@ static inline bool same_topic(const Statement& one, const Statement& other,
   if (one.polarity == Polarity::forbid && shared == m && m < n) return false;
   if (other.polarity == Polarity::forbid && shared == n && n < m) return false;
   const std::int64_t small = std::min(n, m), large = std::max(n, m);
-  // One word is little: both must speak of nothing else, and one of them with emphasis.
+  // One word is little: both must be about nothing else, and one of them with emphasis.
   if (small == 1) return shared == 1 && large == 1 && (one.explicit_ || other.explicit_);
   return shared * same_denominator >= (n + m - shared) * same_numerator ||
          (large - small <= 2 && shared == small);

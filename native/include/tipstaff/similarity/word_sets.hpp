@@ -21,7 +21,7 @@ struct WordMatch {
 //
 // Two sets of n and m words that reach threshold t share a word among the first n - ceil(t n) + 1 of
 // the one and m - ceil(t m) + 1 of the other, when words are ordered from rare to common. Only those
-// prefixes are indexed and asked for. Any fixed order is right; it is made anew from the words'
+// prefixes are indexed and asked for. Any fixed order is right; it is made again from the words'
 // frequencies whenever the number of sets has doubled, and a word that came later counts as rarest.
 //
 // Not for several threads at once. Members may throw std::bad_alloc; then the index is to be thrown away.
@@ -48,7 +48,7 @@ class WordSetIndex {
   static constexpr std::uint32_t few_words = 16;  // so many are compared at once
   static constexpr std::size_t at_once = 4;
 
-  // Where a word stands in the prefix of a set.
+  // Where a word is in the prefix of a set.
   struct Posting {
     std::uint32_t begin;  // of the set, in records_
     std::uint16_t position;
@@ -76,7 +76,7 @@ class WordSetIndex {
     std::uint64_t low;
     std::uint64_t high;
   };
-  // A set that shares a word with the question, and where the first of those stands in both.
+  // A set that shares a word with the question, and where the first of those is in both.
   struct Sharing {
     Posting posting;
     std::uint32_t asked_at;

@@ -20,7 +20,7 @@ constexpr std::uint32_t kGeneralIntent = kIntents;
 
 enum class IntentKind : std::uint8_t { silent, finite, control, sign, noun, verb, both, none };
 enum : std::uint8_t {
-  kIntentLeader = 1,      // may stand before what opens a task
+  kIntentLeader = 1,      // may be before what opens a task
   kIntentDeterminer = 2,
   kIntentAnd = 4,
   kIntentColon = 8,

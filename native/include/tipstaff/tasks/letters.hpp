@@ -143,7 +143,7 @@ inline Span stems_apart(const IntentLexicon& lexicon, Span text, unsigned char* 
       std::size_t best = 0;
       bool opening = false;
       if (foreign && text.data[at] >= 0x80) {
-        // The longest stem that begins here; one that may stand inside of a word before one that opens it.
+        // The longest stem that begins here; one that may be inside of a word before one that opens it.
         std::size_t opens = 0;
         std::uint32_t hash = IntentLexicon::kHashStart;
         for (std::size_t tried = 0; tried < longest && at + static_cast<std::int64_t>(tried) < end;) {

@@ -205,7 +205,7 @@ struct TaskRead {
   float fields[kMostFields];  // how much of each field of work
   int content = 0;            // words that are not passed over
   int strong = 0;             // of these, words that say more than "add" or "fix"
-  float nouns = 0.0f;         // how much the words that are no common verbs speak of software
+  float nouns = 0.0f;         // how much the words that are no common verbs are about software
   bool asks = false;          // opens as a question does
   bool only_verbs = true;     // no word says what about
 };

@@ -81,7 +81,7 @@ inline bool matches_name(const Numbers& all, std::uint32_t at, std::uint32_t siz
   return at >= end;
 }
 
-// A path's next folder from `at`, which moves to the one behind it, or past the end.
+// A path's next folder from `at`, which moves to the one after it, or past the end.
 inline std::string_view folder(std::string_view path, std::size_t& at) noexcept {
   std::size_t end = path.find('/', at);
   if (end == std::string_view::npos) end = path.size();
@@ -97,7 +97,7 @@ struct Plain {
   std::uint32_t first, count;
   bool open_end;
 
-  // Matches the folders of a stretch that begins at `part`, from `at` on; moves both behind it.
+  // Matches the folders of a stretch that begins at `part`, from `at` on; moves both after it.
   bool stretch(std::string_view path, std::uint32_t parts, std::uint32_t part, std::size_t& at) const noexcept {
     for (std::uint32_t i = 0; i < parts; ++i) {
       if (at >= path.size()) return false;
@@ -156,7 +156,7 @@ struct Plain {
   }
 };
 
-// Folders that a glob begins with, each with a slash behind it, the plain text after them, and that at its end.
+// Folders that a glob begins with, each with a slash after it, the plain text after them, and that at its end.
 struct Extent {
   std::string_view folders, partial, ending;
 };

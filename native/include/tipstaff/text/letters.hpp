@@ -11,7 +11,7 @@ namespace tipstaff {
 
 enum class Letter : std::uint8_t {
   border,      // ends a word
-  joiner,      // vanishes, and the word goes on: apostrophe, combining mark, zero-width joiner
+  joiner,      // vanishes, and the word continues: apostrophe, combining mark, zero-width joiner
   lower,       // ASCII a-z and 0-9
   upper,       // ASCII A-Z
   folded,      // a Latin letter with a mark or in full width: `code` and perhaps `second`

@@ -154,7 +154,7 @@ static inline std::size_t search_marks_portable(const unsigned char* text, std::
   std::size_t at = begin;
   while (at > 0 && begin - at < least_blob && is_base64_sign(text[at - 1])) --at;
   if (begin - at == least_blob) {
-    // Its twenty-fourth character stands before.
+    // Its twenty-fourth character is before.
     at = begin;
     while (at < end && is_base64_sign(text[at])) ++at;
   }

@@ -1,4 +1,4 @@
-// Where the lowest bit of a number stands.
+// Where the lowest bit of a number is.
 #ifndef TIPSTAFF_TEXT_LOWEST_BIT_HPP
 #define TIPSTAFF_TEXT_LOWEST_BIT_HPP
 

@@ -1,4 +1,4 @@
-// The letters of words: told from what parts them, in lower case, 64 bytes at a time, and hashed.
+// The letters of words: derived from what parts them, in lower case, 64 bytes at a time, and hashed.
 #ifndef TIPSTAFF_TEXT_WORD_LETTERS_HPP
 #define TIPSTAFF_TEXT_WORD_LETTERS_HPP
 

@@ -64,7 +64,7 @@ static inline Span lowered(Span text, bool without_emphasis, unsigned char* out)
 enum class Token : int { none, word, comma, stop };
 
 // The next word of a lowered text from `at`, which moves past it; with `marks` also the commas and
-// stops that white space or the text's end follows; a stop may have a comma behind it ("e.g.,"). A word is a run of letters and digits with
+// stops that white space or the text's end follows; a stop may have a comma after it ("e.g.,"). A word is a run of letters and digits with
 // apostrophes inside; a version number ("1.3") is one word.
 static inline Token next_token(Span text, bool marks, std::int64_t& at, Span& word) noexcept {
   constexpr int in_word = letter_byte | digit_byte;

@@ -43,7 +43,7 @@ namespace token_detail {
 inline constexpr int group_blocks = 8;
 inline constexpr int group_bytes = 64 * group_blocks;
 
-// One class's masks of a group of blocks, behind the last mask of the group before: what stands
+// One class's masks of a group of blocks, behind the last mask of the group before: what is
 // `distance` bytes earlier is a shift that takes its low bits from the mask before.
 struct MaskRow {
   std::uint64_t before = 0;
@@ -211,7 +211,7 @@ inline void count_two_bytes(MaskRows& rows, Counts& counts) noexcept {
   const V cyrillic = S::at(rows.cyrillic.masks);
   add(F::latin, S::at(rows.latin.masks));
   add(F::other2, S::at(rows.other2.masks));
-  // A letter is two bytes: its neighbour's lead stands two before.
+  // A letter is two bytes: its neighbour's lead is two before.
   add(F::cyrillic, cyrillic);
   const V cyrillic2 =
       keep(rows.cyrillic2, S::both(cyrillic, S::template shifted<2>(rows.cyrillic)));
@@ -311,7 +311,7 @@ static void count_token_features(Span text, std::int64_t* out) noexcept {
     preceding = text.data[i + group_bytes - 1];
   }
   if (i < text.size) {
-    // Filled up with a continuation byte: no feature counts one that no lead byte stands before.
+    // Filled up with a continuation byte: no feature counts one that no lead byte is before.
     unsigned char rest[group_bytes];
     std::memset(rest, 0x80, sizeof rest);
     std::memcpy(rest, text.data + i, static_cast<std::size_t>(text.size - i));

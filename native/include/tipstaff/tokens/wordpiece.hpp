@@ -177,7 +177,7 @@ class WordPieceSplitter {
     return static_cast<std::uint32_t>(byte) - 'a' < 26u;
   }
 
-  // `next` is where the text goes on.
+  // `next` is where the text continues.
   void take_ascii(unsigned char byte, Span text, std::int64_t next) noexcept {
     const std::uint32_t c = byte;
     if (is_lower(byte)) {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tipstaff.cli.output import Painter, counted, json_bytes, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, counted, json_bytes, plain, write, write_json
 from tipstaff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def command(
     if only_changed and everything:
         msg = "--changed and --all exclude each other"
         raise ConfigError(msg)
+    check_outputs(report)
     if watch and report is not None:
         msg = "--watch and --report exclude each other"
         raise ConfigError(msg)

@@ -8,7 +8,7 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.ledger_options import ledger_options, opened
-from tipstaff.cli.output import Painter, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
 
 
@@ -40,7 +40,9 @@ def command(
     from tipstaff.runs.headless.executors import Executor
     from tipstaff.runs.headless.runner import CaseResult, run_suite
     from tipstaff.runs.headless.suites import read_suite
+    from tipstaff.store.replacing import replaced_file
 
+    check_outputs(junit_path, markdown_path)
     suite = read_suite(suite_path).tagged(tags)
     if not suite.cases:
         raise ConfigError(f"{suite_path}: no case has the tag {', '.join(tags)}")
@@ -67,12 +69,13 @@ def command(
             write(f"B - A: {found.difference:+.0%} ({found.interval[0]:+.0%} to {found.interval[1]:+.0%})")
         return exits.OK
     result = run_suite(suite, directory, executor=asked, parallel=parallel, done=done)
-    for path, text in ((junit_path, reports.junit), (markdown_path, reports.markdown)):
-        if path is not None:
-            path.write_text(text(result), encoding="utf-8")
     if record:
         with opened(directory, url, key_file, create=True) as ledger:
             ledger.append_many(one.event for one in result.results)
+    for path, text in ((junit_path, reports.junit), (markdown_path, reports.markdown)):
+        if path is not None:
+            with replaced_file(path) as file:
+                file.write(text(result).encode())
     if as_json:
         write_json({**result.to_dict(), "passed": result.passed})
     else:

@@ -9,7 +9,7 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.ledger_options import ledger_options, opened
-from tipstaff.cli.output import Painter, counted, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, counted, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceNotFoundError
 
 
@@ -134,6 +134,7 @@ def ingest(
 @ledger_options
 def export(path: Path, directory: Path, url: str | None, key_file: Path | None) -> int:
     """Write all runs to a Parquet (.parquet) or Arrow (.arrow) file."""
+    check_outputs(path)
     with opened(directory, url, key_file) as ledger:
         write(f"{counted(ledger.export(path), 'run')} in {path}")
     return exits.OK

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -41,14 +41,28 @@ def command(
                 optimizer.rollback(rollback) if rollback else
                 optimizer.demote(demote or "")
             )  # fmt: skip
-            write_json({"written": list(paths)}) if as_json else write(*(f"wrote {path}" for path in paths))
+            if as_json:
+                write_json({"written": list(paths)})
+            else:
+                write(*(f"{'wrote' if (directory / path).exists() else 'removed'} {path}" for path in paths))
             return exits.OK
         report = optimizer.cycle()
     if as_json:
-        write_json(report.to_dict())
+        write_json(_document(report))
     else:
         _print(report, show_patch=show_patch)
     return exits.OK
+
+
+def _document(report: OptimizeReport) -> dict[str, Any]:
+    """Return a report as JSON has it, each change with the id that the options take."""
+    document = report.to_dict()
+    for key in ("started", "proposals"):
+        for found, one in zip(document[key], getattr(report, key), strict=True):
+            found["change"]["id"] = one.change.id
+    for found, trial in zip(document["trials"], report.trials, strict=True):
+        found["experiment"]["change"]["id"] = trial.experiment.change.id
+    return document
 
 
 def _print(report: OptimizeReport, *, show_patch: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tipstaff.cli import exits
-from tipstaff.cli.output import Painter, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, plain, write, write_json
 
 
 @click.command("replay")
@@ -25,7 +25,8 @@ def command(
 ) -> int:
     """Show what a changed policy or rule set would have decided about recorded calls and tasks.
 
-    CALLS is a Parquet or Arrow file with columns command, or tool and params (JSON); cwd; and task. Nothing is run.
+    CALLS is a Parquet or Arrow file with columns command, or tool and params (JSON); cwd; and task. What `tipstaff
+    ledger export` writes is one as well: the calls and tasks of the runs. Nothing is run.
     Exits with 1 if something would differ.
     """
     import sys
@@ -34,6 +35,7 @@ def command(
     from tipstaff.runs.replaying.report import html_report
     from tipstaff.store.replacing import replaced_file
 
+    check_outputs(html)
     if quiet or not sys.stderr.isatty():
         report = replay(calls, before=before, after=after, threads=threads)
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tipstaff.cli.output import Painter, counted, diagnostic_lines, plain, write, write_json
+from tipstaff.cli.output import Painter, check_outputs, counted, diagnostic_lines, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def assemble(
     from tipstaff.review.assembly.reviewer import review_context
     from tipstaff.review.config import read_config
 
+    check_outputs(output)
     config = read_config(root)
     log = review_log(root, config)
     found = review_context(

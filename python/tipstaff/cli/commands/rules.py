@@ -10,7 +10,7 @@ import click
 
 from tipstaff.cli import exits
 from tipstaff.cli.ledger_options import ledger_options, opened
-from tipstaff.cli.output import write, write_json
+from tipstaff.cli.output import check_outputs, write, write_json
 
 _COLOURS = {"dead": "dim", "never-retrieved": "yellow", "always-violated": "red", "in-use": "green"}
 
@@ -31,6 +31,7 @@ def stats(directory: Path, url: str | None, key_file: Path | None, limit: int, p
     from tipstaff.runs.statistics.rules import rule_stats
     from tipstaff.store.replacing import replaced_file
 
+    check_outputs(plot)
     with opened(directory, url, key_file) as ledger:
         with open_project(directory) as project:
             known = [rule.id for rule in project.bundle.rules()]

@@ -75,7 +75,7 @@ def finish(
     failed: int | None, skipped: int | None, violations: tuple[str, ...], files: tuple[str, ...], rework: int,
     tokens: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Finish a run: record it in the ledger, and print what the evaluators say.
+    """Finish a run: record it in the ledger, and print the results of the evaluators.
 
     Exits with 1 if an evaluator does not pass it.
     """

@@ -128,7 +128,7 @@ _Text = tuple[str, str, dict[int, int] | None]
 
 
 def _decoded(data: bytes) -> str | None:
-    """Return a file's text, None where it is none."""
+    """Return a file's text, None if it is not text."""
     if b"\0" in data[:8192]:
         if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
             return data.decode("utf-16", "replace")
@@ -249,7 +249,7 @@ def _scan(path: str, text: str, lines: dict[int, int] | None, scanner: Scanner, 
         end_line = line + text.count("\n", one.start, one.end)
         last = text.rfind("\n", one.start, one.end) + 1
         column, end_column = one.start - begin + 1, one.end - (last or begin) + 1
-        # The secret itself stays out of what is written: its digest tells it again.
+        # The secret itself stays out of what is written: its digest identifies it.
         secret = text[one.start : one.end].encode("utf-8", "surrogatepass")
         about = b"\0".join((one.rule_id.encode(), path.encode("utf-8", "surrogateescape"), secret))
         digest = hashlib.sha256(about).hexdigest()

@@ -1,4 +1,4 @@
-"""Candidates: what sessions seem to have learned, on probation until evidence speaks for it.
+"""Candidates: what sessions seem to have learned, on probation until evidence supports it.
 
 ::
 

@@ -1,6 +1,6 @@
-"""What one line of the log says: each entry carries its result, so that reading it needs no threshold.
+"""One line of the log: each entry carries its result, so that reading it needs no threshold.
 
-An entry's signature covers its bytes as they stand in the file. JSON escapes quotes and controls, so that no text of
+An entry's signature covers its bytes as they are in the file. JSON escapes quotes and controls, so that no text of
 one field can be taken for another's.
 """
 
@@ -22,7 +22,7 @@ class Entry(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="what", 
 
 
 class Started(Entry, tag="started"):
-    """The file begins here; compaction begins a new generation, and the chain goes on through it."""
+    """The file begins here; compaction begins a new generation, and the chain continues through it."""
 
     generation: int
     at_us: int

@@ -2,7 +2,7 @@
 
 An image is a shortcut and never a source: it holds the digest of the bytes that it stands for, and counts only where
 the log still begins with exactly these, so that whatever was changed in the log since shows as if there were none. It
-is signed with the log's key. One that is missing, torn, foreign or of another version is passed over and made anew.
+is signed with the log's key. One that is missing, torn, foreign or of another version is passed over and made again.
 """
 
 from __future__ import annotations

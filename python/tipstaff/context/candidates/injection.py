@@ -121,7 +121,7 @@ class CandidatePromptAssembler:
     Parameters
     ----------
     store
-        Where they are. Every candidate is judged anew at the moment it is shown, so that one whose score has decayed,
+        Where they are. Every candidate is judged again at the moment it is shown, so that one whose score has decayed,
         or that has just failed badly, is not shown although nobody has evaluated it since.
     config
         Limits.
@@ -133,7 +133,7 @@ class CandidatePromptAssembler:
         self._index = _WordIndex()
 
     def assemble(self, query: str = "", *, paths: Iterable[str] = (), symbols: Iterable[str] = ()) -> CandidateSection:
-        """Return the section for a request; `CandidateStore.mark_used` is to be told if it is shown.
+        """Return the section for a request; call `CandidateStore.mark_used` if it is shown.
 
         Parameters
         ----------

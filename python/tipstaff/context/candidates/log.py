@@ -2,7 +2,7 @@
 
 One process at a time reads or writes it, under an advisory lock on a file of its own beside it. An append is one
 ``write`` and, where asked for, one flush to the disk; only then is it acknowledged. A killed writer leaves at most one
-line without its end, which was not acknowledged; the next writer ends that line and goes on after it.
+line without its end, which was not acknowledged; the next writer ends that line and continues after it.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class CandidateLog:
             fcntl.flock(self._lock_descriptor, fcntl.LOCK_UN)
 
     def forget(self, *, image: bool = False) -> None:
-        """Drop what is known of the file, and of its image if asked to, so that the next look reads it anew."""
+        """Drop what is known of the file, and of its image if asked to, so that the next look reads it again."""
         self._loaded = False
         self._takes_image = not image
 
@@ -350,12 +350,12 @@ class CandidateLog:
         self._open_line = False
         self.head = head
         self._loaded = True
-        # The entries are kept whatever happens here: a head that is behind is made good by the next one.
+        # The entries are kept whatever happens here: a stale head is corrected by the next one.
         with contextlib.suppress(OSError):
             self._head_file().write(head)
 
     def replace(self, entries: Iterable[Entry], at_us: int) -> None:
-        """Put a new generation of the log in the place of this one.
+        """Replace this generation of the log with a new one.
 
         Raises
         ------

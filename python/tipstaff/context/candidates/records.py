@@ -21,7 +21,7 @@ _MAX_LABEL_CHARS: Final = 400
 
 
 class CandidateState(enum.StrEnum):
-    """Where a candidate stands."""
+    """Where a candidate is."""
 
     SHADOW = "SHADOW"
     """Observed; gathers evidence and is shown to no model."""
@@ -228,14 +228,14 @@ class Evidence(Record, frozen=True, array_like=True, gc=False):
 
 
 class Candidate(Record, frozen=True, kw_only=True):
-    """A candidate as it stood when it was asked for.
+    """A candidate as it was when it was requested.
 
     Attributes
     ----------
     id, kind, category, tool_tag, content, tags
         Those of the observation that it began with.
     state
-        Where it stands.
+        Where it is.
     score, base_score
         With its decay at that time, and as it was at the last evidence.
     evidence_count, success_count, failure_count
@@ -308,7 +308,7 @@ class Incident(Record, frozen=True, kw_only=True):
     ----------
     kind
         ``tampered`` (an entry does not verify), ``torn`` (an entry was cut off), ``missing`` (entries are gone),
-        ``repeated`` (an entry stands where it does not belong), ``rolled-back`` (the log ends before what is known to
+        ``repeated`` (an entry is where it does not belong), ``rolled-back`` (the log ends before what is known to
         have been written), ``anchor`` (the head file is missing or does not verify), ``unknown`` (an entry of a newer
         version), ``exposed`` (others may read the key), ``not-set-aside`` (the damaged bytes could not be copied).
     detail

@@ -53,7 +53,7 @@ class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
 
     @classmethod
     def of(cls, entry: Appeared | Kept) -> Self:
-        """Return the candidate that an entry tells of."""
+        """Return the candidate of an entry."""
         if isinstance(entry, Kept):
             return cls(
                 entry.id,
@@ -132,7 +132,7 @@ class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
         return Kept(**fields)
 
     def record(self, now_us: int, spans: Periods) -> Candidate:
-        """Return the candidate as it stands at a time."""
+        """Return the candidate as it is at a time."""
         return Candidate(
             id=self.id,
             category=self.category,
@@ -178,7 +178,7 @@ class Rows:
         Raises
         ------
         msgspec.DecodeError
-            If these are none.
+            If these are invalid.
         """
         rows = cls(config)
         rows._by_id = {row.id: row for row in _DECODER.decode(image)}

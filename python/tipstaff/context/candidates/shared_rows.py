@@ -142,7 +142,7 @@ class SharedRows:
         return tuple(evaluation.transitions)
 
     def compact(self, now_us: int) -> None:
-        """Write the log anew with one entry for each candidate."""
+        """Write the log again with one entry for each candidate."""
         self.log.replace((row.kept() for row in self.rows), now_us)
 
     def compact_if_worth(self, now_us: int) -> None:

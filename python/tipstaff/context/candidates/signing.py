@@ -1,6 +1,6 @@
 """Keys, signed lines, and the head file that remembers how far the log went.
 
-A line is ``{"mac":"<64 hex>","entry":{...}}`` with the HMAC-SHA256 of the entry's bytes as they stand there. Every
+A line is ``{"mac":"<64 hex>","entry":{...}}`` with the HMAC-SHA256 of the entry's bytes as they are there. Every
 entry holds the log's name, its own number and the beginning of the signature before it: a deleted, repeated or moved
 entry shows. What a chain cannot show is that its end is gone, so the head file holds the number and signature of the
 last entry. Whoever puts back older copies of both files together is not seen by them; `CandidateStore.anchor` is for
@@ -122,7 +122,7 @@ class HeadFile:
         return newest, strange
 
     def write(self, head: Head) -> None:
-        """Remember a head; not flushed, because a head that is behind the log is no harm.
+        """Remember a head; not flushed, because a head older than the log does no harm.
 
         Raises
         ------

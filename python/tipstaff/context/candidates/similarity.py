@@ -50,7 +50,7 @@ def spaced_words(text: str) -> str:
     """Return a text whose words, in lower case, are set apart by something that is not part of a word.
 
     A word is a run of letters, digits, marks and underscores. Scripts that put no spaces between words (Chinese,
-    Japanese, Thai, Lao, Khmer, Burmese) have no words that can be told apart without a dictionary: of a run of those,
+    Japanese, Thai, Lao, Khmer, Burmese) have no words that can be found without a dictionary: of a run of those,
     each pair of neighbouring characters counts as a word, as is usual in retrieval. ASCII text is returned as it is.
     """
     if text.isascii():

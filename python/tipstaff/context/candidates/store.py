@@ -190,7 +190,7 @@ class CandidateStore:
         Returns
         -------
         Candidate
-            As it now stands.
+            As it now is.
 
         Raises
         ------
@@ -326,7 +326,7 @@ class CandidateStore:
             return self._shared.write(evaluation)[0]
 
     def compact(self) -> None:
-        """Write the log anew with one entry for each candidate; who reads meanwhile finds the old or the new one.
+        """Write the log again with one entry for each candidate; who reads meanwhile finds the old or the new one.
 
         Raises
         ------

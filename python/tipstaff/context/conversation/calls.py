@@ -1,4 +1,4 @@
-"""What an agent's tool calls do, told from their names and inputs: files that are changed, commands, lists of tasks."""
+"""What an agent's tool calls do, by their names and inputs: changed files, commands, lists of tasks."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), de
 
 CONTEXT_OPEN: Final = "<tipstaff-context>"
 CONTEXT_CLOSE: Final = "</tipstaff-context>"
-"""Around what a host added to a message of the user's; it is nothing that the user said."""
+"""Around what a host added to a message of the user's; the user did not write it."""
 
 HOST_FRAMES: Final = frozenset(
     "tipstaff-context system-reminder environment_context user_instructions environment_details "
@@ -151,7 +151,7 @@ def with_blocks(message: Message, blocks: Sequence[Block]) -> dict[str, Any]:
 def starts_turn(message: Message) -> bool:
     """Return whether a message begins a turn of the user: it is the user's, and no tool's result is in it.
 
-    A message that brings results goes on with the turn in which the tools were called, whatever else stands in it.
+    A message that brings results continues with the turn in which the tools were called, whatever else is in it.
     """
     return message.get("role") == "user" and not any(
         str(block.get("type", "")).endswith("tool_result") for block in blocks_of(message)
@@ -196,7 +196,7 @@ def compact_json(value: object) -> str:
 
 
 def call_input_json(block: Block) -> str:
-    """Return the input of a call as JSON; ``input_json`` is taken as it stands where a caller has that."""
+    """Return the input of a call as JSON; ``input_json`` is taken as it is where a caller has that."""
     given: object = block.get("input_json")
     if isinstance(given, str):
         return given

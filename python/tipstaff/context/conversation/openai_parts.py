@@ -13,7 +13,7 @@ _TEXTS: Final = frozenset({"text", "input_text", "output_text"})
 
 
 def block_of_part(part: object) -> dict[str, Any]:
-    """Return the block of a part; one of a kind that has no block is told as text, so that a model can read it."""
+    """Return the block of a part; one of a kind that has no block is rendered as text, so that a model can read it."""
     if isinstance(part, str):
         return {"type": "text", "text": part}
     if not isinstance(part, Mapping):
@@ -41,7 +41,7 @@ def block_of_part(part: object) -> dict[str, Any]:
 
 
 def part_of_block(block: Block, shape: str) -> dict[str, Any]:
-    """Return the part of a block, for ``chat`` or ``responses``; what has none is told as text."""
+    """Return the part of a block, for ``chat`` or ``responses``; what has none is rendered as text."""
     kind: object = block.get("type")
     chat = shape == "chat"
     if kind == "text":

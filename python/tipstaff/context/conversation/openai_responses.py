@@ -65,7 +65,7 @@ def from_openai_responses(items: Sequence[Mapping[str, Any]]) -> list[dict[str, 
     """Return Responses input items in the native shape.
 
     What the assistant said and called in a row becomes one message, as do outputs in a row. Items that have no block
-    (reasoning, searches ...) are told as text and turn back.
+    (reasoning, searches ...) are rendered as text and turn back.
 
     Raises
     ------

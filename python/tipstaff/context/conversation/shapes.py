@@ -3,7 +3,7 @@
 A shape says how its items are grouped into messages, and how a group becomes a message and a message a group. Whatever
 that loses is kept: a group that would not come back as it was rides along whole in its message, under the key
 `EXTENSION`, and is taken back only if the message still is what the group became (one that was pruned is converted
-anew). So what is converted there and back is equal to what it was, in both directions. Providers do not know the key:
+again). So what is converted there and back is equal to what it was, in both directions. Providers do not know the key:
 `without_extensions` takes it out of what is sent.
 """
 

@@ -101,7 +101,7 @@ class ContextMonitor:
         self._samples: deque[int] = deque(maxlen=_SAMPLES)
 
     def record_usage(self, context_tokens: int) -> None:
-        """Note how many tokens the last call to the model took, as its answer reports while the turn goes on."""
+        """Note how many tokens the last call to the model took, as its answer reports while the turn continues."""
         with self._guard:
             self._occupy(context_tokens)
 

@@ -103,7 +103,7 @@ class SnapshotFolder:
         return tuple(sorted(int(name) for name in names if name.isascii() and name.isdigit()))
 
     def load(self, session_id: str | None = None, number: int | None = None) -> ContextSnapshot:
-        """Return a request of a session: by default the newest one of the session that was at work last.
+        """Return a request of a session: by default the newest one of the session that was active last.
 
         Raises
         ------

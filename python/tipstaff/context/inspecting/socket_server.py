@@ -1,6 +1,6 @@
 """Serves JSON-RPC on a Unix socket that only its owner may use: one message a line, plain threads.
 
-One thread watches the connections that are silent and a fixed number of workers reads from those that speak. A worker
+One thread watches the connections that are silent and a fixed number of workers reads from those that send. A worker
 stays with a connection for a moment after its last message, because handing it to another thread costs more than
 answering. Threads are not made for each connection for the same reason. However many are silent, none waits for them.
 """

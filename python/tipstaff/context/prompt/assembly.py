@@ -77,7 +77,7 @@ class AssembledPrompt(Record, frozen=True, kw_only=True):
 class ContextAssemblyPlan:
     """Sections of a system prompt, in the order in which the model shall read them.
 
-    Priorities decide what is cut, never where it stands, so that the beginning of the prompt stays the same from
+    Priorities decide what is cut, never where it is, so that the beginning of the prompt stays the same from
     request to request and a provider's prompt cache keeps its worth.
 
     Examples
@@ -124,7 +124,7 @@ class ContextAssemblyPlan:
         base_priority, boosts
             For the report: the priority before boosts (default: `priority`), and the boosts.
         source_type, scope_type, inclusion_reason, evidence
-            For the report; the defaults are told from `key`.
+            For the report; the defaults are derived from `key`.
         focus
             What the request is about. Where the section is too long, paragraphs that have nothing to do with it go
             first. Without it, or where no paragraph is relevant, its middle goes.

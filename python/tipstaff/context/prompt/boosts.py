@@ -3,12 +3,12 @@
 ==========================  ===================================================  ======
 sections                    condition                                            points
 ==========================  ===================================================  ======
-memory, except protected    one of the request's symbols stands in the text      16
+memory, except protected    one of the request's symbols is in the text      16
 memory:auto-memory          always                                               8
 memory:markdown-memory      an active file is named in the text                  10
 memory:daily-journal        the request continues earlier work                   12
 rules                       an active file matches one of the rules' globs       4
-candidates                  one of the request's symbols stands in the text      6
+candidates                  one of the request's symbols is in the text      6
 git                         the request continues earlier work                   6
 ==========================  ===================================================  ======
 
@@ -148,9 +148,9 @@ def _reasons(
 
 
 def find_word(names: tuple[str, ...], text: str) -> str | None:
-    """Return the first of some symbols or paths that stands in a text as a whole word, in its own letter case.
+    """Return the first of some symbols or paths that is in a text as a whole word, in its own letter case.
 
-    ``Map`` does not stand in ``bitmap`` or ``MapReduce``, but in ``Map.Entry``; ``a.py`` not in ``data.py``.
+    ``Map`` does not occur in ``bitmap`` or ``MapReduce``, but in ``Map.Entry``; ``a.py`` not in ``data.py``.
     """
     for name in names:
         # Finding the plain text first is 50 times faster than any pattern, and mostly the answer is no.

@@ -21,7 +21,7 @@ class Enclosure(NamedTuple):
 
     `start` to `body` is what opens it and `closing` to `end` what closes it, each with its line's end; an enclosure
     that is never closed reaches to the end of the text and has ``closing == end``. `opener` and `closer` are what
-    opens and closes it anew: whole lines for a fence.
+    opens and closes it again: whole lines for a fence.
     """
 
     start: int
@@ -90,7 +90,7 @@ def _comment(text: str, start: int) -> Enclosure:
 
 
 def _fence(text: str, place: int, after: int) -> Enclosure | None:
-    """Return the fenced block whose marks stand at `place`, None where they open none."""
+    """Return the fenced block whose marks are at `place`, None where they open none."""
     start = max(text.rfind("\n", after, place) + 1, after)
     if start == after and after > 0 and text[after - 1] != "\n":
         return None
@@ -102,7 +102,7 @@ def _fence(text: str, place: int, after: int) -> Enclosure | None:
     char = text[place]
     if char == "`" and "`" in text[marks_end:line_end]:
         return None
-    # What opens it anew is no list item again, but stays where its own text stands.
+    # What opens it again is no list item again, but stays where its own text is.
     margin = re.sub(r"[^\s>]", " ", prefix)
     marks = text[place:marks_end]
     info = text[marks_end:line_end].rstrip()

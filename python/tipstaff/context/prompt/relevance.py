@@ -15,7 +15,7 @@ _NAME_POINTS: Final = 3
 _SHORTEST_WORD: Final = 4
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _WORD: Final = re.compile(r"[^\W_]+")
-# Words that stand in nearly every request, and so say nothing about what it is about.
+# Words that are in nearly every request, and so say nothing about what it is about.
 _COMMON: Final = frozenset(
     "about after again also because been before being both could does done down each even every from have here into "
     "just like look make many more most much need only other over please same should show some such sure tell than "
@@ -51,7 +51,7 @@ class Condensed(NamedTuple):
 def paragraphs(text: str, focus: RequestFocus) -> list[Paragraph]:
     """Return the paragraphs of a text with their points; a fenced block is one, a heading goes with what follows.
 
-    Three points for each file or symbol of the request that stands in it, one for each other telling word.
+    Three points for each file or symbol of the request that is in it, one for each other telling word.
     """
     names = (*focus.active_symbols, *focus.active_file_paths)
     asked = _telling(focus.query_summary)

@@ -1,4 +1,4 @@
-"""What a section of the system prompt is, told from its key, and what became of it."""
+"""What a section of the system prompt is, derived from its key, and what became of it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class SectionReport(Record, frozen=True):
         Whether any of it is in the prompt; whether any of it is not.
     source_type, scope_type, inclusion_reason, evidence
         Where it comes from, whether it is for this request only (``task-local``) or ``always-on``, why it is there,
-        and what speaks for that.
+        and the evidence for that.
     cut
         What is missing and why; None where nothing is.
     pieces
@@ -135,7 +135,7 @@ class SectionReport(Record, frozen=True):
         return join_pieces(list(self.pieces))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, with its text in the place of the pieces."""
+        """Return the report as plain data, with its text instead of the pieces."""
         data = {name: msgspec.to_builtins(getattr(self, name)) for name in self.__struct_fields__ if name != "pieces"}
         data["content"] = self.content
         return data

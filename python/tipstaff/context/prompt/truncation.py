@@ -1,7 +1,7 @@
 """Cutting a text to an allowance: its beginning, a marker that says what is missing, its end.
 
-Of the room that the marker leaves, seven ninths go to the beginning (where the instructions stand) and two to the end
-(where the newest entries stand): 70 % and 20 % of a large allowance. Cuts fall between paragraphs, else lines, else
+Of the room that the marker leaves, seven ninths go to the beginning (where the instructions are) and two to the end
+(where the newest entries are): 70 % and 20 % of a large allowance. Cuts fall between paragraphs, else lines, else
 words, else graphemes; what a cut at a better place costs the beginning is given to the end. Fences and comments that
 a cut leaves open are closed, and opened again after the marker. Lengths are code points.
 """

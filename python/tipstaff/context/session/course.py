@@ -20,7 +20,7 @@ class CallReport(Record, frozen=True, kw_only=True):
     output_tokens
         What the answer took.
     prefix_tokens
-        How much of the request stood, byte for byte, at the beginning of the one before.
+        How much of the request was, byte for byte, the beginning of the previous one.
     cached_tokens
         What the provider says it read from its cache; None where it does not say.
     cost

@@ -98,7 +98,7 @@ def _by_age(folder: Path) -> list[Path]:
 
 
 def read(folder: SnapshotFolder, session_id: str | None = None) -> RecordedCourse:
-    """Return the course of a session's last run: by default of the session that was at work last.
+    """Return the course of a session's last run: by default of the session that was active last.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""What changes between calls, and when the model is told: once, in the last message of the user's.
+"""What changes between calls, and when the model sees it: once, in the last message of the user's.
 
 The system prompt and all earlier messages stay as they were sent, byte for byte; so does what was delivered, until a
-break of the cache (a compaction) throws it away. Then all of it is delivered anew.
+break of the cache (a compaction) throws it away. Then all of it is delivered again.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Deliveries:
         self._known = copied
 
     def forget(self) -> None:
-        """Everything is to be delivered anew: what was delivered is no longer in the conversation."""
+        """Everything is to be delivered again: what was delivered is no longer in the conversation."""
         self._known.clear()
 
     def in_system(self, contents: Mapping[str, str]) -> None:
-        """Take sections that stand in the system prompt."""
+        """Take sections that are in the system prompt."""
         self._known.update(contents)
 
     def due(
@@ -50,7 +50,7 @@ class Deliveries:
             Their texts before anything was cut, by key. What has none here is in the system prompt for good.
         turn_begins
             Whether the user has just spoken. Between a call and its result only rules of files that became active are
-            delivered: git's state changes with every edit and is no news to the one who edits.
+            delivered: git's state changes with every edit and is not new to the one who edits.
         """
         found: list[SectionReport] = []
         for section in sections:

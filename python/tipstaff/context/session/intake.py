@@ -2,7 +2,7 @@
 
 An agent's loop keeps its own list of messages and gives all of it each time, or it gives the session what has just
 happened. The first is recognised by what it begins with. A list that goes another way than the one before (a message
-was taken back or edited) starts anew from where they part.
+was taken back or edited) starts again from where they part.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Intake:
         self._given, self._known, self._recorded, self._whole = copied
 
     def recorded(self, message: Message) -> None:
-        """Take an answer that the session was told of: callers may or may not give it again."""
+        """Take an answer that was given to the session: callers may or may not give it again."""
         self._recorded.add(len(self._known))
         self._known.append(_digest(message))
 
@@ -136,7 +136,7 @@ class Intake:
 
 
 def _key(item: object) -> tuple[object, object, int]:
-    """Return what tells that an object was not replaced: itself, and the content that hangs on it."""
+    """Return what shows that an object was not replaced: itself, and the content that hangs on it."""
     content: object = cast("Mapping[str, Any]", item).get("content") if isinstance(item, Mapping) else None
     return item, id(content), len(cast("Sequence[object]", content)) if isinstance(content, list | str) else 0
 

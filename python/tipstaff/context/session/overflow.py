@@ -1,4 +1,4 @@
-"""The last resort where a request does not fit, and what a session says where that is not enough."""
+"""The last resort where a request does not fit, and the error where that is not enough."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class ContextSession:
         Texts that have to be in the conversation word for word after every compaction.
     compaction_threshold, prune_target, protected_turns
         When it is shortened, down to what share of the window, and how many of the last turns stay: see
-        `CompactionConfig`. It goes far below the threshold so that the provider's cache is broken seldom.
+        `CompactionConfig`. It goes far below the threshold so that the provider's cache is rarely broken.
     count
         Counter of texts; the fitted estimator of the API's vocabulary by default, corrected by what the provider
         reports.
@@ -232,7 +232,7 @@ class ContextSession:
         try:
             self._prepare(given, tools, query, sections or {})
         except TipstaffError:
-            # What cannot be sent was never said: the caller mends its messages and gives them again.
+            # What cannot be sent was never said: the caller corrects its messages and gives them again.
             self._state.restore(before)
             raise
         return self._arguments()

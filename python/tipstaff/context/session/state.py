@@ -121,7 +121,7 @@ class SessionState:
             self.view.append(message, index)
 
     def start_again(self, result: CompactionResult, origins: list[int]) -> None:
-        """Go on with the result of a compaction; the system prompt is read anew, as the cache is lost anyway."""
+        """Continue with the result of a compaction; the system prompt is read again, as the cache is lost anyway."""
         self.broken_by = result.phase
         kept = len(result.messages) if result.phase != "summarized" else result.kept
         front = len(result.messages) - kept

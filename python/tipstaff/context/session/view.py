@@ -94,7 +94,7 @@ class View:
         return {str(block.get("id")): block for block in blocks if block.get("type") == "tool_use"}
 
     def _with_own_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return an answer's blocks; a call with the id of an earlier one gets another: some models count anew."""
+        """Return an answer's blocks; a call with the id of an earlier one gets another: some models count again."""
         self._renamed = {}
         for place, block in enumerate(blocks):
             if block.get("type") != "tool_use":
@@ -120,7 +120,7 @@ class View:
         return blocks
 
     def replace(self, index: int, message: dict[str, Any]) -> None:
-        """Put another message in the place of one."""
+        """Replace a message with another."""
         self.messages[index] = message
         self.costs[index] = self._cost(message)
         self.changed_from = min(self.changed_from, index)

@@ -1,6 +1,6 @@
 """A conversation that grew too long, made short for good: pruned, and summarised where that is not enough.
 
-Phase 0 collects what was done, phase 1 prunes as for a request, phase 2 puts a summary in the place of what is old.
+Phase 0 collects what was done, phase 1 prunes as for a request, phase 2 replaces what is old with a summary.
 What follows a compaction begins with
 
 - a message of the user's that says so, with the pinned texts (the constitution, the rules that were retrieved) and what
@@ -66,7 +66,7 @@ _MARKS: Final = ((COMPACTED, "[compacted]"), ("<facts>", "(facts)"), ("</facts>"
 
 
 class CompactionResult(Record, frozen=True):
-    """The conversation to go on with.
+    """The conversation to continue with.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ class _Asking:
                 reply = cast("object", self._summarizer.summarize(SummaryRequest(entries, min(allowed, most))))
                 summary = summary_in(reply) if isinstance(reply, str) else ""
                 reason = "the answer has no text"
-            except Exception as error:  # noqa: BLE001 - other people's code: whatever it raises, the session goes on
+            except Exception as error:  # noqa: BLE001 - other people's code: whatever it raises, the session continues
                 reason = str(error) or type(error).__name__
             if not summary:
                 name = type(self._summarizer).__name__
@@ -374,7 +374,7 @@ def _last_cut(messages: Sequence[Message], preamble: Preamble) -> int:
 
 
 def _is_whole_from(messages: Sequence[Message], index: int) -> bool:
-    """Whether a conversation may begin at a message: it answers no call that stands before it."""
+    """Whether a conversation may begin at a message: it answers no call that is before it."""
     return not any(str(block.get("type", "")).endswith("tool_result") for block in blocks_of(messages[index]))
 
 

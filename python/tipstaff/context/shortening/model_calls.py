@@ -19,7 +19,7 @@ _SAID: Final = 300
 
 
 class SummarizerError(TipstaffError, RuntimeError):
-    """A summarizer gave no summary: not reached, refused, too late, or an answer that is none."""
+    """A summarizer gave no summary: not reached, refused, too late, or an empty answer."""
 
 
 def api_key(given: str | None, variable: str) -> str:
@@ -132,7 +132,7 @@ def _exchange(url: str, headers: Mapping[str, str], body: Mapping[str, Any], dea
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Lets a redirect stand as the answer that it is."""
+    """Returns a redirect as the answer."""
 
     def redirect_request(self, *args: Any, **kwargs: Any) -> None:  # noqa: ARG002
         return None
@@ -146,7 +146,7 @@ def _left(deadline: float) -> float:
 
 
 def _message_of(text: str) -> str:
-    """Return what an error says of itself."""
+    """Return the message of an error."""
     try:
         value: object = json.loads(text)
     except ValueError:

@@ -91,7 +91,7 @@ def stub_text(text: str, where: str = "", *, errors: bool = False, others: str =
     where
         Where the whole is kept.
     errors
-        Whether it tells of an error, whose last lines tell most.
+        Whether it reports an error, whose last lines matter most.
     others
         What else is gone, such as ``1 image``.
 

@@ -2,7 +2,7 @@
 
 A summarizer is anything with ``max_input_chars`` and ``summarize(request)``. The extractive one, the default, picks
 sentences; it needs nothing and never fails. The others ask a model: their keys come from the environment unless given,
-are sent nowhere but to the address they are for (redirects are errors), and stand in no error message.
+are sent nowhere but to the address they are for (redirects are errors), and appear in no error message.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Summarizer(Protocol):
     max_input_chars: int
 
     def summarize(self, request: SummaryRequest) -> str:
-        """Return a summary; what stands between ``<summary>`` and ``</summary>`` is taken if they are there.
+        """Return a summary; what is between ``<summary>`` and ``</summary>`` is taken if they are there.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class ExtractiveSummarizer:
 
 
 class _ApiSummarizer:
-    """What summarizers behind an API have in common: an address, a key, a limit of time and one of input."""
+    """What summarizers that use an API have in common: an address, a key, a limit of time and one of input."""
 
     _KEY_VARIABLE: ClassVar[str]
     _PLACE: ClassVar[str]
@@ -323,7 +323,7 @@ class CommandSummarizer:
 
 
 def summary_in(reply: str) -> str:
-    """Return what stands between ``<summary>`` and ``</summary>``, else the whole reply, without white space around."""
+    """Return what is between ``<summary>`` and ``</summary>``, else the whole reply, without white space around."""
     start = reply.find("<summary>")
     end = reply.rfind("</summary>")
     if start >= 0 and end > start:

@@ -245,7 +245,7 @@ class ContextWindow:
         return tuple(dropped)
 
     def replace_history(self, summary: str, *, keep_last: int = 2) -> tuple[int, ...]:
-        """Put a summary in the place of the recent history, and return the indexes of what it replaces.
+        """Replace the recent history with a summary, and return the indexes of what it replaces.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """What sessions learned, for later ones: a Markdown file for people and for the tier Auto-Memory.
 
-What the user demanded, what was decided, which files were changed, which commands failed and why. What speaks for
+What the user demanded, what was decided, which files were changed, which commands failed and why. What supports
 itself is written there; where the evidence is thin (an error seen once says little about the next session) a candidate
 is observed instead, if there is a store of them, and has to prove itself.
 """
@@ -61,7 +61,7 @@ class AutoMemory:
     Notes
     -----
     Entries are written under a lock, to a temporary file that takes the place of the old one. Lines that are not its
-    own (a person's notes) stay. Each entry stands once.
+    own (a person's notes) stay. Each entry occurs once.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

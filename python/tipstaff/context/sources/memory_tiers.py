@@ -34,10 +34,10 @@ from tipstaff.store.shipped import is_shipped, is_taken_over
 MAX_TIER_BYTES: Final = 1 << 20
 MAX_MEMORY_LINES: Final = 200
 MAX_JOURNAL_LINES: Final = 500
-"""Of a Markdown memory the first lines are shown, of a journal the last: the newest stand at its end."""
+"""Of a Markdown memory the first lines are shown, of a journal the last: the newest are at its end."""
 
 JOURNAL: Final = "{date}"
-"""Stands for a day, ``2026-01-31``, in the place of a journal."""
+"""Stands for a day, ``2026-01-31``, instead of a journal."""
 
 JOURNAL_DAYS: Final = 2
 
@@ -56,7 +56,7 @@ class TierSource(Record, frozen=True, kw_only=True):
     priority, protected
         What is lowest is cut first; protected tiers are never cut.
     heading, introduction
-        What stands above it in the prompt.
+        What is above it in the prompt.
     places
         Files in the order in which they are read: relative to the project, below the home with ``~home/``, below the
         user's home folder with ``~/``, or absolute. ``{date}`` stands for a day.
@@ -136,7 +136,7 @@ TIERS: Final = (
         ".tipstaff/memory/journal/{date}.md",
     ).replace(max_lines=MAX_JOURNAL_LINES, keep_last=True),
 )
-"""The tiers in the order in which they stand in a prompt."""
+"""The tiers in the order in which they are in a prompt."""
 
 
 class MemoryTier(Record, frozen=True, kw_only=True):

@@ -72,7 +72,7 @@ class PathRules:
     Notes
     -----
     The front matter's ``paths`` (also ``globs`` and ``applyTo``) is a list or a string of globs in the dialect of
-    :mod:`tipstaff.globs`; one without a slash speaks of the root folder, as Claude Code reads it, and ``**/*.py``
+    :mod:`tipstaff.globs`; one without a slash is about the root folder, as Claude Code reads it, and ``**/*.py``
     covers files there too. A file without globs is no path rule. A file or a glob that cannot be used is reported in
     :attr:`problems`, and the others hold.
     """
@@ -178,10 +178,10 @@ def _parse(name: str, path: str, text: str) -> tuple[PathRule | None, tuple[Rule
 
 
 def _split(text: str) -> tuple[str | None, str]:
-    """Return what stands between the first two lines of three dashes, and what follows."""
+    """Return what is between the first two lines of three dashes, and what follows."""
     lines = text.replace("\r\n", "\n").split("\n")
     marks = [number for number, line in enumerate(lines) if line.strip() == "---"][:2]
-    # Before the front matter only blank lines may stand; a rule of dashes in a text is no front matter.
+    # Only blank lines may precede the front matter; a rule of dashes in a text is not front matter.
     if len(marks) < 2 or any(line.strip() for line in lines[: marks[0]]):
         return None, text
     return "\n".join(lines[marks[0] + 1 : marks[1]]), "\n".join(lines[marks[1] + 1 :])

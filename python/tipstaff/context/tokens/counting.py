@@ -3,7 +3,7 @@
 The rule is four characters a token, rounded up for each piece; characters are UTF-16 code units, as the programs count
 that set this rule. Around them: 4 for a message, 20 for a call, 10 for a result, 10 for a tool's definition. Every
 function takes another counter of texts as `count`: :class:`tipstaff.context.tokens.estimator.TokenEstimator` is one
-that knows real vocabularies. Where a provider has told what a request cost, that is better than any of them: see
+that knows real vocabularies. Where a provider has reported what a request cost, that is better than any of them: see
 `usage`.
 
 A conversation is counted once. From 32 messages on :func:`estimate_full_context` remembers, for the few lists that it
@@ -219,7 +219,7 @@ def check_budget(
 
 
 def usage_tokens(usage: object, *, with_output: bool = False) -> int:
-    """Return what a provider says a request took of the window, whatever it read from its cache.
+    """Return what a provider reports that a request took of the window, whatever it read from its cache.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ class ImageSections:
         return self._mask_ids[mask]
 
     def globs(self, globs: tuple[str, ...]) -> tuple[int, int]:
-        """Return the first index of some globs that stand together, and how many they are."""
+        """Return the first index of some adjacent globs, and how many they are."""
         if globs not in self._glob_ids:
             records: list[Values] = []
             for glob in globs:

@@ -79,20 +79,20 @@ class OptionNames:
         )
         places = sections.extend("options", [(NOTHING,) if entry is None else entry[1] for entry in table])
         letters = _bits_of(self.letter(name) for name, _ in named[:short])
-        # Where one dash stands before every name, a letter's option begins as the others do.
+        # Where one dash is before every name, a letter's option begins as the others do.
         begun = named if self.style == "single" else named[short:]
         starts = sections.letters(_two_classes(self._unsigned(name)) for name, _ in begun)
         return (first, len(named), short), places, (*letters, starts)
 
     def signs(self, options: Iterable[str], sections: ImageSections) -> tuple[int, ...]:
-        """Return what tells of a word that it is none of some options.
+        """Return a test that a word is none of some options.
 
         Returns
         -------
         tuple
             The table of the first two letters of their names, and bits of the letters of those of one letter (four
             numbers); ``--`` alone counts as the letter ``-``. In the style ``single`` all are in the table. Then where
-            the names in the table stand, and how many they are.
+            the names are in the table, and how many they are.
         """
         names = sorted({name for option in options if (name := self.canonical(option)) is not None})
         single = self.style == "single"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RuleText(NamedTuple):
-    """What a rule says of itself."""
+    """A rule's own description."""
 
     id: str
     pack: str
@@ -43,7 +43,7 @@ def default_policy() -> LoadedPolicy:
 
 
 def open_policy(image: bytes) -> LoadedPolicy:
-    """Check an image and read what its rules say of themselves.
+    """Check an image and read the descriptions of its rules.
 
     Raises
     ------

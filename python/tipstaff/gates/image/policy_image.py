@@ -166,7 +166,7 @@ class _Compiler:
         return *self._image.shared("candidates", records), self._guard([trigger for _, trigger in told], options)
 
     def _guard(self, triggers: Sequence[Trigger | None], options: OptionNames) -> int:
-        """Return the index of what tells which of some candidates may hold, NOTHING where there are none.
+        """Return the index of the guard that selects which candidates may match, NOTHING where there are none.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ def _needs(trigger: Trigger, options: OptionNames) -> list[int]:
     """Return what a trigger needs apart from signs, as numbers of bits.
 
     Those of facts lie from 0 on, those of ways to run a command from 32, those of options that are there from 64, and
-    those of options whose value is there behind these.
+    those of options whose value must be present, after these.
     """
     bits = trigger.facts | trigger.via << 32
     present, valued = (options.add(sorted(names)) for names in (trigger.present, trigger.valued))

@@ -225,7 +225,7 @@ def accepted_weakenings(repository: Path, state: Path) -> frozenset[str]:
 
 
 def accept_weakenings(repository: Path, state: Path, digests: Iterable[str]) -> None:
-    """Write down which weakenings count, in the place of what was allowed before; only ever for a person who said so.
+    """Write down which weakenings count, instead of what was allowed before; only when a person confirmed it.
 
     Raises
     ------

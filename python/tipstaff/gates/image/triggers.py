@@ -1,9 +1,9 @@
-"""What a command must have for a rule to hold, told from outside the rule: an option, a pair of letters, a pipe.
+"""What a command must have for a rule to hold, derived from outside the rule: an option, a pair of letters, a pipe.
 
 A rule of the image is tried only where its trigger is met. A trigger is a necessary condition and nothing more, so the
 findings are those of trying every rule; it is an "or" of things that are looked up at once: facts about how the command
 is run, options that are there, options that carry a value, and signs of words: how one begins, how it ends,
-which letters stand side by side in it.
+which letters are side by side in it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ CARRIED: Final = 4
 HAS_INPUT: Final = 8
 UNKNOWN_WORDS: Final = 16
 FOLLOWED: Final = 32
-"""The calls of a run are followed: what one of them was matters to those behind it."""
+"""The calls of a run are followed: what one of them was matters to those after it."""
 
 _BOUNDARY: Final = 31
 _OTHER: Final = 30
-# How often each class of bytes stands in commands, in thousandths: letters, digit, `-`, `.`, `/`, others, word's end.
+# How often each class of bytes occurs in commands, in thousandths: letters, digit, `-`, `.`, `/`, others, word's end.
 _WEIGHTS: Final = (
     60, 16, 48, 46, 98, 20, 25, 25, 50, 2, 12, 51, 36, 41, 53, 46, 3, 58, 71, 76, 32, 12, 9, 14, 12, 3,
     32, 52, 21, 32, 80, 130,
@@ -92,7 +92,7 @@ class Trigger:
 
 
 def _weight(signs: tuple[int, int]) -> float:
-    """Return how often both letter pairs stand in a command, in thousandths and roughly."""
+    """Return how often both letter pairs occur in a command, in thousandths and roughly."""
     pairs = {sign - PAIR_SIGNS for sign in signs}
     chances = [min(1.0, 60 * _WEIGHTS[pair >> 5] * _WEIGHTS[pair & 31] / 1e6) for pair in pairs]
     return 1000 * min(chances) * (max(chances) if len(chances) > 1 else 1)
@@ -103,7 +103,7 @@ def _triple(first: int, second: int, third: int) -> int:
 
 
 def _stretch(glob: str) -> list[int | None]:
-    """Return the classes of a glob's letters; None is where anything may stand."""
+    """Return the classes of a glob's letters; None is where anything may be."""
     stretch: list[int | None] = []
     data = glob.encode()
     at = 0
@@ -124,7 +124,7 @@ def glob_signs(glob: str) -> tuple[int, int] | None:
     """Return two signs of every word that a glob matches (one twice, where it has one); None if it has none.
 
     They are the word's first three letters and its last three; its rarest pairs of letters where the glob is open, or
-    where it begins with a sign and little is known of what stands behind.
+    where it begins with a sign and little is known of what follows.
 
     Parameters
     ----------
@@ -153,14 +153,14 @@ def glob_signs(glob: str) -> tuple[int, int] | None:
 
 
 def _begins_with_sign_alone(stretch: Sequence[int | None]) -> bool:
-    """Return whether words begin with what is neither letter nor digit and go on with anything: ``+*:main``."""
+    """Return whether words begin with what is neither letter nor digit and continue with anything: ``+*:main``."""
     return len(stretch) > 1 and stretch[0] == _OTHER and stretch[1] is None
 
 
 def glob_edges(glob: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
     """Return the classes of the first two letters of every word that a glob matches, else those of the last two.
 
-    None where they are not known; a word's end counts as a letter. They are told where `glob_signs` tells of ends.
+    None where they are not known; a word's end counts as a letter. They are known where `glob_signs` knows the ends.
     """
     stretch = _stretch(glob)
     begins = [*stretch, _BOUNDARY, _BOUNDARY, _BOUNDARY][:3]
@@ -228,7 +228,7 @@ def trigger_of(rule: PackRule, word: str | None) -> Trigger | None:
     Returns
     -------
     Trigger or None
-        None if nothing simple can be told; a trigger without anything in it if the rule cannot hold.
+        None if nothing simple is known; a trigger without anything in it if the rule cannot hold.
     """
     behind = _has_subcommand(rule.base)
     told = _of_group(rule.base, word, behind=behind)
@@ -244,7 +244,7 @@ def trigger_of(rule: PackRule, word: str | None) -> Trigger | None:
 
 
 def _only_notes_runs(rule: PackRule) -> bool:
-    """Return whether all that a rule does is to note that a file was run, for the calls behind that one."""
+    """Return whether a rule only records that a file was run, for later calls."""
     told = rule.rows is not None or rule.because is not None
     return rule.decision == "mark" and rule.marks == MARKS["runs-file"] and not told
 

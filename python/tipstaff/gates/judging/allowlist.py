@@ -13,7 +13,7 @@ def is_allowed(tool: str, globs: Iterable[str]) -> bool:
     tool
         As the host calls it: ``Bash``, ``mcp__github__create_issue``. A tool without a name is covered by ``*`` alone.
     globs
-        ``*`` stands for any letters wherever it stands, ``?`` for one; letter case counts.
+        ``*`` stands for any letters wherever it is, ``?`` for one; letter case counts.
     """
     from tipstaff.kernels import _gates
 

@@ -25,7 +25,7 @@ def changed_lines(tool_name: str, params: Any) -> int:
 
 
 def told_lines(diff_lines: float) -> float | None:
-    """Return a number of lines that a host told, or None where it is none: NaN, negative, not a number."""
+    """Return a number of lines that a host reported, or None if it is invalid: NaN, negative, not a number."""
     value: Any = diff_lines
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value < 0:
         return None

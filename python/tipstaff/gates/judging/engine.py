@@ -45,7 +45,7 @@ class EnforcementGates:
     packs
         Further packs, laid over those of this package: files, or folders of them.
     active_rules
-        Guidance rules in force; a result names those that speak of what was found.
+        Guidance rules in force; a result names those that are about what was found.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class EnforcementGates:
         repository
             Its root.
         config
-            Settings in the place of the repository's own.
+            Settings instead of the repository's own.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class EnforcementGates:
         return sum((config.destructive_ops, config.tool_allowlist, config.diff_size, config.secrets))
 
     def set_active_rules(self, rules: Iterable[GuidanceRule]) -> None:
-        """Take the guidance rules in force; a result names those that speak of what was found."""
+        """Take the guidance rules in force; a result names those that are about what was found."""
         from tipstaff.gates.judging.spoken_rules import words_of
 
         self._rules = tuple((rule, words_of(rule.text)) for rule in rules)
@@ -175,7 +175,7 @@ class EnforcementGates:
         cwd
             The directory that it would run in; None where it is not known, and relative paths are not either.
         shell
-            ``bash`` (and its kin), ``powershell``, ``cmd``, or a language: ``sql``, ``python``, ``node`` ...
+            ``bash`` (and similar shells), ``powershell``, ``cmd``, or a language: ``sql``, ``python``, ``node`` ...
         flow
             What earlier calls of the same run did; it is changed.
 

@@ -25,7 +25,7 @@ OPEN_QUESTIONS: Final = (
 
 
 class ReadNode(Record, frozen=True, kw_only=True):
-    """One node of the tree: what it is, where it stands, whether it is code or data; `depth` says how deep it lies."""
+    """One node of the tree: what it is, where it is, whether it is code or data; `depth` says how deep it lies."""
 
     kind: str
     dialect: str

@@ -1,4 +1,4 @@
-"""Which guidance rules speak of what a gate found: by their words, never by their risk class alone."""
+"""Which guidance rules are about what a gate found: by their words, never by their risk class alone."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def words_of(text: str) -> frozenset[str]:
 def speaking_rules(
     gate: str, found: Sequence[tuple[str, str]], rules: Iterable[tuple[GuidanceRule, frozenset[str]]]
 ) -> tuple[str, ...]:
-    """Return the ids of rules that speak of findings, in the rules' order.
+    """Return the ids of rules that are about findings, in the rules' order.
 
     Parameters
     ----------

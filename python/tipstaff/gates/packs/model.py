@@ -1,4 +1,4 @@
-"""What a pack says, as records: the words of docs/packs.md, checked and spelled out."""
+"""A pack as records: the keys of docs/packs.md, checked and spelled out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DECISIONS: Final = ("allow", "warn", "require-confirmation", "block", "uncertain
 SEVERITIES: Final = ("low", "medium", "high", "critical")
 STYLES: Final = ("gnu", "go", "single", "operands", "powershell", "slash", "whole", "guessed")
 BUNDLING: Final = frozenset({"gnu", "whole", "guessed"})
-"""Styles in which one dash may stand before several letters."""
+"""Styles in which one dash may be before several letters."""
 
 MARKS: Final = {"reads-secret": 1, "sends": 2, "runs-file": 4}
 DIALECTS: Final = (
@@ -54,7 +54,7 @@ class PackSampleError(PackError):
     Attributes
     ----------
     rule_id, command, decided
-        The rule, the sample, and the decision that the rule came to (``none`` where it said nothing).
+        The rule, the sample, and the decision that the rule came to (``no match`` if it did not match).
     """
 
     def __init__(self, rule_id: str, command: str, decided: str, wanted: str) -> None:
@@ -98,7 +98,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A command that a rule must speak of, or must not."""
+    """A command that a rule must be about, or must not."""
 
     command: str
     cwd: str
@@ -141,7 +141,7 @@ class PackRule:
 
 @dataclass(slots=True)
 class Subcommand:
-    """What is said of one subcommand of a program."""
+    """What a pack states about one subcommand of a program."""
 
     values: set[str] = field(default_factory=set[str])
     harmless: set[str] = field(default_factory=set[str])

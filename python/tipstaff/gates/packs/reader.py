@@ -197,7 +197,7 @@ class _Reader:
             if not self._counts(former, "off", data):
                 return
             self._policy.relaxed[rule_id] = (former.strictest, because or "")
-            # It goes on matching, so that every verdict that it would have changed can say so.
+            # It continues matching, so that every verdict that it would have changed can say so.
             self._policy.rules[rule_id] = replace(
                 former, decision="allow", rows=None, because=because, former=former.strictest
             )

@@ -31,7 +31,7 @@ class Weakening(Record, frozen=True):
     source
         The file.
     digest
-        SHA-256 of all that it says: whoever changes a word of it asks anew.
+        SHA-256 of all that it says: whoever changes a word of it asks again.
     """
 
     what: str
@@ -70,7 +70,7 @@ class WeakeningReview:
         content
             All that it says, as plain data.
         because
-            Its reason; what is no text with words in it is none.
+            Its reason; anything but a text with words in it does not count as one.
         source
             Its file.
         """
@@ -84,7 +84,7 @@ class WeakeningReview:
     # -- what the package's own packs share --------------------------------------------------------------------------
 
     def learn(self, packs: Iterable[Mapping[str, Any]]) -> None:
-        """Take the package's own packs, as they stand in their files."""
+        """Take the package's own packs, as they are in their files."""
         wiring: set[tuple[str, str]] = set()
         loose: set[tuple[str, str]] = set()
         for pack in packs:

@@ -1,6 +1,6 @@
 """Where a secret's shape is looked for: the bytes that are rarest in text.
 
-Of all the ways in which a shape can begin the window is taken whose bytes are seldom; what stands before it is walked
+Of all the ways in which a shape can begin the window is taken whose bytes are rarest; what is before it is walked
 over backwards.
 """
 
@@ -24,13 +24,13 @@ _COMPARED: Final = 8
 """Bytes of an anchor that are compared in one step."""
 
 _FIXED: Final = 64
-"""Bytes of an anchor that are known at most: what stands far behind its beginning may tell it from other text."""
+"""Bytes of an anchor that are known at most: bytes far from its beginning may distinguish it from other text."""
 
 CHECKS: Final = 3
 """Bytes of an anchor that are looked up before its shape is tried."""
 
 # How often bytes occur in source text, per thousand: what makes one window rarer than another. Measured over 10 MB of
-# Python, JavaScript, C and Markdown files; the figures of space to tilde stand in this order.
+# Python, JavaScript, C and Markdown files; the figures of space to tilde are in this order.
 _MEASURED: Final = """
 235 .2 8.4 2.5 .05 .4 .2 6.6 11 11 1.4 .6 16 3.9 16 2.7 3.7 2.9 2.2 1.5 1.3 .9 1.2 .6 .7 .6 11 .6 .5 7.2 2.3 .3
 .7 3.7 1.2 2.8 2.2 4.4 2.4 1 .7 3.5 .1 .5 2.4 1.5 5 2.6 2.7 .2 3.2 3.6 4.9 1.2 1.1 .6 .4 .6 .1 3.8 1 3.8 .1 22
@@ -52,7 +52,7 @@ _COMMON_WORDS: Final = tuple(
 
 
 class Anchor:
-    """Where to look for a rule: bytes that are known, at a known place before or behind the beginning."""
+    """Where to look for a rule: bytes that are known, at a known distance before or after the beginning."""
 
     def __init__(self, sets: Sequence[frozenset[int]], back: int, head: Repeat | None) -> None:
         self.sets = tuple(sets)
@@ -143,7 +143,7 @@ def checks_of(sets: Sequence[frozenset[int]]) -> list[tuple[int, frozenset[int]]
 
 
 def _is_common(window: Sequence[frozenset[int]]) -> bool:
-    """Return whether a window stands within a common word."""
+    """Return whether a window is within a common word."""
     letters = [{byte | 0x20 for byte in members} for members in window]
     if any(len(members) != 1 for members in letters):
         return False

@@ -67,7 +67,7 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     keys
         For ``assign``: what the name holds. An underscore also stands for a hyphen or nothing.
     left, right
-        Class of bytes that may not stand before and after; empty: any may.
+        Class of bytes that may not be before and after; empty: any may.
     show
         How many characters at the beginning a redaction may show: a provider's prefix, never more.
     entropy
@@ -75,9 +75,9 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     need
         What it must hold, of ``digit upper lower letter``.
     stops
-        Whether words of placeholders speak against it: ``placeholder`` or ``none``.
+        Whether words of placeholders rule it out: ``placeholder`` or ``none``.
     repeats
-        Whether long runs of one character, and repeated patterns, speak against it.
+        Whether long runs of one character, and repeated patterns, rule it out.
     checksum
         The checksum that it ends in.
     check
@@ -85,7 +85,7 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     judge
         How an assigned value is judged.
     context
-        Words of which one must stand near.
+        Words of which one must be near.
     anywhere
         Of ``assign``: whether the name may be part of any other.
     priority
@@ -93,7 +93,7 @@ class SecretRule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     severity
         ``low``, ``medium``, ``high`` or ``critical``.
     wary
-        Whether it speaks only where the scan is asked to be wary.
+        Whether it applies only to scans with ``wary``.
     positives, negatives
         Samples: in each positive the rule finds something, in no negative.
     because

@@ -77,4 +77,4 @@ kfgehfdiecokggbegnfdbiilmmpcenfm2ibuklocfmgssgkhhegikjmnlnzul69l
 9cfccfedhdoleeeigmedbfihpin9gftc2oatktbgceindlbgmjoqtprqzregic8n
 ehigiggjiduuglflagiiauhiful97ggi49agdjuab8ilhe9filuujjuuuu6lb9ec
 """
-"""For each class a line: how often each class stands behind it, in the same digits."""
+"""For each class a line: how often each class is after it, in the same digits."""

@@ -1,7 +1,7 @@
 """Secrets in text: finding them, and masking them where the text must be shown.
 
-What counts as a secret is said by packs of rules (`tipstaff.gates.secrets.packs`); a compiled table of them comes with
-the package. Files, commands, and what tools print are all text here.
+Packs of rules define what counts as a secret (`tipstaff.gates.secrets.packs`); a compiled table of them comes with the
+package. Files, commands, and what tools print are all text here.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Scanner:
     Raises
     ------
     ValueError
-        If they are no table.
+        If they are not a table.
     """
 
     __slots__ = ("data", "rules", "table")
@@ -80,7 +80,7 @@ def scan_secrets(text: str, *, wary: bool = False, scanner: Scanner | None = Non
     text
         Any text: source, configuration, a command, the output of a tool.
     wary
-        Whether to speak where a value may well be no secret: short passwords in quotes, tokens whose checksum is wrong.
+        Also report low-confidence matches: short passwords in quotes, tokens whose checksum is wrong.
         Gates ask so about what an agent is about to write.
     scanner
         One over other rules than the package's own.
@@ -116,7 +116,7 @@ def redact(text: str, *, wary: bool = False, scanner: Scanner | None = None) -> 
     Returns
     -------
     str
-        As many code points as `text`; what is no secret stands as it stood.
+        As many code points as `text`; what is not a secret is unchanged.
     """
     parts: list[str] = []
     at = 0

@@ -1,7 +1,7 @@
 r"""The language of shapes: a small, bounded part of regular expressions that is matched without ever going back.
 
 ======================  ===============================================================================
-``abc``, ``\.``         bytes as they stand; ``\`` makes a sign of the language a byte (``\n`` is a line feed)
+``abc``, ``\.``         bytes as they are; ``\`` makes a sign of the language a byte (``\n`` is a line feed)
 ``[0-9a-f]``, ``[^:]``  a class of bytes; ``\d`` is ``[0-9]``, ``\s`` a blank (within a class too)
 ``x{4}``, ``x{4,9}``    a byte or a class repeated, at most 65535 times; it takes as many as there are, and keeps them
 ``(ab|c)``              the first of several shapes that fits
@@ -33,7 +33,7 @@ _BLANKS: Final = frozenset(b" \t\r\n")
 
 
 class Literal(NamedTuple):
-    """Bytes that must stand there."""
+    """Bytes that must be there."""
 
     data: bytes
     folded: bool
@@ -54,7 +54,7 @@ class Choice(NamedTuple):
 
 
 class Option(NamedTuple):
-    """What may stand there."""
+    """What may be there."""
 
     nodes: tuple[Node, ...]
 

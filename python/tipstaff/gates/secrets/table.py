@@ -51,10 +51,10 @@ _WORD_LISTS: Final = (
 _PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
 
 _BEHIND_NAME: Final = frozenset({9, 10, 13, *range(32, 127)})
-"""What may stand behind a name of three letters: without it there is no assignment."""
+"""What may follow a name of three letters: without it there is no assignment."""
 
 _ANY_BYTE: Final = frozenset(range(256))
-"""What may stand behind the three known bytes of anything else: a user of an address may begin with any letter."""
+"""What may follow the three known bytes of anything else: a user of an address may begin with any letter."""
 
 
 class _Compiler:
@@ -97,7 +97,7 @@ class _Compiler:
                 if len(data) < FEWEST:
                     raise SecretPackError(f"rule {rule.id}: key {key!r} has fewer than {FEWEST} letters")
                 sets = tuple(map(both_cases, data))
-                # Where the rarest part of the name stands: many begin as other words do.
+                # Where the rarest part of the name is: many begin as other words do.
                 back = best_place(sets) or 0
                 self.anchors.append((data, sets[back:], back, None, number))
         if rule.kind == "url":

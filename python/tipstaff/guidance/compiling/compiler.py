@@ -400,7 +400,7 @@ def _nearer_wins(one: GuidanceRule, other: GuidanceRule) -> bool:
 
 
 def _notes(rules: Sequence[GuidanceRule], relations: Iterable[Relation]) -> dict[str, str]:
-    """Return by id what the model is told beside a rule that perhaps cannot be followed together with another.
+    """Return by id the note to the model on a rule that perhaps cannot be followed together with another.
 
     Neither is left out: which one is right is for the author to say.
     """

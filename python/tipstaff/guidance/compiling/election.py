@@ -133,7 +133,7 @@ def _fill(
 
 
 def reasons(rule: GuidanceRule) -> tuple[str, ...]:
-    """Return why a rule belongs to the constitution, or what speaks for it where it does not.
+    """Return why a rule belongs to the constitution, or what counts for it where it does not.
 
     Parameters
     ----------

@@ -27,9 +27,9 @@ def content_id(text: str, salt: str = "") -> str:
 
 
 def salt_of(scopes: tuple[str, ...]) -> str:
-    """Return what tells the rules of a file apart from those of other files in the same words.
+    """Return what distinguishes the rules of a file from those of other files in the same words.
 
-    A file that speaks for the whole repository adds nothing: its ids are those of the words alone. The ids of a
+    A file that applies to the whole repository adds nothing: its ids are those of the words alone. The ids of a
     folder's rules depend on that folder, and on no other one that may come or go.
     """
     return "" if scopes == (EVERYWHERE,) else "\0".join(scopes)

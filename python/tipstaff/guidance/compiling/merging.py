@@ -164,7 +164,7 @@ class Merging:
 
 
 def folder_of(rule: GuidanceRule) -> str:
-    """Return the folder that a rule's file speaks for, empty for the root."""
+    """Return the folder that a rule's file applies to, empty for the root."""
     if not rule.depth or not rule.file_scope:
         return ""
     return "/".join(rule.file_scope[0].removeprefix("!").split("/")[: rule.depth])

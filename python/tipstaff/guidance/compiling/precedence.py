@@ -39,7 +39,7 @@ def tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
     """Whether a local rule only adds to the constitution rule whose id it bears.
 
     It holds wherever the root rule does, keeps all its words, points the same way, permits nothing, and what it adds is
-    joined by nothing but "and", "or" and their kin: a condition, a place or an exception would narrow the rule.
+    joined by nothing but "and", "or" and the like: a condition, a place or an exception would narrow the rule.
     """
     if local.repo_scopes != root.repo_scopes and EVERYWHERE not in local.repo_scopes:
         return False
@@ -83,11 +83,11 @@ _OTHER_RULES: Final = re.compile(
 )
 _CODE: Final = re.compile(r"`[^`]*`")
 _NEAR_CHARS: Final = 40
-"""How far behind the word for rules it may be said whose they are."""
+"""How far after the word for rules their owner may be named."""
 
 
 def lifts_rules(text: str) -> bool:
-    """Whether a text tells its reader to pass over rules, not one of a linter's: "Ignore the security rules above"."""
+    """Whether a text asks its reader to ignore rules, not one of a linter's: "Ignore the security rules above"."""
     text = _CODE.sub(" ", text)
     match = _LIFTS_ALL.search(text)
     if match is None or _KEEPS.search(text[: match.start()]) is not None:
@@ -98,10 +98,10 @@ def lifts_rules(text: str) -> bool:
 class Laws:
     """The constitution rules of the root, and which of them a local rule would weaken.
 
-    A local rule that tells to pass over rules weakens all of them.
+    A local rule that asks to ignore rules weakens all of them.
 
     A local rule weakens another if it has permissive words ("can", "may", "skip", "ignore", "not required" ...) and
-    speaks of at least half of the things that the other is about. What a rule is about are its things, not what is done
+    is about at least half of the things that the other is about. What a rule is about are its things, not what is done
     with them: "you may log errors" leaves "never log tokens" alone.
     """
 

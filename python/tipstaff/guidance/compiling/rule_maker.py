@@ -20,7 +20,7 @@ class RuleMaker:
     Parameters
     ----------
     document
-        Where the candidates stand.
+        Where the candidates are.
     risk_class, priority
         Of rules that name none.
     """
@@ -41,7 +41,7 @@ class RuleMaker:
         candidate
             One of the document's.
         mask
-            The classes that its words speak for, as `tipstaff.guidance.wording.vocabulary.MASKS` has them.
+            The classes that its words indicate, as `tipstaff.guidance.wording.vocabulary.MASKS` has them.
         words
             Its words in lower case, a space between two, as UTF-8.
         """
@@ -49,7 +49,7 @@ class RuleMaker:
         intents, domains = notes.intents, notes.domains
         if not (intents and domains):
             if intents or domains:
-                # What an author tagged one way speaks for the other too: #testing is about testing.
+                # What an author tagged one way counts for the other too: #testing is about testing.
                 mask |= class_mask(intents or domains)
             inferred = class_names(mask)
             intents, domains = intents or inferred[0], domains or inferred[1]

@@ -1,4 +1,4 @@
-"""What a rule says and where, in a form in which two rules can be held against each other.
+"""What a rule says and where, in a form in which two rules can be compared.
 
 A rule's text carries the headings, lead-ins and parents that decide its meaning: "Agents must not: Reformat existing
 code". For its claims only its own words count, turned round where a label forbids them; every other label says where or
@@ -204,7 +204,7 @@ def _kind(ban: Claim, demand: Claim, banning: Statement, demanding: Statement) -
     hedged = banning.hedged or demanding.hedged
     everywhere = banning.categorical and banning.place <= demanding.place | left | right
     if left == right:
-        # One word is little: both rules must speak of nothing else, and one of them with emphasis.
+        # One word is little: both rules must be about nothing else, and one of them with emphasis.
         alone = len(banning.claims) == len(demanding.claims) == 1 and (ban.explicit or demand.explicit)
         if len(left) == 1 and not alone:
             return None

@@ -23,7 +23,7 @@ def join_bundles(bundles: Mapping[str | None, PolicyBundle]) -> PolicyBundle:
     Returns
     -------
     PolicyBundle
-        `constitution` is the common one, `tenant_constitutions` has each tenant's behind it. Manifest, diagnostics
+        `constitution` is the common one, `tenant_constitutions` has each tenant's after it. Manifest, diagnostics
         and relations are those of all bundles, in their order.
 
     Raises

@@ -151,7 +151,7 @@ class StaticEmbedding:
             msg = f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each"
             raise ValueError(msg)
         rows = self.embed_rows(texts)
-        # Many rules stand under one heading.
+        # Many rules are under one heading.
         places = {heading: place for place, heading in enumerate(dict.fromkeys(headings))}
         above = self.embed_rows(list(places))
         blend_rows(rows, above, array("i", map(places.__getitem__, headings)), HEADING_WEIGHT, self.dimensions)

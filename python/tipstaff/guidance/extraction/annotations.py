@@ -1,6 +1,6 @@
 """What a rule says about itself: id, risk, tools, intents, domains, scopes, verifier, priority, dates.
 
-An annotation is a whole word of a fixed shape. ``key:value`` forms are annotations wherever they stand; the others
+An annotation is a whole word of a fixed shape. ``key:value`` forms are annotations wherever they are; the others
 (``(critical)``, ``[bash]``, ``#security``, ``@testing``) only in a cluster at the end of a line or at the head of the
 rule, and never right after a word that makes them part of a sentence ("label it with #security"). Nothing inside a
 code span, a link or an address is an annotation, so a rule's words are never cut out of it.
@@ -157,7 +157,7 @@ def parse_annotations(raw: str) -> Annotations:
     Parameters
     ----------
     raw
-        The rule's own text as it stands in the file, line ends included, without its id.
+        The rule's own text as it is in the file, line ends included, without its id.
     """
     if len(raw) > _MAX_CHARS:
         return Annotations(_collapse(raw), problems=_unread(raw))
@@ -180,7 +180,7 @@ def parse_annotations(raw: str) -> Annotations:
         if words and (quick := _closing_cluster(text, words[-1], cluster)) is not None:
             return quick
         first = tokens[at]
-    # What stands in code spans is masked: it is no annotation, and offsets stay as they are.
+    # What is in code spans is masked: it is no annotation, and offsets stay as they are.
     masked = _CODE.sub(lambda match: "`" * len(match[0]), raw) if "`" in raw else raw
     found = list(_ANNOTATION.finditer(masked, raw.index(first)))
     kept = _accepted(raw, found)
@@ -293,7 +293,7 @@ def plain_annotation(token: str) -> tuple[str, Any] | None:
 
 
 def _closing_cluster(text: str, before: str, cluster: list[tuple[str, Any]]) -> Annotations | None:
-    """Read plain annotations, last first, that stand behind a text and nowhere in it; None where it may own them."""
+    """Read plain annotations, last first, that are behind a text and nowhere in it; None where it may own them."""
     if before.lower() in _OWNS_WHAT_FOLLOWS or text[-1] in ",;" or ("`" in text and text.count("`") % 2):
         return None
     values: dict[str, Any] = {}
@@ -350,7 +350,7 @@ def _is_spaced(match: re.Match[str]) -> bool:
 
 
 def _accepted(raw: str, found: list[re.Match[str]]) -> list[re.Match[str]]:
-    """Keep the matches that stand where annotations stand."""
+    """Keep the matches at positions where annotations count."""
     accepted = [_is_keyed(match) for match in found]
     # From the right: a match is in a line's closing cluster if only punctuation or accepted matches follow on the line.
     for index in range(len(found) - 1, -1, -1):

@@ -62,6 +62,8 @@ class Section(msgspec.Struct, gc=False):
     """Number of candidates when the heading was opened."""
     lead: Label | None = None
     """The sentence that introduces the sections below it."""
+    inner: int = 0
+    """How many sections directly below it have begun."""
     listed: bool = False
     """Whether a list in it has begun."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tipstaff.guidance.extraction.annotations import split_id
 from tipstaff.guidance.extraction.candidate import Candidate
-from tipstaff.guidance.extraction.grammar import has_modal, has_negation
+from tipstaff.guidance.extraction.grammar import has_modal, has_negation, opens_with_imperative
 from tipstaff.guidance.extraction.items import ItemReader
 from tipstaff.guidance.extraction.labels import names_column
 from tipstaff.guidance.extraction.patterns import NO_WORDS
@@ -30,7 +30,7 @@ def extract(
     source_name
         What diagnostics call the file.
     in_constitution
-        Whether the whole document stands below a constitution heading of the file that imports it.
+        Whether the whole document is below a constitution heading of the file that imports it.
 
     Returns
     -------
@@ -76,6 +76,8 @@ class _Extractor(ItemReader):
                 if index not in self._absorbed:
                     self._item(index, block)
             elif kind == "row":
+                if block.header < 0 and index and self.blocks[index - 1].kind in {"item", "row"} and block.parent < 0:
+                    self._settle_lead()  # what introduces the list or the table before does not introduce this one
                 self._row(block)
             elif kind == "heading":
                 self._settle_lead()
@@ -120,7 +122,9 @@ class _Extractor(ItemReader):
             f"{name}: {cell}" if names_column(name) else cell for name, cell in zip(header, cells, strict=False) if cell
         ]
         rule_id, rest = split_id("; ".join(pairs))
-        decided = any(decides(name) or has_modal(name) or has_negation(name) for name in header)
+        decided = any(
+            decides(name) or has_modal(name) or has_negation(name) or opens_with_imperative(name) for name in header
+        )
         if not decided and not any(NO_WORDS.sub("", cell) for cell in cells):
             if has_modal(rest):
                 self._say("TS210", block.start, block.end)

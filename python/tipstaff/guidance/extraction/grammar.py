@@ -192,7 +192,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     Parameters
     ----------
     text
-        A paragraph as it stands in the file, with line ends.
+        A paragraph as it is in the file, with line ends.
 
     Returns
     -------

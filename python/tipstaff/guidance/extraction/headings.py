@@ -49,6 +49,8 @@ class HeadingReader(ExtractionState):
         text = self._own_text(block)
         rule_id, words = split_id(text)
         inherited = self._sections[-1].constitution if self._sections else self._outer
+        if self._sections:
+            self._sections[-1].inner += 1
         # The title of a document with sections names the whole; what must always be known has a section of its own.
         names_all = block is self._title and rule_id is None and self._has_sections
         constitution = inherited or (not names_all and is_constitution_heading(words if rule_id else text))

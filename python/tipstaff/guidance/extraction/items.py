@@ -37,7 +37,7 @@ class ItemReader(ParagraphReader):
         self._around_bad_headings(raw[low:], rest, -1, [(start - low, end - low) for start, end in bad])
 
     def _lead_ended(self, index: int) -> bool:
-        """Whether a table stands between the sentence that introduces a list and this item."""
+        """Whether a table is between the sentence that introduces a list and this item."""
         before = next(
             (block for block in reversed(self.blocks[max(0, index - 8) : index]) if block.kind != "comment"), None
         )
@@ -65,7 +65,8 @@ class ItemReader(ParagraphReader):
         if rule_id is not None and ends_open and block.children:
             self._absorb(index, words, start, end, rule_id)
             return
-        introduces = rule_id is None and (ends_open or is_label(words))
+        bare = block.children > 0 and has_modal(words) and not says_something(words)
+        introduces = rule_id is None and (ends_open or is_label(words) or bare)
         own = self._context(words, start, end, introduces=introduces) if block.children or led else None
         if own is not None:
             self._contexts[index] = own

@@ -226,6 +226,8 @@ def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
         for cell in words.split("; ")
         if _TASK_COLUMN.match(cell) is None
     ]
+    if _ALLOWS.search(words) is not None:
+        return True
     if _STRONG.search(words) is None and _CODE_COLUMN.match(words) is not None:
         return False
     if _STRONG.search(words) is not None or any(_imperative(cell) and count_words(cell) > 1 for cell in cells):
@@ -238,6 +240,11 @@ def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
 
 _TASK_COLUMN: Final = re.compile(
     r"\W*(?:tasks?|goals?|actions?|scenarios?|situations?|use cases?|problems?|topics?|i want to|to)\W*: ",
+    re.IGNORECASE,
+)
+_ALLOWS: Final = re.compile(
+    r"\b(?:allowed|permitted|approved|erlaubt|permitido|autorisé)\W*: *"
+    r"(?:[❌🚫⛔✅✔✗]|(?:yes|no|ja|nein|sí|oui|non)\b)",
     re.IGNORECASE,
 )
 _CODE_COLUMN: Final = re.compile(

@@ -74,7 +74,7 @@ class Label(msgspec.Struct, gc=False):
     telling
         Whether it is a heading that names a topic.
     verdict
-        What it says of all below it: ``no``, ``ask``, ``yes`` or nothing.
+        What it states about all below it: ``no``, ``ask``, ``yes`` or nothing.
     used
         Whether a rule took it up.
     """

@@ -13,11 +13,14 @@ from tipstaff.guidance.extraction.grammar import has_modal, has_negation
 from tipstaff.guidance.extraction.kinds import demands
 from tipstaff.guidance.extraction.labels import Label, applied, label_of
 from tipstaff.guidance.extraction.patterns import (
+    CASE,
     HEADING_MARK,
     IMPORT_LINE,
     LIST_MARKER,
     MAX_GAP_BYTES,
     QUOTE_MARK,
+    STEP,
+    closed_emphasis,
     shortened,
 )
 from tipstaff.guidance.reading.markdown import Block, ParsedText
@@ -132,12 +135,16 @@ class ExtractionState:
         text = self.source.slice(block.start, block.end)
         if self._hidden:
             text = self._without_hidden(text, block)
-        if block.quoted and "\n" in text:
+        if "\n" in text and (block.quoted or (">" in text and self._begins_quoted(block))):
             head, _, tail = text.partition("\n")
             text = head + "\n" + QUOTE_MARK.sub(lambda match: " " * len(match[0]), tail)
         if "@" in text and "\n" in text:  # an import on a line of its own belongs to no sentence
             text = IMPORT_LINE.sub(lambda match: " " * len(match[0]), text)
         return text
+
+    def _begins_quoted(self, block: Block) -> bool:
+        """Whether an item's own words are a quotation ("- > [!NOTE]"), whose marks are on each line."""
+        return ">" in self._slice(self.source.line_start(block.start), block.start)
 
     def _without_hidden(self, text: str, block: Block) -> str:
         """Blank the HTML comments and tags among a block's words; the text keeps its width in bytes."""
@@ -156,7 +163,7 @@ class ExtractionState:
     # -- words that others need ---------------------------------------------------------------------------------------
 
     def _settle_item(self, index: int) -> None:
-        """Say that a label stands alone when all below it is read and nothing took it up."""
+        """Report a label that nothing below it continues."""
         context = self._contexts[index]
         if context.introduces and not context.label.used:
             self._say_alone(context.label.start, context.label.end)
@@ -194,13 +201,24 @@ class ExtractionState:
     def _headings(self) -> list[Label]:
         """Return the open headings, the outermost first; the document's title only if it decides what is below it."""
         found: list[Label] = []
-        for section in self._sections:
+        for place, section in enumerate(self._sections):
             label = section.label
             if section.block is not self._title or label.deciding:
                 found.append(label)
-            if section.lead is not None:
+            if section.lead is not None and self._leads(section, self._sections[place + 1 : place + 2]):
                 found.append(section.lead)
         return found
+
+    @staticmethod
+    def _leads(section: Section, inner: Sequence[Section]) -> bool:
+        """Whether the sentence above a section's sections introduces the open one: the first, a step, or any there is.
+
+        A case ("In production:") and a duty hold for all sections, other sentences for what follows them.
+        """
+        lead = section.lead
+        if lead is None or section.inner <= 1 or lead.deciding or has_modal(lead.text) or CASE.match(lead.text):
+            return lead is not None
+        return any(STEP.match(one.text) is not None for one in inner)
 
     # -- candidates -------------------------------------------------------------------------------------------------
 
@@ -236,7 +254,7 @@ class ExtractionState:
             Whether it is a table's row.
         """
         annotations = parse_annotations(raw)
-        words = annotations.text
+        words = closed_emphasis(annotations.text)
         for code, message in annotations.problems:
             self._say(code, start, end, message, rule_id=rule_id)
         if not words or (rule_id is None and not words[0].isalnum() and not any(map(str.isalnum, words))):

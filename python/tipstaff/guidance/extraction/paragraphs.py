@@ -9,6 +9,7 @@ from tipstaff.guidance.extraction.annotations import looks_like_id
 from tipstaff.guidance.extraction.grammar import has_modal, is_condition, says_something, sentences, starts_with_pronoun
 from tipstaff.guidance.extraction.headings import HeadingReader
 from tipstaff.guidance.extraction.kinds import directs, has_strong_modal, is_exception
+from tipstaff.guidance.extraction.labels import Label
 from tipstaff.guidance.extraction.patterns import (
     ALERT,
     MAX_CONTEXT_CHARS,
@@ -21,6 +22,10 @@ from tipstaff.guidance.extraction.patterns import (
     take_id,
 )
 from tipstaff.guidance.reading.markdown import Block
+
+
+def _opens(words: str) -> bool:
+    return words.rstrip("*_ ").endswith((":", "："))
 
 
 class ParagraphReader(HeadingReader):
@@ -85,6 +90,8 @@ class ParagraphReader(HeadingReader):
         if self._sections and self._sections[-1].listed:
             # "Do not", "Ask first" and their like are said of the list; "Use x instead." after it is said for itself.
             labels = [label for label in labels if not (label.topic and label.verdict)]
+        forbidden = False
+        leads: list[Label] = []
         at, here = 0, start  # the same place in code points and in bytes
         for place, (low, high) in enumerate(ranges):
             words = text[low:high]
@@ -109,7 +116,11 @@ class ParagraphReader(HeadingReader):
             if words.startswith("~~") and words.rstrip(".!").find("~~", 2) == len(words.rstrip(".!")) - 2:
                 if has_modal(words):
                     self._say("TS206", head, tail)
-            elif not has_modal(words) and not directs(words) and not is_exception(words):
+            elif not last and _opens(words) and (lead := self._context(words, head, tail).label).deciding:
+                labels = [*labels, lead]  # "Don't:" on a line above others
+                leads.append(lead)
+                forbidden = lead.negative
+            elif not (has_modal(words) or directs(words) or is_exception(words) or forbidden):
                 continue
             elif colon:
                 if block.code != (0, 0):
@@ -131,6 +142,9 @@ class ParagraphReader(HeadingReader):
                 above = self._labels(-1, item=False, whole=True) if is_exception(words) and not context else labels
                 self._add(words, head, tail, context=context, labels=above)
                 rule = previous if has_modal(words) else rule
+        for lead in leads:
+            if not lead.used and has_modal(lead.text):
+                self._say_alone(lead.start, lead.end)
 
     @staticmethod
     def _run_in(ranges: Sequence[tuple[int, int]], text: str, words: str) -> str:

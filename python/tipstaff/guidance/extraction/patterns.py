@@ -29,6 +29,16 @@ REFERENCE_ENTRY: Final = re.compile(
 NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
 LIST_MARKER: Final = re.compile(r"([ \t>]*)([-*+]|\d{1,9}[.)])[ \t]")
 """Indentation and marker of a list item."""
+STEP: Final = re.compile(
+    r"\W*(?:\d+\s*[.):–—-]|(?:step|phase|stage|part|schritt|teil|paso|étape|fase|etap|шаг|adım)\s*\d|第)", re.IGNORECASE
+)
+"""How a heading begins that is one of a sequence."""
+CASE: Final = re.compile(
+    r"\W*(?:in|on|at|for|with|without|under|inside|within|during|bei|im|für|en|dans|pour|para|con|sur|voor|dla|для|при)\b"
+    r"|在",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says where or for what something holds."""
 IMPORT_LINE: Final = re.compile(
     r"^[ \t]*@(?:~|\.{1,2})?/?[\w.-][\w./-]*\.(?:md|mdc|mdx|markdown|txt|rst)[ \t]*$", re.MULTILINE | re.ASCII
 )
@@ -103,13 +113,26 @@ def is_label(words: str) -> bool:
     return count_words(plain) <= 3 and not plain.endswith((".", "!"))
 
 
+_ENCLOSED: Final = re.compile(r"(\*{1,3}|_{1,3})(.+?)[:：]?\1[:：]?")
 _CODE_SPAN: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _FULL_STOP: Final = re.compile(r"(?<!\.)(?<!\betc)(?<!\bal)[.。]$")
 
 
+def closed_emphasis(words: str) -> str:
+    """Return a sentence without the half of a pair of ``**`` that encloses several sentences."""
+    if "**" not in words or _CODE_SPAN.sub("", words).count("**") % 2 == 0:
+        return words
+    if words.startswith("**") and words[2:3] != "/":
+        return words[2:]
+    return words[:-2] if words.endswith("**") and words[-3:-2] != "/" else words
+
+
 def shortened(words: str) -> str:
     """Return a context's words without emphasis marks and its closing colon, cut at a word."""
-    text = " ".join(words.split()).rstrip("*_ ").rstrip(":：").rstrip("*_ ")
+    text = " ".join(words.split())
+    if (enclosed := _ENCLOSED.fullmatch(text)) is not None and enclosed[1] not in enclosed[2]:
+        text = enclosed[2]
+    text = text.rstrip("*_ ").rstrip(":：").rstrip("*_ ")
     bare = _CODE_SPAN.sub(lambda match: " " * len(match[0]), text)
     if bare.count("**") % 2:
         at = bare.find("**")

@@ -90,7 +90,7 @@ _WHEN: Final = re.compile(
 )
 _SAYS_WHAT_TO_DO: Final = re.compile(
     r"[\W_]*(?:(?:no|not(?! \w+ing\b)|never|do not|don['’]?ts?|avoid|ask first|ask before|always ask|nie|niemals|nicht|"
-    r"keine?n?|nunca|jamais|ne|não|nooit|geen|niet|nigdy|никогда|не|нельзя|asla)\b|"
+    r"keine?n?|nunca|jamais|ne|não|nooit|geen|niet|nigdy|никогда|не|нельзя|asla)\b|instead\b(?! of)|"
     r"(?:do|instead|exceptions?|good|ok|okay|allowed|correct|preferred|yes)[*_]{0,2}[:：,—])"
     r"|\W*(?:✅|✔|✓|👍|不要|不得|不能|不可|禁止|切勿|请勿)",
     re.IGNORECASE,

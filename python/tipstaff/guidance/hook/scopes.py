@@ -3,8 +3,8 @@
 What is written is uint32. The scopes of a rule: how many globs; for each 1 where it takes out (``!``), how many plain
 globs it stands for, and those: how many folders, 1 where it covers what lies below the last, how many numbers follow,
 and for each folder how many numbers it takes, 0 for ``**``, and those. A number is a character or one of `_STAR`,
-`_ONE` and `_SET`, which says how many pairs (first, last) of characters follow. Behind the globs stands how many
-extents there are, and for each the places and lengths of three texts: the leading folders, each with a slash behind it,
+`_ONE` and `_SET`, which says how many pairs (first, last) of characters follow. After the globs comes the number of
+extents, and for each the positions and lengths of three texts: the leading folders, each with a slash after it,
 the plain text after them, and that at the end.
 """
 

@@ -1,13 +1,13 @@
 """Says what kind of work a task asks for.
 
-A task is read once, word by word. Words and phrases speak for an intent with a weight, and where they stand counts:
+A task is read once, word by word. Words and phrases count for an intent with a weight, and where they are counts:
 
 - a verb that opens the task ("document the ...", "please fix ...") says most, one that opens a later clause less;
-- what follows a preposition is about the object, and speaks with half its weight ("... in the comment box");
+- what follows a preposition is about the object, and counts with half its weight ("... in the comment box");
 - in a compound the last noun is the thing: "deployment pipeline tests" are tests;
-- each word speaks once, however often it is repeated.
+- each word counts once, however often it is repeated.
 
-The highest sum wins, and a tie goes to the intent that stands earlier in `INTENTS`. The words are in
+The highest sum wins, and a tie goes to the intent that is earlier in `INTENTS`. The words are in
 `tipstaff.guidance.intents.words`, `tipstaff.guidance.intents.lexicon` compiles them, and a kernel reads the task.
 """
 
@@ -39,7 +39,7 @@ def classify_intent(task: str) -> IntentMatch:
     -------
     IntentMatch
         ``intent``: one of `INTENTS`. ``confidence``: 0..1, an estimate of the chance that the intent is right;
-        0 exactly when nothing speaks and the intent is ``general``.
+        0 exactly when there is no sign and the intent is ``general``.
 
     Notes
     -----

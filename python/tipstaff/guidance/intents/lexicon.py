@@ -1,6 +1,6 @@
 """The lexicon of intents: the words of `tipstaff.guidance.intents.words` with their forms, packed for the kernels.
 
-It lies compiled in the package; ``tools/write_task_lexicon.py`` writes it anew where the words change.
+It lies compiled in the package; ``tools/write_task_lexicon.py`` rewrites it when the words change.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _CLAUSE: Final = 0.45
 
 
 def task_lexicon() -> bytes:
-    """Return the lexicon, made anew."""
+    """Return the lexicon, rebuilt."""
     flags: dict[str, int] = {}
 
     def mark(words: Iterable[str], flag: int) -> None:

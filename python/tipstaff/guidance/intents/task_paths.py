@@ -10,7 +10,7 @@ def places_in(task: str) -> tuple[str, ...]:
 
     Paths (``web/login.ts``, ``./api/``, ``src/app.py:12``), file names with an ending, and dotted or ``::`` names of
     modules and symbols (``billing.ledger.post`` is ``billing/ledger/post``). Web addresses, versions, numbers and
-    words of prose that hold a slash between two plain words (``and/or``) are none. Time is linear in the task.
+    words of prose that hold a slash between two plain words (``and/or``) are not paths. Time is linear in the task.
 
     Returns
     -------

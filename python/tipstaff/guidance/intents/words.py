@@ -183,7 +183,7 @@ debug        0.9  strace, gdb, pdb, wireshark, mystery, cause, print statement
 debug        0.5  log, trace, log line, log file, dump, source of
 """
 
-# How it shows. Taken as they stand.
+# How it shows. Taken as they are.
 SIGNS: Final = """
 bug-fix      1.3  not working, doesn t work, does not work, don t work, didn t work, isn t working
 bug-fix      1.3  stopped working, does nothing, out of sync, do not work, no longer works, aren t working

@@ -20,7 +20,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     path
         Relative to the repository's root, with forward slashes.
     text, parsed
-        The text as it stands in the file, and its blocks.
+        The text as it is in the file, and its blocks.
     size_bytes
         Size on disk.
     host
@@ -30,7 +30,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     source
         ``root`` or ``local``.
     depth
-        Number of folders between the root and the folder that the file speaks for.
+        Number of folders between the root and the folder that the file applies to.
     folder
         That folder, empty for the root.
     always_apply, description

@@ -102,6 +102,12 @@ _MAX_OPEN: Final = 32
 """How deep elements are nested in each other."""
 
 
+def is_inline(tag: str) -> bool:
+    """Whether a tag is one that HTML has within sentences, such as ``<b>`` or ``</kbd>``."""
+    match = TAG.match(tag)
+    return match is not None and (match["name"] or "").lower() in _INLINE
+
+
 def as_markdown(raw: str) -> tuple[str, list[tuple[int, int]]]:
     """Replace the tags of an HTML block by Markdown of the same width in bytes.
 

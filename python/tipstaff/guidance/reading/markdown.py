@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import msgspec
 import pyromark
 
-from tipstaff.guidance.reading.elements import Element, as_markdown, own_elements
+from tipstaff.guidance.reading.elements import Element, as_markdown, is_inline, own_elements
 from tipstaff.guidance.reading.source_text import SourceText
 
 _OPTIONS: Final = (
@@ -48,7 +48,7 @@ class Block(msgspec.Struct, gc=False):
     children
         Number of items nested directly below an item.
     quoted
-        Whether it stands in a block quotation.
+        Whether it is in a block quotation.
     struck
         Whether all its words are struck out.
     cells
@@ -304,6 +304,9 @@ class _Walker:
                 continue
             elif key == "InlineHtml" and value.startswith("<!--"):
                 self.comments.append((start, end))
+            elif key == "InlineHtml" and leaf >= 0 and is_inline(value):
+                self.tags.append((start, end))
+                _extend(blocks[leaf], start, end)
             elif key == "TaskListMarker":
                 if leaf >= 0 and blocks[leaf].start == blocks[leaf].end:
                     blocks[leaf].start = blocks[leaf].end = end

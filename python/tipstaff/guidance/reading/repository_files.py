@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from bisect import bisect_left
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
@@ -33,6 +34,10 @@ class FileList:
 
     def __len__(self) -> int:
         return len(self._paths)
+
+    def holds_only(self, paths: Iterable[str]) -> bool:
+        """Return whether there is no file but some that are known."""
+        return set(self._paths) <= set(paths)
 
     def any_match(self, glob: str) -> bool:
         """Return whether a glob covers any file; each glob is looked up once."""

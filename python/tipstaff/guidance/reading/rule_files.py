@@ -1,6 +1,6 @@
 """Which files are rule files, whose they are, and the scope that each gives its rules.
 
-`FORMATS` is the table. A file's rules hold in the folder that it speaks for: the folder it lies in, or the one that
+`FORMATS` is the table. A file's rules apply to its own folder: the folder it lies in, or the one that
 holds the host's hidden folder; in the root, everywhere. Front matter (``paths:``, ``globs:``, ``applyTo:``) narrows
 that.
 """
@@ -25,7 +25,7 @@ _SKIPPED: Final = frozenset(
 
 
 FOLDER: Final = "folder"
-"""The folder that it speaks for and what lies below; the root's hold everywhere."""
+"""The folder that it applies to and what lies below; the root's apply everywhere."""
 GLOBS: Final = "globs"
 """What the globs of its front matter match, else the folder."""
 ROOT: Final = "root"
@@ -40,7 +40,7 @@ class Format(msgspec.Struct, frozen=True):
     Attributes
     ----------
     pattern
-        Path below the folder that the file speaks for; ``*`` for part of a name, ``**/`` for any folders.
+        Path below the folder that the file applies to; ``*`` for part of a name, ``**/`` for any folders.
     host
         Whose format it is.
     precedence
@@ -140,7 +140,7 @@ _INNER: Final = {
 
 
 class RuleFile(msgspec.Struct, frozen=True):
-    """A rule file by its path, and the folder that it speaks for."""
+    """A rule file by its path, and the folder that it applies to."""
 
     path: str
     host: str
@@ -229,6 +229,6 @@ def _inside(glob: str, folder: str) -> str:
     """Return a glob that is written relative to a folder as one relative to the root."""
     mark = "!" if glob.startswith("!") else ""
     bare = glob.removeprefix("!").removeprefix("./")
-    # A bare name speaks of any depth, a leading slash of the folder itself.
+    # A bare name is about any depth, a leading slash of the folder itself.
     between = "**/" if "/" not in bare and bare != "**" else ""
     return f"{mark}{folder}/{between}{bare.lstrip('/')}"

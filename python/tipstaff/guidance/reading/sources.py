@@ -352,7 +352,7 @@ class _Reader:
         self.diagnostics.append(find("TS501", 1, document.path, message, fix=fix, span=span, severity=severity))
 
     def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
-        """Read what a document imports, depth first, where it stands."""
+        """Read what a document imports, depth first, where it is."""
         if "@" not in document.text:
             return
         source = document.parsed.source
@@ -380,7 +380,8 @@ class _Reader:
     def _import(
         self, document: Document, target: str, line: int, chain: tuple[str, ...], *, constitution: bool
     ) -> None:
-        explicit = target.startswith(("~", ".", "/"))
+        # "@/types/actions" is a path of a program's own, as its bundler resolves it.
+        explicit = target.startswith(("~", ".")) or (target.startswith("/") and "." in target.rpartition("/")[2])
         if target.startswith("~"):
             self._say("TS110", document.path, f"@{target} lies outside the repository.", line=line)
             return

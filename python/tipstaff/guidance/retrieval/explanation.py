@@ -28,7 +28,7 @@ class Pull(msgspec.Struct, frozen=True, gc=False):
     Attributes
     ----------
     word
-        As it stands in the task.
+        As it is in the task.
     pull
         What the cosine loses without it; below zero for a word that pulled away.
     """

@@ -18,7 +18,7 @@ def given_intent(intent: str) -> IntentMatch:
     Raises
     ------
     ConfigError
-        If it is none.
+        If it is invalid.
     """
     if intent not in INTENT_BITS:
         msg = f"intent is {intent!r}; it must be one of {', '.join(INTENT_BITS)}"

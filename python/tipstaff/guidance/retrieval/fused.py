@@ -40,7 +40,7 @@ class Found(NamedTuple):
     places
         That the task names.
     relevant
-        Whether any rule speaks of the task.
+        Whether any rule is about the task.
     """
 
     rows: list[int]

@@ -57,7 +57,7 @@ class RuleText(NamedTuple):
     path
         Of its file.
     section
-        Rules with the same value stand in one section.
+        Rules with the same value are in one section.
     is_rule
         False for information.
     intents
@@ -153,7 +153,7 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
 
 
 def translated(text: str) -> str:
-    """Return a text with the English of its words of other languages behind it, for a table that knows English."""
+    """Return a text with the English of its words of other languages after it, for a table that knows English."""
     if text.isascii():
         return text
     known = translations()

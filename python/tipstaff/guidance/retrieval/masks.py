@@ -125,7 +125,7 @@ def joined(left: bytes, right: bytes | None) -> bytes:
 
 
 def _spread(codes: Any, by_code: bytes) -> bytes:
-    """Return for each shard what is said of its code."""
+    """Return for each shard the bits of its code."""
     if len(by_code) <= 256:
         return bytes(codes).translate(by_code.ljust(256, b"\0"))
     if len(codes) < _NUMPY_FROM_ROWS:

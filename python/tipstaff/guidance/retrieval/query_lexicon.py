@@ -1,6 +1,6 @@
 """The lexicon of tasks: `task_vocabulary` packed for the kernels.
 
-It lies compiled in the package; ``tools/write_query_lexicon.py`` writes it anew where the words change.
+It lies compiled in the package; ``tools/write_query_lexicon.py`` rewrites it when the words change.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def query_lexicon() -> bytes:
 
 
 def made_query_lexicon() -> bytes:
-    """Return the lexicon, made anew; takes a second."""
+    """Return the lexicon, rebuilt; takes a second."""
     import numpy as np
 
     from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding

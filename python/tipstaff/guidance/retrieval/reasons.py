@@ -28,7 +28,7 @@ class Reasons:
     place_boost
         For a rule whose scope holds a place that the task names.
     has_meaning
-        Whether the cosines speak of meaning, or of chance alone.
+        Whether the cosines are about meaning, or of chance alone.
     """
 
     def __init__(self, boosts: tuple[float, float, float], place_boost: float, *, has_meaning: bool) -> None:
@@ -60,7 +60,7 @@ class Reasons:
         cards
             Of the shards that were chosen.
         scores, cosines
-            Of each, or of more shards behind them.
+            Of each, or of more shards after them.
         task, intent, repo_scope, places
             What was asked: the places are those that the task names.
         often

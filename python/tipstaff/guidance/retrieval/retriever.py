@@ -1,7 +1,7 @@
 """Retrieval: which rules matter for a task.
 
 With `StaticEmbedding` meaning, words and what is known of a rule decide (`tipstaff.guidance.retrieval.fused`), and a
-task that no rule speaks of gets none, unless a file is named. With any other embedding
+task that no rule is about gets none, unless a file is named. With any other embedding
 
 score = cosine clamped to [0, 1] + a boost if the rule is about the task's intent + one for a critical or a high risk +
 one if its scope holds a place that the task names. The boosts belong to the embedding: 0.15, 0.10 and 0.05 with
@@ -188,7 +188,7 @@ class ShardRetriever:
 
     @property
     def has_meaning(self) -> bool:
-        """Whether the embedding's cosines speak of meaning, or of chance alone."""
+        """Whether the embedding's cosines are about meaning, or of chance alone."""
         return not self._hashes
 
     @property

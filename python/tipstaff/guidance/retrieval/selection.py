@@ -145,7 +145,7 @@ class Selection:
 
 
 class _Disputes:
-    """Which of the shards that stand so far exclude each other, and who loses.
+    """Which of the shards that are so far exclude each other, and who loses.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class _Disputes:
         self.lost: dict[int, int] = {}
 
     def add(self, card: Card) -> None:
-        """Look for opponents of the shard that is going to stand next."""
+        """Look for opponents of the shard that is going to be next."""
         standing, stems, least = self._standing, card.stems, card.least_shared
         place = len(standing)
         opponents = [

@@ -308,7 +308,7 @@ def iso_day(day: str) -> str:
     Raises
     ------
     ConfigError
-        If it is none.
+        If it is invalid.
     """
     try:
         if dt.date.fromisoformat(day).isoformat() == day:

@@ -50,7 +50,7 @@ class Card(msgspec.Struct, gc=False):
     replaced_by
         The shards of inner folders that replace it there.
     certain
-        Whether nothing outside the choice can refuse it: neither a law nor an inner folder speaks against it.
+        Whether nothing outside the choice can refuse it: neither a constitution rule nor an inner folder opposes it.
     boosted
         For an intent, why its boosts raise it; filled by who says so.
     """
@@ -163,7 +163,7 @@ class Cards:
         return self._rivals
 
     def at_peace(self, rows: Sequence[int]) -> list[Card] | None:
-        """Return the cards of some shards, None where something may speak against one of them.
+        """Return the cards of some shards, None where something may oppose one of them.
 
         That is known as soon as `rivals` is.
         """

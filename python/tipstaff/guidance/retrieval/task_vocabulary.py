@@ -181,7 +181,7 @@ FIELDS: Final = (
         "data json yaml file entry",
     ),
 )
-"""Fields of work: what a task says (matched by meaning), and the words in which rules speak of it."""
+"""Fields of work: what a task says (matched by meaning), and the words in which rules are about it."""
 
 TRANSLATIONS: Final = {
     "test": "测试 テスト 테스트 prueba pruebas essai essais prüfung тест тесты",
@@ -315,12 +315,12 @@ _MODAL_SIGNS: Final = tuple(
 
 
 def has_modal(text: str) -> bool:
-    """Whether `MODAL` occurs in a text; most texts without it are told by their letters alone, five times as fast."""
+    """Whether `MODAL` occurs in a text; most texts without it are rejected by letters alone, five times as fast."""
     lowered = text.lower()
     return any(sign in lowered for sign in _MODAL_SIGNS) and MODAL.search(text) is not None
 
 
 def kinds_of(file: str) -> str:
-    """Return the words for which the path of the file worked on stands."""
+    """Return the words that the path of the current file stands for."""
     lowered = file.lower()
     return " ".join(words for pattern, words in KINDS if pattern.search(lowered))

@@ -21,7 +21,7 @@ class View(NamedTuple):
     constitution
         What is always loaded.
     head, opening
-        The policy's text without shards, and what stands before them.
+        The policy's text without shards, and what is before them.
     cards
         Of the shards.
     """

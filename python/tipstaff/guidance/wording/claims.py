@@ -77,7 +77,7 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     explicit
         Whether a modal or a negation says so ("must", "never", "do not"), and not the verb's mood alone.
     directive
-        Whether the clause tells somebody what to do; a description ("cannot interrupt a
+        Whether the clause is an instruction; a description ("cannot interrupt a
         paragraph") contradicts nothing.
     negative_condition
         Whether the condition under which it holds is negated: "when the cache is not warm".
@@ -144,7 +144,7 @@ def same_topic(one: Claim, other: Claim) -> float:
     score = similarity(left, right)
     small, large = (left, right) if len(left) <= len(right) else (right, left)
     if len(small) == 1:
-        # One word is little: both must speak of nothing else, and one of them with emphasis.
+        # One word is little: both must be about nothing else, and one of them with emphasis.
         return score if score == 1.0 and (one.explicit or other.explicit) else 0.0
     if score >= SAME_TOPIC or (len(large) - len(small) <= 2 and small <= large):
         return score

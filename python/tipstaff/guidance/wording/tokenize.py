@@ -22,7 +22,7 @@ _VERSION: Final = re.compile(r"\d\.\d")
 _TABLE: Final = bytes(
     byte if byte == 39 or (byte < 128 and chr(byte).isalnum()) else 32 for byte in bytes(range(256)).lower()
 )
-# Typographic marks that stand in the way of ASCII: with them gone, most rules of English files are plain.
+# Typographic marks that are in the way of ASCII: with them gone, most rules of English files are plain.
 _TYPOGRAPHY: Final = {ord("’"): "'", **dict.fromkeys(map(ord, "‘“”„…→←↔•·≤≥×✅❌✓✗\ufe0f"), '"')}
 _FOR_WORDS: Final = _TYPOGRAPHY | dict.fromkeys(map(ord, "–—"), '"')
 # The quotation marks keep the marks and the hyphen beside a dash from seeing a space.
@@ -46,7 +46,7 @@ def tokens(text: str) -> list[str]:
     """Return the words of a text as `words` does, with `COMMA` and `STOP` where its clauses end.
 
     A mark counts where white space or the end of the text follows it: neither ``12:30`` nor ``a.b`` is two clauses. An
-    emphasis mark may stand between.
+    emphasis mark may be between.
     """
     return [
         word if word[0].isalnum() else COMMA if word == "," else STOP

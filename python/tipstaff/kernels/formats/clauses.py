@@ -29,14 +29,14 @@ SAME_TOPIC: Final = 0.6
 
 
 class Clause(NamedTuple):
-    """What one clause says: its polarity, and the words of its topic as they stand, one perhaps twice."""
+    """What one clause says: its polarity, and the words of its topic as they are, one perhaps twice."""
 
     polarity: int
     topic: list[str]
     explicit: bool
     """Whether a modal or a negation says so, and not the verb's mood alone."""
     directive: bool
-    """Whether it tells somebody what to do."""
+    """Whether it is an instruction."""
     negative_condition: bool
     """Whether the condition under which it holds is negated."""
 

@@ -14,7 +14,7 @@ then
 
 What a word or phrase says: kind, intent, intent as a verb (uint8 each), the places of three weights (uint8 each: as a
 noun or sign, as a verb that opens a later clause, as a verb that opens the task), and its ident (uint16). Words that
-share an ident speak once.
+share an ident count once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 SILENT, FINITE, CONTROL, SIGN, NOUN, VERB, BOTH, NONE = range(8)
 """Kinds of entries; `NONE` is a word that only phrases or flags know."""
 LEADER, DETERMINER, AND, COLON, INSIDE, OPENING = (1 << bit for bit in range(6))
-"""Flags of words: may stand before what opens a task; a determiner; "and"; ":"; stems of scripts without blanks, and
+"""Flags of words: may be before what opens a task; a determiner; "and"; ":"; stems of scripts without blanks, and
 such as the endings of a word follow."""
 
 MAX_WORD_BYTES: Final = 32

@@ -39,7 +39,7 @@ def make_lexicon(values: Mapping[str, int], stems: Mapping[str, str]) -> bytes:
     values
         Word in lower case to a number of 64 bits.
     stems
-        Every one of these words, and any others whose stem is none by rule, to their stems.
+        Every one of these words, and any others whose stem follows no rule, to their stems.
 
     Raises
     ------

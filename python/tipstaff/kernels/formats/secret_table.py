@@ -12,8 +12,8 @@
             15 u8 right  16 u16 flags  18 u8 need  19 u8 severity  20 u32 entropy/65536  24 u8 checksum  25 u8 judge
             26 u8 check  27 u8 priority  28 u16 list of context words + 1
     anchor  0 u8[8] compared with the text  8 u8[8] which bits count  16 u32 the known bytes  20 u8 their length
-            21 u8 how far behind the beginning  22 u8 class of a run before it or 255  24 u16 longest run  26 u16 rule
-            28 u16 next of the same hash  30 three of (u8 how far behind, u8 class that stands there); 0 0 for none
+            21 u8 how far after the beginning  22 u8 class of a run before it or 255  24 u16 longest run  26 u16 rule
+            28 u16 next of the same hash  30 three of (u8 how far after it, u8 class that is there); 0 0 for none
     word    0 u32 bytes  4 u16 their length  6 u16 list
     list    u16[257] number of the first word that begins with a byte or a later one; a list's words are sorted
 

@@ -17,7 +17,7 @@ _PLAIN_BYTES: Final = bytes(
 
 _MAX_PLACES: Final = 8
 _MAX_CHARS: Final = 16_384
-"""A task's beginning: what is named far below is seldom what is worked on, and the work stays bounded."""
+"""A task's beginning: what is named far below is rarely what is worked on, and the work stays bounded."""
 _WORD: Final = re.compile(r"[^\s`'\"<>|,;()\[\]]+")
 _ENDING: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _MODULE: Final = re.compile(r"[A-Za-z_]\w*(?:(?:::|\.|#)[A-Za-z_]\w*)+$")
@@ -49,7 +49,7 @@ def places_in_text(task: str) -> tuple[str, ...]:
 
 
 def _place(word: str) -> str:
-    """Return the path that a word is, empty where it is none."""
+    """Return the path that a word is, empty if it is not a path."""
     path = word.replace("\\", "/")
     while path.startswith("./"):
         path = path[2:]

@@ -1,4 +1,4 @@
-"""Sizes of many files, and what their first bytes say of them; the twin of ``_files``."""
+"""Sizes of many files, and what their first bytes show; the twin of ``_files``."""
 
 from __future__ import annotations
 

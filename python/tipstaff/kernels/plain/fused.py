@@ -162,7 +162,7 @@ class FusedSearch:
 
     @property
     def floor(self) -> float:
-        """The relevance below which no rule speaks of a task."""
+        """The relevance below which no rule is about a task."""
         return float(self._floor[7])
 
     def find(

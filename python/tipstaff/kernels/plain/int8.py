@@ -1,4 +1,4 @@
-"""int8 rows in plain Python; documented in ``src/int8_rows.pxi``."""
+"""int8 rows in plain Python; documented in ``src/shared/int8_rows.pxi``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def quantize_rows(
     rows: Buffer, dimensions: int, mean: Buffer | None = None
 ) -> tuple[memoryview[int], Floats, Floats, Floats]:
-    """Return int8 codes, scales, error bounds and the mean row; documented in ``src/int8_rows.pxi``."""
+    """Return int8 codes, scales, error bounds and the mean row; documented in ``src/shared/int8_rows.pxi``."""
     columns = Columns(
         rows, dimensions, bytes(2 * _row_count(rows, dimensions)), bytes(_row_count(rows, dimensions)), None
     )
@@ -92,7 +92,7 @@ def score_topk_i8(
     k: int = 5,
     isa: str | None = None,
 ) -> Entries:
-    """Return the entries of :func:`score_topk_f32`, reading few float32 rows; documented in ``src/int8_rows.pxi``."""
+    """Return the entries of :func:`score_topk_f32`, reading few float32 rows; see ``src/shared/int8_rows.pxi``."""
     check_isa(isa)
     check_k(k)
     check_boosts(boosts)
@@ -128,7 +128,7 @@ def score_topk_i8(
 
 
 class Int8Rows:
-    """Rows with their int8 codes, for many queries; documented in ``src/int8_rows.pxi``."""
+    """Rows with their int8 codes, for many queries; documented in ``src/shared/int8_rows.pxi``."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class Int8Rows:
         k: int = 5,
         isa: str | None = None,
     ) -> tuple[list[int], list[float], list[float]]:
-        """Return the k best rows; documented in ``src/int8_rows.pxi``."""
+        """Return the k best rows; documented in ``src/shared/int8_rows.pxi``."""
         sized("query", floats(query, "query"), len(self._mean))
         rows, codes, scales, errors, intents, risks = self._columns
         found, scores, cosines = score_topk_i8(

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 GENERAL: Final = 10
-"""The number of the intent where nothing speaks; the other ones are numbered below it."""
+"""The number of the intent of a task without signs; the other ones are numbered below it."""
 
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _HAS_HUMP: Final = re.compile(r"[a-z][A-Z]").search

@@ -36,7 +36,7 @@ _CRITICAL: Final = 4
 
 
 def isa() -> str:
-    """Return the instruction set in use, which is none: ``"plain"``."""
+    """Return ``"plain"``: no instruction set."""
     return "plain"
 
 
@@ -229,7 +229,7 @@ def check_k(k: int) -> None:
 
 
 def check_boosts(boosts: tuple[float, float, float]) -> None:
-    """Refuse boosts that are not three finite numbers, or whose sums are none in float32."""
+    """Refuse boosts that are not three finite numbers, or whose sums are not finite in float32."""
     if len(boosts) != 3 or not all(map(math.isfinite, boosts)) or not abs(boosts[0]) + max(map(abs, boosts[1:])) < 3e38:
         message = f"boosts: expected three finite numbers of which no two add up to 3e38, got {boosts}"
         raise ValueError(message)

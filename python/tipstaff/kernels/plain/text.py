@@ -3,7 +3,7 @@
 A text is ASCII, or one whose words were set apart and lowered before: bytes above 127 are letters here. A word is a run
 of letters and digits with apostrophes inside it ("don't"); a version number such as ``1.3`` is one word. A comma or
 another mark (``;:.!?`` and a dash between spaces) counts where white space or the end of the text follows it; a mark
-may have a comma behind it ("e.g.,").
+may have a comma after it ("e.g.,").
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _same_topic(one: _Statement, other: _Statement) -> bool:
     shared = len(left & right)
     small, large = sorted((len(left), len(right)))
     if small == 1:
-        # One word is little: both must speak of nothing else, and one of them with emphasis.
+        # One word is little: both must be about nothing else, and one of them with emphasis.
         return shared == large == 1 and (explicit or emphatic)
     return shared >= SAME_TOPIC * (small + large - shared) or (large - small <= 2 and shared == small)
 

@@ -2,7 +2,7 @@
 
 A class of bytes is a mask, here one long integer whose bit i says that byte i of the UTF-8 text is of the class. A
 feature is the number of bits in an "and" of masks and shifted masks: ``mask << k`` says it of the byte k places before.
-So ``letters & letters << 1`` are the letters that stand after a letter, and the number of letters with at least seven
+So ``letters & letters << 1`` are the letters that are after a letter, and the number of letters with at least seven
 before them rises with the length of long words alone. Their weighted sum is a piecewise linear function of the lengths
 of words and of runs of spaces, of the scripts, and of where words begin.
 """
@@ -160,7 +160,7 @@ def _features(data: bytes) -> Iterable[int]:
     latin, cyrillic = mask(_members((0xC2, 0xCA))), mask(_members((0xD0, 0xD3)))
     yield latin.bit_count()
     yield (mask(_members((0xC2, 0xDF))) & ~latin & ~cyrillic).bit_count()
-    # A letter is two bytes: the lead byte of the letter before stands two before.
+    # A letter is two bytes: the lead byte of the letter before is two before.
     chains = [cyrillic]
     for _ in range(8):
         chains.append(chains[-1] << 2 & cyrillic)
@@ -216,7 +216,7 @@ class MessageGuard:
         return min(len(self._records), len(messages))
 
     def record(self, messages: Sequence[Mapping[str, Any]], start: int) -> None:
-        """Forget the messages from `start` on and remember those that stand there now.
+        """Forget the messages from `start` on and remember those that are there now.
 
         Raises
         ------

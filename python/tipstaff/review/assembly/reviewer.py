@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -119,6 +120,9 @@ def review_context(
     folder = read_sops(root, settings.sops)
     sops = folder.applicable(changed, scope=scope)
     summaries, notes = file_summaries(root, changed)
+    if files is not None:
+        missing = [path for path in changed if not os.path.lexists(root / path)]
+        notes = [*notes, *(f"{path}: there is no such file: deleted, or mistyped" for path in missing)]
     decisions = [*(source.decisions(changed) if source is not None else ())]
     decisions += prior_decisions(root, changed, settings.decisions)
     conventions = [*(source.conventions(changed) if source is not None else ())]

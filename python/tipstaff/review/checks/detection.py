@@ -142,7 +142,9 @@ def _seed_checks(preset: Preset, facts: Facts) -> list[Check]:
     plain = {check.name: check for check in preset_checks(preset)}
     proposed = {check.name: check for check in preset_checks(preset, facts)}
     return [
-        check.replace(command=proposed[name].command, parser=proposed[name].parser) if name in proposed else check
+        check.replace(command=known.command, parser=known.parser, reports=known.reports)
+        if (known := proposed.get(name)) is not None
+        else check
         for name, check in plain.items()
     ]
 

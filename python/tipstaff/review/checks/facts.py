@@ -197,9 +197,17 @@ class Facts:
             "python": python,
             "pm": self.package_manager,
             "exec": _EXEC[self.package_manager],
-            "mvn": "./mvnw" if "mvnw" in self.names else "mvn",
-            "gradle": "./gradlew" if "gradlew" in self.names else "gradle",
+            "mvn": self._wrapper("mvnw", "mvn"),
+            "gradle": self._wrapper("gradlew", "gradle"),
         }
+
+    def _wrapper(self, name: str, program: str) -> str:
+        """Return the command of a build tool: its wrapper, where there is one; else the program."""
+        if name not in self.names:
+            return program
+        # Repositories that were committed on Windows have it without the permission to execute it.
+        is_script = self.text(name).startswith("#!") and not os.access(self.folder / name, os.X_OK)
+        return f"sh ./{name}" if is_script else f"./{name}"
 
     def _here_and_root(self) -> list[Facts]:
         return [self] if self.root == self.folder else [self, Facts(self.root)]

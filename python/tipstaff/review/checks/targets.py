@@ -47,7 +47,7 @@ def project_targets(facts: Facts) -> dict[str, str]:
 
 
 def with_targets(checks: list[Check], facts: Facts) -> list[Check]:
-    """Return checks with commands replaced by the project's own targets, and pre-commit in the place of linters."""
+    """Return checks with commands replaced by the project's own targets, and pre-commit instead of linters."""
     targets = project_targets(facts)
     found: list[Check] = []
     commands: set[str] = set()

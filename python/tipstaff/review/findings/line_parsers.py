@@ -35,7 +35,12 @@ LINE_PATTERNS: Final[dict[str, tuple[re.Pattern[str], ...]]] = {
             rf"(?P<path>[^\s:][^:\n]{{0,300}}):{_LINE}:{_COLUMN} - {_LEVEL} {_TS_CODE}: {_MESSAGE}",
         ),
         # Old versions of Gradle print a task's name and its first line of output in one.
-        "gradle": (rf":[\w:-]{{1,200}}(?P<path>/[^:\n]{{1,300}}):{_LINE}: {_LEVEL}: {_MESSAGE}",),
+        "gradle": (
+            rf":[\w:-]{{1,200}}(?P<path>/[^:\n]{{1,300}}):{_LINE}: {_LEVEL}: {_MESSAGE}",
+            # Kotlin's compiler, since 1.9 and before.
+            rf"(?P<severity>[ew]): (?:file://)?(?P<path>/[^:\n]{{1,300}}):{_LINE}:{_COLUMN}:? {_MESSAGE}",
+            rf"(?P<severity>[ew]): (?P<path>/[^:\n]{{1,300}}): \({_LINE}, {_COLUMN}\): {_MESSAGE}",
+        ),
         "github": (rf"::(?P<severity>error|warning|notice) (?P<fields>[^:\n]{{1,600}})::{_MESSAGE}",),
         "maven": (
             rf"\[{_MAVEN_LEVEL}\]\s+(?P<path>[^\s:\[][^:\n\[]{{0,300}}):\[{_LINE},{_COLUMN}\] {_MESSAGE}",
@@ -59,6 +64,8 @@ DEFAULT_MESSAGES: Final = {
 
 _GITHUB_FIELDS: Final = {"file": "path", "line": "line", "col": "column", "title": "code"}
 _SEVERITIES: Final = {
+    "e": "error",
+    "w": "warning",
     "fatal error": "error",
     "warning": "warning",
     "warn": "warning",

@@ -99,7 +99,7 @@ def run_checks(
     options
         How.
     watcher
-        Told what happens while it happens.
+        Receives progress events.
     log
         Takes the report in.
     """

@@ -39,7 +39,7 @@ class Ended(Record, frozen=True, kw_only=True):
 
 
 class Watcher:
-    """Told what happens; a subclass shows it."""
+    """Receives progress events; a subclass shows them."""
 
     def started(self, check: Check) -> None:
         """Handle the start of a command."""
@@ -86,7 +86,7 @@ def run_all(
     finish
         Called when one has ended; whether that is a pass.
     watcher
-        Told what happens.
+        Receives progress events.
 
     Notes
     -----

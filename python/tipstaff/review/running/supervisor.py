@@ -2,7 +2,7 @@
 
 A process that gets SIGKILL cannot end its children. So a shell of a few lines waits beside it, in a session of its own,
 for the end of a pipe that only this process holds: the kernel closes it however the process ends. Then the shell kills
-the process groups that it was told, and on Linux every process that has the mark in its environment.
+the process groups that it was given, and on Linux every process that has the mark in its environment.
 
 The kernel's own signal at a parent's death (``PR_SET_PDEATHSIG``) would reach the direct child alone, comes at the end
 of the thread that started it, and has to be asked for between fork and exec, where no Python is safe.
@@ -91,10 +91,19 @@ class Supervisor:
         """Note that a group is over; to be called before its leader is reaped, while the number is its own."""
         self._tell(f"- {group}")
 
-    def close(self) -> None:
-        """Stop watching; every command has ended."""
-        self._tell(".")
-        process, self._process = self._process, None
+    def close(self, *, ended: bool = True) -> None:
+        """Stop watching.
+
+        Parameters
+        ----------
+        ended
+            Whether every command has ended. Where not, or where nobody knows, what is left is killed first: an
+            exception may have come between the start of a command and the note of it.
+        """
+        if ended:
+            self._tell(".")
+        with self._lock:
+            process, self._process = self._process, None
         if process is None:
             return
         if process.stdin is not None:
@@ -117,4 +126,5 @@ class Supervisor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        del error, trace
+        self.close(ended=kind is None)

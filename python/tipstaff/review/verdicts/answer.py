@@ -14,8 +14,9 @@
       "patterns": [{"name": "...", "pattern": "...", "applies_to": "..."}]
     }
 
-``evidence`` is a text that names files as ``path`` or ``path:line`` and quotes them in backticks, or a list of
-``{"path", "line", "quote"}``.
+``evidence`` is a text that names files as ``path`` or ``path:line`` and quotes them in backticks, or a list of such
+texts and of ``{"path", "line", "quote"}``. Words of the schema are read in the spellings that models use ("APPROVED",
+"N/A").
 """
 
 from __future__ import annotations
@@ -34,10 +35,23 @@ STATUSES: Final = ("passed", "violated", "not_applicable")
 REJECTION_TYPES: Final = ("fixable", "misscoped", "architectural", "too_big")
 MAX_ANSWER_CHARS: Final = 1_000_000
 
-_FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
+_OBJECT: Final = re.compile(r"\{\s*\"")
+_THOUGHTS: Final = re.compile(r"\s*<(think|thinking)>.*?</\1>", re.DOTALL)
+_MAX_OBJECTS: Final = 2_000
+_SPELLINGS: Final[dict[str, dict[str, str | None]]] = {
+    "verdict": {"approve": "approved", "accept": "approved", "accepted": "approved", "reject": "rejected",
+                "request_changes": "rejected", "changes_requested": "rejected"},
+    "status": {"pass": "passed", "fail": "violated", "failed": "violated", "violation": "violated",
+               "n/a": "not_applicable", "na": "not_applicable"},
+    "rejection_type": {"none": None, "null": None, "": None},
+}  # fmt: skip
+"""Other spellings of words of the schema, in lower case with underscores."""
+
+_PATH_KEYS: Final = ("file", "filename")
+_LINE_KEYS: Final = ("lines", "line_number", "start_line")
 
 
-class Evidence(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Evidence(Record, frozen=True, kw_only=True):
     """A place in a file and the words that are there."""
 
     path: str
@@ -46,11 +60,11 @@ class Evidence(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class SopReview(Record, frozen=True, kw_only=True):
-    """What a reviewer says of one SOP."""
+    """A reviewer's answer for one SOP."""
 
     sop_id: str
     status: str
-    evidence: str | tuple[Evidence, ...] = ""
+    evidence: str | tuple[Evidence | str, ...] = ""
 
 
 class ReviewAnswer(Record, frozen=True, kw_only=True):
@@ -74,16 +88,17 @@ def parse_answer(text: str) -> ReviewAnswer:
     Parameters
     ----------
     text
-        JSON; a model's prose around a fenced block or around the outermost braces is ignored.
+        JSON, alone or with a model's prose around it; or what an agent program prints as JSON, with the answer as its
+        ``result``.
 
     Raises
     ------
     AnswerError
-        If there is no JSON object, or it does not match the schema.
+        If there is no JSON object, or there are two answers that differ, or it does not match the schema.
     """
     data = _object(text[:MAX_ANSWER_CHARS])
     try:
-        answer = msgspec.convert(data, ReviewAnswer, strict=True)
+        answer = msgspec.convert(_spelled(data), ReviewAnswer, strict=True)
     except msgspec.ValidationError as error:
         msg = f"the answer does not match the schema: {error}"
         raise AnswerError(msg) from None
@@ -104,14 +119,93 @@ def parse_answer(text: str) -> ReviewAnswer:
 
 
 def _object(text: str) -> dict[str, Any]:
-    whole = text.strip().removeprefix("\ufeff")
-    candidates = [whole, *(match[1] for match in _FENCE.finditer(whole)), whole[whole.find("{") : whole.rfind("}") + 1]]
-    for candidate in candidates:
+    whole = _without_thoughts(text.strip().removeprefix("\ufeff"))
+    found, problem = _objects(whole)
+    answers = [one for one in found if "verdict" in one]
+    if not answers and not problem:
+        answers = found[-1:]
+    if not answers:
+        msg = f"the answer holds no JSON object{problem}"
+        raise AnswerError(msg)
+    if any(one != answers[0] for one in answers):
+        # The first may be a draft, or an answer that stands in the reviewed text: nobody can tell.
+        msg = f"the answer holds {len(answers)} JSON objects with a verdict, and they differ; give one"
+        raise AnswerError(msg)
+    inner = answers[0].get("result")
+    if "verdict" not in answers[0] and isinstance(inner, str) and "{" in inner:
+        return _object(inner)
+    return answers[0]
+
+
+def _without_thoughts(text: str) -> str:
+    """Return a text without what some models think aloud before it."""
+    match = _THOUGHTS.match(text)
+    return text[match.end() :] if match is not None else text
+
+
+def _objects(text: str) -> tuple[list[dict[str, Any]], str]:
+    """Return the outermost JSON objects in a text, and why the first that cannot be read cannot."""
+    found: list[dict[str, Any]] = []
+    problem = ""
+    decoder = json.JSONDecoder()
+    at = 0
+    for _ in range(_MAX_OBJECTS):
+        match = _OBJECT.search(text, at)
+        if match is None:
+            break
         try:
-            data: object = json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(data, dict):
-            return cast("dict[str, Any]", data)
-    msg = "the answer holds no JSON object"
-    raise AnswerError(msg)
+            data, at = decoder.raw_decode(text, match.start())
+        except json.JSONDecodeError as error:
+            problem = problem or f" that can be read: {error.msg} in line {error.lineno}"
+            at = match.end() - 1
+        except RecursionError:
+            at = match.end() - 1
+        else:
+            found.append(cast("dict[str, Any]", data))
+    return found, problem
+
+
+def _spelled(data: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer with the words and shapes of the schema; what has no other meaning is left to be refused."""
+    answer = {key: value for key, value in data.items() if value is not None}
+    for key in ("verdict", "rejection_type"):
+        if isinstance(answer.get(key), str):
+            answer[key] = _word(key, answer[key])
+    reviews: list[Any] | None = answer.get("sop_review")
+    if isinstance(reviews, list):
+        answer["sop_review"] = [_spelled_review(one) for one in reviews]
+    return answer
+
+
+def _spelled_review(review: Any) -> Any:
+    if not isinstance(review, dict):
+        return review
+    one = {key: value for key, value in cast("dict[str, Any]", review).items() if value is not None}
+    if isinstance(one.get("status"), str):
+        one["status"] = _word("status", one["status"])
+    evidence: Any = one.get("evidence")
+    if isinstance(evidence, dict):
+        evidence = [cast("dict[str, Any]", evidence)]
+    if isinstance(evidence, list):
+        items: list[Any] = evidence
+        one["evidence"] = [_spelled_evidence(item) for item in items]
+    return one
+
+
+def _spelled_evidence(evidence: Any) -> Any:
+    if not isinstance(evidence, dict):
+        return evidence
+    one = {key: value for key, value in cast("dict[str, Any]", evidence).items() if value is not None}
+    for key, others in (("path", _PATH_KEYS), ("line", _LINE_KEYS)):
+        for other in others:
+            if other in one:
+                one.setdefault(key, one[other])
+    first = re.match(r"L?(\d{1,9})", one["line"].strip()) if isinstance(one.get("line"), str) else None
+    if first is not None:
+        one["line"] = int(first[1])
+    return one
+
+
+def _word(key: str, text: str) -> str | None:
+    word = re.sub(r"[\s-]+", "_", text.strip().lower())
+    return _SPELLINGS[key].get(word, word)

@@ -7,20 +7,15 @@ decides. An answer that breaks these rules goes back to the reviewer.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
-from tipstaff.errors import ConfigError
 from tipstaff.model import Record
-from tipstaff.review.sizing.scope import repository_path
 from tipstaff.review.verdicts.answer import REJECTION_TYPES, ReviewAnswer, SopReview
+from tipstaff.review.verdicts.evidence import RepositoryTexts, evidence_problems
 
 MIN_CONFIDENCE: Final = 0.7
-MAX_FILE_BYTES: Final = 4_000_000
-LINE_SLACK: Final = 3
-"""A quote counts where it is within so many lines of the line that is named."""
 
 ROUTES: Final = {
     "fixable": "retry_developer",
@@ -28,11 +23,6 @@ ROUTES: Final = {
     "architectural": "plan_refinement",
     "too_big": "task_decomposition",
 }
-
-_REFERENCE: Final = re.compile(
-    r"(?<![\w/.])((?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.\w{1,12}|Makefile|Dockerfile)(?::(\d{1,7}))?"
-)
-_QUOTE: Final = re.compile(r"`([^`\n]{1,400})`")
 
 
 class ReviewOutcome(Record, frozen=True, kw_only=True):
@@ -137,86 +127,11 @@ def _problems(answer: ReviewAnswer, expected: Mapping[str, str], root: Path) -> 
         elif one.sop_id in given:
             found.append(f"{one.sop_id} is answered more than once")
         given.setdefault(one.sop_id, one)
-    files: dict[str, str | None] = {}
+    texts = RepositoryTexts(root)
     for name in expected:
         review = given.get(name)
         if review is None:
             found.append(f"{name} is not answered")
         else:
-            found += [f"{name}: {reason}" for reason in _evidence_problems(review, root, files)]
+            found += [f"{name}: {reason}" for reason in evidence_problems(review, texts)]
     return found
-
-
-def _evidence_problems(review: SopReview, root: Path, files: dict[str, str | None]) -> list[str]:
-    """Return what is wrong with the evidence of one answer."""
-    if isinstance(review.evidence, str):
-        text = review.evidence.strip()
-        if not text:
-            return ["its evidence is empty"]
-        if review.status == "not_applicable":
-            return []
-        references = [(match[1], int(match[2] or 0)) for match in _REFERENCE.finditer(_QUOTE.sub(_keep_paths, text))]
-        quotes = [quote for quote in _QUOTE.findall(text) if not _is_reference(quote)]
-        known = [(path, line) for path, line in references if _text(root, path, files) is not None]
-        if not known:
-            named = f"{references[0][0]} does not exist" if references else "it names no file"
-            return [f"its evidence cannot be checked: {named}"]
-        wrong = [
-            f"{path} has no line {line}"
-            for path, line in known
-            if line > (_text(root, path, files) or "").count("\n") + 1
-        ]
-        wrong += [
-            f"`{quote[:80]}` is in none of the files that it names"
-            for quote in quotes
-            if not any(_holds(_text(root, path, files) or "", quote) for path, _ in known)
-        ]
-        return wrong
-    if not review.evidence:
-        return ["its evidence is empty"]
-    wrong = []
-    for one in review.evidence:
-        text_of = _text(root, one.path, files)
-        if text_of is None:
-            wrong.append(f"{one.path} does not exist")
-        elif not one.quote.strip():
-            wrong.append(f"the evidence in {one.path} quotes nothing")
-        elif not _holds(text_of, one.quote, one.line):
-            where = f" near line {one.line}" if one.line else ""
-            wrong.append(f"`{one.quote[:80]}` is not in {one.path}{where}")
-    return [] if review.status == "not_applicable" and not wrong else wrong
-
-
-def _is_reference(quote: str) -> bool:
-    return _REFERENCE.fullmatch(quote.strip()) is not None
-
-
-def _keep_paths(match: re.Match[str]) -> str:
-    """Blank out quoted words, in which dots are not those of file names, unless they are a path."""
-    return match[1] if _is_reference(match[1]) else " "
-
-
-def _text(root: Path, path: str, files: dict[str, str | None]) -> str | None:
-    """Return the text of a file of the repository; None where there is none."""
-    if path not in files:
-        files[path] = None
-        try:
-            full = root / repository_path(path)
-            if full.is_file() and full.resolve().is_relative_to(root.resolve()):
-                with full.open("rb") as file:
-                    files[path] = file.read(MAX_FILE_BYTES).decode("utf-8", "replace")
-        except (OSError, ConfigError):
-            files[path] = None
-    return files[path]
-
-
-def _holds(text: str, quote: str, line: int = 0) -> bool:
-    """Return whether words are in a text, white space aside, and near a line where one is named."""
-    wanted = "".join(quote.split())
-    if not wanted:
-        return False
-    rows: Sequence[str] = text.splitlines()
-    if line:
-        height = quote.strip().count("\n") + 1
-        rows = rows[max(0, line - 1 - LINE_SLACK) : line - 1 + height + LINE_SLACK]
-    return wanted in "".join("".join(row.split()) for row in rows)

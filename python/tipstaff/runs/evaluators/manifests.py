@@ -32,7 +32,7 @@ _NUGET: Final = re.compile(r"""<(?:PackageReference|package|PackageVersion)\b[^>
 
 
 class UnreadManifestError(ValueError):
-    """A manifest is not what its name says."""
+    """A manifest is not of the format that its name implies."""
 
 
 def dependencies_of(name: str, text: str) -> frozenset[str]:

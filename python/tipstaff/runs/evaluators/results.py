@@ -1,4 +1,4 @@
-"""What an evaluator says of a run, and what it is given to judge by."""
+"""The result of an evaluator for a run, and what it judges by."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ _GRACE_S: Final = 1.0
 _MARK: Final = "TIPSTAFF_HEADLESS"
 _ROUNDS: Final = 5
 PROMPT: Final = "{prompt}"
+_RUNNING: Final[set[Supervisor]] = set()
 
 PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
     "claude": ("claude", "-p", PROMPT, "--output-format", "stream-json", "--verbose"),
@@ -74,7 +75,7 @@ class Executor:
     def run(
         self, prompt: str, folder: Path, *, timeout_s: float, env: Mapping[str, str] | None = None
     ) -> tuple[Finished, Transcript]:
-        """Ask, in a folder, and return how the program ended and what it said."""
+        """Ask, in a folder, and return how the program ended and what it printed."""
         words = [word.replace(PROMPT, prompt) for word in self.words]
         stdin = None if any(PROMPT in word for word in self.words) else prompt
         finished = run_command(words, folder, timeout_s=timeout_s, stdin=stdin, env=env)
@@ -108,12 +109,14 @@ def run_command(
         given.write((stdin or "").encode("utf-8", "replace"))
         given.seek(0)
         mark = supervisor.mark()
+        _RUNNING.add(supervisor)
         try:
             process = subprocess.Popen(  # noqa: S603 - the suite names the program; no shell reads the words
                 list(words), cwd=folder, stdin=given, stdout=out, stderr=errors, start_new_session=True,
                 env={**os.environ, **(env or {}), _MARK: mark},
             )  # fmt: skip
         except (FileNotFoundError, PermissionError) as error:
+            _RUNNING.discard(supervisor)
             return Finished(127, "", str(error), 0.0, False)
         supervisor.started(process.pid)
         timed_out = False
@@ -128,11 +131,18 @@ def run_command(
             _end_all(process.pid, f"{_MARK}={mark}")
             supervisor.ending(process.pid)
             process.wait()
+            _RUNNING.discard(supervisor)
         texts: list[str] = []
         for file in (out, errors):
             file.seek(0)
             texts.append(file.read(MAX_OUTPUT_BYTES).decode("utf-8", "replace"))
     return Finished(process.returncode, texts[0], texts[1], round(time.monotonic() - began, 3), timed_out)
+
+
+def end_running() -> None:
+    """End what :func:`run_command` runs now, in whichever thread."""
+    for supervisor in list(_RUNNING):
+        supervisor.close(ended=False)
 
 
 def _end_all(group: int, mark: str) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from tipstaff.gates.judging.engine import EnforcementGates
 from tipstaff.model import Record
 from tipstaff.runs.events import DiffSummary, RunEvent, TokenUse, Violation
 from tipstaff.runs.headless.assertions import failure_of
-from tipstaff.runs.headless.executors import Executor
+from tipstaff.runs.headless.executors import Executor, end_running
 from tipstaff.runs.headless.suites import Case, Suite
 
 _GIT: Final = (
@@ -105,20 +106,29 @@ def run_suite(
     gates = EnforcementGates.for_repository(root)
     began = time.monotonic()
 
+    stopped = threading.Event()
+
     def work(case: Case) -> CaseResult:
-        result = _attempts(case, Path(root), asked, gates, overlay or {}, env)
-        if done is not None:
+        result = _attempts(case, Path(root), asked, gates, overlay or {}, env, stopped)
+        if done is not None and not stopped.is_set():
             done(result)
         return result
 
     with ThreadPoolExecutor(parallel) as pool:
-        results = tuple(pool.map(work, suite.cases))
+        try:
+            results = tuple(pool.map(work, suite.cases))
+        except BaseException:
+            # An interrupt: what runs has sessions of its own, and would be waited for.
+            stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_running()
+            raise
     return SuiteResult(name=suite.name, results=results, seconds=round(time.monotonic() - began, 3))
 
 
 def _attempts(
     case: Case, root: Path, executor: Executor, gates: EnforcementGates, overlay: Mapping[str, str],
-    env: Mapping[str, str] | None,
+    env: Mapping[str, str] | None, stopped: threading.Event,
 ) -> CaseResult:  # fmt: skip
     attempt = 0
     while True:
@@ -127,7 +137,7 @@ def _attempts(
             result = _run_case(case, root, executor, gates, overlay, env, attempt)
         except (OSError, subprocess.SubprocessError, ConfigError) as error:
             result = _broken(case, attempt, f"{type(error).__name__}: {error}")
-        if result.passed or attempt > case.retries:
+        if result.passed or attempt > case.retries or stopped.is_set():
             return result
 
 

@@ -33,9 +33,9 @@ class Transcript:
     errors
         What went wrong, in the program's words; a run with any has failed.
     reports_tools
-        Whether the format tells of tool calls at all; plain text does not.
+        Whether the format reports tool calls at all; plain text does not.
     finished
-        Whether the program said that it came to its end, where the format has a word for that.
+        Whether the program reported its end, where the format can.
     called
         Whether a tool was called since the last text.
     """
@@ -71,7 +71,7 @@ def read_stream(kind: str, output: str) -> Transcript:
     for event in _events(output):
         reader(event, transcript)
     if not transcript.finished and not transcript.errors:
-        transcript.errors.append("the output ends before the program said that it had finished")
+        transcript.errors.append("the output ends before the program reported its end")
     return transcript
 
 

@@ -23,6 +23,7 @@ _IPC: Final = frozenset({".arrow", ".feather", ".ipc"})
 COLUMNS: Final[dict[str, tuple[str, Callable[[RunEvent], Any]]]] = {
     "event_id": ("string", lambda event: event.event_id),
     "task_id": ("string", lambda event: event.task_id),
+    "task": ("string", lambda event: event.task),
     "session_id": ("string", lambda event: event.session_id),
     "agent_id": ("string", lambda event: event.agent_id),
     "guidance_hash": ("string", lambda event: event.guidance_hash),

@@ -100,7 +100,7 @@ class Group:
         return []
 
     def release(self) -> None:
-        """Let the writers of the group go on."""
+        """Let the writers of the group continue."""
         if self._led is not None:
             file, self._led = self._led, None
             fcntl.flock(file, fcntl.LOCK_UN)  # also for a child that was forked meanwhile

@@ -25,7 +25,7 @@ class Change(Record, frozen=True, kw_only=True):
     before, after
         Its text; `before` is empty for ``add``, `after` for ``remove``.
     rationale
-        What of the evidence speaks for it.
+        The evidence for it.
     """
 
     kind: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ from tipstaff.store.replacing import replaced_file
 ROOT_FILE: Final = "CLAUDE.md"
 LOCAL_FILE: Final = "CLAUDE.local.md"
 HEADING: Final = "## Learned rules"
+_ACCEPTED: Final = "## Status\nAccepted\n"
 
 
 class FileEdit(Record, frozen=True):
@@ -118,6 +120,29 @@ def decision_record(patch: Patch, *, number: int, decision: str, evidence: str, 
         f"## Consequences\nChange `{change.id}`; `tipstaff optimize --rollback {change.id}` takes it back.\n\n"
         f"```diff\n{patch.text}```\n"
     )
+
+
+def next_number(folder: Path) -> int:
+    """Return the number of the next record in a folder of decisions, which may hold others' records."""
+    numbers = (int(path.name[:4]) for path in folder.glob("[0-9][0-9][0-9][0-9]-*.md"))
+    return max(numbers, default=0) + 1
+
+
+def record_name(change: Change) -> str:
+    """Return the name of the record of a change, without its number and suffix."""
+    return f"{change.kind}-{re.sub(r'[^a-z0-9_.]+', '-', change.rule_id.lower())}"
+
+
+def mark_rolled_back(folder: Path, change: Change, at_ms: int) -> Path | None:
+    """Say in the record of a change that it was taken back; returns its path, None where it is not there any more."""
+    date = datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
+    for path in sorted(folder.glob(f"*-{record_name(change)}.md"), reverse=True):
+        text = _read(path)
+        if f"Change `{change.id}`;" in text and _ACCEPTED in text:
+            with replaced_file(path) as file:
+                file.write(text.replace(_ACCEPTED, f"## Status\nRolled back on {date}\n", 1).encode())
+            return path
+    return None
 
 
 # -- text --------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,15 @@ from tipstaff.model import PolicyBundle, Record
 from tipstaff.runs.events import RunEvent
 from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.runs.optimizer.changes import Change
-from tipstaff.runs.optimizer.editing import Patch, apply_patch, decision_record, patch_of
+from tipstaff.runs.optimizer.editing import (
+    Patch,
+    apply_patch,
+    decision_record,
+    mark_rolled_back,
+    next_number,
+    patch_of,
+    record_name,
+)
 from tipstaff.runs.optimizer.experiments import Experiment, judge
 from tipstaff.runs.optimizer.history import History
 from tipstaff.runs.optimizer.proposers import Evidence, PhraseProposer, Proposer
@@ -199,8 +207,9 @@ class Optimizer:
                 raise ConfigError(f"{rule_id}: there is no such rule")
             change = Change(kind="demote", rule_id=rule.id, before=rule.text, after=rule.text)
             patch = patch_of(self.root, bundle, change)
-            text = decision_record(patch, number=len(history.applied_at) + 1, decision="Accepted",
-                                   evidence="Asked for by a person.", at_ms=at)  # fmt: skip
+            number = next_number(self.root / DECISIONS_FOLDER)
+            text = decision_record(patch, number=number, decision="Accepted", evidence="Asked for by a person.",
+                                   at_ms=at)  # fmt: skip
             return self._apply(patch, text, history, at)
 
     def rollback(self, change_id: str, *, now: int | None = None) -> tuple[str, ...]:
@@ -218,9 +227,11 @@ class Optimizer:
                 raise ConfigError(
                     f"no change {change_id!r} is applied; applied are: {', '.join(history.applied) or 'none'}"
                 )
+            at = _now() if now is None else now
             paths = apply_patch(self.root, patch, reverse=True)
-            history.record("rolled-back", _now() if now is None else now, patch.change)
-            return paths
+            history.record("rolled-back", at, patch.change)
+            record = mark_rolled_back(self.root / DECISIONS_FOLDER, patch.change, at)
+            return paths if record is None else (*paths, str(record.relative_to(self.root)))
 
     # -- parts of the cycle --------------------------------------------------------------------------------------------
 
@@ -313,7 +324,8 @@ class Optimizer:
 
     def _proposals(self, rules: PolicyBundle, history: History, at: int) -> tuple[Proposal, ...]:
         found: list[Proposal] = []
-        for number, record in enumerate(history.waiting.values(), start=len(history.applied_at) + 1):
+        number = next_number(self.root / DECISIONS_FOLDER)
+        for record in history.waiting.values():
             change = Change(**record["change"])
             rule = rules.rule(change.rule_id)
             evidence = record.get("summary", "")
@@ -337,8 +349,8 @@ class Optimizer:
         if problem:
             apply_patch(self.root, patch, reverse=True)
             raise ConfigError(f"{change.rule_id}: {problem}; everything was put back")
-        number = len(history.applied_at) + 1
-        path = self.root / DECISIONS_FOLDER / f"{number:04d}-{change.kind}-{change.rule_id.lower()}.md"
+        number = next_number(self.root / DECISIONS_FOLDER)
+        path = self.root / DECISIONS_FOLDER / f"{number:04d}-{record_name(change)}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         with replaced_file(path) as file:
             file.write(text.encode())

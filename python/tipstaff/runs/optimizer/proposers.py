@@ -14,7 +14,7 @@ LONGEST_RULE: Final = 400
 
 
 class Evidence(Record, frozen=True, kw_only=True):
-    """What the runs say of one rule.
+    """The evidence of the runs for one rule.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Evidence(Record, frozen=True, kw_only=True):
     runs, retrieved, broken, broken_without
         Runs in all; runs that were given the rule; runs that broke it, and those of them that were not given it.
     descriptions
-        What was said of its violations, the most frequent first.
+        Descriptions of its violations, the most frequent first.
     """
 
     rule_id: str

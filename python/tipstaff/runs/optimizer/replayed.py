@@ -1,4 +1,4 @@
-"""What can be said of a change without a model: recorded tasks retrieved again, with the change and without."""
+"""What is known about a change without a model: recorded tasks retrieved again, with the change and without."""
 
 from __future__ import annotations
 

@@ -11,6 +11,10 @@ COMMAND_TOOLS = ("Bash", "bash", "shell", "run_shell_command", "local_shell", "e
 """Tools whose one parameter that counts is ``command``."""
 
 
+TOOL_PREFIX = r"[A-Za-z_][\w.-]{0,63}: "
+"""What a run may write before a call's command."""
+
+
 class Calls(NamedTuple):
     """Distinct calls, by columns of one length, and for each recorded call the number of its distinct one.
 
@@ -36,14 +40,15 @@ class Calls(NamedTuple):
 
 
 def read_calls(calls: str | Path | Any) -> Any:
-    """Return an Arrow table of recorded calls.
+    """Return an Arrow table of recorded calls; of a ledger's export, the tasks and the calls of its runs.
 
     Raises
     ------
     SourceNotFoundError
         There is no such file.
     SourceError
-        It is not a table of calls: it has neither ``command``, nor ``tool`` and ``params``, nor ``task``.
+        It is not a table of calls: it has neither ``command``, nor ``tool`` and ``params``, nor ``task``, nor
+        ``tools_used``.
     """
     import pyarrow as pa
     import pyarrow.feather
@@ -61,11 +66,29 @@ def read_calls(calls: str | Path | Any) -> Any:
         except (pa.ArrowException, OSError) as error:
             raise SourceError(f"{path}: not a Parquet or Arrow file: {error}") from error
     names = set(table.column_names)
+    if "tools_used" in names and pa.types.is_list(table.schema.field("tools_used").type):
+        return _of_runs(table)
     if not names & {"command", "task"} and not {"tool", "params"} <= names:
         raise SourceError(
-            f"a table of calls has a column command, or tool and params, or task; this one has {', '.join(names)}"
+            "a table of calls has a column command, or tool and params, or task, or is a ledger's export; this one has "
+            f"{', '.join(table.column_names)}"
         )
     return table
+
+
+def _of_runs(table: Any) -> Any:
+    """Return the tasks of runs and their calls, which runs name as evaluators read them: ``Bash: COMMAND`` too."""
+    import pyarrow as pa
+    import pyarrow.compute
+
+    pc: Any = pyarrow.compute
+    calls = pc.list_flatten(table.column("tools_used")).cast(pa.large_string())
+    commands = pc.replace_substring_regex(calls, f"^{TOOL_PREFIX}", "", max_replacements=1)
+    tasks = _column(table, "task", table.num_rows, missing=None)
+    tasks = pc.if_else(pc.equal(tasks, ""), pa.scalar(None, pa.large_string()), tasks)
+    return pa.concat_tables(
+        [pa.table({"command": commands}), pa.table({"task": tasks})], promote_options="default"
+    )  # fmt: skip
 
 
 def distinct_calls(table: Any) -> Calls:

@@ -153,7 +153,7 @@ inline void Batch::call_label(std::uint32_t level, std::size_t start) noexcept {
     if (n < kGiven) given[n++] = next;
   }
   std::size_t line = 0, body = std::string_view::npos;
-  if (++calls_ > kCalls) return;  // what the label's lines do is met where they stand
+  if (++calls_ > kCalls) return;  // what the label's lines do is met where they are
   while (line < text_.size()) {
     std::size_t end = text_.find('\n', line);
     if (end == std::string_view::npos) end = text_.size();

@@ -134,7 +134,7 @@ class Batch {
     run(name, base, start);
   }
 
-  // What is only printed; redirections behind it count.
+  // What is only printed; redirections after it count.
   void rest_is_text(std::size_t start) noexcept {
     Known ignored;
     while (true) {
@@ -167,7 +167,7 @@ class Batch {
     }
   }
   void assignment() noexcept {
-    // The name ends at the sign, and all behind it is the value.
+    // The name ends at the sign, and all after it is the value.
     while (at_ < text_.size() && ascii::is_blank(peek())) ++at_;
     const bool quoted = peek() == '"';
     if (quoted) ++at_;

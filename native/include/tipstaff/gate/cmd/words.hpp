@@ -30,7 +30,7 @@ inline bool Batch::word(Known* out) noexcept {
   skip_blanks();
   const std::size_t start = at_;
   if (at_ >= text_.size() || ends_command()) return false;
-  // A plain word is taken as it stands.
+  // A plain word is taken as it is.
   std::size_t i = at_;
   bool plain = true, in_quotes = false;
   while (i < text_.size()) {

@@ -350,7 +350,7 @@ inline std::uint32_t classify_text(const Surroundings& surroundings, const Comma
       places.repository = real_repository;
     }
     const std::uint32_t seen = classify_known(places, real);
-    // The place is that of what is reached; a name that tells something is told by either.
+    // The place is that of what is reached; a name that tells something is recognised by either.
     bits = named | seen | by_names(real) | (bits & kGlob);
   }
   return bits;

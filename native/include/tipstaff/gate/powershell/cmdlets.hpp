@@ -51,7 +51,7 @@ inline void PowerShell::remove_item(const Argument* given, std::uint32_t count, 
     const std::string_view full = spelled_out(argument.parameter, "recurse force whatif confirm path literalpath filter include exclude erroraction");
     const bool is_path = argument.parameter.empty() || full == "path" || full == "literalpath";
     if (!is_path || !argument.has_value) {
-      // A switch takes no value: what stands behind it is a path.
+      // A switch takes no value: what is after it is a path.
       continue;
     }
     if (argument.value.is_text() && argument.value.bare && ascii::one_of(argument.value.known.text, "/s /q /f /a /s/q")) continue;

@@ -19,7 +19,7 @@ inline void PowerShell::one(std::string_view program, Span span, const Value& va
   writer.end();
 }
 
-// The arguments up to the command's end. A parameter takes the value behind it unless it is a switch.
+// The arguments up to the command's end. A parameter takes the value after it unless it is a switch.
 inline std::uint32_t PowerShell::take_arguments(Argument* out) noexcept {
   std::uint32_t n = 0;
   Argument spill;
@@ -290,7 +290,7 @@ inline Value PowerShell::command(const Value& name, std::size_t start, const Val
       return Value{};
     }
     if (ascii::one_of(base, "get-process gps ps get-service gsv") && !piped) {
-      // All of them, or those that are named: what Stop-Process behind it stops.
+      // All of them, or those that are named: what Stop-Process after it stops.
       const Value* const named = value_of("name", 0);
       return named != nullptr ? *named : count == 0 ? text_value(Known{"*", span, false, word_flag::kGlob}) : Value{};
     }

@@ -68,7 +68,7 @@ inline Value PowerShell::expression() noexcept {
   }
 }
 
-// What is formatted may be several values: those behind the first follow here.
+// What is formatted may be several values: those after the first follow here.
 inline Value PowerShell::format(const Value& text, const Value& with) noexcept {
   if (!text.is_text()) return Value{};
   Known items[kListed];

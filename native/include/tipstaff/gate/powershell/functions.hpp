@@ -1,6 +1,6 @@
 // What a PowerShell script names itself: functions, aliases, and tables whose entries are splatted as arguments.
 //
-// A function's body is read where it stands, with nothing known of its parameters, and again where it is called, with
+// A function's body is read where it is, with nothing known of its parameters, and again where it is called, with
 // what is known there; the commands of the first reading then count as a definition.
 #pragma once
 

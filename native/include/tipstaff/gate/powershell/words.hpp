@@ -5,7 +5,7 @@
 
 namespace tipstaff::gate::powershell {
 
-// $name, $env:NAME, ${name}, $_: leaves `at_` behind it.
+// $name, $env:NAME, ${name}, $_: leaves `at_` after it.
 inline Value PowerShell::variable() noexcept {
   const std::size_t start = at_++;
   std::size_t begin = at_;
@@ -110,7 +110,7 @@ inline Known PowerShell::here_string() noexcept {
   return known;
 }
 
-// What stands from `begin` to `stop` with escapes undone and variables put in.
+// What is from `begin` to `stop` with escapes undone and variables put in.
 inline Known PowerShell::filled(std::size_t begin, std::size_t stop, char quote) noexcept {
   Known values[8];
   std::uint32_t count = 0;

@@ -1,7 +1,7 @@
 // Tells from a command's words, before they are read as options and operands, that no rule of its program holds.
 //
-// That is so of most commands. What is told is certain: each rule has a trigger, a condition that is necessary for it,
-// and a guard stands before all triggers of a program and its first operand (tipstaff.gates.image.triggers).
+// That is so of most commands. What is reported is certain: each rule has a trigger, a condition that is necessary for it,
+// and a guard is before all triggers of a program and its first operand (tipstaff.gates.image.triggers).
 #pragma once
 
 #include <cstdint>

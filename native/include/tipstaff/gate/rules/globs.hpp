@@ -75,7 +75,7 @@ inline bool may_match(const Image& image, std::uint32_t first, std::uint32_t cou
   return false;
 }
 
-// Whether its length and one letter allow that a glob matches a text: most are told apart by them.
+// Whether its length and one letter allow that a glob matches a text: most are distinguished by them.
 inline bool outline_fits(const record::Glob& glob, std::string_view text) noexcept {
   if (text.size() < glob.least) return false;
   if (glob.edge == 0) return true;

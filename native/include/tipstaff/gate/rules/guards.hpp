@@ -12,7 +12,7 @@
 
 namespace tipstaff::gate::rules {
 
-// What is met of what stands behind one guard. Two signs of ends are those of one word: one glob made them.
+// The guard's candidate rules whose triggers are satisfied. Two end signs are of one word: one glob made them.
 class Guarded {
  public:
   Guarded(const Image& image, const Parsed& parsed, std::uint32_t facts, std::uint32_t via) noexcept

@@ -79,7 +79,7 @@ class Matcher {
       return;
     }
   }
-  // What the policy decides of the uncertain stands above a warning and below a block.
+  // What the policy decides of the uncertain is above a warning and below a block.
   static int rank(Decision decision) noexcept {
     switch (decision) {
       case Decision::warn: return 1;

@@ -18,7 +18,7 @@ constexpr std::uint32_t kUnknownWords = 16;
 constexpr std::uint32_t kFollowed = 32;
 }  // namespace fact
 
-// The text in which words stand one behind the other.
+// The text in which words are one behind the other.
 inline std::string_view text_of(const Word* words, std::uint32_t count) noexcept {
   if (count == 0) return {};
   const char* const begin = words[0].text.data();
@@ -33,7 +33,7 @@ struct Outline {
   std::uint32_t facts, via;
   bool as_written;  // the words are parts of one text, in their order
 
-  // Where they stand, all of them as they are; empty where that is not in one text.
+  // Where they are, all of them as they are; empty where that is not in one text.
   std::string_view written() const noexcept { return as_written ? text_of(words, count) : std::string_view(); }
 };
 

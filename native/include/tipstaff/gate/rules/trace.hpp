@@ -1,4 +1,4 @@
-// What is told of the rules that were tried.
+// What is reported of the rules that were tried.
 #pragma once
 
 #include <cstdint>

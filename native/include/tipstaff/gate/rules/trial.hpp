@@ -21,7 +21,7 @@ struct Judging {
   Verdict* verdict;
   Decision uncertain;   // what the policy says of the uncertain
   Parsed* parsed;       // room to work in
-  bool followed;        // whether the calls of a run are: what one of them was matters to those behind it
+  bool followed;        // whether the calls of a run are followed: what one of them did matters to those after it
   const Trace* trace = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // Signs of the words of a text that tell at once that a glob matches none of them: how words begin, how they end, and
-// which letters stand side by side.
+// which letters are side by side.
 #pragma once
 
 #include <array>
@@ -81,7 +81,7 @@ inline std::uint32_t ending_sign(std::string_view word) noexcept {
   return kEndsFrom + sign_of(n > 2 ? letter_class(word[n - 3]) : kWordEnd, n > 1 ? letter_class(word[n - 2]) : kWordEnd,
                              n > 0 ? letter_class(word[n - 1]) : kWordEnd);
 }
-// Adds the pairs of letters that stand side by side in a word, ends included: for each letter bits of those behind it.
+// Adds the pairs of letters that are side by side in a word, ends included: for each letter bits of those after it.
 inline void add_pairs(std::string_view word, std::uint32_t (&pairs)[32]) noexcept {
   std::uint32_t last = kWordEnd;
   for (const char c : word) {
@@ -95,7 +95,7 @@ inline void add_pairs(std::string_view word, std::uint32_t (&pairs)[32]) noexcep
 // The one letter of a class, or nothing.
 inline constexpr char kLettersOfClasses[] = "abcdefghijklmnopqrstuvwxyz\0-./\0";
 
-// Whether two letters may stand side by side in a text, given by their classes; true where a class has many letters.
+// Whether two letters may be side by side in a text, given by their classes; true where a class has many letters.
 inline bool may_hold_pair(std::string_view text, std::uint32_t left, std::uint32_t right) noexcept {
   constexpr char kSmall = ' ';  // this bit makes capitals small, and leaves the signs as they are
   const char one = kLettersOfClasses[left], other = kLettersOfClasses[right];

@@ -72,7 +72,7 @@ class Actions : protected Texts {
     return action == Action::code_point || action == Action::join_path || action == Action::expand || action == Action::decode_base64 ||
            action == Action::decode_hex || action == Action::reverse;
   }
-  // One of several stands where one text is wanted.
+  // One of several texts where one is expected.
   Value act_for_each(Action action, const Arguments& arguments, Span span, string_view name) noexcept {
     Known made[kEach];
     const Value several = arguments.at(0);

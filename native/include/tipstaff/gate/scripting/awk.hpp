@@ -108,7 +108,7 @@ class Awk : private Actions {
     return known;
   }
 
-  // What stands side by side from here on is one text; has() where there was anything.
+  // What is adjacent from here on is one text; has() if there was anything.
   Value concatenation() noexcept {
     Value value;
     bool any = false;

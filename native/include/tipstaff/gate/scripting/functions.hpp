@@ -1,4 +1,4 @@
-// Functions that a program defines: each is read where it stands, with nothing known of what it gets, and again where it
+// Functions that a program defines: each is read where it is, with nothing known of what it gets, and again where it
 // is called, with what is known there. What a function that is only called by its name would do is then known from its
 // calls, so that the first reading counts as a definition. Functions that others get (targets, callbacks) run as well.
 #pragma once
@@ -134,7 +134,7 @@ inline void Program::finish_functions() noexcept {
   }
 }
 
-// Parameters in brackets, at the opening one: where they stand, for the readings to come.
+// Parameters in brackets, at the opening one: where they are, for the readings to come.
 inline void Program::pass_parameters(Function* function) noexcept {
   function->parameters = token_.stop;
   std::uint32_t open = 0;
@@ -146,7 +146,7 @@ inline void Program::pass_parameters(Function* function) noexcept {
   } while (token_.kind != Kind::end && open > 0);
 }
 
-// def name(parameters): a body that is indented, or stands behind the colon. At `def`.
+// def name(parameters): a body that is indented, or is behind the colon. At `def`.
 inline void Program::define_python() noexcept {
   const std::string_view text = lexer_.text();
   std::size_t line = token_.start;
@@ -244,7 +244,7 @@ inline Value Program::braced_body(Function* function) noexcept {
   return defined(*function);
 }
 
-// parameters => body, with what stands before the arrow from `start` on. Behind the arrow.
+// parameters => body, with what is before the arrow from `start` on. Behind the arrow.
 inline Value Program::define_arrow(std::size_t start, std::size_t stop) noexcept {
   Function function;
   function.parameters = start;
@@ -265,7 +265,7 @@ inline Value Program::expression_body(Function* function) noexcept {
   return defined(*function);
 }
 
-// Functions among the arguments of a call that nothing is known of: each runs with what stands behind it, as in
+// Functions among the arguments of a call that nothing is known of: each runs with what is after it, as in
 // Thread(target=f, args=(x,)), pool.submit(f, x), partial(f, x).
 inline void Program::hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept {
   if (ascii::one_of(last, "print isinstance issubclass type repr str callable help dir log patch setattr assert assertequal toequal debug info warn warning "

@@ -21,7 +21,7 @@ enum class Kind : std::uint8_t {
 
 struct Token {
   Kind kind = Kind::end;
-  std::string_view text;  // as written; of a text what stands between its quotes
+  std::string_view text;  // as written; of a text what is between its quotes
   std::size_t start = 0, stop = 0, inner = 0;
   bool line = false;           // the first of its line
   bool raw = false;            // backslashes are themselves
@@ -33,7 +33,7 @@ struct Token {
   bool is(std::string_view mark) const noexcept { return kind == Kind::mark && text == mark; }
   bool is_name(std::string_view name) const noexcept { return kind == Kind::name && sigil == 0 && text == name; }
   bool is_one_of(std::string_view names) const noexcept { return kind == Kind::name && sigil == 0 && ascii::one_of(text, names); }
-  // Whether a value ends here, so that a slash behind it divides.
+  // Whether a value ends here, so that a slash after it divides.
   bool ends_value() const noexcept {
     if (kind == Kind::mark) return text == ")" || text == "]" || text == "}";
     if (kind == Kind::name && sigil == 0) {
@@ -329,7 +329,7 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0, end_ = 0;
-  std::size_t skip_from_ = 0, skip_to_ = 0;  // bodies of here-documents that stand behind the current line
+  std::size_t skip_from_ = 0, skip_to_ = 0;  // bodies of here-documents that are behind the current line
   Token previous_;
   Language language_ = Language::python;
   static constexpr std::uint32_t kFailures = 16;

@@ -1,6 +1,6 @@
 // Calls of libraries that by their name take something away, each with its whole chain: db.session.query(user).delete,
 // client.volumes.prune, Repo.delete_all. They come out as `@call CHAIN ARGUMENTS`; what a name means in which library
-// is told by the packs. One pass over the tokens, whatever the program means.
+// is recognised by the packs. One pass over the tokens, whatever the program means.
 #pragma once
 
 #include "tipstaff/gate/scripting/lexer.hpp"

@@ -131,7 +131,7 @@ inline void Program::for_each_after(Arguments* arguments) noexcept {
   }
 }
 
-// The list of a comprehension, or of a modifier behind a statement, stands behind what is done for each: its names are
+// The list of a comprehension, or of a modifier behind a statement, is behind what is done for each: its names are
 // bound before that is read. Only so far ahead is looked.
 inline void Program::look_ahead() noexcept {
   const std::string_view text = lexer_.text();
@@ -182,7 +182,7 @@ inline bool Program::pass_seen() noexcept {
   seen_.stop = 0;
   return true;
 }
-// Perl's find(sub { ... }, "folder"): the block gets what lies below the folder, which stands behind it. At the bracket.
+// Perl's find(sub { ... }, "folder"): the block gets what lies below the folder, which is after it. At the bracket.
 inline void Program::bind_found() noexcept {
   Lexer ahead = lexer_;
   Token token = ahead.next();

@@ -71,7 +71,7 @@ inline Token Lexer::mark_here(Token token) noexcept {
   return finish(token);
 }
 
-// What stands before `close`, which is one quote or three.
+// What is before `close`, which is one quote or three.
 inline Token Lexer::until(Token token, std::string_view close, bool lines) noexcept {
   token.inner = at_;
   bool closed = false, balanced = true;

@@ -1,5 +1,5 @@
 // Reads programs as far as their calls and the values that reach them go. Statements are not understood: expressions
-// are, wherever they stand. One pass; what is nested too deeply is said to be so.
+// are, wherever they are. One pass; what is nested too deeply is said to be so.
 #pragma once
 
 #include "tipstaff/gate/scripting/actions.hpp"

@@ -55,7 +55,7 @@ inline bool Program::shell_line() noexcept {
     const std::string_view magic = text.substr(name, stop - name);
     if (cell ? !ascii::one_of(magic, "bash sh script system sx !") : !ascii::one_of(magic, "sx system sc")) {
       if (stop == name || stop >= end || !(ascii::is_blank(text[stop]) || stop == end)) return false;
-      lexer_.go_to(stop);  // another magic: the code behind it is met as usual
+      lexer_.go_to(stop);  // another magic: the code after it is met as usual
       advance();
       return true;
     }
@@ -187,7 +187,7 @@ inline void Program::destructure() noexcept {
   for (int i = 0; i < 128 && token.kind != Kind::end && !token.is("}"); ++i) token = ahead.next();
   const Token sign = ahead.next();
   if (!token.is("}") || !sign.is("=")) return advance();
-  // What is taken apart stands behind it: read that first, then the names.
+  // The value that is destructured follows: read that first, then the names.
   const Lexer names_lexer = lexer_;
   const Token names_token = token_;
   lexer_ = ahead;

@@ -165,7 +165,7 @@ inline Value Program::part_value(std::size_t start, std::size_t end) noexcept {
   return value;
 }
 
-// One escape at `i`; returns the place behind it.
+// One escape at `i`; returns the position after it.
 inline std::size_t Program::unescape(const Token& token, std::string_view text, std::size_t i, char* bytes, std::size_t* made) const noexcept {
   const char e = text[i + 1];
   const auto one = [&](char c, std::size_t step) noexcept {

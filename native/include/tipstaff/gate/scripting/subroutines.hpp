@@ -5,7 +5,7 @@
 
 namespace tipstaff::gate::program {
 
-// Where a body ends that `end` closes, seen from the token that stands now: that word's token.
+// Where a body ends that `end` closes, seen from the token that is now: that word's token.
 inline Token Program::ruby_end() noexcept {
   Lexer ahead = lexer_;
   Token token = token_;

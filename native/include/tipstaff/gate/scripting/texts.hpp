@@ -67,7 +67,7 @@ class Texts {
     }
     return sum;
   }
-  // Paths are joined: an absolute one begins anew.
+  // Paths are joined: an absolute one starts over.
   Value join(const Value& a, const Value& b, Span span) noexcept {
     const Known right = known_or_blank(b, span);
     if (!right.text.empty() && (right.text[0] == '/' || right.text[0] == '~')) return text_value(right);

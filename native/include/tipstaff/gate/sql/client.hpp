@@ -1,4 +1,4 @@
-// Commands of SQL clients, which stand between statements: psql's \!, mysql's system, sqlite's .shell, sqlcmd's !!.
+// Commands of SQL clients, which are between statements: psql's \!, mysql's system, sqlite's .shell, sqlcmd's !!.
 #pragma once
 
 #include "tipstaff/gate/sql/cursor.hpp"
@@ -10,7 +10,7 @@ class ClientCommands {
   ClientCommands(Reader& reader, Cursor& cursor, const Frame& frame) noexcept
       : reader_(reader), at_(cursor), frame_(frame) {}
 
-  // A backslash and a name, wherever it stands. True: it ends a statement, as \g does.
+  // A backslash and a name, wherever it is. True: it ends a statement, as \g does.
   bool backslash() noexcept {
     const std::string_view name = at_.token().text;
     if (name == "!") {

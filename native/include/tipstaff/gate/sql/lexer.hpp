@@ -9,7 +9,7 @@ enum class Kind : std::uint8_t { end, word, name, text, number, mark, meta };
 
 struct Token {
   Kind kind = Kind::end;
-  std::string_view text;  // a word or a mark as written; what stands between the quotes of a name or a text
+  std::string_view text;  // a word or a mark as written; what is between the quotes of a name or a text
   std::size_t start = 0, stop = 0;
   std::size_t inner = 0;   // where `text` begins
   char quote = 0;          // of a name or a text; '$' for dollar quotes

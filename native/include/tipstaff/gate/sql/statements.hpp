@@ -241,7 +241,7 @@ class Statements {
   static Dialect language_of(const Token& language) noexcept;
   void word(const Token& now) noexcept;
 
-  // --- what stands inside statements ---
+  // --- what is inside statements ---
 
   // What the texts of a statement are to the server.
   enum class Texts : std::uint8_t { data, code, definition, shell, cmd, copy, copy_to, copy_from, program, read, write, graph };

@@ -1,4 +1,4 @@
-// What stands inside statements: conditions, texts and what the server does with them.
+// What is inside statements: conditions, texts and what the server does with them.
 #pragma once
 
 #include "tipstaff/gate/sql/statements.hpp"
@@ -77,7 +77,7 @@ inline void Statements::text(const Token& now) noexcept {
       return;
     case Texts::code:
     case Texts::definition: {
-      // A body in another language is told by what stands around it.
+      // A body in another language is recognised by what is around it.
       Dialect dialect = body_;
       if (dialect == Dialect::sql && at_.peek().is("language")) {
         Lexer after(at_.code().text.substr(now.stop), false);

@@ -10,7 +10,7 @@ namespace tipstaff::gate {
 struct Known {
   std::string_view text;
   Span span;
-  bool verbatim = false;    // text is byte by byte what stands at span
+  bool verbatim = false;    // text is byte by byte what is at span
   std::uint16_t flags = 0;  // of word_flag; kUnknown where the text holds kUnknownPart
 
   bool is_unknown() const noexcept { return (flags & word_flag::kUnknown) != 0; }

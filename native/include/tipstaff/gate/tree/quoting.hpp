@@ -25,7 +25,7 @@ class QuotedWords {
       if (c == '\'') {
         all("'\\''");
       } else if (c == kUnknownPart) {
-        all("'\"\x01\"'");  // stands outside of the quotes that make all else literal
+        all("'\"\x01\"'");  // is outside of the quotes that make all else literal
       } else {
         put(c);
       }

@@ -105,7 +105,7 @@ constexpr std::uint32_t kTrial = 32768;     // on a database of tests on this ma
 
 struct Command {
   std::string_view program;  // base name in lower case, without .exe; pseudo programs as above; empty: not known
-  Word name;                 // the program as it stands there
+  Word name;                 // the program as it is there
   std::uint32_t first_word = 0;  // its arguments, without the program: tree.words()[first_word ...]
   std::uint32_t word_count = 0;
   std::string_view cwd;       // empty where it is not known
@@ -189,11 +189,11 @@ struct Uncertainty {
   std::uint32_t command = kNone;  // the command that it is about
 };
 
-// Text of a dialect, and where it stands in the text that was given.
+// Text of a dialect, and where it is in the text that was given.
 struct Code {
   std::string_view text;
   Span origin;
-  bool verbatim = true;  // text is byte by byte what stands at origin; else every place in it maps to origin
+  bool verbatim = true;  // text is byte by byte what is at origin; else every place in it maps to origin
 
   Span at(std::size_t start, std::size_t end) const noexcept {
     if (!verbatim) return origin;
@@ -367,7 +367,7 @@ class Tree {
     if (!text.empty()) std::memcpy(text_ + text_size_, text.data(), text.size());
     return keep(text.size());
   }
-  // `head` and `tail` as one text; a head that was the last one built grows where it stands.
+  // `head` and `tail` as one text; a head that was the last one built grows where it is.
   std::string_view join(std::string_view head, std::string_view tail) noexcept {
     if (tail.empty()) return head;
     if (head.empty()) return tail;

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, and what speaks like it."""
+"""OpenAI's Chat Completions, and compatible APIs."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_trailing_space(message: dict[str, Any]) -> dict[str, Any]:
-    """Return the beginning of an answer that the model is to go on with; the API refuses white space at its end."""
+    """Return the beginning of an answer that the model is to continue with; the API refuses white space at its end."""
     blocks = list(message["content"])
     if blocks and blocks[-1].get("type") == "text":
         blocks[-1] = {**blocks[-1], "text": str(blocks[-1]["text"]).rstrip()}

@@ -244,7 +244,7 @@ def _unchanged(item: Mapping[str, Any], block: Block) -> bool:
 
 
 def _changed(item: dict[str, Any], block: Block) -> dict[str, Any]:
-    """Return an item with what its block says now; what cannot be said in another way stays as it was."""
+    """Return an item with what its block says now; what has no other form stays as it was."""
     kind = _kind(item)
     if block.get("type") == "tool_result":
         call = {"call_id" if "call_id" in item else "id": block.get("tool_use_id")}

@@ -1,4 +1,4 @@
-"""What a request was found to name, and what stands about a token."""
+"""What a request was found to name, and what is about a token."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Around(NamedTuple):
-    """What stands about a token: ``()`` or ``(`` after it, ``<`` and a capital after it, ``class`` or so before."""
+    """What is about a token: ``()`` or ``(`` after it, ``<`` and a capital after it, ``class`` or so before."""
 
     call: bool = False
     opens: bool = False

@@ -1,4 +1,4 @@
-"""Whether a token, or what stands between quotes, is a path."""
+"""Whether a token, or what is between quotes, is a path."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def is_path(token: bytes, parts: list[bytes], *, drive: bool, marked: bool) -> b
 
 
 def spaced_path_in(text: bytes) -> bytes | None:
-    """Return the path with spaces that stands between quotes or backticks, or None where it is none."""
+    """Return the path with spaces that is between quotes or backticks, or None if it is not one."""
     words = text.split(b" ")
     if (
         not 2 <= len(words) <= 6

@@ -3,7 +3,7 @@
 A token is a run of bytes that are neither white space nor marks. A token is a **path** where it has separators and an
 ending, a known folder or a root, or where it is a bare name with a known ending; a **symbol** where it is written as
 identifiers are and words are not (``snake_case``, ``camelCase``, ``Foo::bar``, ``a.b.c``, ``call()``); and a word
-of letters is looked up among the words of the **signals**. What stands between backticks is code: any identifier in
+of letters is looked up among the words of the **signals**. What is between backticks is code: any identifier in
 it is a symbol. Addresses, e-mails, versions, domains and names of products are none of these.
 """
 
@@ -113,7 +113,7 @@ def _take_token(found: Found, owner: int, token: bytes, around: Around, *, symbo
 
 
 def _take_code(found: Found, owner: int, text: bytes, *, symbols: bool) -> None:
-    """Look at what stands between backticks: a path, a symbol, or a piece of code."""
+    """Look at what is between backticks: a path, a symbol, or a piece of code."""
     text = text.strip(bytes(SPACES))
     if not text:
         return
@@ -216,7 +216,7 @@ def _scan(
 
 
 def _take_mark(found: Found, owner: int, text: bytes, at: int, *, symbols: bool, within_code: bool) -> int:
-    """Take what a mark begins, a quotation or code, and return where to go on."""
+    """Take what a mark begins, a quotation or code, and return where to continue."""
     if within_code:
         return at + 1
     size, mark = len(text), text[at : at + 1]

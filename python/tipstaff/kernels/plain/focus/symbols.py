@@ -13,12 +13,12 @@ def is_identifier(name: bytes) -> bool:
 
 
 def is_snake(name: bytes) -> bool:
-    """Whether an underscore stands among letters, or before them: snake_case, _private, __dunder__."""
+    """Whether an underscore is among letters, or before them: snake_case, _private, __dunder__."""
     return b"_" in name and sum(byte in LETTERS for byte in name) >= 2
 
 
 def is_humped(name: bytes) -> bool:
-    """Return whether a capital stands inside a word: camelCase, RequestRouter, HTTPServer; not API, APIs or Words."""
+    """Return whether a capital is inside a word: camelCase, RequestRouter, HTTPServer; not API, APIs or Words."""
     if not 3 <= len(name) <= LONGEST_HUMP or listed(BRANDS, name):
         return False
     small_before = False
@@ -65,7 +65,7 @@ def dotted_parts(name: bytes) -> list[bytes]:
 
 
 def is_bare_symbol(name: bytes, around: Around) -> bool:
-    """Whether a plain token is a symbol by how it is written or by what stands about it."""
+    """Whether a plain token is a symbol by how it is written or by what is about it."""
     if len(name) < 2 or not is_identifier(name):
         return False
     if is_snake(name) or is_humped(name):
@@ -107,7 +107,7 @@ def bare_symbol(found: Found, name: bytes, around: Around) -> None:
 
 
 def marked_symbol(found: Found, name: bytes) -> bool:
-    """Add what stands between backticks and holds no space, if it is a symbol, and return whether it is."""
+    """Add what is between backticks and holds no space, if it is a symbol, and return whether it is."""
     name = name.lstrip(b"@&*#!~$")
     for mark in (b"(", b"<", b"[", b"{"):
         name = name[:1] + name[1:].partition(mark)[0]

@@ -1,4 +1,4 @@
-"""The words by which the focus of a request is told, in plain Python; ``focus/words.hpp`` has the same."""
+"""The words by which the focus of a request is recognised, in plain Python; ``focus/words.hpp`` has the same."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _blanks(text: bytes, at: int, most: int) -> int:
 
 
 def _blanks_and_lines(text: bytes, at: int) -> int:
-    """Return what is behind blanks with up to two ends of lines among them."""
+    """Return what follows blanks with up to two ends of lines among them."""
     lines = 0
     end = min(len(text), at + 24)
     while at < end and (text[at] in BLANKS or (text[at] in b"\r\n" and lines < 2)):
@@ -54,7 +54,7 @@ def _blanks_and_lines(text: bytes, at: int) -> int:
 
 
 def quote_at(text: bytes, at: int) -> int:
-    """Return the length of the quote that stands there, 0 for none: plain, escaped, tripled or encoded."""
+    """Return the length of the quote that is there, 0 for none: plain, escaped, tripled or encoded."""
     size = len(text)
     if at >= size:
         return 0
@@ -72,7 +72,7 @@ def quote_at(text: bytes, at: int) -> int:
 
 
 def _quoted(text: bytes, at: int, size: int) -> int:
-    """Return where the string ends whose opening quote of `size` bytes stands at `at`, -1 if it does not."""
+    """Return where the string ends whose opening quote of `size` bytes is at `at`, -1 if it does not."""
     quote = text[at : at + size]
     limit = min(len(text), at + size + VALUE_REACH)
     place = at + size
@@ -88,7 +88,7 @@ def _quoted(text: bytes, at: int, size: int) -> int:
 
 
 def _next_field(text: bytes, at: int) -> bool:
-    """Return whether ``name=`` stands there: a query goes on."""
+    """Return whether ``name=`` is there: a query continues."""
     limit = min(len(text), at + 40)
     start = at
     while at < limit and (text[at] in NAME or text[at] == 0x2D):
@@ -147,7 +147,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     gap = at
     pair = _PAIR.match(text, at)
     if pair is not None and pair.end() > at:
-        # ``name: X`` with ``value: x`` behind it: on the next line, in the next attribute or pair.
+        # ``name: X`` with ``value: x`` after it: on the next line, in the next attribute or pair.
         return _value(
             text,
             pair.end(),

@@ -37,7 +37,7 @@ class Stretch(NamedTuple):
     data
         What it says.
     places
-        For each byte of `data`, and the one behind them, where it stands from `start` on; none for base64, which is
+        For each byte of `data`, and the one after them, where it is from `start` on; none for base64, which is
         one thing.
     """
 
@@ -47,7 +47,7 @@ class Stretch(NamedTuple):
     places: Sequence[int] | None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return where bytes of `data` stand in the text."""
+        """Return where bytes of `data` are in the text."""
         if self.places is None:
             return self.start, self.end
         return self.start + self.places[start], self.start + self.places[end]
@@ -64,7 +64,7 @@ def _escape_at(text: bytes, at: int, end: int) -> tuple[int, int]:
     if match[2] is not None:
         return 2, 0x2F
     value = int(match[3], 16)
-    # Quotes and backslashes stay escaped: they would end the string that they stand in.
+    # Quotes and backslashes stay escaped: they would end the string that they are in.
     return (6, value) if 0x20 <= value < 0x7F and value not in b"\"'\\" else (0, 0)
 
 
@@ -145,7 +145,7 @@ def _decoded(signs: Sequence[int]) -> bytes:
 
 
 def blobs(text: bytes) -> Iterator[Stretch]:
-    """Yield what stands in base64 of texts."""
+    """Yield what is in base64 of texts."""
     done = 0
     for match in _RUN.finditer(text):
         if match.start() < done:

@@ -1,4 +1,4 @@
-"""The name around a word that was found, its parts, and what stands before it; as in ``secrets/names.hpp``."""
+"""The name around a word that was found, its parts, and what is before it; as in ``secrets/names.hpp``."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def word_before(text: bytes, at: int, words: Sequence[bytes]) -> bool:
 
 
 def is_macro(text: bytes, at: int) -> bool:
-    """Return whether ``#define`` and blanks stand before `at`."""
+    """Return whether ``#define`` and blanks are before `at`."""
     end = at
     least = max(0, at - 8)
     while end > least and text[end - 1] in BLANKS:
@@ -87,7 +87,7 @@ def is_macro(text: bytes, at: int) -> bool:
 
 
 def after_login(text: bytes, at: int) -> bool:
-    """Return whether ``login name`` or ``machine name`` stands before a word, as in .netrc."""
+    """Return whether ``login name`` or ``machine name`` is before a word, as in .netrc."""
     return (
         re.search(rb"(?:^|\s)(?:login|machine|user|username)\s{1,4}\S{1,64}\s{1,4}\Z", text[max(0, at - 80) : at])
         is not None

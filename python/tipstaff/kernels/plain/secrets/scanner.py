@@ -1,6 +1,6 @@
 """The secrets scanner in plain Python: each rule for itself over the whole text.
 
-What ``secrets.hpp`` does in one walk is said here rule by rule, with :mod:`re`. Both read the same table, whose layout
+What ``secrets.hpp`` does in one walk is here rule by rule, with :mod:`re`. Both read the same table, whose layout
 `tipstaff.kernels.formats.secret_table` describes.
 """
 
@@ -328,7 +328,7 @@ def scan_bytes(data: bytes, text: bytes, *, wary: bool = False) -> list[tuple[in
 
 
 def code_points(text: bytes, places: Sequence[int]) -> list[int]:
-    """Return how many code points stand before each place; the places ascend."""
+    """Return how many code points are before each place; the places ascend."""
     out: list[int] = []
     at = count = 0
     for place in places:
@@ -349,7 +349,7 @@ class SecretTable:
     Raises
     ------
     ValueError
-        If they are no table.
+        If they are not a table.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -366,16 +366,16 @@ class SecretTable:
         Parameters
         ----------
         text
-            Any text; lone surrogates are taken as they stand.
+            Any text; lone surrogates are taken as they are.
         wary
-            Whether rules for what an agent is about to write speak too, and neither checksum nor entropy acquits.
+            Whether low-confidence rules apply too, and neither checksum nor entropy rules a match out.
         isa
             ``plain`` or None.
 
         Returns
         -------
         list of (int, int, int)
-            Number of the rule, first code point, and the one behind the last; in order, none overlaps another.
+            Number of the rule, first code point, and the one after the last; in order, none overlaps another.
 
         Raises
         ------

@@ -13,7 +13,7 @@ from tipstaff.kernels.formats.shape_codes import number_at
 from tipstaff.kernels.plain.secrets.shapes import class_regex, regex_of
 
 _ESCAPED: Final = rb"(?<=\\[nrtbfv])|(?<=%[0-9A-Fa-f]{2})|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})"
-"""A letter or a digit that ends an escape is no part of the word behind it."""
+"""A letter or a digit that ends an escape is no part of the word after it."""
 
 
 class Rule(NamedTuple):

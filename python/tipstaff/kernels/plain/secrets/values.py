@@ -41,14 +41,14 @@ Words = Callable[[int], Sequence[bytes]]
 
 
 class Value(NamedTuple):
-    """A value, and how it stands in the text.
+    """A value, and how it is in the text.
 
     Attributes
     ----------
     start, end
         Its bytes.
     quoted
-        Whether it stands in quotes.
+        Whether it is in quotes.
     tight
         Whether the sign before it has no blanks around it, or is a colon.
     ends_line
@@ -110,13 +110,13 @@ def lowered(data: bytes) -> bytes:
 
 
 def holds_any(data: bytes, words: Sequence[bytes]) -> bool:
-    """Return whether one of the words stands within, in either case."""
+    """Return whether one of the words is within, in either case."""
     folded = data.lower()
     return any(word in folded for word in words)
 
 
 def is_repeated(data: bytes) -> bool:
-    """Return whether one byte stands often in a row, or some bytes again and again."""
+    """Return whether one byte often follows itself, or some bytes repeat."""
     size = len(data)
     longest = run = 1
     for at in range(1, size):
@@ -139,7 +139,7 @@ def is_sequence(data: bytes) -> bool:
 
 
 def is_wordy(data: bytes) -> bool:
-    """Return whether most letters are in pieces that can be spoken, few bytes are digits, and kinds seldom change."""
+    """Return whether most letters are in pieces that can be spoken, few bytes are digits, and kinds rarely change."""
     size = len(data)
     if 3 * counts_of(data).changes >= size:
         return False
@@ -251,7 +251,7 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
 
 
 def _is_member(data: bytes, digits: int) -> bool:
-    """Return whether a name with dots ends with words that can be spoken: ``x25519.X25519PrivateKey``, ``a.Package.Dir``."""
+    """Return whether a name with dots ends with pronounceable words: ``x25519.X25519PrivateKey``, ``a.Package.Dir``."""
     size = len(data)
     start = size
     while start > 0 and data[start - 1] in _LETTER:
@@ -297,7 +297,7 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
     strict
         Whether it follows a comma: then it may be the next name of a list.
     word
-        Whether dots, colons and underscores without any digit speak against it.
+        Whether dots, colons and underscores without any digit count against it.
     """
     if strict and digits < 2 and all(byte in _NAME for byte in data):
         return True
@@ -317,7 +317,7 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     data
         Its bytes.
     value
-        How it stands.
+        How it is.
     mode
         ``PASSWORD``, ``SECRET``, ``TOKEN``, ``QUOTED`` or ``UNQUOTED``.
     words, logs

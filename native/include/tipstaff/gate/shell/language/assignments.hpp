@@ -109,7 +109,7 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
   return true;
 }
 
-// declare -a name=(...): whether an array's assignment stands at pos_, as the argument of such a command.
+// declare -a name=(...): whether an array's assignment is at pos_, as the argument of such a command.
 inline bool ShellReader::declares(std::uint32_t mark) noexcept {
   if (tree_.pending() == mark || !is_name_start(*pos_)) return false;
   const char* p = pos_ + 1;

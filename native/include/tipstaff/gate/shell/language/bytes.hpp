@@ -37,7 +37,7 @@ constexpr std::array<std::uint8_t, 256> make_classes() {
   }
   for (const char c : {'\'', '"', '\\', '$', '`'}) classes[static_cast<unsigned char>(c)] = byte_class::kQuote;
   for (const char c : {'*', '?', '['}) classes[static_cast<unsigned char>(c)] = byte_class::kGlob;
-  // What nested code could not tell stands in it as this byte.
+  // What nested code could not tell is in it as this byte.
   classes[static_cast<unsigned char>(kUnknownPart)] = byte_class::kQuote;
   classes['{'] = byte_class::kBrace;
   classes['}'] = byte_class::kClosing;

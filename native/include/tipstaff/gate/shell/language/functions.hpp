@@ -26,7 +26,7 @@ inline bool ShellReader::read_tight_bomb(string_view name) noexcept {
   return true;
 }
 
-// The body of a function: read where it stands, as something that may never run, and again when it is called.
+// The body of a function: read where it is, as something that may never run, and again when it is called.
 inline void ShellReader::read_function(string_view name) noexcept {
   skip_lines();
   const char* const start = pos_;

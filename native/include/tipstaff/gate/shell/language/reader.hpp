@@ -1,7 +1,7 @@
 // The reader of one shell text: it reads, expands and runs in its head, in one pass over the bytes.
 //
 // A reader stands for one text; nested texts (eval, bash -c, functions, scripts) get readers of their own over the
-// same session. Substitutions are read where they stand, so that no byte is looked for twice.
+// same session. Substitutions are read where they are, so that no byte is looked for twice.
 #pragma once
 
 #include "tipstaff/gate/tree/dialects.hpp"
@@ -379,8 +379,8 @@ class ShellReader {
   const char* pos_;
   const char* end_;
   std::uint32_t level_;  // the session's when this text began
-  const char* line_end_ = nullptr;  // the newline after which here-documents stand that were read already
-  const char* resume_ = nullptr;    // where the text goes on after them
+  const char* line_end_ = nullptr;  // the newline after which here-documents are that were read already
+  const char* resume_ = nullptr;    // where the text continues after them
   Stream input_;
   std::uint32_t pipe_from_ = kNone;
   Stream output_;              // of the command that was read last

@@ -149,7 +149,7 @@ inline void ShellReader::read_redirection(Redirections& out) noexcept {
   }
 }
 
-// << word: its text stands behind the end of the line.
+// << word: its text is behind the end of the line.
 inline void ShellReader::read_here_document(Redirections& out, bool strip_tabs) noexcept {
   skip_blanks();
   // The delimiter is not expanded; any quote in it makes the text literal.
@@ -204,7 +204,7 @@ inline void ShellReader::read_here_document(Redirections& out, bool strip_tabs) 
       }
     }
     if (end >= end_) {
-      // A quote that never closes: take the line as it stands.
+      // A quote that never closes: take the line as it is.
       const auto* newline =
           static_cast<const char*>(std::memchr(pos_, '\n', static_cast<std::size_t>(end_ - pos_)));
       end = newline == nullptr ? end_ : newline;

@@ -18,7 +18,7 @@ inline const char* ShellReader::arithmetic_end(const char* from) const noexcept 
       if (depth == 0) return p + 1 < end_ && p[1] == ')' ? p : nullptr;
       --depth;
     } else if (c == '\'' || c == '"' || c == '\\' || c == '\n' || c == ';') {
-      // Quotes may stand in arithmetic; what decides is whether it looks like a command.
+      // Quotes may be in arithmetic; what decides is whether it looks like a command.
       if (c == ';' && depth == 0) return nullptr;
       if (c == '\\') ++p;
     }
@@ -64,7 +64,7 @@ inline Stream ShellReader::load_secretly(const Stream& file) noexcept {
   return content;
 }
 
-// The commands of $( ... ), read where they stand; pos_ is behind the parenthesis.
+// The commands of $( ... ), read where they are; pos_ is behind the parenthesis.
 inline Stream ShellReader::read_substitution() noexcept {
   const char* const start = pos_;
   if (session_.level >= kLevels || reader_.out_of_stack()) {

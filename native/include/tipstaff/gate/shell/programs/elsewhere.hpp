@@ -84,7 +84,7 @@ inline constexpr CodeVerb kCodeVerbs[] = {
     {"rqlite", "", {}, '\0', Dialect::sql}, {"surreal", "sql", {}, '\0', Dialect::sql}, {"gel", "query", {}, '\0', Dialect::sql}, {"edgedb", "query", {}, '\0', Dialect::sql},
 };
 
-// Where the words of a verb end, or kNone where they are not there. Options may stand before and between them.
+// Where the words of a verb end, or kNone where they are not there. Options may be before and between them.
 inline std::uint32_t ShellReader::after_verb(const Invocation& in, string_view verb, string_view short_values, string_view long_values) noexcept {
   std::uint32_t at = after_options(in, 1, short_values, long_values);
   while (!verb.empty()) {

@@ -1,5 +1,5 @@
-// Inline code of languages that are too seldom for a reader of their own: Lua, R, Julia, Elixir, Erlang, Lisps,
-// AppleScript, Swift, Scala ... Only the texts in it are read, by the name that stands before each:
+// Inline code of languages that are too rare for a reader of their own: Lua, R, Julia, Elixir, Erlang, Lisps,
+// AppleScript, Swift, Scala ... Only the texts in it are read, by the name that is before each:
 // system("rm x"), os.execute("rm x"), do shell script "rm x", (shell-command "rm x"), run(`rm x`).
 #pragma once
 
@@ -89,7 +89,7 @@ inline std::size_t concatenated(Tree& tree, string_view code, std::size_t at, co
   return at;
 }
 
-// Where inline code stands: in options, or in the input.
+// Where inline code is: in options, or in the input.
 inline void ShellReader::run_inline(Invocation& in) noexcept {
   constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex";
   if (in.input.kind == Stream::known && (in.count == 1 || text_of(in, in.count - 1) == "-")) {

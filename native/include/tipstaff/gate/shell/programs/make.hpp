@@ -27,7 +27,7 @@ class MakeReader {
  private:
   struct Rule {
     string_view target, needs;
-    std::size_t recipe = 0;  // where the lines behind it begin
+    std::size_t recipe = 0;  // where the lines after it begin
   };
 
   string_view line_at(std::size_t at, std::size_t* next) const noexcept {
@@ -42,7 +42,7 @@ class MakeReader {
       std::size_t back = end;
       while (back > at && text[back - 1] == '\r') --back;
       if (back == at || text[back - 1] != '\\') break;
-      ++end;  // the line goes on
+      ++end;  // the line continues
     }
     *next = end + 1;
     return text.substr(at, end - at);

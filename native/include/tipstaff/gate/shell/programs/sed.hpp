@@ -1,5 +1,5 @@
 // What sed makes of a text that is known, for the scripts that replace: s/from/to/, y/abc/xyz/, p, and addresses that are
-// numbers. Patterns may hold single bytes, dots, sets, anchors and repetitions of these; where more stands in a script
+// numbers. Patterns may hold single bytes, dots, sets, anchors and repetitions of these; where more is in a script
 // nothing is known.
 #pragma once
 
@@ -27,7 +27,7 @@ inline bool in_class(string_view name, char c) noexcept {
   return false;
 }
 
-// A pattern cut into atoms, each with how often it may stand.
+// A pattern cut into atoms, each with how often it may be.
 class Pattern {
  public:
   static constexpr std::uint32_t kMost = 32;

@@ -6,7 +6,7 @@
 namespace tipstaff::gate::shell {
 
 // The commands in what Redis is sent: lines of words, or the protocol's own form, in which *N begins a command and $N
-// stands before each of its words.
+// is before each of its words.
 inline string_view redis_lines(Tree& tree, string_view text) noexcept {
   if (text.find('*') == string_view::npos) return text;
   std::size_t room = 0;

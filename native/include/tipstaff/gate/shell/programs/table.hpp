@@ -98,7 +98,7 @@ struct Program {
   Output output = Output::unknown;
   string_view short_values = {};  // letters of options that take a value
   string_view long_values = {};   // names of long ones that take a value as the next word
-  std::uint8_t operands = 0;  // that stand before the command
+  std::uint8_t operands = 0;  // that are before the command
   std::uint32_t via = 0;
 };
 

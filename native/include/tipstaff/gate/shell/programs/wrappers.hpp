@@ -259,7 +259,7 @@ inline void ShellReader::run_joined(Invocation& in, const Program& program) noex
 }
 
 inline void ShellReader::run_ssh(Invocation& in) noexcept {
-  // Options may stand on either side of the host.
+  // Options may be on either side of the host.
   constexpr string_view kValues = "bcDEeFIiJLlmOopQRSWwBP";
   std::uint32_t at = after_options(in, 1, kValues, "");
   for (std::uint32_t i = 1; i < in.count; ++i) {

@@ -105,7 +105,7 @@ class Marks {
   static std::uint64_t marks_of(const char* bytes) noexcept {
 #if defined(__SSE2__)
     // Only the highest bit of each byte counts. What is text: all behind `*`, but for bytes that end as `[` and those
-    // behind it do, without _ and =, and for `.
+    // after it do, without _ and =, and for `.
     const __m128i at = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
     const auto is = [&](char c) noexcept { return _mm_cmpeq_epi8(at, _mm_set1_epi8(c)); };
     const __m128i behind_star = _mm_adds_epu8(at, _mm_set1_epi8('\x7f' - '*'));

@@ -344,7 +344,7 @@ class PlainReader {
   std::uint32_t via_ = 0;
   std::uint32_t pipe_from_ = kNone;
   std::uint32_t first_ = 0;  // command of the list that `&` sends to the background
-  bool as_written_ = true;   // whether the words of the command stand in the text as they are
+  bool as_written_ = true;   // whether the words of the command are in the text as they are
   std::uint32_t count_ = 0;
   Marked marked_;
   Marks marks_;

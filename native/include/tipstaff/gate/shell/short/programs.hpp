@@ -56,7 +56,7 @@ inline constexpr string_view kReservedList[] = {
 };
 inline constexpr Names kReserved(kReservedList);
 
-// What git does with its own words alone; the others may run code, or read what they are told by another word.
+// What git does with its own words alone; the others may run code, or read what they are recognised by another word.
 inline constexpr string_view kGitVerbList[] = {
     "add",     "blame",     "branch",     "cat-file", "checkout", "cherry-pick", "clean",
     "clone",   "commit",    "describe", "diff",      "fetch",      "gc",       "init",     "log",         "ls-files",

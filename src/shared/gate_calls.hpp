@@ -57,7 +57,7 @@ class Room {
     block.tree->clear();
     return *block.tree;
   }
-  // Making one anew takes as long as judging some commands.
+  // Making one again takes as long as judging some commands.
   Verdict& verdict() noexcept { return verdict_; }
 
  private:
@@ -153,7 +153,7 @@ inline void decide_all(const Image& image, const Settings& settings, const std::
   run_on_threads(most, work);
 }
 
-// The code point at which a byte of UTF-8 stands.
+// The code point that a byte of UTF-8 belongs to.
 inline std::uint32_t code_point_at(std::string_view text, std::uint32_t byte) noexcept {
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < byte && i < text.size(); ++i) count += (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
