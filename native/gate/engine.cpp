@@ -227,7 +227,11 @@ class Engine : private CommandJudge {
       case ToolClass::code:
         if (tools::is_command(field.name) && !ascii::equals(field.name, "script")) return code(text, dialect);
         if (tools::is_sql(field.name) && tools::starts_like_sql(text)) return code(text, Dialect::sql);
-        if (tools::is_code(field.name)) return code(text, language(event, name, text));
+        if (tools::is_code(field.name)) {
+          code(text, language(event, name, text));
+          if (calls_for_answer(text)) pseudo("@answers", "script", 0);
+          return;
+        }
         break;
       case ToolClass::other:
         if (tools::is_sql(field.name) && tools::starts_like_sql(text)) return code(text, Dialect::sql);
@@ -241,7 +245,7 @@ class Engine : private CommandJudge {
     if (tools::is_patch(field.name) && tools::looks_like_patch(text)) return code(text, Dialect::patch);
     if (tools::is_path(field.name)) {
       if (tools::has_one_verb(name, "delete remove unlink trash rm")) return pseudo("@delete", text, 0);
-      if (tools::has_one_verb(name, "write create edit save append overwrite update put move rename upload")) {
+      if (tools::has_one_verb(name, "write create edit save append overwrite update put move rename upload checkout restore revert")) {
         return pseudo("@write", text, 0);
       }
       if (tools::has_one_verb(name, "read get view open cat load download")) return pseudo("@tool-read", text, 0);
