@@ -7,6 +7,7 @@ temporary folder.
 
 from __future__ import annotations
 
+import itertools
 import random
 import shutil
 import sys
@@ -23,6 +24,7 @@ RULE = "TST-011"
 CONFIG = OptimizerConfig(min_runs=20, cooldown_ms=0)
 
 chance = random.Random(7)  # noqa: S311 - the same story each time
+run_ids = (f"run-{number}" for number in itertools.count(1))  # which decide the arms of a trial
 
 
 def show(*lines: str) -> None:
@@ -32,7 +34,7 @@ def show(*lines: str) -> None:
 
 def one_run(plane: GuidanceControlPlane) -> str:
     """Let the agent work once; returns the rule as it was given."""
-    run = plane.start_run(TASK)
+    run = plane.start_run(TASK, run_id=next(run_ids))
     given = plane.retrieve_for_task(TASK, repo_scope="api/tests/test_orders.py", max_shards=8)
     text = next((one.shard.rule.text for one in given.shards if one.shard.rule.id == RULE), "")
     plane.evaluate_command("python -m pytest -q api/tests")

@@ -46,7 +46,7 @@ void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const F
   }
 }
 
-// What MongoDB's shell is told is JavaScript, and comes out as `mongo METHOD COLLECTION [--all]`.
+// Input of MongoDB's shell is JavaScript, and comes out as `mongo METHOD COLLECTION [--all]`.
 void read_mongo(Reader& reader, const Code& code, const Frame& frame) noexcept {
   program::Program(reader, code, frame, program::Language::node, Dialect::mongo, true).read();
 }

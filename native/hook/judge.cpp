@@ -391,7 +391,7 @@ void after_tool(const HookEvent& event, const Situation& situation, Judgement* j
   reply.output = out.view();
 }
 
-// A tool that failed: hosts hand its text to the model as it is. The model is told not to repeat what is secret in it.
+// A tool that failed: hosts pass its text to the model as it is. The model is asked not to repeat what is secret in it.
 void failed_tool(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
   gate::Settings settings;
   settings.config = situation.image->config;

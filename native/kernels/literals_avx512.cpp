@@ -66,7 +66,7 @@ struct BlockVectors {
   alignas(64) std::uint64_t escapes[block_vectors + 8];
 };
 
-// Which of 64 bytes are signs of base64. What is not ASCII is none.
+// Which of 64 bytes are signs of base64. What is not ASCII is not one.
 static inline std::uint64_t signs_of(__m512i bytes, __m512i classes) noexcept {
   const __m512i sign = _mm512_load_si512(sign_classes.of);
   return _mm512_movepi8_mask(_mm512_andnot_si512(bytes, _mm512_permutexvar_epi8(classes, sign)));

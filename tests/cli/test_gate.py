@@ -53,7 +53,7 @@ def test_explain_draws_the_tree(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "Parsed as" in out
     assert "rm -rf src via sudo" in out
-    assert "filesystem.delete-recursive: held: require-confirmation" in out
+    assert "filesystem.delete-recursive: matched: require-confirmation" in out
     assert "no match" in out
 
 

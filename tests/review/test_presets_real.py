@@ -181,9 +181,8 @@ def test_gradle_passes_fails_and_has_nothing_to_test(tmp_path: Path) -> None:
 
 @needs("gradle", "javac")
 @pytest.mark.skipif(not Path("/usr/share/java/junit4.jar").is_file(), reason="needs Debian's JUnit")
-@pytest.mark.parametrize("mode", [0o755, 0o644])
-def test_a_wrapper_at_the_root_of_several_gradle_projects(tmp_path: Path, mode: int) -> None:
-    """The wrapper stands for one that fetches a Gradle of its own; the build files are one folder down."""
+def test_a_wrapper_at_the_root_of_several_gradle_projects(tmp_path: Path) -> None:
+    """The wrapper, which lacks the permission to be executed, stands for one that fetches a Gradle of its own."""
     sources = {f"app/{name}": text for name, text in repos.GRADLE.items() if name.startswith(("src/", "build"))}
     files = {
         "settings.gradle": "include 'app'\n",
@@ -191,7 +190,6 @@ def test_a_wrapper_at_the_root_of_several_gradle_projects(tmp_path: Path, mode: 
         "gradlew": '#!/bin/sh\necho through the wrapper\nexec gradle --offline "$@"\n',
     }
     folder = repos.make(tmp_path, files | sources)
-    (folder / "gradlew").chmod(mode)
     passed = run(folder, "test")
     assert outcomes(passed) == {"test": "passed"}
     assert "through the wrapper" in passed.results[0].output

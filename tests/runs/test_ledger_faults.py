@@ -290,3 +290,20 @@ def test_foreign_text_in_a_line_breaks_nothing(ledger: Ledger, tmp_path: Path) -
     assert ledger.ingest(spool).taken == 1
     assert next(ledger.records("verdict", session_id="abc"))["cwd"] == "/ä\u2028"
     assert ledger.verify().ok
+
+
+def test_a_ledger_in_a_folder_that_cannot_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "an archive, 100 % full?#" / "ledger.db"
+    path.parent.mkdir()
+    with Ledger(f"sqlite:///{tmp_path}/l.db", key=KEY) as ledger:
+        ledger.append_many(run_event(number) for number in range(5))
+    path.write_bytes((tmp_path / "l.db").read_bytes())
+    before = path.read_bytes()
+    monkeypatch.setattr("tipstaff.runs.ledger.database.os.access", lambda *_: False)
+    with Ledger(f"sqlite:///{path}".replace("?", "%3F"), key=KEY, create=False) as ledger:
+        assert ledger.verify().checked == 5
+        assert len(ledger.events()) == 5
+        with pytest.raises(LedgerWriteError):
+            ledger.append(run_event(9))
+    assert path.read_bytes() == before
+    assert {one.name for one in path.parent.iterdir()} <= {"ledger.db", "ledger.db.lock"}

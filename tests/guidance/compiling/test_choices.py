@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
 
-from tipstaff.guidance.compiling.choices import CHOICES, choices, conflicting_choices
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tipstaff.guidance.compiling.choices import CHOICES, CUE, SIGNS, choices, conflicting_choices
 from tipstaff.guidance.compiling.compiler import compile_guidance
 from tipstaff.guidance.compiling.statements import CONFLICT
 from tipstaff.model import GuidanceRule
@@ -77,3 +81,17 @@ def test_the_table_has_no_value_twice() -> None:
     assert len(values) == len(set(values))
     assert all(len(words.split()) >= 2 for words, _ in CHOICES.values())
     assert list(choices(rule("Sort the imports"))) == []
+
+
+WORDS = (
+    *"tab tabs space quote exports component camelCase SnakeCase case squashed rebasing lf crlf 50 English Deutsch".split(),
+    *" ".join(values for values, _ in CHOICES.values()).split(),
+    *"the a code should be é ı ſ K".split(),
+)
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=4), st.sampled_from([str, str.upper, str.title]))
+def test_the_quick_look_misses_no_cue(words: list[str], case: Callable[[str], str]) -> None:
+    text = case(" ".join(words))
+    if CUE.search(text):
+        assert not text.isascii() or SIGNS.search(text.lower())

@@ -161,6 +161,11 @@ GROWING: dict[str, Callable[[int], str]] = {
     "images": lambda n: "- " + "![a](b" * n,
     "ticks": lambda n: "- " + "`a`, " * n + "x",
     "annotations": lambda n: "- never " + "scope:a priority:1 " * n,
+    "lines above others": lambda n: "Don't:\nUse a thing.\n" * n,
+    "elements": lambda n: "<never>\n\n- push\n\n</never>\n\n" * n,
+    "open elements": lambda n: "".join(f"<a{index}>\n\n- push\n\n" for index in range(n)),
+    "sections of code": lambda n: "## Never\n" + "### Such a thing\n" * n,
+    "enclosed labels": lambda n: "***Never:***\n\n- push\n\n" * n,
     "rows": lambda n: "| must | b |\n|---|---|\n" + "| a | b |\n" * n,
 }
 

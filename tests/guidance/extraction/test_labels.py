@@ -40,6 +40,8 @@ def texts(text: str) -> list[str]:
         ("*Don't:*\n- log keys\n", ["Don't: log keys"]),
         ("<b>Never:</b>\n- log keys\n", ["Never: log keys"]),
         ("Don't:\nUse global variables.\nUse singletons.\n", ["Don't: Use global variables.", "Don't: Use singletons."]),
+        ("Don't:\nUse global variables.\nBefore you push:\nRun all the tests.\n",
+         ["Don't: Use global variables.", "Before you push: Run all the tests."]),
         ("Don't:\nUse global variables.\nInstead use arguments.\n",
          ["Don't: Use global variables.", "Don't: Use global variables. Instead use arguments."]),
         ("- **Don't**\n  - use `var`\n- Avoid\n  - deep nesting\n", ["Don't: use `var`", "Avoid: deep nesting"]),

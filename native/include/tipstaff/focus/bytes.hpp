@@ -91,7 +91,7 @@ inline constexpr Traits traits = make_traits();
 
 using Bytes = const unsigned char*;
 
-// Decodes one character above ASCII. Gives its length; 1 and U+FFFD for what is none.
+// Decodes one character above ASCII. Gives its length; 1 and U+FFFD for an invalid one.
 static inline int decode(Bytes x, Bytes end, std::uint32_t* code) noexcept {
   const unsigned char c = x[0];
   const int size = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;

@@ -1,4 +1,4 @@
-// The words by which the focus of a request is told: signals, endings of files, names that are none.
+// The words by which the focus of a request is recognised: signals, endings of files, names that are not symbols.
 #ifndef TIPSTAFF_FOCUS_WORDS_HPP
 #define TIPSTAFF_FOCUS_WORDS_HPP
 

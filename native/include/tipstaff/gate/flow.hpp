@@ -26,7 +26,7 @@ struct FlowState {
   std::uint32_t order = 0;
   File files[kFiles];
 
-  // Bytes from a file: what is no state of this version is none.
+  // Bytes from a file: anything but a state of this version is ignored.
   bool valid() const noexcept { return std::memcmp(magic, "TIPSFLOW", 8) == 0 && version == kVersion; }
 
   static std::uint64_t hash(std::string_view path) noexcept {

@@ -11,7 +11,7 @@
 
 namespace tipstaff::hook::guidance {
 
-// Writes what the model is told at this event; nothing where there is nothing to say.
+// Writes the text for the model at this event; nothing where there is none.
 void answer(const HookEvent& event, const Path& state, std::string_view repository, std::uint64_t now_s,
                    Writer& out) noexcept;
 

@@ -1,4 +1,4 @@
-// Secrets in an event's texts: found, told of, and masked where they are, before anything of it is shown or kept.
+// Secrets in an event's texts: found, reported, and masked where they are, before anything of it is shown or kept.
 //
 // Masking writes into the event's own bytes, the buffer that it was read into. A mask is as long as what it covers.
 #pragma once
@@ -44,7 +44,7 @@ class Redaction {
   std::uint32_t distinct() const noexcept { return distinct_; }
 
   // Masks the secrets of a text and returns their number; `first` is the first of them. `wary` as in
-  // tipstaff.gates.scan_secrets: whether to speak where a value may well be no secret.
+  // tipstaff.gates.scan_secrets: whether to report low-confidence matches.
   // `weight`, where one is given, is changed by those outside `former` parts; `path`: the file that the text is for, empty
   // for a command.
   std::uint32_t mask(std::string_view text, bool wary, Weight* weight, std::string_view path = {},

@@ -209,7 +209,7 @@ struct Stamp {
     if (!path.ok()) return;
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0) return;
-    const ssize_t ignored = ::write(file, this, sizeof *this);  // half a stamp is none
+    const ssize_t ignored = ::write(file, this, sizeof *this);  // half a stamp is not valid
     (void)ignored;
     ::close(file);
   }

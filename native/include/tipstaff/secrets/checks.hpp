@@ -55,7 +55,7 @@ inline bool checksum_holds(Bytes token, Byte kind) noexcept {
   return number == crc32_of(token.part(0, sign - 1));
 }
 
-// Decodes base64 up to its first sign that is none, or `capacity` bytes; returns their number.
+// Decodes base64 up to its first invalid character, or `capacity` bytes; returns their number.
 inline std::size_t decode_base64(Bytes data, Byte* out, std::size_t capacity) noexcept {
   std::size_t count = 0;
   std::uint32_t bits = 0;

@@ -123,7 +123,7 @@ class WordSetIndex {
   std::vector<std::uint32_t> places_;
   std::vector<std::uint64_t> both_;
   std::uint32_t query_size_ = 0;
-  std::vector<std::uint32_t> query_;         // orders, ascending; behind a few, what is none
+  std::vector<std::uint32_t> query_;         // orders, ascending; after a few, unused
   std::vector<std::uint32_t> query_places_;  // of their words
   std::uint32_t texts_ = 0;
 };

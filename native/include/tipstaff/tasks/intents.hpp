@@ -322,7 +322,7 @@ inline IntentRead read_intent(const IntentLexicon& lexicon, Span text, bool read
   return {winner, margin < intents::kWide ? margin : intents::kWide};
 }
 
-// An estimate of the chance that the intent is right, 0 where nothing speaks.
+// An estimate of the chance that the intent is right, 0 without any sign.
 inline double confidence_of(const IntentRead& read) noexcept {
   return read.intent == kGeneralIntent ? 0.0 : 1.0 / (1.0 + std::exp(-intents::kBias - intents::kSlope * read.margin));
 }

@@ -94,7 +94,7 @@ inline bool looks_like_folder(std::string_view first, std::string_view second) n
   return false;
 }
 
-// Takes the parts of a path with slashes together in `out`; returns the length, 0 where it is none.
+// Takes the parts of a path with slashes together in `out`; returns the length, 0 if it is not a path.
 inline std::size_t path_of(std::string_view path, char* out) noexcept {
   if (!has_letter(path)) return 0;
   std::string_view parts[2];
@@ -176,7 +176,7 @@ inline std::string_view without_line(std::string_view word) noexcept {
   return word.substr(0, end);
 }
 
-// Writes the path that a word is; returns its length, 0 where it is none.
+// Writes the path that a word is; returns its length, 0 if it is not a path.
 inline std::size_t place_of(std::string_view word, char* out) noexcept {
   while (!word.empty() && (word.back() == '.' || word.back() == ':' || word.back() == '!' || word.back() == '?')) word.remove_suffix(1);
   if (word.find_first_of("/.#") == std::string_view::npos && word.find("::") == std::string_view::npos) return 0;

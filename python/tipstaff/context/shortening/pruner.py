@@ -31,12 +31,12 @@ cache. It must stay below what lies between trigger and target, or a result prun
 
 
 class PrunedPart(Record, frozen=True, gc=False):
-    """One block that is not sent as it stands in the conversation.
+    """One block that is not sent as it is in the conversation.
 
     Attributes
     ----------
     message, block
-        Where it stands in the conversation.
+        Where it is in the conversation.
     kind
         ``tool_result``, ``thinking``, ``tool_use`` or ``text``.
     saved_tokens
@@ -121,7 +121,7 @@ class Pruner:
         fixed_tokens
             What is sent beside the messages.
         finish
-            Whether to go on at the end until the target is reached, trigger or not.
+            Whether to continue at the end until the target is reached, trigger or not.
         """
         trigger, target = self._config.trigger_tokens, self._config.prune_target_tokens
         step = min(int(self._config.effective_window_tokens * _STEP_SHARE), (trigger - target) // 2)
@@ -171,7 +171,7 @@ class Pruner:
     def _boundary(self, turn: int, index: int) -> int:
         """Return where the kept turns begin, in a conversation that ends with the message `index`."""
         wanted = self._config.protected_turns
-        # What stands in the last message the model has not seen yet.
+        # What is in the last message the model has not seen yet.
         return index if wanted == 0 or turn < 0 else self._starts[max(0, turn + 1 - wanted)]
 
     def _collect(self, index: int, message: Message, cost: int) -> None:
@@ -231,7 +231,7 @@ class Pruner:
                 candidate = queue.items[queue.next]
                 if candidate.place >= boundary:
                     break
-                # The thinking of the turn that goes on belongs to its calls: providers refuse them without it.
+                # The thinking of the turn that continues belongs to its calls: providers refuse them without it.
                 if candidate.kind == "thinking" and candidate.place >= turn_begins:
                     break
                 self._take(candidate)

@@ -5,7 +5,7 @@ only as much as brings the request down to its target. A result is replaced by a
 much is gone, and where the whole is. Only where that is not enough, long inputs of old calls and long old answers
 become stubs too, and then old results within the turns that are kept. The user's own words always stay.
 
-What was pruned stays pruned, and in the same words, as the conversation goes on, so that a provider's cache of the
+What was pruned stays pruned, and in the same words, as the conversation continues, so that a provider's cache of the
 prompt holds. There is no state behind that: the conversation is walked from its start, and at each message it is
 decided what would have been pruned there. Later messages do not change what was decided before them.
 """

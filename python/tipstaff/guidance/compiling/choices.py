@@ -139,7 +139,7 @@ class Choice(msgspec.Struct, frozen=True, gc=False):
 
 _VALUE_OF: Final = {stem(value): (kind, value) for kind, (values, _) in CHOICES.items() for value in values.split()}
 _WITH: Final = {kind: frozenset(map(stem, words.split())) for kind, (_, words) in CHOICES.items()}
-_CUE: Final = re.compile(
+CUE: Final = re.compile(
     rf"\d|\b(?:tabs?|spaces?|quotes?|exports?|components?|(?:{'|'.join(CHOICES['package manager'][0].split())}"
     rf"|{'|'.join(CHOICES['python packages'][0].split())})|squash\w*|rebas\w+|crlf|lf"
     rf"|{'|'.join(_LANGUAGE_OF)})\b|case\b",
@@ -147,7 +147,7 @@ _CUE: Final = re.compile(
 )
 
 
-_SIGNS: Final = re.compile(
+SIGNS: Final = re.compile(
     "|".join(
         dict.fromkeys(
             [
@@ -163,13 +163,13 @@ _SIGNS: Final = re.compile(
         )
     )
 )
-"""Parts of what `_CUE` looks for, in small letters: a text without them has no cue, found in a third of the time."""
+"""Parts of what `CUE` looks for, in small letters: a text without them has no cue, found in a third of the time."""
 
 
 def choices(rule: GuidanceRule) -> Iterator[Choice]:
     """Yield what a rule chooses; a rule that names two values of a kind chooses none of them."""
     own = rule.text[rule.own_start :]
-    if (own.isascii() and not _SIGNS.search(own.lower())) or not _CUE.search(own):
+    if (own.isascii() and not SIGNS.search(own.lower())) or not CUE.search(own):
         return
     said = statement(rule)
     yield from _tabled(said)

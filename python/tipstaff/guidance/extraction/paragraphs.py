@@ -90,6 +90,7 @@ class ParagraphReader(HeadingReader):
         if self._sections and self._sections[-1].listed:
             # "Do not", "Ask first" and their like are said of the list; "Use x instead." after it is said for itself.
             labels = [label for label in labels if not (label.topic and label.verdict)]
+        outer = labels
         forbidden = False
         leads: list[Label] = []
         at, here = 0, start  # the same place in code points and in bytes
@@ -117,7 +118,7 @@ class ParagraphReader(HeadingReader):
                 if has_modal(words):
                     self._say("TS206", head, tail)
             elif not last and _opens(words) and (lead := self._context(words, head, tail).label).deciding:
-                labels = [*labels, lead]  # "Don't:" on a line above others
+                labels = [*outer, lead]  # "Don't:" on a line above others
                 leads.append(lead)
                 forbidden = lead.negative
             elif not (has_modal(words) or directs(words) or is_exception(words) or forbidden):

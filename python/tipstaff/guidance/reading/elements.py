@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-TAG: Final = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^<>]*>?|<(?P<end>/?)(?P<name>[A-Za-z][\w-]*)[^<>]*>", re.DOTALL)
+TAG: Final = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^<>]*>?|<(?P<end>/?)(?P<name>[A-Za-z][\w-]*+)[^<>]*>", re.DOTALL)
 """A comment, a declaration or a tag."""
 _OWN_LINE: Final = re.compile(rb"^[ \t>]*(<(/?)([A-Za-z][\w-]*)(?:[ \t][^<>\n]*)?>)[ \t]*(?=$|<summary>)", re.MULTILINE)
 _HEADING: Final = re.compile("h[1-6]")

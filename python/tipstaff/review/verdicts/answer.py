@@ -128,7 +128,7 @@ def _object(text: str) -> dict[str, Any]:
         msg = f"the answer holds no JSON object{problem}"
         raise AnswerError(msg)
     if any(one != answers[0] for one in answers):
-        # The first may be a draft, or an answer that stands in the reviewed text: nobody can tell.
+        # The first may be a draft, or an answer that is in the reviewed text: nobody can tell.
         msg = f"the answer holds {len(answers)} JSON objects with a verdict, and they differ; give one"
         raise AnswerError(msg)
     inner = answers[0].get("result")

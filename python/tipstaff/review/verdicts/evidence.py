@@ -181,7 +181,7 @@ def _holds(text: str, quote: str, line: int = 0) -> bool:
 
 
 def _holds_parts(text: str, quote: str) -> bool:
-    """Return whether what stands around three dots is in a text in this order."""
+    """Return whether what is around three dots is in a text in this order."""
     parts = [part for part in _ELLIPSIS.split(quote) if part]
     if len(parts) < 2 and not _ELLIPSIS.search(quote):
         return False

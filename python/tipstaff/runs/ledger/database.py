@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
@@ -76,7 +77,8 @@ class Database:
                 # A database in memory lives as long as its one connection; threads take turns at it.
                 memory = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
                 options = memory if self.path is None else {}
-            self.engine: Engine = create_engine(self.url, **options)
+            address = self.url if self.path is None or create else _address(self.url, self.path)
+            self.engine: Engine = create_engine(address, **options)
         except (NoSuchModuleError, ImportError) as error:
             raise ConfigError(f"{self.where}: its driver is not installed: {error}") from error
         if self.is_sqlite:
@@ -195,6 +197,17 @@ def _sqlite_path(url: URL, *, create: bool) -> Path | None:
     except OSError as error:
         raise LedgerWriteError(error.errno, f"the ledger's folder cannot be made: {error.strerror}", name) from error
     return path
+
+
+def _address(url: URL, path: Path) -> URL:
+    """Return the URL to read a database by: one in a folder that nobody may write cannot change, and SQLite is told so.
+
+    Where writers have left entries beside the file, which it needs a writable folder to read, nothing is told.
+    """
+    beside = Path(f"{path}-wal")
+    if os.access(path.parent, os.W_OK) or (beside.exists() and beside.stat().st_size):
+        return url
+    return url.set(database=f"file:{quote(str(path))}", query={"mode": "ro", "immutable": "1", "uri": "true"})
 
 
 @contextlib.contextmanager

@@ -166,7 +166,7 @@ inline bool none_holds(const Image& image, const record::Spec* spec, const Outli
   if ((guard.always | (guard.facts & (outline.facts | facts)) | (guard.via & outline.via)) != 0) return false;
   if (may_meet(image, guard, style, outline.words, outline.count)) return false;
   if (guard.pairs_from == guard.sign_count) return true;
-  // Of one it is told at once whether it is there.
+  // One is looked up at once.
   if (guard.pairs_from + 1 == guard.sign_count && !may_have_pair(image.signs[guard.signs + guard.pairs_from], outline)) return true;
   return !may_have_pairs(image, guard, outline);
 }

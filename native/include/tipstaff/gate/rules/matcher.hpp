@@ -246,7 +246,7 @@ class Matcher {
   bool group(const record::Group& conditions) noexcept {
     const record::Condition* const end = image_.conditions.items + conditions.first + conditions.count;
     for (const record::Condition* c = image_.conditions.items + conditions.first; c != end; ++c) {
-      switch (static_cast<ConditionKind>(c->kind)) {  // most are of these kinds, and told at once
+      switch (static_cast<ConditionKind>(c->kind)) {  // most are of these kinds, and decided at once
         case ConditionKind::subcommand:
           if (!subcommand(*c)) return false;
           break;

@@ -1,4 +1,4 @@
-// Reads what Redis is told.
+// Reads commands of Redis.
 //
 //   redis COMMAND [ARGUMENT...]   of commands that lose, change or move more than the keys that they write;
 //                                 those that a script calls as well

@@ -13,7 +13,7 @@ constexpr std::string_view kObjects =
     "catalog statistics owned group measurement series transform graph assembly credential certificate profile cluster "
     "resource tables databases privileges hosts logs query binary master slave replica all system session server";
 
-// The word of `list` that `token` is, in lower case; empty where it is none.
+// The word of `list` that `token` is, in lower case; empty if it is none of them.
 inline std::string_view canonical(const Token& token, std::string_view list) noexcept {
   if (token.kind != Kind::word) return {};
   for (std::size_t start = 0; start < list.size();) {

@@ -92,7 +92,7 @@ inline bool replace_in(Tree& tree, std::string_view text, std::string_view what,
   return true;
 }
 
-// "114" and "0x72" as the character of that number; false where it is none that a text may hold.
+// "114" and "0x72" as the character of that number; false if no text may hold it.
 inline bool put_character(Draft& draft, std::string_view number) noexcept {
   const bool hex = ascii::starts_with(number, "0x");
   const std::string_view digits = number.substr(hex ? 2 : 0);
@@ -108,7 +108,7 @@ inline bool put_character(Draft& draft, std::string_view number) noexcept {
   return draft.put(std::string_view(bytes, shell::put_code_point(code, bytes)));
 }
 
-// Base64, or hexadecimal digits, undone; false where `text` is none or what comes out cannot be held.
+// Base64, or hexadecimal digits, decoded; false if `text` is not valid or the result has no room.
 inline bool decode(Tree& tree, std::string_view text, bool hex, std::string_view* out) noexcept {
   return (hex ? shell::decode_hex(tree, text, out) : shell::decode_base64(tree, text, out)) &&
          out->find(kUnknownPart) == std::string_view::npos;

@@ -101,7 +101,7 @@ inline int hex_digit(char c) noexcept {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// A small decimal number; -1 where the text is none.
+// A small decimal number; -1 if the text is not one.
 inline int to_number(string_view text) noexcept {
   if (text.empty() || text.size() > 8) return -1;
   int value = 0;
@@ -215,7 +215,7 @@ inline string_view decode_escapes(Tree& tree, string_view text, Escapes kind) no
   return tree.keep(n);
 }
 
-// Decodes base64, in either alphabet; false where the text is none.
+// Decodes base64, in either alphabet; false if the text is not valid base64.
 inline bool decode_base64(Tree& tree, string_view text, string_view* decoded) noexcept {
   std::size_t room = 0;
   char* out = tree.draft(&room);

@@ -9,7 +9,7 @@ inline void ShellReader::read() noexcept {
   while (pos_ < end_) {
     const char* const before = pos_;
     read_list(stop::kEnd);
-    if (pos_ == before) ++pos_;  // never stand still
+    if (pos_ == before) ++pos_;  // always advance
   }
   if (has_trap_) run_trap();
   if (tree_.full()) uncertain(Unresolved::limit, code_.origin, frame_.carrier);

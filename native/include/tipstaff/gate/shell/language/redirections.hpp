@@ -5,7 +5,7 @@
 
 namespace tipstaff::gate::shell {
 
-// A path seen from a directory, without . and ..; empty where it cannot be told.
+// A path seen from a directory, without . and ..; empty where it is not known.
 inline string_view ShellReader::resolve(string_view cwd, string_view path) noexcept {
   if (path.empty() || holds(path, kUnknownPart)) return {};
   if (path[0] == '~' && (path.size() == 1 || path[1] == '/')) {

@@ -20,7 +20,7 @@ struct Stream {
   enum Kind : std::uint8_t {
     none,     // nothing
     known,    // `text`
-    unknown,  // cannot be told
+    unknown,  // not known
     remote,   // comes from the network
     file,     // the contents of the file `text`
     paths,    // names of files below each line of `text`

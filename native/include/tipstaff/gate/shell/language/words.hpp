@@ -9,7 +9,7 @@ inline constexpr char kUnknownText[] = {kUnknownPart, '\0'};
 
 inline constexpr string_view kUnknown{kUnknownText, 1};
 
-// Internal: a text begins with a tilde that stands for a home directory nobody told.
+// Internal: a text begins with a tilde that stands for an unknown home directory.
 constexpr std::uint16_t kHomeTilde = 0x8000;
 
 // Internal: a text is the name of the variable that is meant (declare -n).
@@ -45,7 +45,7 @@ inline void ShellReader::read_word() noexcept {
   if (*start == '~') read_tilde(pieces);
   if (pos_ < end_ && (*pos_ == '<' || *pos_ == '>')) read_process_substitution(pieces);
   collect(pieces, Until::word, false);
-  if (pos_ == start) ++pos_;  // never stand still
+  if (pos_ == start) ++pos_;  // always advance
   push_words(pieces, span_of(start, pos_));
   session_.scratch.cut(scratch);
 }
