@@ -139,7 +139,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   // Variables that switch checks off are said as a command, since rules look at nothing else.
   if (one_of(name, "HUSKY HUSKY_SKIP_HOOKS LEFTHOOK LEFTHOOK_EXCLUDE SKIP PRE_COMMIT_ALLOW_NO_CONFIG OVERCOMMIT_DISABLE "
                    "SKIP_SIMPLE_GIT_HOOKS GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS NODE_TLS_REJECT_UNAUTHORIZED "
-                   "TERRAGRUNT_NON_INTERACTIVE TG_NON_INTERACTIVE TIPSTAFF_STATE XDG_STATE_HOME CLAUDE_CONFIG_DIR CODEX_HOME "
+                   "TERRAGRUNT_NON_INTERACTIVE TG_NON_INTERACTIVE TIPSTAFF_STATE XDG_STATE_HOME CLAUDE_CONFIG_DIR CLAUDE_CODE_SIMPLE CODEX_HOME "
                    "CLAUDE_PROJECT_DIR CURSOR_PROJECT_DIR GEMINI_PROJECT_DIR") ||
       starts_with(name, "TF_CLI_ARGS")) {
     Word word;
