@@ -26,11 +26,11 @@ inline constexpr std::size_t kLongest = 256 * 1024;
 
 // Whether a file holds a text; false where it cannot be read.
 inline bool holds(const Path& path, std::string_view text, struct stat* about = nullptr) noexcept {
-  if (!path.ok()) return false;
+  char part[8192];
+  if (!path.ok() || text.empty() || text.size() > sizeof part / 2) return false;
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return false;
   struct stat found;
-  char part[8192];
   std::size_t kept = 0, seen = 0;
   bool there = false;
   if (::fstat(file, &found) == 0 && S_ISREG(found.st_mode)) {
