@@ -147,29 +147,30 @@ CUE: Final = re.compile(
 )
 
 
-SIGNS: Final = re.compile(
-    "|".join(
-        dict.fromkeys(
-            [
-                *"0123456789",
-                *"tab space quote export component squash rebas lf case".split(),
-                *(
-                    values.lower()
-                    for kind in ("package manager", "python packages")
-                    for values in CHOICES[kind][0].split()
-                ),
-                *map(re.escape, _LANGUAGE_OF),
-            ]
-        )
+SIGNS: Final = tuple(
+    dict.fromkeys(
+        [
+            *"tab space quote export component squash rebas lf case".split(),
+            *(values.lower() for kind in ("package manager", "python packages") for values in CHOICES[kind][0].split()),
+            *_LANGUAGE_OF,
+        ]
     )
 )
-"""Parts of what `CUE` looks for, in small letters: a text without them has no cue, found in a third of the time."""
+"""Parts of what `CUE` looks for, in small letters: an ASCII text without them and without a digit has no cue."""
+_DIGIT: Final = re.compile("[0-9]")
+
+
+def may_have_cue(text: str) -> bool:
+    """Return whether `CUE` may match, found in a tenth of its time where it does not."""
+    if not text.isascii() or _DIGIT.search(text):
+        return True
+    return any(map(text.lower().__contains__, SIGNS))
 
 
 def choices(rule: GuidanceRule) -> Iterator[Choice]:
     """Yield what a rule chooses; a rule that names two values of a kind chooses none of them."""
     own = rule.text[rule.own_start :]
-    if (own.isascii() and not SIGNS.search(own.lower())) or not CUE.search(own):
+    if not may_have_cue(own) or not CUE.search(own):
         return
     said = statement(rule)
     yield from _tabled(said)

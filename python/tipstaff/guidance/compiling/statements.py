@@ -52,6 +52,11 @@ _ROUTINE: Final = re.compile(
     r"code changes|anything|to main))?\)?",
     re.IGNORECASE,
 )
+_ROUTINE_WORDS: Final = ("before", "after", "prior", "when", "time", "on")
+_ROUTINE_STEPS: Final = (
+    "commit", "push", "merg", "pr", "pull", "finish", "complet", "submit", "change", "done", "starting", "coding",
+)  # fmt: skip
+"""`_ROUTINE` matches only where one of each is: most rules have none, and the expression is tried at every blank."""
 _HEDGES: Final = re.compile(
     r"\b(?:unless|except|exceptions?|otherwise|only|instead|if possible|where possible|when possible|usually|"
     r"generally|typically|ideally|too|over-?|excessive(?:ly)?|blindly|unnecessar(?:y|ily)|without|"
@@ -115,7 +120,16 @@ def statement_text(rule: GuidanceRule) -> str:
 
     "Run the tests before committing" demands that the tests are run: a ban on running them is about the same thing.
     """
-    return _ROUTINE.sub(" ", _own_words(rule))
+    return _without_routine(_own_words(rule))
+
+
+def _without_routine(words: str) -> str:
+    small = words.lower()
+    if small.isascii() and not (
+        any(map(small.__contains__, _ROUTINE_STEPS)) and any(map(small.__contains__, _ROUTINE_WORDS))
+    ):
+        return words
+    return _ROUTINE.sub(" ", words)
 
 
 def _own_words(rule: GuidanceRule) -> str:
@@ -136,7 +150,7 @@ def statement(rule: GuidanceRule) -> Statement:
 
 @lru_cache(maxsize=8_192)
 def _statement(words: str, labels: str, headings: tuple[str, ...]) -> Statement:
-    text = _ROUTINE.sub(" ", words)
+    text = _without_routine(words)
     above = [*headings, *filter(None, labels.split(": "))]
     mistakes = any(_MISTAKES.search(label) and _forbids(label) for label in above)
     waits = " ".join(match[0].strip(" ,(").lower() for match in _ROUTINE.finditer(words))
