@@ -45,6 +45,8 @@ COMMANDS = (
     "podman cp box:/x .claude/",
     "find evil -name settings.json -exec cp {} .claude/ ';'",
     "find evil -name settings.json -exec mv -t .claude {} +",
+    "find . -name settings.json -exec cp x {} ';'",
+    "find . -path '*/.claude/*' -exec sed -i s/a/b/ {} +",
     "find . -path '*claude*' -exec rm {} +",
     "ls evil/.claude/settings.json | xargs -I% cp % .claude/settings.json",
     "python3 -m venv --clear {venv}",
