@@ -60,7 +60,7 @@ class Patch {
   bool starts(std::string_view mark) const noexcept { return line_.substr(0, mark.size()) == mark; }
   bool next_starts(std::string_view mark) const noexcept { return text_.substr(at_, mark.size()) == mark; }
 
-  // What is behind `mark`, without blanks around it.
+  // What is after `mark`, without blanks around it.
   Known rest(std::string_view mark) const noexcept {
     std::size_t begin = mark.size();
     while (begin < line_.size() && ascii::is_blank(line_[begin])) ++begin;

@@ -61,7 +61,7 @@ inline constexpr std::size_t block_vectors = literal_block / 64;
 // What is learnt of a block's vectors in one walk: the classes of all bytes, and what may be encoded.
 struct BlockVectors {
   alignas(64) unsigned char classes[literal_block + 64];
-  // Bits of the signs of base64, behind those of the vector before the block; and where an escape may begin.
+  // Bits of the signs of base64, after those of the vector before the block; and where an escape may begin.
   alignas(64) std::uint64_t signs[block_vectors + 8];
   alignas(64) std::uint64_t escapes[block_vectors + 8];
 };
@@ -143,7 +143,7 @@ static std::size_t search_windows(const LiteralWindows& windows, const unsigned 
   std::size_t count = 0;
   for (std::size_t at = 0; at < 64 * vectors; at += 64) {
     const unsigned char* const here = block.classes + at;
-    // The block behind this one comes meanwhile.
+    // The block after this one comes meanwhile.
     __builtin_prefetch(text + at + literal_block);
     const __m512i first = _mm512_load_si512(here);
     __m512i taken[literal_groups];
@@ -196,7 +196,7 @@ static inline void search(const LiteralWindows& windows, const unsigned char* te
   std::size_t at = begin + 64 * vectors;
   *n_literals = finish_literals(windows, text, begin, at, end, size, literals, count);
   if constexpr (marked) {
-    // Marks need one byte behind a vector alone: a short text has one more.
+    // Marks need one byte after a vector alone: a short text has one more.
     for (; at + 64 <= end && at + 65 <= size; at += 64) {
       const __m512i bytes = _mm512_loadu_si512(text + at);
       const std::uint64_t signs = signs_of(bytes, classes_of(bytes));

@@ -50,7 +50,7 @@ static inline std::uint64_t first_long_runs(std::uint64_t signs, std::uint64_t o
   return run & ~(run << 1 | std::uint64_t{within});
 }
 
-// Which groups of eight bits are all set, in the highest bit of each; also marks a group behind such a one that lacks
+// Which groups of eight bits are all set, in the highest bit of each; also marks a group after such a one that lacks
 // its first bit alone. Every run that is long enough has two full groups side by side, up to its twenty-fourth sign.
 static inline std::uint64_t full_groups(std::uint64_t signs) noexcept {
   return (~signs - 0x0101010101010101u) & signs & 0x8080808080808080u;

@@ -109,7 +109,7 @@ void WordSetIndex::forget_newcomers(std::size_t but) noexcept {
 // Cuts the text into pieces and returns how many there are.
 std::size_t WordSetIndex::find_pieces(Span text) {
   const auto size = static_cast<std::size_t>(text.size);
-  // Blocks of 64 bytes, one of padding behind the last; of n bytes at most every second begins a word.
+  // Blocks of 64 bytes, one of padding after the last; of n bytes at most every second begins a word.
   const std::size_t padded = (size + 63) / 64 * 64;
   if (lowered_.size() < padded + 64) {
     lowered_.resize(padded + 64);
@@ -341,7 +341,7 @@ void WordSetIndex::post(std::uint32_t begin, const std::uint32_t* places) {
 
 void WordSetIndex::reorder() {
   std::vector<std::uint32_t> frequency(words_.size(), 0);
-  std::vector<std::uint32_t> kept;  // the records, without what removed sets leave behind
+  std::vector<std::uint32_t> kept;  // the records, without what removed sets leave over
   kept.reserve(records_.size());
   for (std::uint32_t& begin : begins_) {
     const std::uint32_t* set = records_.data() + begin;

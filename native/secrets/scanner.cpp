@@ -51,7 +51,7 @@ std::uint64_t load64(const Byte* x) noexcept {
   }
 }
 
-// Whether the bytes are behind an anchor that are looked up before its rule is tried.
+// Whether the bytes are after an anchor that are looked up before its rule is tried.
 bool checks_hold(const Table& table, const Byte* anchor, Bytes text, std::size_t place) noexcept {
   for (const Byte* check = anchor + 30; check < anchor + 30 + 2 * anchor_checks && check[0] != 0; check += 2) {
     const std::size_t at = place + check[0];

@@ -23,11 +23,11 @@ GATES = EnforcementGates()
     ],
 )
 def test_they_cannot_be_changed(shell: str, command: str) -> None:
-    assert aggregate_decision(GATES.evaluate_command(command, shell=shell, cwd="/work/x")) == "block"
+    assert aggregate_decision(GATES.evaluate_command(command, shell=shell, cwd="/srv/x")) == "block"
 
 
 @pytest.mark.parametrize(
     "command", ["cat ~/.config/opencode/opencode.json", "cp x src/opencode/plugins/y.js", "ls ~/.gemini"]
 )
 def test_others_can(command: str) -> None:
-    assert aggregate_decision(GATES.evaluate_command(command, cwd="/work/x")) == "allow"
+    assert aggregate_decision(GATES.evaluate_command(command, cwd="/srv/x")) == "allow"

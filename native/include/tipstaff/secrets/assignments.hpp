@@ -193,7 +193,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
     while (sign < limit && (is_namely(text[sign]) || one_of(text[sign], "&'<>[]|.*? "))) ++sign;
     if (at < sign && sign < size && text[sign] == '=' && byte_at(text, sign + 1) != '=') {
       const std::size_t typed = skip_blanks(text, sign + 1, 8);
-      // One step alone: what is behind the sign has a quote.
+      // One step alone: what is after the sign has a quote.
       if (quote_at(text, typed) != 0) return read_value(text, typed, typed, Manner{}, out);
     }
   }

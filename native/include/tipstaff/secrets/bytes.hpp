@@ -58,7 +58,7 @@ inline bool is_blank(Byte c) noexcept { return c == ' ' || c == '\t'; }
 inline bool is_line(Byte c) noexcept { return c == '\r' || c == '\n'; }
 inline bool is_space(Byte c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// The byte at `at`, or `other` behind the end.
+// The byte at `at`, or `other` after the end.
 inline Byte byte_at(Bytes text, std::size_t at, Byte other = 0) noexcept {
   return at < text.size ? text[at] : other;
 }

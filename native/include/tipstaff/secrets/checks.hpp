@@ -28,7 +28,7 @@ inline std::uint32_t base62_digit(Byte c) noexcept {
 }
 
 // 1: six base-62 digits at the end are the CRC-32 of what is between the first underscore and them;
-// 2: eight hexadecimal digits behind the last underscore are that of all before it.
+// 2: eight hexadecimal digits after the last underscore are that of all before it.
 inline bool checksum_holds(Bytes token, Byte kind) noexcept {
   std::size_t sign = 0;
   if (kind == 1) {

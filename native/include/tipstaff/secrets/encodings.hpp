@@ -91,7 +91,7 @@ inline std::size_t line_end_at(Bytes text, std::size_t at) noexcept {
   return stands_at(text, at, "\\n") ? 2 : 0;
 }
 
-// Where the next line of base64 begins behind one of `width` signs, 0 where none follows.
+// Where the next line of base64 begins after one of `width` signs, 0 where none follows.
 inline std::size_t next_line(Bytes text, std::size_t at, std::size_t width) noexcept {
   const std::size_t size = line_end_at(text, at);
   if (size == 0) return 0;

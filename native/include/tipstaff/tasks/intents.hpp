@@ -178,7 +178,7 @@ class Words {
 
   void rewind() noexcept { at_ = read_ = 0; }
 
-  // Word `index`; one that is more than a few words behind the last one asked for is gone.
+  // Word `index`; one that is more than a few words after the last one asked for is gone.
   std::uint16_t operator[](std::int64_t index) noexcept {
     while (read_ <= index) window_[read_++ & 7] = next();
     return window_[index & 7];

@@ -16,7 +16,7 @@
 
 namespace tipstaff {
 
-// Numbers of 32 bits that lie at any address; there are zeros behind the last.
+// Numbers of 32 bits that lie at any address; there are zeros after the last.
 struct Numbers {
   const unsigned char* data = nullptr;
   std::uint32_t count = 0;

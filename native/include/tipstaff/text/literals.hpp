@@ -23,7 +23,7 @@ inline constexpr std::size_t sieve_bytes = 3 * sieve_bits / 8;
 inline constexpr std::size_t literal_heads = 8192;
 // Places that one call looks at.
 inline constexpr std::size_t literal_block = 4096;
-// Entries of `out` that a finder may write behind the last candidate.
+// Entries of `out` that a finder may write after the last candidate.
 inline constexpr std::size_t literal_slack = 64;
 
 // The sections of a table that the kernels read; `heads` are 8192 little-endian u16, 0xFFFF for none.
@@ -47,7 +47,7 @@ static inline std::uint32_t literal_head(const LiteralWindows& windows, std::uin
 inline constexpr std::size_t least_blob = 24;
 
 // Writes the offsets from `begin` of the candidates among [begin, end), at most `literal_block` of
-// them and `literal_slack` of no meaning, and returns their number. Reads nothing behind `size`.
+// them and `literal_slack` of no meaning, and returns their number. Reads nothing after `size`.
 using LiteralSearch = std::size_t (*)(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
                                       std::size_t end, std::size_t size, std::uint16_t* out);
 

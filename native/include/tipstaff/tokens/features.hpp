@@ -43,7 +43,7 @@ namespace token_detail {
 inline constexpr int group_blocks = 8;
 inline constexpr int group_bytes = 64 * group_blocks;
 
-// One class's masks of a group of blocks, behind the last mask of the group before: what is
+// One class's masks of a group of blocks, after the last mask of the group before: what is
 // `distance` bytes earlier is a shift that takes its low bits from the mask before.
 struct MaskRow {
   std::uint64_t before = 0;

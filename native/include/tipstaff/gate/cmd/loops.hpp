@@ -6,7 +6,7 @@
 
 namespace tipstaff::gate::cmd {
 
-// for [/d | /r root | /f "options" | /l] %i in (set) do command: behind `for`.
+// for [/d | /r root | /f "options" | /l] %i in (set) do command: after `for`.
 inline void Batch::loop(std::uint32_t level) noexcept {
   std::string_view name;
   Loop loop;
@@ -54,7 +54,7 @@ inline void Batch::loop(std::uint32_t level) noexcept {
   }
 }
 
-// What a loop runs over, behind its bracket.
+// What a loop runs over, after its bracket.
 inline void Batch::items_of(Loop* loop) noexcept {
   const std::size_t start = at_;
   const auto add = [loop](const Known& item) noexcept {

@@ -47,7 +47,7 @@ namespace guarded_detail {
 
 inline bool holds(std::string_view text, std::string_view part) noexcept { return text.find(part) != std::string_view::npos; }
 
-// Whether what follows `tipstaff` in one text asks for an answer: a word of its own, behind something that is no name.
+// Whether what follows `tipstaff` in one text asks for an answer: a word of its own, after something that is no name.
 inline bool asks_for_answer(std::string_view rest) noexcept {
   if (rest.size() > 200) rest = rest.substr(0, 200);
   for (const std::string_view verb : {std::string_view("approve"), std::string_view("uninstall")}) {

@@ -129,7 +129,7 @@ inline constexpr NameSigns kSecretFileSigns(kSecretFiles);
 inline constexpr NameSigns kSecretEndings(
     "env pem key p12 pfx jks keystore kdbx kdb ppk tfstate backup tfvars keychain keychain-db gpg age ovpn jceks wallet json");
 
-// What is behind the last dot; the whole name where there is none.
+// What is after the last dot; the whole name where there is none.
 inline std::string_view ending_of(std::string_view name) noexcept {
   std::size_t at = name.size();
   while (at > 0 && name[at - 1] != '.') --at;

@@ -113,7 +113,7 @@ struct PathParts {
   std::uint32_t climbs = 0;    // steps above a base that is not a root
   bool glob = false;           // unquoted * ? [ were seen in the word
   bool folded = false;         // upper and lower case are the same (Windows, macOS)
-  bool ends_in_slash = false;  // names what is behind a symbolic link, and not the link
+  bool ends_in_slash = false;  // names what a symbolic link leads to, and not the link
   bool too_long = false;
 
   PathParts() noexcept {}

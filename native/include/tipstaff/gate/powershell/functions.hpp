@@ -8,7 +8,7 @@
 
 namespace tipstaff::gate::powershell {
 
-// function name(parameters) { ... }: behind the keyword.
+// function name(parameters) { ... }: after the keyword.
 inline void PowerShell::define() noexcept {
   skip_blanks(false);
   const std::size_t start = at_;

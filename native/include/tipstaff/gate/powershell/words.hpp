@@ -184,7 +184,7 @@ inline Known PowerShell::filled(std::size_t begin, std::size_t stop, char quote)
   return known;
 }
 
-// The place behind the bracket that closes the one at `at_`.
+// The place after the bracket that closes the one at `at_`.
 inline std::size_t PowerShell::matching(char open, char close) noexcept {
   std::uint32_t depth = 0;
   std::size_t i = at_;

@@ -81,7 +81,7 @@ class GuardedOptions {
   return GuardedOptions(image, guard, style).may_be_asked_for(word);
 }
 
-// Whether some word begins or ends as a rule behind a guard asks, or is an option that one asks for.
+// Whether some word begins or ends as a rule after a guard asks, or is an option that one asks for.
 inline bool may_meet(const Image& image, const record::Guard& guard, OptionStyle style, const Word* words, std::uint32_t count) noexcept {
   static constexpr record::Letters kNone{};
   const std::uint32_t* const firsts = (guard.firsts != kNothing ? image.letters[guard.firsts] : kNone).second;
@@ -140,7 +140,7 @@ inline bool may_have_pair(std::uint32_t signs, const Outline& outline) noexcept 
   return false;
 }
 
-// A word that is read as an option, or may be; behind `--` it may be an operand, but none that enters anything.
+// A word that is read as an option, or may be; after `--` it may be an operand, but none that enters anything.
 inline bool is_option(std::string_view word) noexcept { return word.size() >= 2 && word[0] == '-'; }
 
 // Whether no rule of the program that `spec` describes holds; null is a program that no rule tells about.

@@ -91,7 +91,7 @@ inline constexpr Spec kPlainSpec{0, 0, 0, 0, 0, 0, 0, 0, kNothing, kNothing, kNo
 struct Flag { std::uint32_t name, bit, letter, hash; };
 struct Bucket { std::uint32_t hash, name, rules, rule_count, values, harmless, guard; };
 // What must be there for some candidates of a guard to be tried, as bits of these; all from the 32nd on have the last one.
-// what: the number of a bit, behind one another those of the facts, of how a command is run, of the options that are
+// what: the number of a bit, after one another those of the facts, of how a command is run, of the options that are
 // there, and of those whose value is.
 struct Trigger { std::uint32_t what, candidates; };
 // What tells which of some candidates may hold: those that are always tried, and those with a trigger or a sign that is

@@ -287,7 +287,7 @@ class Matcher {
     }
     return met == sequence.count;
   }
-  // Whether a glob matches a word; most globs have a letter that no word has. `operands`: behind the subcommand.
+  // Whether a glob matches a word; most globs have a letter that no word has. `operands`: after the subcommand.
   bool any_word(const record::Condition& c, bool operands) const noexcept {
     const std::uint32_t letters = ~parsed_.all_letters();
     std::uint32_t from = 0;

@@ -118,7 +118,7 @@ class Options {
         waiting = option(text, &reading.bit, &reading.value_at);
         if (reading.bit != kNoBit) parsed->valued.set(reading.bit);
         if (style_ == OptionStyle::guessed && waiting == kNoBit && positionals == 0 && may_take_value(text, i + 1 < count ? words[i + 1].text : std::string_view())) {
-          // What is behind an option that is not known may be its value, and is then no subcommand.
+          // What is after an option that is not known may be its value, and is then no subcommand.
           Reading& next = i + 1 < kWords ? parsed->readings[i + 1] : beyond;
           next = Reading{WordKind::value, kNoBit, 0, kUnclassified};
           ++i;

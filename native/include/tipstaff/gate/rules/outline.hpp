@@ -18,7 +18,7 @@ constexpr std::uint32_t kUnknownWords = 16;
 constexpr std::uint32_t kFollowed = 32;
 }  // namespace fact
 
-// The text in which words are one behind the other.
+// The text in which words are one after the other.
 inline std::string_view text_of(const Word* words, std::uint32_t count) noexcept {
   if (count == 0) return {};
   const char* const begin = words[0].text.data();
@@ -27,7 +27,7 @@ inline std::string_view text_of(const Word* words, std::uint32_t count) noexcept
 }
 
 struct Outline {
-  const Word* words;  // behind the program
+  const Word* words;  // after the program
   std::uint32_t count;
   std::uint32_t first_hash;  // of the first word
   std::uint32_t facts, via;

@@ -146,7 +146,7 @@ inline void Program::pass_parameters(Function* function) noexcept {
   } while (token_.kind != Kind::end && open > 0);
 }
 
-// def name(parameters): a body that is indented, or is behind the colon. At `def`.
+// def name(parameters): a body that is indented, or is after the colon. At `def`.
 inline void Program::define_python() noexcept {
   const std::string_view text = lexer_.text();
   std::size_t line = token_.start;

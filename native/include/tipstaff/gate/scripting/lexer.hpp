@@ -103,7 +103,7 @@ class Lexer {
     return mark(token);
   }
 
-  // The place behind the bracket that closes the one before `at`; quotes in between hold what they hold. `end` where
+  // The place after the bracket that closes the one before `at`; quotes in between hold what they hold. `end` where
   // nothing closes it.
   static std::size_t skip_code(std::string_view text, std::size_t at, std::size_t end, char open, char close,
                                std::uint32_t depth = 0) noexcept {
@@ -329,7 +329,7 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0, end_ = 0;
-  std::size_t skip_from_ = 0, skip_to_ = 0;  // bodies of here-documents that are behind the current line
+  std::size_t skip_from_ = 0, skip_to_ = 0;  // bodies of here-documents that are after the current line
   Token previous_;
   Language language_ = Language::python;
   static constexpr std::uint32_t kFailures = 16;

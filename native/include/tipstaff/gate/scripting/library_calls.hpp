@@ -56,7 +56,7 @@ class LibraryCalls {
     std::uint32_t size = 0;
     std::uint32_t last = 0;    // where its last name begins
     std::size_t start = 0;     // in the code
-    std::size_t opened = 0;    // behind the bracket that follows it
+    std::size_t opened = 0;    // after the bracket that follows it
     std::size_t first = 0, stop = 0;  // the arguments of its last call that takes away
     bool takes = false;        // it has such a call
     bool named = false;        // it ends with a name, and no bracket yet

@@ -131,7 +131,7 @@ inline void Program::for_each_after(Arguments* arguments) noexcept {
   }
 }
 
-// The list of a comprehension, or of a modifier behind a statement, is behind what is done for each: its names are
+// The list of a comprehension, or of a modifier behind a statement, is after what is done for each: its names are
 // bound before that is read. Only so far ahead is looked.
 inline void Program::look_ahead() noexcept {
   const std::string_view text = lexer_.text();
@@ -173,7 +173,7 @@ inline void Program::look_ahead() noexcept {
     return;
   }
 }
-// At a `for` that was looked at already: goes behind its list. False: it was not.
+// At a `for` that was looked at already: goes after its list. False: it was not.
 inline bool Program::pass_seen() noexcept {
   if (seen_.stop == 0 || token_.start != seen_.start) return false;
   lexer_ = seen_.lexer;
@@ -204,7 +204,7 @@ inline void Program::bind_found() noexcept {
   }
 }
 
-// Ruby's block behind a call that gives several: its name gets each. False: there is none.
+// Ruby's block after a call that gives several: its name gets each. False: there is none.
 inline bool Program::block() noexcept {
   if (language_ != Language::ruby || block_value_.kind == Value::unknown) return false;
   if (token_.is("{")) {

@@ -95,7 +95,7 @@ class ClientCommands {
       if (writes) file("@write", rest);
       return true;
     }
-    if (first == '#') {  // a comment of MySQL's, behind a statement
+    if (first == '#') {  // a comment of MySQL's, after a statement
       at_.rest_of_line();
       return true;
     }

@@ -11,7 +11,7 @@ class Condition {
  public:
   explicit Condition(Cursor& cursor) noexcept : at_(cursor) {}
 
-  // Reads from behind WHERE to what ends the condition, which stays the current token.
+  // Reads from after WHERE to what ends the condition, which stays the current token.
   Truth read(std::uint32_t level = 0) noexcept {
     Truth any = conjunction(level);
     while (at_.token().is_one_of("or xor") || is_doubled('|')) {

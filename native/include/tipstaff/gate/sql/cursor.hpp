@@ -51,7 +51,7 @@ class Cursor {
     if (token_.is_mark(')') && depth_ == inside) advance();
   }
 
-  // The rest of the line behind the current token, up to `stop` where that is not NUL; the token after it is next.
+  // The rest of the line after the current token, up to `stop` where that is not NUL; the token after it is next.
   Known rest_of_line(char stop = '\0') noexcept {
     std::string_view line = lexer_.take_line(token_.stop);
     const std::size_t start = token_.stop;

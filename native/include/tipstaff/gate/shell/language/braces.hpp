@@ -114,7 +114,7 @@ inline bool ShellReader::read_braces(Pieces& pieces) noexcept {
   }
   ++session_.level;
   // What the alternatives leave must lie together, and what they use on the way must not: first all is gathered
-  // behind, then moved.
+  // after, then moved.
   constexpr std::uint32_t kAlternatives = 64;
   Raw<Value, kAlternatives> found;
   std::uint32_t count = 0;

@@ -30,7 +30,7 @@ constexpr std::array<std::uint8_t, 256> make_classes() {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     if (letter || (c >= '0' && c <= '9') || c == '_') classes[c] = byte_class::kName;
   }
-  // A carriage return is a blank: it is what another system's line ends leave behind.
+  // A carriage return is a blank: it is what another system's line ends leave over.
   for (const char c : {' ', '\t', '\r'}) classes[static_cast<unsigned char>(c)] = byte_class::kBlank;
   for (const char c : {';', '&', '|', '<', '>', '(', ')', '\n'}) {
     classes[static_cast<unsigned char>(c)] = byte_class::kOperator;

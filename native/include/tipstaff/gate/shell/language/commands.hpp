@@ -191,7 +191,7 @@ inline void ShellReader::run_copied(Invocation& outer, std::uint32_t first, std:
   outer.output = inner.output;
 }
 
-// The first operand from `from` on, behind options and their values.
+// The first operand from `from` on, after options and their values.
 inline std::uint32_t ShellReader::after_options(const Invocation& in, std::uint32_t from, string_view short_values,
                                                 string_view long_values) noexcept {
   std::uint32_t i = from;

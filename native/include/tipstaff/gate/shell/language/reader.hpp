@@ -389,7 +389,7 @@ class ShellReader {
   Capture* capture_ = nullptr;
   std::uint32_t tail_first_ = 0, tail_count_ = 0;
   std::size_t brace_bytes_ = 0;
-  bool merge_ = false;  // behind && or ||: an assignment adds a possibility
+  bool merge_ = false;  // after && or ||: an assignment adds a possibility
   bool stopped_ = false;
   bool limit_told_ = false;
   // A trap of this text's own level: it runs when all else has run, with the values of then.

@@ -149,7 +149,7 @@ inline void ShellReader::read_redirection(Redirections& out) noexcept {
   }
 }
 
-// << word: its text is behind the end of the line.
+// << word: its text is after the end of the line.
 inline void ShellReader::read_here_document(Redirections& out, bool strip_tabs) noexcept {
   skip_blanks();
   // The delimiter is not expanded; any quote in it makes the text literal.

@@ -64,7 +64,7 @@ inline Stream ShellReader::load_secretly(const Stream& file) noexcept {
   return content;
 }
 
-// The commands of $( ... ), read where they are; pos_ is behind the parenthesis.
+// The commands of $( ... ), read where they are; pos_ is after the parenthesis.
 inline Stream ShellReader::read_substitution() noexcept {
   const char* const start = pos_;
   if (session_.level >= kLevels || reader_.out_of_stack()) {

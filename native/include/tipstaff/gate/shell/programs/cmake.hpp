@@ -124,7 +124,7 @@ inline void ShellReader::read_cmake(Invocation& in, string_view text, Span span)
   options.via = via::kScript | via::kInterpreter;
   Stream nothing;
   options.input = &nothing;
-  // Arguments from `first` on, behind words that stand for the command.
+  // Arguments from `first` on, after words that stand for the command.
   const auto run_words = [&](string_view program, std::uint32_t first, std::uint32_t stop) noexcept {
     QuotedWords words(tree_);
     if (!program.empty()) words.code(program);

@@ -59,7 +59,7 @@ inline constexpr RemoteVerb kRemoteVerbs[] = {
     {"virt-customize", "", 0, "ad", "--add --domain", "--run-command", '\0', via::kContainer},
 };
 
-// Code of another dialect that a tool is given: behind a verb, or as an option's value.
+// Code of another dialect that a tool is given: after a verb, or as an option's value.
 struct CodeVerb {
   string_view tool, verb, option;
   char letter;

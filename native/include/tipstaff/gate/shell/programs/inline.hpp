@@ -57,7 +57,7 @@ struct NamedTexts {
   }
 };
 
-// What is put behind a text that ends before `at`, as in "rm " .. place .. "/x": joined to it. Returns where it ends.
+// What is put after a text that ends before `at`, as in "rm " .. place .. "/x": joined to it. Returns where it ends.
 inline std::size_t concatenated(Tree& tree, string_view code, std::size_t at, const NamedTexts& names, string_view* text) noexcept {
   for (int parts = 0; parts < 8 && text->size() <= 4096; ++parts) {
     std::size_t next = at;

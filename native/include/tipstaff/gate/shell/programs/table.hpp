@@ -60,7 +60,7 @@ enum class Handler : std::uint8_t {
   cmd,
   tool,
   cloud,      // shell code among the options of a tool for many machines
-  elsewhere,  // a command for another machine, or code for an application's own shell, behind some verb
+  elsewhere,  // a command for another machine, or code for an application's own shell, after some verb
   playbook,
   compiler,   // of sources that this very text wrote
   alias,      // gh alias set

@@ -98,7 +98,7 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
     }
   }
   if (name == "bwrap") {
-    // Many options with one or two values each: the command begins behind --, or at the first known program.
+    // Many options with one or two values each: the command begins after --, or at the first known program.
     for (std::uint32_t i = 1; i < in.count; ++i) {
       if (text_of(in, i) == "--") at = i + 1;
     }

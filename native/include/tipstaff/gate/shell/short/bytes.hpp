@@ -59,7 +59,7 @@ class Marked {
   }
   // Passes the one that first() gave.
   void pass() noexcept { left_ &= left_ - 1; }
-  // Passes all before `place`, which is not behind the end.
+  // Passes all before `place`, which is not after the end.
   void pass_to(std::uint32_t place) noexcept {
     while (first() < place) pass();
   }
@@ -104,7 +104,7 @@ class Marks {
   // Of 16 bytes.
   static std::uint64_t marks_of(const char* bytes) noexcept {
 #if defined(__SSE2__)
-    // Only the highest bit of each byte counts. What is text: all behind `*`, but for bytes that end as `[` and those
+    // Only the highest bit of each byte counts. What is text: all after `*`, but for bytes that end as `[` and those
     // after it do, without _ and =, and for `.
     const __m128i at = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
     const auto is = [&](char c) noexcept { return _mm_cmpeq_epi8(at, _mm_set1_epi8(c)); };

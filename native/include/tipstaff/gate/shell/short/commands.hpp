@@ -169,7 +169,7 @@ class PlainReader {
     const std::uint32_t size = size_;
     for (;;) {
       std::uint32_t stop = marked.first();
-      // Most words are plain text behind a blank and before one.
+      // Most words are plain text after a blank and before one.
       while (stop < size && text[stop] == ' ' && stop != from) {
         new (word++) Word{{text + from, stop - from}, {from, stop}, 0};
         last = stop;
