@@ -507,7 +507,7 @@ def _memory_of(root: Path, memory: AutoMemory | str | None) -> AutoMemory | None
 def _last_words(messages: Sequence[Message]) -> str:
     for message in reversed(messages):
         if starts_turn(message):
-            said = (words_of(block) for block in blocks_of(message) if not delivery_of(block))
-            if text := "\n".join(text for text in said if text):
+            texts = (words_of(block) for block in blocks_of(message) if not delivery_of(block))
+            if text := "\n".join(text for text in texts if text):
                 return text
     return ""

@@ -84,19 +84,19 @@ class SessionState:
 
     def take(self, given: Sequence[Any]) -> bool:
         """Take the caller's messages; return whether the user has spoken in them."""
-        news = self._intake.take(given)
-        if news.system is not None and news.system != self.callers_system:
-            self.callers_system = news.system
+        update = self._intake.take(given)
+        if update.system is not None and update.system != self.callers_system:
+            self.callers_system = update.system
             if self.system is not None:
                 self.system = None
                 self.broken_by = "system"
-        if news.keep < len(self.log):
-            self._rewind(news.keep)
+        if update.keep < len(self.log):
+            self._rewind(update.keep)
         start = len(self.log)
-        self.log += news.messages
-        for offset, message in enumerate(news.messages):
+        self.log += update.messages
+        for offset, message in enumerate(update.messages):
             self.view.append(message, start + offset)
-        return any(starts_turn(message) for message in news.messages)
+        return any(starts_turn(message) for message in update.messages)
 
     def answered(self, answer: dict[str, Any]) -> None:
         """Take the answer to the last request."""
