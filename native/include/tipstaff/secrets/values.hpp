@@ -94,7 +94,7 @@ inline bool is_sequence(Bytes data) noexcept {
   return longest >= 6 && 3 * longest >= data.size;
 }
 
-inline bool is_pronounceable(Bytes piece) noexcept {
+inline bool is_spoken(Bytes piece) noexcept {
   std::size_t vowels = 0;
   std::size_t run = 0;
   std::size_t longest = 0;
@@ -124,7 +124,7 @@ inline std::size_t piece_end(Bytes data, std::size_t at) noexcept {
 inline bool is_wordy(Bytes data) noexcept {
   if (3 * counts_of(data).changes >= data.size) return false;
   std::size_t letters = 0;
-  std::size_t pronounceable = 0;
+  std::size_t spoken = 0;
   std::size_t digits = 0;
   std::size_t at = 0;
   while (at < data.size) {
@@ -136,9 +136,9 @@ inline bool is_wordy(Bytes data) noexcept {
     const std::size_t start = at;
     at = piece_end(data, at);
     letters += at - start;
-    if (at - start >= 3 && is_pronounceable(data.part(start, at))) pronounceable += at - start;
+    if (at - start >= 3 && is_spoken(data.part(start, at))) spoken += at - start;
   }
-  return 5 * digits <= data.size && letters > 0 && 10 * pronounceable >= 7 * letters;
+  return 5 * digits <= data.size && letters > 0 && 10 * spoken >= 7 * letters;
 }
 
 inline bool is_uuid(Bytes data) noexcept {
@@ -253,18 +253,18 @@ inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte 
   return 6 * counts.changes >= size && entropy_holds(data, size < 24 ? 176947 : 203162, known);
 }
 
-// Whether a name with dots ends with words that can be pronounced: x25519.X25519PrivateKey, a.Package.Dir.
+// Whether a name with dots ends with words that can be spoken: x25519.X25519PrivateKey, a.Package.Dir.
 inline bool is_member(Bytes data, std::size_t digits) noexcept {
   std::size_t at = data.size;
   while (at > 0 && is_letter(data[at - 1])) --at;
-  std::size_t letters = 0, pronounceable = 0;
+  std::size_t letters = 0, spoken = 0;
   while (at < data.size) {
     const std::size_t start = at;
     at = piece_end(data, at);
     letters += at - start;
-    if (at - start >= 3 && is_pronounceable(data.part(start, at))) pronounceable += at - start;
+    if (at - start >= 3 && is_spoken(data.part(start, at))) spoken += at - start;
   }
-  return letters >= (digits == 0 ? 3u : 6u) && 10 * pronounceable >= 7 * letters;
+  return letters >= (digits == 0 ? 3u : 6u) && 10 * spoken >= 7 * letters;
 }
 
 // Whether it is a name as headers have it: Access-Control-Allow-Headers.

@@ -36,7 +36,7 @@ class Stretch(NamedTuple):
         Its bytes in the text.
     data
         What it says.
-    positions
+    places
         For each byte of `data`, and the one after them, where it is from `start` on; none for base64, which is
         one thing.
     """
@@ -44,13 +44,13 @@ class Stretch(NamedTuple):
     start: int
     end: int
     data: bytes
-    positions: Sequence[int] | None
+    places: Sequence[int] | None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where bytes of `data` are in the text."""
-        if self.positions is None:
+        if self.places is None:
             return self.start, self.end
-        return self.start + self.positions[start], self.start + self.positions[end]
+        return self.start + self.places[start], self.start + self.places[end]
 
 
 def _escape_at(text: bytes, at: int, end: int) -> tuple[int, int]:
@@ -81,15 +81,15 @@ def escaped(text: bytes) -> Iterator[Stretch]:
         line = text.find(b"\n", mark, limit)
         end = limit if line < 0 else line
         out = bytearray()
-        positions: list[int] = []
+        places: list[int] = []
         at = start
         while at < end:
-            positions.append(at - start)
+            places.append(at - start)
             length, value = _escape_at(text, at, end)
             out.append(value if length else text[at])
             at += length or 1
-        positions.append(end - start)
-        yield Stretch(start, end, bytes(out), positions)
+        places.append(end - start)
+        yield Stretch(start, end, bytes(out), places)
         done = end
 
 

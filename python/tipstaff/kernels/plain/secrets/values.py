@@ -143,7 +143,7 @@ def is_wordy(data: bytes) -> bool:
     size = len(data)
     if 3 * counts_of(data).changes >= size:
         return False
-    letters = pronounceable = digits = 0
+    letters = spoken = digits = 0
     at = 0
     while at < size:
         byte = data[at]
@@ -160,12 +160,12 @@ def is_wordy(data: bytes) -> bool:
             while at < size and data[at] in _LOWER:
                 at += 1
         letters += at - start
-        if at - start >= 3 and _is_pronounceable(data[start:at]):
-            pronounceable += at - start
-    return 5 * digits <= size and letters > 0 and 10 * pronounceable >= 7 * letters
+        if at - start >= 3 and _is_spoken(data[start:at]):
+            spoken += at - start
+    return 5 * digits <= size and letters > 0 and 10 * spoken >= 7 * letters
 
 
-def _is_pronounceable(piece: bytes) -> bool:
+def _is_spoken(piece: bytes) -> bool:
     vowels = run = longest = 0
     last_vowel = False
     for at, byte in enumerate(piece):
@@ -256,7 +256,7 @@ def _is_member(data: bytes, digits: int) -> bool:
     start = size
     while start > 0 and data[start - 1] in _LETTER:
         start -= 1
-    letters = pronounceable = 0
+    letters = spoken = 0
     at = start
     while at < size:
         begin = at
@@ -268,9 +268,9 @@ def _is_member(data: bytes, digits: int) -> bool:
             while at < size and data[at] in _LOWER:
                 at += 1
         letters += at - begin
-        if at - begin >= 3 and _is_pronounceable(data[begin:at]):
-            pronounceable += at - begin
-    return letters >= (3 if digits == 0 else 6) and 10 * pronounceable >= 7 * letters
+        if at - begin >= 3 and _is_spoken(data[begin:at]):
+            spoken += at - begin
+    return letters >= (3 if digits == 0 else 6) and 10 * spoken >= 7 * letters
 
 
 def _is_header(data: bytes, counts: Counts) -> bool:
