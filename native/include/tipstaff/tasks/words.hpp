@@ -15,7 +15,6 @@ namespace tipstaff {
 
 class TaskWords {
  public:
-  static constexpr std::int64_t kTopicChars = 1000;  // of a task that count
   static constexpr std::int64_t kMost = 64;          // words of a task that count
 
   // Reads a lowered text; words whose value has a bit of `grammar` belong to no topic. The text is to outlive this.

@@ -57,13 +57,11 @@ class PrunedPart(Record, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class _Candidate:
-    """A block that could be pruned, and when."""
+    """A block that could be pruned once the kept turns begin after its message."""
 
     message: int
     block: int
     kind: str
-    goes_after: int
-    """It may go once the kept turns begin after this message."""
     counted: bool = False
 
 
@@ -154,7 +152,7 @@ class Pruner:
                 continue
             if not _is_same(part, blocks[part.block]):
                 continue
-            candidate = _Candidate(part.message, part.block, part.kind, part.message)
+            candidate = _Candidate(part.message, part.block, part.kind)
             before = self.saved
             if self._take(candidate):
                 self._earlier[part.message] = self._earlier.get(part.message, 0) + self.saved - before
@@ -181,12 +179,12 @@ class Pruner:
         for number, block in enumerate(blocks_of(message)):
             kind = str(block.get("type"))
             if kind in THINKING and assistant:
-                self._old.items.append(_Candidate(index, number, "thinking", index))
+                self._old.items.append(_Candidate(index, number, "thinking"))
             elif kind == "tool_result":
-                self._old.items.append(_Candidate(index, number, kind, index))
+                self._old.items.append(_Candidate(index, number, kind))
                 self._kept.items.append(self._old.items[-1])
             elif assistant and index >= self._carried and (kind in CALLS or kind == "text"):
-                self._long.items.append(_Candidate(index, number, "text" if kind == "text" else "tool_use", index))
+                self._long.items.append(_Candidate(index, number, "text" if kind == "text" else "tool_use"))
 
     def _collect_to(self, end: int) -> None:
         # Nothing is looked at before the first time that anything has to go.
