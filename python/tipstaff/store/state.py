@@ -1,6 +1,6 @@
 """The owner's state folder: what lies outside every repository, and how the hook program knows it again.
 
-The hook program (``native/include/tipstaff/hook/state.hpp``) finds and checks the same files; hashes and checksums
+The hook program (``native/include/tipstaff/hook/state.hpp``, ``policy.hpp``) finds and checks the same files; hashes and checksums
 here are the twins of its own.
 """
 

@@ -11,7 +11,7 @@
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/redaction.hpp"
 #include "tipstaff/hook/reply.hpp"
-#include "tipstaff/hook/state.hpp"
+#include "tipstaff/hook/policy.hpp"
 
 namespace tipstaff::hook {
 

@@ -2,7 +2,7 @@
 
 Policy files lie outside every repository, in the owner's state folder, where an agent that works in the repository has
 no business; the hook program takes only a file that nobody but the owner may write. The layout is that of
-``native/include/tipstaff/hook/state.hpp``.
+``native/include/tipstaff/hook/policy.hpp``.
 """
 
 from __future__ import annotations
