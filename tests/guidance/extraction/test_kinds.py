@@ -52,6 +52,12 @@ def test_tables_values_and_other_languages(text: str, rule: bool) -> None:
     assert found.is_rule is rule
 
 
+def test_a_sentence_without_a_verb_that_rules_something_out_is_a_rule() -> None:
+    text = "Views are thin. No queries in views. No **inline** styles, in any page! No tests were run in May. No problem."
+    found, _ = extract(parse(text), "root")
+    assert [one.text for one in found] == ["No queries in views.", "No **inline** styles, in any page!"]
+
+
 def test_an_item_whose_code_is_not_indented_is_a_rule_all_the_same() -> None:
     found, _ = extract(parse("- For signed tests, create a helper that logs in:\n\n```php\nlogin();\n```\n"), "root")
     assert [one.text for one in found] == ["For signed tests, create a helper that logs in:"]

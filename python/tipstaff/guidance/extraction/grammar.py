@@ -141,7 +141,11 @@ _DEMANDING_SUBJECT: Final = re.compile(
     r"(?:must|should|shall|cannot|may\snot)\s[^\W_]",
     re.IGNORECASE,
 )
-_NAMES_RULES: Final = re.compile(r"\W*(?:what|which|why|when|where|who|how|things|rules?)\b|.*[:?]\s*$", re.IGNORECASE)
+_NAMES_RULES: Final = re.compile(
+    r"\W*(?:what|which|why|when|where|who|how|things|rules?)\b|.*[:?]\s*$|"
+    r".*\b(?:should|must|shall) (?:always )?(?:follow|know|remember|obey|respect|adhere to|understand|keep in mind)\W*$",
+    re.IGNORECASE,
+)
 
 
 def is_demanding_heading(title: str) -> bool:

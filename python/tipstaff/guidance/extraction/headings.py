@@ -123,11 +123,15 @@ class HeadingReader(ExtractionState):
     def _bad_heading(self, text: str, start: int, end: int) -> None:
         """Open a plain section for a line that only looks like a heading."""
         self._say("TS201", start, end)
+        self._line_heading(text.strip().lstrip("#"), start, end)
+
+    def _line_heading(self, words: str, start: int, end: int) -> None:
+        """Open a plain section for a line that stands for a heading."""
         self._settle_lead()
         self._close_heading_rule()
         self._close_sections(0)
         self._closed = False
-        title = plain_heading(text.strip().lstrip("#"))
+        title = plain_heading(words)
         block = Block("heading", start, end, level=1)
         label = label_of(title.rstrip(":： "), start, end, topic=True)
         self._sections.append(Section(7, title, False, block, label, len(self.candidates)))

@@ -118,6 +118,20 @@ def is_exception(words: str) -> bool:
     return EXCEPTION.match(words) is not None
 
 
+_RULED_OUT: Final = re.compile(
+    r"[\W_]*no (?!longer\b|need\b|matter\b|one\b|other\b|such\b|problem\b)(?:(?!\b(?:is|are|was|were|be|been|has|have|had|"
+    r"will|can|could|does|do|exists?|needed|found|matters?|remains?|means|gets?|happens?|there)\b)[^.!?:]){3,120}[.!]?[\W_]*",
+    re.IGNORECASE,
+)
+
+
+def rules_out(words: str) -> bool:
+    """Whether a sentence without a verb says what is not to be there ("No validation in controllers.")."""
+    if words.lstrip("*_ ")[:3].casefold() != "no ":
+        return False
+    return _RULED_OUT.fullmatch(words) is not None and count_words(words) > MIN_WORDS
+
+
 def directs(words: str) -> bool:
     """Whether a sentence tells somebody what to do without a modal."""
     return _imperative(words) and count_words(_REFERENCE.sub(" ", words)) >= MIN_WORDS

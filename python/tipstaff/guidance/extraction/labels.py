@@ -156,6 +156,7 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
         judged = judged or label.verdict
         stays = label.negative or (label.deciding and lists_mistakes(label.text))
         if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding):
+            named = named or (label.topic and label.telling)
             continue
         if label.negative and (
             _begins(words, label.text) or (not lists_mistakes(label.text) and says_what_to_do(words))

@@ -86,6 +86,17 @@ _BOLD_LINE: Final = re.compile(r"\s*(?:\d+[.)]\s*)?(\*\*|__)(?P<words>[^\n]{1,20
 RUN_IN: Final = re.compile(r"(\*\*|__)(?P<words>[^*\n]{2,100}?)\1")
 
 
+NAMED: Final = re.compile(r"(\*\*|__)(?P<words>[^*\n]{2,100}?[^*\n.!?:。！？：])\1(?=[ \t]*(?:\n|[-–—:：(]))")
+"""A paragraph's bold beginning that names something, and what is said of it."""
+ANNOUNCES: Final = re.compile(
+    r"\b(?:following|folgenden?|siguientes?|suivant(?:e?s)?|seguintes?|seguenti|volgende|następujące|следующ\w+)\b|以下|次の|下記|다음",
+    re.IGNORECASE,
+)
+"""What a sentence without a colon says that a list continues."""
+SEPARATOR: Final = re.compile(r"={3,}[ \t]*(?P<words>[^=\n]+?)[ \t]*={3,}")
+"""A line between signs of equality, which stands for a heading."""
+
+
 def is_bold_line(text: str) -> bool:
     """Whether a paragraph is one bold line that stands for a heading, and not a bold sentence."""
     match = _BOLD_LINE.match(text)
