@@ -20,7 +20,12 @@ def test_rules_in_the_same_words_for_other_files_have_other_ids() -> None:
 
 
 def test_marks_and_code_tell_the_same_words_apart() -> None:
-    rules = ["- ✅ Compare with `a === b`", "- ❌ Compare with `a == b`", "- ❌ Compare with `a === b`", "- ✅ Compare with `a === b`."]
+    rules = [
+        "- ✅ Compare with `a === b`",
+        "- ❌ Compare with `a == b`",
+        "- ❌ Compare with `a === b`",
+        "- ✅ Compare with `a === b`.",
+    ]
     found = compile_guidance("# T\n\n## Equality\n\n" + "\n".join(rules))
     assert [shard.rule.text[-len(rule) + 2 :] for shard, rule in zip(found.shards, rules, strict=False)] == [
         rule[2:] for rule in rules[:3]

@@ -53,7 +53,9 @@ def test_tables_values_and_other_languages(text: str, rule: bool) -> None:
 
 
 def test_a_sentence_without_a_verb_that_rules_something_out_is_a_rule() -> None:
-    text = "Views are thin. No queries in views. No **inline** styles, in any page! No tests were run in May. No problem."
+    text = (
+        "Views are thin. No queries in views. No **inline** styles, in any page! No tests were run in May. No problem."
+    )
     found, _ = extract(parse(text), "root")
     assert [one.text for one in found] == ["No queries in views.", "No **inline** styles, in any page!"]
 

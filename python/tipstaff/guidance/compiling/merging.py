@@ -10,6 +10,7 @@ from tipstaff.guidance.compiling.precedence import stricter, tightens, whole_spa
 from tipstaff.guidance.diagnostics import find
 from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, Severity
 
+
 class Merging:
     """The rules of the files read so far, and what was decided about them.
 

@@ -114,6 +114,8 @@ _IMPERATIVE_ELSEWHERE: Final = re.compile(
     re.IGNORECASE,
 )
 """How an instruction begins in other languages than English."""
+_COMMANDS: Final = frozenset(("use", "prefer", "avoid", "keep", "ensure", "follow", "do", "run", "read"))
+"""Verbs that command also before a colon; "Build: `make`" and "Note:" are labels."""
 _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 
 
@@ -143,7 +145,8 @@ _DEMANDING_SUBJECT: Final = re.compile(
 )
 _NAMES_RULES: Final = re.compile(
     r"\W*(?:what|which|why|when|where|who|how|things|rules?)\b|.*[:?]\s*$|"
-    r".*\b(?:should|must|shall) (?:always )?(?:follow|know|remember|obey|respect|adhere to|understand|keep in mind)\W*$",
+    r".*\b(?:should|must|shall) (?:always )?(?:follow|know|remember|obey|respect|adhere to|understand|keep in mind)"
+    r"\W*$",
     re.IGNORECASE,
 )
 
@@ -160,7 +163,7 @@ def opens_with_imperative(text: str) -> bool:
     """Whether a text begins with a verb that tells somebody what to do."""
     match = _FIRST_WORD.match(text)
     if match is not None and match[1].lower() in IMPERATIVES:
-        return True
+        return not text.startswith((":", "：", ":**", "**:"), match.end()) or match[1].lower() in _COMMANDS
     return _IMPERATIVE_ELSEWHERE.match(text) is not None
 
 

@@ -119,8 +119,9 @@ def is_exception(words: str) -> bool:
 
 
 _RULED_OUT: Final = re.compile(
-    r"[\W_]*no (?!longer\b|need\b|matter\b|one\b|other\b|such\b|problem\b)(?:(?!\b(?:is|are|was|were|be|been|has|have|had|"
-    r"will|can|could|does|do|exists?|needed|found|matters?|remains?|means|gets?|happens?|there)\b)[^.!?:]){3,120}[.!]?[\W_]*",
+    r"[\W_]*no (?!longer\b|need\b|matter\b|one\b|other\b|such\b|problem\b)(?:(?!\b(?:is|are|was|were|be|been|has|have|"
+    r"had|will|can|could|does|do|exists?|needed|found|matters?|remains?|means|gets?|happens?|there)\b)[^.!?:]){3,120}"
+    r"[.!]?[\W_]*",
     re.IGNORECASE,
 )
 
