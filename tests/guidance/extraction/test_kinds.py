@@ -44,6 +44,10 @@ def test_what_is_a_rule_and_what_is_information(text: str, rule: bool) -> None:
         ("**Schema:** When you add a table, update the diagram.\n", True),
         ("When uncertain: **do nothing and ask**.\n", True),
         ("Lee las normas antes de empezar con el código.\n", True),
+        ("We use Rust with strict lints.\n", True),
+        ("Do not include this in a message:\n\n- names of customers\n", True),
+        ("## Known issues\n- The cache is slow\n", False),
+        ("## Project status\n- Phase 2: begun\n", False),
         ("编写变更日志时，请参考已有条目的格式。\n", True),
     ],
 )  # fmt: skip

@@ -71,8 +71,9 @@ _PRONOUN_START: Final = re.compile(
     r"[*_]{0,3}(?:(?:while|although|since|because|as|if|when|unless|for|in|with) )?"
     r"(?:its|they|them|it(?! (?:is|should be|must be) (?:\w+ )?(?:important|necessary|forbidden|required|mandatory|"
     r"critical|essential|recommended|not allowed|prohibited|possible|clear)\b)|"
-    r"(?:these|those|this|that)(?! (?:is an? |(?:whole |entire )?(?:project|repo\w*|code ?base|package|library|file|"
-    r"document|app\w*|module|folder|directory|guide|service|team|workspace|monorepo|crate|plugin|extension|framework|"
+    r"(?:these|those|this|that)(?! (?:is (?:not )?an? |(?:whole |entire )?"
+    r"(?:project|repo\w*|code ?base|package|library|file|document|app\w*|"
+    r"module|folder|directory|guide|service|team|workspace|monorepo|crate|plugin|extension|framework|"
     r"section|skill|agent|sdk|cli|api|site|website|product|organi[sz]ation|company)\b))|"
     r"such(?! as\b)|otherwise|both(?= (?:of (?:these|them)|must|should|are|need|have)\b)|instead(?! of\b))\b",
     re.IGNORECASE,

@@ -24,6 +24,7 @@ from tipstaff.guidance.extraction.patterns import (
     is_bold_line,
     is_title,
     take_id,
+    tells_what_happens,
 )
 from tipstaff.guidance.reading.markdown import Block
 
@@ -190,7 +191,7 @@ class ParagraphReader(HeadingReader):
             return False
         between = self._slice(end, follower.start)
         tight = "\n\n" not in between.replace(" ", "") and words.rstrip("*_ ").endswith((".", "。"))
-        return tight or is_condition(words) or ANNOUNCES.search(words) is not None
+        return tight or ANNOUNCES.search(words) is not None or (is_condition(words) and not tells_what_happens(words))
 
     def _settle_bold(self) -> None:
         """Make a rule of a bold line that says what to do and that nothing took up."""
