@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/rules/word_signs.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/gate/tree/letter_classes.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
 #include "tipstaff/text/lowest_bit.hpp"
 

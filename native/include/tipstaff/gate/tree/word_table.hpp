@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/rules/name_hash.hpp"
+#include "tipstaff/gate/tree/name_hash.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
 
 namespace tipstaff::gate {
