@@ -41,7 +41,7 @@ _PAIRS_COST: Final = 30.0
 
 
 def byte_class(byte: int) -> int:
-    """Return the class of a byte, 0 to 30, as ``word_signs.hpp`` has it: letters without case, digits and signs."""
+    """Return the class of a byte, 0 to 30, as ``letter_classes.hpp`` has it: letters without case, digits and signs."""
     if 65 <= byte <= 90:
         return byte - 65
     if 97 <= byte <= 122:
