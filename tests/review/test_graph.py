@@ -37,7 +37,9 @@ def test_sops_as_a_graph() -> None:
     assert isinstance(count, int)
     assert count > 1
     assert len(store.inbound(sop.id, "code.structure.belongs")) == count
-    chunks = [store.entities(name, with_chunks=True)[0].values for name in store.inbound(sop.id, "code.structure.belongs")]
+    chunks = [
+        store.entities(name, with_chunks=True)[0].values for name in store.inbound(sop.id, "code.structure.belongs")
+    ]
     chunks.sort(key=lambda chunk: int(chunk["source.doc.chunk_index"][0]))
     assert "".join(str(chunk["source.doc.content"][0]) for chunk in chunks) == sop.text
     assert [one.object for one in store.query(predicate_prefix="source.doc.severity")] == ["error", "info"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tools.hosts.clients import Client
+from tools.hosts.client import Client
 from tools.hosts.mcp_server import KEY as AWS_KEY
 from tools.hosts.model import ModelServer, Script, ToolCall
 
