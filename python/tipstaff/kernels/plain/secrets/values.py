@@ -485,7 +485,11 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if mode != PASSWORD and data.count(b"-") >= 2 and _is_header(data, counts):
         return False
-    if mode == PASSWORD and size <= 24 and (holds_any(unmasked(data), words(PLAIN_VALUE)) or is_known_password(data, words)):
+    if (
+        mode == PASSWORD
+        and size <= 24
+        and (holds_any(unmasked(data), words(PLAIN_VALUE)) or is_known_password(data, words))
+    ):
         return False
     if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
         return False
