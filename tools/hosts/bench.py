@@ -49,7 +49,7 @@ SECRETS: Final = (AWS_KEY, github_token())
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a program: what it printed, what the model was told, and the spool's lines."""
+    """One run of a program: what it printed, what the model was sent, and the spool's lines."""
 
     status: int | None
     seconds: float

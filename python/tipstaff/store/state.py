@@ -1,7 +1,7 @@
 """The owner's state folder: what lies outside every repository, and how the hook program knows it again.
 
-The hook program (``native/include/tipstaff/hook/state.hpp``, ``policy.hpp``) finds and checks the same files; hashes and checksums
-here are the twins of its own.
+The hook program (``native/include/tipstaff/hook/state.hpp``, ``policy.hpp``) finds and checks the same files; hashes
+and checksums here are the twins of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// One event of a host, judged: what the engine found, what a person allowed, what is said about it.
+// One event of a host, judged: what the engine found, what a person allowed, what is reported about it.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ class TaskWords {
       std::int64_t same = 0;
       while (same < count_ && stems_[same] != stem) ++same;
       stems_[same] = stem;
-      words_[same] = word;  // of several words with one stem the last, at the place of the first
+      words_[same] = word;  // of several words with one stem the last, at the position of the first
       if (same == count_) ++count_;
     }
   }

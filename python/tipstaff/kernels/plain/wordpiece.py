@@ -15,8 +15,8 @@ A table file is little-endian: a header of 128 bytes, then five sections at mult
     slots   uint32, a hash table of pieces  starts  uint32 (pieces + 1,): piece i is names[starts[i]:starts[i + 1]]
 
 A text's words are lower-case runs of a-z and 0-9 (letters lose their marks, ``camelCase`` is two words, apostrophes
-vanish), and each is cut into the longest pieces that the table has. A word of three pieces or more and no digit is none
-that the table knows: signs drawn from its hash are added, so that it can at least meet itself. Characters of other
+vanish), and each is cut into the longest pieces that the table has. A word of three pieces or more and no digit is
+unknown to the table: signs drawn from its hash are added, so that it can at least meet itself. Characters of other
 scripts have no pieces: signs drawn from hashes of their n-grams (single characters and pairs of ideographs; trigrams
 and whole words of alphabets) let equal words meet, and say nothing of meaning. All rows are added in the text's order,
 in float32, and the sum is brought to length 1. A text with neither letters nor digits gives zeros.
