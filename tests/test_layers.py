@@ -31,7 +31,7 @@ SUB_STEPS = {
     "guidance": (
         ("diagnostics", "quality"),
         ("reading", "wording", "embeddings"),
-        ("extraction", "intents"),
+        ("extraction", "intents", "scope_findings"),
         ("compiling",),
         ("retrieval",),
         ("hook", "project_update", "lint", "guidance_compiler"),
