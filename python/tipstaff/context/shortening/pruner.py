@@ -18,7 +18,8 @@ from tipstaff.context.conversation.messages import CALLS, THINKING, Block, Messa
 from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.preamble import read_preamble
 from tipstaff.context.shortening.stubs import Reference, stub_of
-from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_block, message_costs
+from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_block
+from tipstaff.context.tokens.request_tokens import message_costs
 from tipstaff.model import Record
 
 KEPT_EXCHANGES: Final = 8
