@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tipstaff.guidance.wording.rule_lexicon import lexicon
-from tipstaff.guidance.wording.word_roles import IMPERATIVES
-from tipstaff.guidance.wording.word_roles import MODAL as _MODAL_WORD
-from tipstaff.guidance.wording.word_roles import PHRASE as _PHRASE_WORD
-from tipstaff.kernels import word_values
+from tipstaff.guidance.wording.cues import CuedPattern, cue, cues
+from tipstaff.guidance.wording.word_roles import IMPERATIVES, MODAL_WORDS
 
 _ENGLISH_MODALS: Final = (
     r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|do not|don['’]?t|cannot|can not|can['’]t|"
@@ -39,8 +36,14 @@ MODAL: Final = re.compile(
     re.IGNORECASE,
 )
 """A word that turns a sentence into a rule."""
+_MODAL_WORD: Final = cue(" ".join(MODAL_WORDS))
+_MODAL_PHRASE: Final = cue(
+    "do can may is are make have has need needs ought allowed il hay tiene tienen mag mogen nie darf no tidak trzeba",
+    "not sure to que niet nicht wolno faut boleh debe trzeba",
+)
+"""The first and the second words of its phrases."""
 
-NEGATION: Final = re.compile(
+NEGATION: Final = CuedPattern(
     r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
     r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|banned|"
     r"nicht|keine?[nrms]?|nie|niemals|verboten\w*|vermeiden|ohne|nunca|jamás|sin|evitar?|prohibid[oa]s?|"
@@ -48,7 +51,12 @@ NEGATION: Final = re.compile(
     r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan|jangan|dilarang|tidak|tanpa)\b"
     r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)"
     r"|ممنوع|محظور|لا تقم|أبد[اً]|कभी|निषिद्ध|কখনো|নিষিদ্ধ",
-    re.IGNORECASE,
+    """never not no dont don't donts don'ts avoid avoided avoiding without forbid forbidden forbids prohibit prohibited
+    prohibits disallow disallowed cannot can't mustnt mustn't shouldnt shouldn't won't anti antipattern antipatterns
+    refrain banned nicht kein keinn keinr keinm keins keine keinen keiner keinem keines nie niemals verboten verbotene
+    verbotenen verbotener verbotenes vermeiden ohne nunca sin evita evitar prohibido prohibida prohibidos prohibidas
+    jamais pas sans interdit interdite interdits interdites interdiction sem evite proibido proibida proibidos proibidas
+    mai senza evitare vietato vietati niet geen nooit zonder nigdy bez asla olmadan jangan dilarang tidak tanpa""",
 )
 """A word that turns what follows into what is not to be done."""
 
@@ -95,7 +103,7 @@ _EMPTY_WORDS: Final = re.compile(
 )
 _WORDS: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CJK_RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_IMPERATIVE_ELSEWHERE: Final = re.compile(
+_IMPERATIVE_ELSEWHERE: Final = CuedPattern(
     r"[^\w`]*(?:(?:verwendet?|verwenden sie|nutze|benutze|schreibe?|führe|prüfe|halte|beachte|vermeide|stelle|achte|"
     r"erstelle|lösche|ändere|füge|teste|dokumentiere|lies|"
     r"lee|utiliza|evita|escribe|ejecuta|mantén|mantenga|sigue|asegúrate|comprueba|verifica|consulta|responde|respeta|"
@@ -111,7 +119,13 @@ _IMPERATIVE_ELSEWHERE: Final = re.compile(
     r"kullan(?:ın)?|yazın|çalıştır(?:ın)?|okuyun|oluştur(?:un)?)\b"
     r"|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
     r"|[^。]{2,80}[时前后，]，?请",
-    re.IGNORECASE,
+    """verwende verwendet verwenden nutze benutze schreib schreibe halte beachte vermeide stelle achte erstelle teste
+    dokumentiere lies lee utiliza evita escribe ejecuta mantenga sigue comprueba verifica consulta responde respeta
+    prefiere utilise utiliser utilisez garder gardez suivez assure assurer assurez lis lisez ajoute ajouter ajoutez
+    respecte respecter respectez leia escreva mantenha siga certifique verifique adicione responda prefira utilize usare
+    leggi scrivi esegui mantieni segui assicurati controlla aggiungi rispondi preferisci gebruik schrijf houd volg
+    vermijd zorg controleer voeg lees pisz uruchom zachowaj unikaj upewnij przeczytaj stosuj kullan kullanin yazin
+    okuyun""",
 )
 """How an instruction begins in other languages than English."""
 _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
@@ -119,11 +133,13 @@ _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 
 def has_modal(text: str) -> bool:
     """Whether a text holds a word that turns it into a rule."""
-    if not text.isascii():
-        return MODAL.search(text) is not None
-    # Words looked up are a hundred times faster than the expression; phrases are asked for only if one may be there.
-    found = word_values(lexicon(), text)
-    return found & _MODAL_WORD != 0 or (found & _PHRASE_WORD != 0 and MODAL.search(text) is not None)
+    found = cues(text)
+    if not found & _MODAL_WORD and found & _MODAL_PHRASE != _MODAL_PHRASE:
+        return False
+    # Words looked up are a hundred times faster than the expression, which is asked for phrases and other scripts.
+    if found & _MODAL_WORD and (text.isascii() or (found >= 0 and "_" not in text)):
+        return True
+    return MODAL.search(text) is not None
 
 
 def has_negation(text: str) -> bool:
@@ -157,7 +173,7 @@ def opens_with_imperative(text: str) -> bool:
     match = _FIRST_WORD.match(text)
     if match is not None and match[1].lower() in IMPERATIVES:
         return True
-    return _IMPERATIVE_ELSEWHERE.match(text) is not None
+    return _IMPERATIVE_ELSEWHERE.may_match(text) and _IMPERATIVE_ELSEWHERE.pattern.match(text) is not None
 
 
 def is_condition(words: str) -> bool:
