@@ -50,7 +50,7 @@ _BAN_AND_VERB: Final = re.compile(
     r"\W*(?:never|do\s+not|don['’]t|must\s+not|avoid)(?:\s+[\w-]+){1,2}\W*\Z", re.IGNORECASE
 )
 _ROUTINE: Final = CuedPattern(
-    r"[,(]?\s*\b(?:before|after|prior to|whenever|when|each time|every time|on)\s+(?:you\s+|each\s+|every\s+|any\s+|"
+    r"\b(?:before|after|prior to|whenever|when|each time|every time|on)\s+(?:you\s+|each\s+|every\s+|any\s+|"
     r"a\s+|the\s+|your\s+|opening\s+a\s+|creating\s+a\s+|submitting\s+a\s+|making\s+)?"
     r"(?:commit(?:s|ting)?|push(?:es|ing)?|merg(?:e|es|ing)|prs?|pull requests?|finish(?:ing)?|complet(?:e|ing|ion)|"
     r"submit(?:ting)?|changes?|done|starting|coding)\b(?:\s+(?:code|changes?|any code|work|your work|a task|the task|"
@@ -59,6 +59,8 @@ _ROUTINE: Final = CuedPattern(
     """commit commits committing push pushes pushing merge merges merging pr prs pull finish finishing complete
     completing completion submit submitting change changes done starting coding""",
 )
+_ROUTINE_ASIDE: Final = re.compile(rf"[,(]?\s*{_ROUTINE.pattern.pattern}", re.IGNORECASE)
+"""With what joins it to the words before it: this is tried at every blank."""
 _HEDGES: Final = re.compile(
     r"\b(?:unless|except|exceptions?|otherwise|only|instead|if possible|where possible|when possible|usually|"
     r"generally|typically|ideally|too|over-?|excessive(?:ly)?|blindly|unnecessar(?:y|ily)|without|"
@@ -126,7 +128,7 @@ def statement_text(rule: GuidanceRule) -> str:
 
 
 def _without_routine(words: str) -> str:
-    return _ROUTINE.pattern.sub(" ", words) if _ROUTINE.may_match(words) else words
+    return _ROUTINE_ASIDE.sub(" ", words) if _ROUTINE.search(words) else words
 
 
 def _own_words(rule: GuidanceRule) -> str:
@@ -135,7 +137,7 @@ def _own_words(rule: GuidanceRule) -> str:
         text = _CODE.sub(_one_word, text)
     if "](" in text or "//" in text:
         text = _LINK.sub(r"\1", text)
-    if _IN_FLAG.search(text):
+    if ("-" in text or "/" in text or "_" in text or "." in text[:-1]) and _IN_FLAG.search(text):
         text = _FLAG.sub(_one_word, text)
     if rule.own_start and (negation := _prohibition(rule.text[: rule.own_start])):
         text = f"{negation}{text}"

@@ -13,18 +13,23 @@ from tipstaff.guidance.wording.cues import CuedPattern, cue, cues
 from tipstaff.guidance.wording.word_roles import IMPERATIVES, MODAL_WORDS
 
 _ENGLISH_MODALS: Final = (
-    r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|do not|don['’]?t|cannot|can not|can['’]t|"
-    r"may not|avoid|ensure|make sure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|not allowed|"
-    r"disallowed|"
-    r"ha(?:ve|s) to|needs? to|refrain|is not permitted|are not permitted|ought to"
+    r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|don['’]?t|cannot|can['’]t|"
+    r"avoid|ensure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|disallowed|refrain"
 )
 _OTHER_MODALS: Final = (
     # es, pt, it, fr, de, nl, pl, ru, tr
-    r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|no se debe|prohibido|proibido|obligatorio|obrigatório|"
-    r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|darf nicht|dürfen nicht|"
-    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|"
-    r"запрещено|необходимо|следует|soll(?:en|te|ten|st)?|zwingend|il faut|hay que|tienen? que|bisogna|occorre|"
-    r"należy|trzeba|mag niet|mogen niet|gerekir|mutlaka|asla|zorunlu|jangan|dilarang|wajib|harus|tidak boleh"
+    r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|prohibido|proibido|obligatorio|obrigatório|"
+    r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|"
+    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|никогда|всегда|нельзя|должны|должен|обязательно|"
+    r"запрещено|необходимо|следует|soll(?:en|te|ten|st)?|zwingend|bisogna|occorre|"
+    r"należy|trzeba|gerekir|mutlaka|asla|zorunlu|jangan|dilarang|wajib|harus"
+)
+_MODAL_PHRASES: Final = re.compile(
+    (
+        r"\b(?:do not|can not|may not|make sure|not allowed|ha(?:ve|s) to|needs? to|is not permitted|are not permitted|"
+        r"ought to|no se debe|darf nicht|dürfen nicht|nie wolno|il faut|hay que|tienen? que|mag niet|mogen niet|tidak boleh)\b"
+    ).replace(" ", r"\s+"),
+    re.IGNORECASE,
 )
 _CJK_MODALS: Final = (
     r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
@@ -32,14 +37,14 @@ _CJK_MODALS: Final = (
     r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
 )
 MODAL: Final = re.compile(
-    rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_CJK_MODALS}".replace(" ", r"\s+").replace(r"\s+?", r"\s*"),
+    rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_MODAL_PHRASES.pattern}|{_CJK_MODALS}".replace(" ?", r"\s*"),
     re.IGNORECASE,
 )
 """A word that turns a sentence into a rule."""
 _MODAL_WORD: Final = cue(" ".join(MODAL_WORDS))
 _MODAL_PHRASE: Final = cue(
-    "do can may is are make have has need needs ought allowed il hay tiene tienen mag mogen nie darf no tidak trzeba",
-    "not sure to que niet nicht wolno faut boleh debe trzeba",
+    "do can may is are make have has need needs ought allowed il hay tiene tienen mag mogen nie darf no tidak",
+    "not sure to que niet nicht wolno faut boleh debe",
 )
 """The first and the second words of its phrases."""
 
@@ -89,6 +94,11 @@ _REFERS_BACK: Final = re.compile(
     r"[*_]{0,3}(?:except|instead(?! of\b)|otherwise)\b|(?:在这些|这些|此时|上述)|[^。]{0,60}是例外",
     re.IGNORECASE,
 )
+_BACKWARD: Final = cue(
+    """its they them it these those this that such otherwise both instead except exception exceptions note ausnahme
+    ausnahmen excepcion excepciones eccezione eccezioni uitzonderinge uitzonderingen"""
+)
+"""An item has one of these words where it needs the one before it."""
 _SUBORDINATE: Final = (
     r"when(?:ever)?|if|before|after|once|while|unless|until|in case|for (?:each|every|any|new|all)|wenn|falls|"
     r"bevor|vor|"
@@ -136,10 +146,10 @@ def has_modal(text: str) -> bool:
     found = cues(text)
     if not found & _MODAL_WORD and found & _MODAL_PHRASE != _MODAL_PHRASE:
         return False
-    # Words looked up are a hundred times faster than the expression, which is asked for phrases and other scripts.
-    if found & _MODAL_WORD and (text.isascii() or (found >= 0 and "_" not in text)):
-        return True
-    return MODAL.search(text) is not None
+    # Words looked up are a hundred times faster than expressions, which are asked for phrases and other scripts.
+    if text.isascii():
+        return found & _MODAL_WORD != 0 or _MODAL_PHRASES.search(text) is not None
+    return (found & _MODAL_WORD != 0 and found >= 0 and "_" not in text) or MODAL.search(text) is not None
 
 
 def has_negation(text: str) -> bool:
@@ -188,7 +198,7 @@ def starts_with_pronoun(text: str) -> bool:
 
 def refers_back(text: str) -> bool:
     """Whether an item needs the one before it to be understood ("These ...", "Exception: ...")."""
-    return starts_with_pronoun(text) or _REFERS_BACK.match(text) is not None
+    return cues(text) & _BACKWARD != 0 and (starts_with_pronoun(text) or _REFERS_BACK.match(text) is not None)
 
 
 def count_words(text: str) -> int:
