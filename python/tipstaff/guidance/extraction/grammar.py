@@ -27,7 +27,8 @@ _OTHER_MODALS: Final = (
 _MODAL_PHRASES: Final = re.compile(
     (
         r"\b(?:do not|can not|may not|make sure|not allowed|ha(?:ve|s) to|needs? to|is not permitted|are not permitted|"
-        r"ought to|no se debe|darf nicht|dürfen nicht|nie wolno|il faut|hay que|tienen? que|mag niet|mogen niet|tidak boleh)\b"
+        r"ought to|no se debe|darf nicht|dürfen nicht|nie wolno|il faut|hay que|tienen? que|mag niet|mogen niet|"
+        r"tidak boleh)\b"
     ).replace(" ", r"\s+"),
     re.IGNORECASE,
 )

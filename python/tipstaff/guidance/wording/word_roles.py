@@ -47,7 +47,8 @@ MODAL_WORDS: Final = frozenset(
     require requires required mandatory forbid forbids forbidden prohibit prohibits prohibited disallowed refrain
     nunca siempre sempre debe debes deben deve deves devem devono prohibido proibido obligatorio jamais toujours doit
     doivent devez interdit obligatoire immer niemals muss verboten altijd nooit moet zawsze nigdy musi mutlaka asla
-    zorunlu soll sollen sollte sollten sollst zwingend bisogna occorre gerekir jangan dilarang wajib harus trzeba""".split()
+    zorunlu soll sollen sollte sollten sollst zwingend bisogna occorre gerekir jangan dilarang wajib harus
+    trzeba""".split()
 )
 """Each turns a sentence into a rule."""
 
