@@ -151,11 +151,17 @@ def hashing() -> list[Row]:
 def _timed_at_first_sight(text: str) -> float:
     """Time a compilation in a process that has compiled other rule files and has nothing of this one cached."""
     from tipstaff import compile_guidance
-    from tipstaff.guidance.extraction import annotations
-    from tipstaff.guidance.wording import claims
+    from tipstaff.guidance.wording.vocabulary import stem
 
-    for remembering in (annotations.parse_annotations, annotations.plain_annotation, claims.claims):
-        remembering.cache_clear()
+    modules = [module for name, module in sys.modules.items() if name.startswith("tipstaff.guidance.")]
+    for remembering in (value for module in modules for value in vars(module).values()):
+        # Tables that are made once have no size; words are those of other files.
+        if (
+            hasattr(remembering, "cache_parameters")
+            and remembering.cache_parameters()["maxsize"]
+            and remembering is not stem
+        ):
+            remembering.cache_clear()
     return _timed(lambda: compile_guidance(text))
 
 

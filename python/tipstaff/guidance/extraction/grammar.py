@@ -99,15 +99,16 @@ _BACKWARD: Final = cue(
     """its they them it these those this that such otherwise both instead except exception exceptions note ausnahme
     ausnahmen excepcion excepciones eccezione eccezioni uitzonderinge uitzonderingen"""
 )
-"""An item has one of these words where it needs the one before it."""
+_BACKWARD_CHARS: Final = 80
+"""An item that needs the one before it begins with one of these words, behind a mark, a preposition or a few of Chinese."""
 _SUBORDINATE: Final = (
     r"when(?:ever)?|if|before|after|once|while|unless|until|in case|for (?:each|every|any|new|all)|wenn|falls|"
     r"bevor|vor|"
     r"nach|bei|cuando|si|antes de|después de|al|quando|se|avant|après|lorsque|als|voor|przed|jeśli|если|перед|при"
 )
-_CONDITION: Final = re.compile(
-    rf"[\W_]*(?:{_SUBORDINATE})\b|.*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때)|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))",
-    re.IGNORECASE,
+_CONDITION: Final = re.compile(rf"[\W_]*(?:{_SUBORDINATE})\b", re.IGNORECASE)
+_CJK_CONDITION: Final = re.compile(
+    r".*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때)|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))"
 )
 _EMPTY_WORDS: Final = re.compile(
     r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
@@ -189,7 +190,7 @@ def opens_with_imperative(text: str) -> bool:
 
 def is_condition(words: str) -> bool:
     """Whether words begin with the case in which something holds ("When you add a table")."""
-    return _CONDITION.match(words) is not None
+    return _CONDITION.match(words) is not None or (not words.isascii() and _CJK_CONDITION.match(words) is not None)
 
 
 def starts_with_pronoun(text: str) -> bool:
@@ -199,7 +200,9 @@ def starts_with_pronoun(text: str) -> bool:
 
 def refers_back(text: str) -> bool:
     """Whether an item needs the one before it to be understood ("These ...", "Exception: ...")."""
-    return cues(text) & _BACKWARD != 0 and (starts_with_pronoun(text) or _REFERS_BACK.match(text) is not None)
+    if not cues(text[:_BACKWARD_CHARS]) & _BACKWARD:
+        return False
+    return starts_with_pronoun(text) or _REFERS_BACK.match(text) is not None
 
 
 def count_words(text: str) -> int:

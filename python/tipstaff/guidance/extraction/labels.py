@@ -23,7 +23,7 @@ from tipstaff.guidance.extraction.polarity import (
     verdict,
 )
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
-from tipstaff.guidance.wording.claims import topic_of
+from tipstaff.guidance.wording.claims import stems_of
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, MODAL_WORDS
 
@@ -130,11 +130,7 @@ def names_topic(heading: str) -> bool:
     )
 
 
-def _stems(text: str) -> frozenset[str]:
-    return topic_of([word for word in split(text) if not word.isdigit()])
-
-
-_label_stems: Final = lru_cache(maxsize=1_024)(_stems)
+_label_stems: Final = lru_cache(maxsize=1_024)(stems_of)
 
 
 def applied(labels: Sequence[Label], words: str) -> list[Label]:
@@ -173,7 +169,7 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
                 own = _label_stems(label.text)
                 if near is None:
                     plain = _CODE.sub(" ", words) if "`" in words else words
-                    near = _stems(" ".join((plain, *(one.text for one in kept))))
+                    near = stems_of(" ".join((plain, *(one.text for one in kept))))
                 if (own and own <= near) or len(near) > ENOUGH_STEMS:
                     continue
         kept.append(label)

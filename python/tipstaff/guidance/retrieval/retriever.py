@@ -176,8 +176,11 @@ class ShardRetriever:
         self._configure(boosts_of(self.embedding) if boosts is None else boosts, changes.get("today", self._today))
 
     def _configure(self, boosts: tuple[float, float, float], today: str | None) -> None:
-        numbers = isinstance(boosts, Sequence) and all(isinstance(boost, int | float) for boost in boosts)
-        if not numbers or len(boosts) != 3 or not all(0.0 <= boost <= 1.0 for boost in boosts):
+        try:
+            usable = len(boosts) == 3 and all(0.0 <= boost <= 1.0 for boost in boosts)
+        except TypeError:
+            usable = False
+        if not usable:
             msg = f"boosts is {boosts!r}; it must be three numbers from 0 to 1: for intent, critical risk, high risk"
             raise ConfigError(msg)
         self._today = None if today is None else iso_day(today)
