@@ -154,14 +154,10 @@ def _timed_at_first_sight(text: str) -> float:
     from tipstaff.guidance.wording.vocabulary import stem
 
     modules = [module for name, module in sys.modules.items() if name.startswith("tipstaff.guidance.")]
-    for remembering in (value for module in modules for value in vars(module).values()):
-        # Tables that are made once have no size; words are those of other files.
-        if (
-            hasattr(remembering, "cache_parameters")
-            and remembering.cache_parameters()["maxsize"]
-            and remembering is not stem
-        ):
-            remembering.cache_clear()
+    for value in (value for module in modules for value in vars(module).values() if hasattr(value, "cache_parameters")):
+        # What is made once has no size; single words are those of other files.
+        if value.cache_parameters()["maxsize"] and value is not stem:
+            value.cache_clear()
     return _timed(lambda: compile_guidance(text))
 
 

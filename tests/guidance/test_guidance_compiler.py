@@ -120,8 +120,8 @@ def test_numbers_of_the_retriever_are_checked(name: str, value: Any) -> None:
         ask(**{name: value})
     if name in {"max_shards", "max_tokens"}:
         with pytest.raises(ConfigError, match=rf"^{name} is -1; it must be 0 or more$"):
-            retriever.retrieve("Keep secrets", **{name: -1})
-        assert retriever.retrieve("Keep secrets", **{name: np.int64(400)}).shards
+            ask(**{name: -1})
+        assert ask(**{name: np.int64(400)})[0].shards
 
 
 @pytest.mark.parametrize(

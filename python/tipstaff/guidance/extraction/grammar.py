@@ -100,7 +100,7 @@ _BACKWARD: Final = cue(
     ausnahmen excepcion excepciones eccezione eccezioni uitzonderinge uitzonderingen"""
 )
 _BACKWARD_CHARS: Final = 80
-"""An item that needs the one before it begins with one of these words, behind a mark, a preposition or a few of Chinese."""
+"""How far from an item's beginning these words are looked for."""
 _SUBORDINATE: Final = (
     r"when(?:ever)?|if|before|after|once|while|unless|until|in case|for (?:each|every|any|new|all)|wenn|falls|"
     r"bevor|vor|"
