@@ -99,8 +99,8 @@ _BACKWARD: Final = cue(
     """its they them it these those this that such otherwise both instead except exception exceptions note ausnahme
     ausnahmen excepcion excepciones eccezione eccezioni uitzonderinge uitzonderingen"""
 )
-_BACKWARD_CHARS: Final = 80
-"""How far from an item's beginning these words are looked for."""
+_BACKWARD_CHARS: Final = 24
+"""Within so many characters from its beginning, of an ASCII text."""
 _SUBORDINATE: Final = (
     r"when(?:ever)?|if|before|after|once|while|unless|until|in case|for (?:each|every|any|new|all)|wenn|falls|"
     r"bevor|vor|"
@@ -200,7 +200,7 @@ def starts_with_pronoun(text: str) -> bool:
 
 def refers_back(text: str) -> bool:
     """Whether an item needs the one before it to be understood ("These ...", "Exception: ...")."""
-    if not cues(text[:_BACKWARD_CHARS]) & _BACKWARD:
+    if text.isascii() and not cues(text[:_BACKWARD_CHARS]) & _BACKWARD:
         return False
     return starts_with_pronoun(text) or _REFERS_BACK.match(text) is not None
 
