@@ -16,6 +16,7 @@ from tipstaff.kernels.formats.lexicon import make_lexicon
 _FOREIGN: Final = re.compile(r"[^\x00-\x7f‘’“”„…–—→←↔•·≤≥×✅❌✓✗\ufe0f]")
 """What no text has whose words are ASCII, for all its typographic marks."""
 _ALL: Final = -1
+_MAX_LISTS: Final = 64
 
 _given: Final[list[str]] = []
 """Lists of words; the place of each is its bit."""
@@ -57,6 +58,8 @@ class CuedPattern:
 
 def cue(*needed: str) -> int:
     """Give each list of words a bit of its own among those of `cues`, and return these bits."""
+    if len(_given) + len(needed) > _MAX_LISTS:
+        raise ValueError(f"more than {_MAX_LISTS} lists of words")
     mask = 0
     for words in needed:
         mask |= 1 << len(_given)
