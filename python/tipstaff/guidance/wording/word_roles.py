@@ -110,9 +110,9 @@ def word_roles() -> dict[str, int]:
             # One that is no function word belongs to its clause's topic as well.
             plain = 0 if name in _KINDS else roles.GRAMMAR | roles.CONTENT
             found[word] = found.get(word, plain) | bit
-    for place, (first, second) in enumerate(roles.PAIRS):
-        found[first] |= 1 << roles.PAIR_FIRST + place
-        found[second] |= 1 << roles.PAIR_SECOND + place
+    for index, (first, second) in enumerate(roles.PAIRS):
+        found[first] |= 1 << roles.PAIR_FIRST + index
+        found[second] |= 1 << roles.PAIR_SECOND + index
     for word in IMPERATIVES:
         found[word] = found.get(word, 0) | roles.IMPERATIVE
     return found
