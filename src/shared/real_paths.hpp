@@ -45,12 +45,14 @@ class RealPaths {
   // Lets `around` ask here. It must not outlive this object.
   void serve(Surroundings* around) noexcept {
 #if defined(__unix__) || defined(__APPLE__)
-    if (around->real_path == nullptr) return;  // then they are found without asking
-    asked_ = *around;
+    self_ = around->self;
+    real_path_ = around->real_path;
+    read_file_ = around->read_file;
     around->own_places = own_places;
+    around->self = this;
+    if (around->real_path == nullptr) return;
     around->real_path = find;
     if (around->read_file != nullptr) around->read_file = read;
-    around->self = this;
 #else
     (void)around;
 #endif
@@ -67,7 +69,7 @@ class RealPaths {
 #if defined(__unix__) || defined(__APPLE__)
   static std::size_t find(void* self, std::string_view path, char* out, std::size_t capacity) noexcept {
     RealPaths& known = *static_cast<RealPaths*>(self);
-    const auto whole = [&]() noexcept { return known.asked_.real_path(known.asked_.self, path, out, capacity); };
+    const auto whole = [&]() noexcept { return known.real_path_(known.self_, path, out, capacity); };
     if (path.size() > kBytes || !is_plain(path)) return whole();
     char real[kBytes + 1];
     std::size_t size = 0;
@@ -85,7 +87,7 @@ class RealPaths {
         real[size] = 0;
         char link;
         if (::readlink(real, &link, 1) >= 0)
-          size = known.asked_.real_path(known.asked_.self, prefix, real, kBytes);
+          size = known.real_path_(known.self_, prefix, real, kBytes);
         else if (errno != EINVAL)  // EINVAL: it is there, and not a link
           size = 0;
         known.note(prefix, {real, size});
@@ -126,14 +128,17 @@ class RealPaths {
   static OwnPlaces* own_places(void* self) noexcept { return &static_cast<RealPaths*>(self)->own_.fresh(); }
   static long long read(void* self, std::string_view path, char* out, std::size_t capacity) noexcept {
     const RealPaths& known = *static_cast<RealPaths*>(self);
-    return known.asked_.read_file(known.asked_.self, path, out, capacity);
+    return known.read_file_(known.self_, path, out, capacity);
   }
 #endif
 
   Entry entries_[kEntries];  // the first `count_` are written
   std::uint32_t count_ = 0;
   KeptOwnPlaces& own_;
-  Surroundings asked_;
+  // Who is asked.
+  void* self_ = nullptr;
+  decltype(Surroundings::real_path) real_path_ = nullptr;
+  decltype(Surroundings::read_file) read_file_ = nullptr;
 };
 
 }  // namespace tipstaff::gate

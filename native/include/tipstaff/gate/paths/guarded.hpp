@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <string_view>
 
 #include "tipstaff/gate/paths/classes.hpp"
@@ -221,7 +222,7 @@ class GuardedPlaces {
 
   OwnPlaces& own() noexcept {
     if (own_ != nullptr) return *own_;
-    own_ = around_.own_places != nullptr ? around_.own_places(around_.self) : &own_here_;
+    own_ = around_.own_places != nullptr ? around_.own_places(around_.self) : new (room_) OwnPlaces;
     own_->serve(around_);
     return *own_;
   }
@@ -360,7 +361,7 @@ class GuardedPlaces {
   KnownPlaces& places_;
   const guarded_hints::TextHints hints_;
   OwnPlaces* own_ = nullptr;
-  OwnPlaces own_here_;  // where no caller keeps them
+  alignas(OwnPlaces) unsigned char room_[sizeof(OwnPlaces)];  // where no caller keeps them
 };
 
 }  // namespace tipstaff::gate

@@ -20,14 +20,14 @@ inline constexpr std::string_view kOwnName = "tipstaff";
 
 // What a byte of a text is to TextHints.
 namespace lead {
-constexpr std::uint8_t kAlways = 1;  // an expansion, or a home
+constexpr std::uint8_t kAlways = 1;  // an expansion
 constexpr std::uint8_t kLooked = 2;  // what is beside it decides
 }  // namespace lead
 
 constexpr std::array<std::uint8_t, 256> make_leads() {
   std::array<std::uint8_t, 256> leads{};
-  for (const char c : {'~', '*', '?', '[', '$', '`', '{'}) leads[static_cast<unsigned char>(c)] = lead::kAlways;
-  for (const char c : {'.', '/'}) leads[static_cast<unsigned char>(c)] = lead::kLooked;
+  for (const char c : {'*', '?', '[', '$', '`', '{'}) leads[static_cast<unsigned char>(c)] = lead::kAlways;
+  for (const char c : {'.', '/', '~'}) leads[static_cast<unsigned char>(c)] = lead::kLooked;
   return leads;
 }
 inline constexpr std::array<std::uint8_t, 256> kLeads = make_leads();
@@ -50,8 +50,8 @@ inline void find_leads_of_few(const char* bytes, std::size_t count, Leads* found
   const auto is = [&](char c) noexcept { return _mm_cmpeq_epi8(at, _mm_set1_epi8(c)); };
   const auto any = [](__m128i one, __m128i other) noexcept { return _mm_or_si128(one, other); };
   const auto bits = [](__m128i found) noexcept { return static_cast<std::uint32_t>(_mm_movemask_epi8(found)); };
-  found->always = bits(any(any(any(is('~'), is('*')), any(is('?'), is('['))), any(any(is('$'), is('`')), is('{'))));
-  found->looked = bits(any(is('.'), is('/')));
+  found->always = bits(any(any(any(is('*'), is('?')), any(is('['), is('$'))), any(is('`'), is('{'))));
+  found->looked = bits(any(any(is('.'), is('/')), is('~')));
   found->doubled = bits(is('f'));
 #else
   *found = Leads();
@@ -81,7 +81,8 @@ inline bool has_own_name(std::string_view path) noexcept {
 class TextHints {
  public:
   TextHints(std::string_view state, std::string_view program) noexcept
-      : paths_{state, program}, are_usual_(has_own_name(state) && has_own_name(program)) {}
+      : paths_{state, program}, are_rooted_(is_rooted(state) && is_rooted(program)),
+        are_usual_(has_own_name(state) && has_own_name(program)) {}
 
   // One pass over the text.
   bool may_lead(std::string_view text) const noexcept {
@@ -114,6 +115,7 @@ class TextHints {
   }
 
  private:
+  static bool is_rooted(std::string_view path) noexcept { return path.empty() || path[0] == '/'; }
   // `looked`: bits of the bytes from `at` on.
   [[gnu::noinline]] bool lead_at(std::string_view text, std::size_t at, std::uint32_t looked) const noexcept {
     for (; looked != 0; looked &= looked - 1)
@@ -121,14 +123,31 @@ class TextHints {
     return false;
   }
   bool leads(std::string_view text, std::size_t at) const noexcept {
-    if (at + 1 == text.size()) return true;
-    if (text[at] == '/') return !ascii::is_name(text[at + 1]) || begins(text, at, paths_[0]) || begins(text, at, paths_[1]);
-    const char before = at == 0 ? ' ' : text[at - 1];
-    return before == '.' || before == ' ' || before == '/' || before == '=' || before == '"' || before == '\'';
+    const char before = at == 0 ? ' ' : text[at - 1], after = at + 1 < text.size() ? text[at + 1] : ' ';
+    switch (text[at]) {
+      case '~': return !ascii::is_digit(after) || !within_name(text, at);  // HEAD~2
+      case '.':  // a name, or the second of two
+        if (before == '.') return !ascii::is_name(after) || !within_name(text, at - 1);  // main..HEAD
+        return before == ' ' || before == '/' || before == '=' || before == '"' || before == '\'' || (at + 1 == text.size() && !within_name(text, at));
+      default: break;
+    }
+    if (ascii::is_name(after)) return begins(text, at, paths_[0]) || begins(text, at, paths_[1]);
+    // dist/, node_modules/@types, https://
+    if (after == '/') return !ascii::ends_with(text.substr(0, at), "http:") && !ascii::ends_with(text.substr(0, at), "https:");
+    return (after != ' ' && after != '@' && after != '-' && after != '+') || !within_name(text, at);
   }
+  // Whether a byte goes on with a name. Not in `-Xname`, where it begins one, nor where an escape may end before it, or a
+  // pipe may turn it round.
+  bool within_name(std::string_view text, std::size_t at) const noexcept {
+    return are_rooted_ && at != 0 && ascii::is_name(text[at - 1]) && (at < 2 || text[at - 2] != '-') && text.find('\\') == std::string_view::npos &&
+           text.find('|') == std::string_view::npos;
+  }
+  // `/home`, and not `/homework`.
   static bool begins(std::string_view text, std::size_t at, std::string_view path) noexcept {
     const std::string_view top = top_of(path);
-    return !top.empty() && text.substr(at, top.size()) == top;
+    if (top.empty() || text.substr(at, top.size()) != top) return false;
+    const std::size_t end = at + top.size();
+    return end >= text.size() || !(ascii::is_name(text[end]) || text[end] == '-');
   }
   bool holds_unusual(std::string_view text) const noexcept {
     for (const std::string_view path : paths_) {
@@ -140,6 +159,7 @@ class TextHints {
   }
 
   const std::string_view paths_[2];
+  const bool are_rooted_;  // at `/`; whoever has drives is looked at more closely
   const bool are_usual_;
 };
 

@@ -56,9 +56,11 @@ class OwnPlaces {
     state_.known = program_.known = false;
     folder_bytes_ = 0;
   }
-  // Forgets what was found of others than those of `around`.
+  // Forgets what was found of others than those of `around`, or without following links where it does.
   void serve(const Surroundings& around) noexcept {
-    if (!is_of(state_, around.state) || !is_of(program_, around.program)) forget();
+    const bool follows = around.real_path != nullptr;
+    if (follows != follows_ || !is_of(state_, around.state) || !is_of(program_, around.program)) forget();
+    follows_ = follows;
   }
 
  private:
@@ -84,7 +86,7 @@ class OwnPlaces {
 
   Place state_, program_;
   std::size_t folder_bytes_ = 0;  // 0: none
-  bool is_apart_ = false;
+  bool is_apart_ = false, follows_ = false;
   char folder_[256];
 };
 
