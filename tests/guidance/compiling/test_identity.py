@@ -19,6 +19,20 @@ def test_rules_in_the_same_words_for_other_files_have_other_ids() -> None:
     assert len({content_id("a"), content_id("a", "src/**"), content_id("a", "web/**"), content_id("b", "src/**")}) == 4
 
 
+def test_marks_and_code_tell_the_same_words_apart() -> None:
+    rules = [
+        "- ✅ Compare with `a === b`",
+        "- ❌ Compare with `a == b`",
+        "- ❌ Compare with `a === b`",
+        "- ✅ Compare with `a === b`.",
+    ]
+    found = compile_guidance("# T\n\n## Equality\n\n" + "\n".join(rules))
+    assert [shard.rule.text[-len(rule) + 2 :] for shard, rule in zip(found.shards, rules, strict=False)] == [
+        rule[2:] for rule in rules[:3]
+    ]
+    assert [one.code for one in found.diagnostics] == ["TS501"]
+
+
 @given(st.text(max_size=30))
 def test_any_text_has_an_id(text: str) -> None:
     assert content_id(text) == content_id(text)

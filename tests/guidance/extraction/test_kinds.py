@@ -44,12 +44,24 @@ def test_what_is_a_rule_and_what_is_information(text: str, rule: bool) -> None:
         ("**Schema:** When you add a table, update the diagram.\n", True),
         ("When uncertain: **do nothing and ask**.\n", True),
         ("Lee las normas antes de empezar con el código.\n", True),
+        ("We use Rust with strict lints.\n", True),
+        ("Do not include this in a message:\n\n- names of customers\n", True),
+        ("## Known issues\n- The cache is slow\n", False),
+        ("## Project status\n- Phase 2: begun\n", False),
         ("编写变更日志时，请参考已有条目的格式。\n", True),
     ],
 )  # fmt: skip
 def test_tables_values_and_other_languages(text: str, rule: bool) -> None:
     ((found,), _) = extract(parse(text), "root")
     assert found.is_rule is rule
+
+
+def test_a_sentence_without_a_verb_that_rules_something_out_is_a_rule() -> None:
+    text = (
+        "Views are thin. No queries in views. No **inline** styles, in any page! No tests were run in May. No problem."
+    )
+    found, _ = extract(parse(text), "root")
+    assert [one.text for one in found] == ["No queries in views.", "No **inline** styles, in any page!"]
 
 
 def test_an_item_whose_code_is_not_indented_is_a_rule_all_the_same() -> None:

@@ -26,7 +26,7 @@ def test_markers_open_a_constitution_section(heading: str) -> None:
     [
         "", "Notes", "Mustache templates", "Securityless demo", "Always-on pager notes", "Requirements", "Requirement list", "Nevermore",
         "Criticality", "Type-safety", "Insecurity", "Musts", "How security works here", "The critical path", "Build", "#",
-        "Safetynet", "Constitutionals",
+        "Safetynet", "Constitutionals", "Critical commands", "Required environment variables", "🔑 Critical Files",
     ],
 )  # fmt: skip
 def test_words_that_only_begin_like_a_marker_do_not(heading: str) -> None:

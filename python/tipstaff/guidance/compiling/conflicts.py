@@ -7,6 +7,7 @@ from typing import Final
 
 from tipstaff.globs import scopes_may_overlap
 from tipstaff.guidance.compiling.choices import conflicting_choices
+from tipstaff.guidance.compiling.identity import signs
 from tipstaff.guidance.compiling.statements import opposition, statement, statement_text
 from tipstaff.guidance.wording.claims import MAX_TOPIC_WORDS, claims, may_forbid, similarity, topic_of
 from tipstaff.guidance.wording.rule_lexicon import column, lexicon
@@ -93,6 +94,8 @@ def _duplicate(one: GuidanceRule, other: GuidanceRule) -> Relation | None:
     if score < NEAR_DUPLICATE or (len(left) == 1 and score < 1.0):
         return None
     same = ours == theirs
+    if same and one.text != other.text and signs(one.text) != signs(other.text):
+        return None
     if not same and score < 1.0 and _is_enumeration(one, other):
         return None
     if not same and (may_forbid(ours) or may_forbid(theirs)):

@@ -6,6 +6,7 @@ which its history is known.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final
@@ -18,12 +19,21 @@ from tipstaff.model import EVERYWHERE, GuidanceRule
 SAME_RULE: Final = 0.72
 """Similarity from which an edited rule is taken for the former one: shared words, and their order."""
 _MAX_COMPARED: Final = 64
+_SIGNS: Final = re.compile(r"`[^`]*`|[❌🚫⛔✗✅✔✓👍👎]")
 
 
 def content_id(text: str, salt: str = "") -> str:
     """Return ``AUTO-`` and eight hexadecimal digits of the xxh3 of a rule's words."""
     content = " ".join(split(text) or [text])
     return id_of_words(content.encode("utf-8", "surrogatepass"), salt)
+
+
+def signs(text: str) -> str:
+    """Return what two texts in the same words may differ in and mean something else: marks for good and bad, code.
+
+    "✅ `a === b`" and "❌ `a == b`" have the same words.
+    """
+    return "\0".join(["".join(one.split()) for one in _SIGNS.findall(text)])
 
 
 def salt_of(scopes: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tipstaff.globs import scopes_may_overlap
-from tipstaff.guidance.compiling.identity import content_id
+from tipstaff.guidance.compiling.identity import content_id, signs
 from tipstaff.guidance.compiling.precedence import stricter, tightens, whole_span
 from tipstaff.guidance.diagnostics import find
 from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, Severity
@@ -104,6 +104,9 @@ class Merging:
 
         The same words in another folder are another rule: ``make lint`` is not the same everywhere.
         """
+        if rule.text != known.text and rule.is_generated_id and (own := signs(rule.text)) != signs(known.text):
+            self.add(rule.replace(id=content_id(rule.text, salt=f"signs\0{own}")))
+            return
         elsewhere = folder_of(rule) != folder_of(known)
         covered = EVERYWHERE in known.repo_scopes and not elsewhere
         if rule.repo_scopes != known.repo_scopes and not covered and rule.is_generated_id:

@@ -71,8 +71,9 @@ _PRONOUN_START: Final = re.compile(
     r"[*_]{0,3}(?:(?:while|although|since|because|as|if|when|unless|for|in|with) )?"
     r"(?:its|they|them|it(?! (?:is|should be|must be) (?:\w+ )?(?:important|necessary|forbidden|required|mandatory|"
     r"critical|essential|recommended|not allowed|prohibited|possible|clear)\b)|"
-    r"(?:these|those|this|that)(?! (?:is an? |(?:whole |entire )?(?:project|repo\w*|code ?base|package|library|file|"
-    r"document|app\w*|module|folder|directory|guide|service|team|workspace|monorepo|crate|plugin|extension|framework|"
+    r"(?:these|those|this|that)(?! (?:is (?:not )?an? |(?:whole |entire )?"
+    r"(?:project|repo\w*|code ?base|package|library|file|document|app\w*|"
+    r"module|folder|directory|guide|service|team|workspace|monorepo|crate|plugin|extension|framework|"
     r"section|skill|agent|sdk|cli|api|site|website|product|organi[sz]ation|company)\b))|"
     r"such(?! as\b)|otherwise|both(?= (?:of (?:these|them)|must|should|are|need|have)\b)|instead(?! of\b))\b",
     re.IGNORECASE,
@@ -114,6 +115,8 @@ _IMPERATIVE_ELSEWHERE: Final = re.compile(
     re.IGNORECASE,
 )
 """How an instruction begins in other languages than English."""
+_COMMANDS: Final = frozenset(("use", "prefer", "avoid", "keep", "ensure", "follow", "do", "run", "read"))
+"""Verbs that command also before a colon; "Build: `make`" and "Note:" are labels."""
 _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 
 
@@ -141,7 +144,12 @@ _DEMANDING_SUBJECT: Final = re.compile(
     r"(?:must|should|shall|cannot|may\snot)\s[^\W_]",
     re.IGNORECASE,
 )
-_NAMES_RULES: Final = re.compile(r"\W*(?:what|which|why|when|where|who|how|things|rules?)\b|.*[:?]\s*$", re.IGNORECASE)
+_NAMES_RULES: Final = re.compile(
+    r"\W*(?:what|which|why|when|where|who|how|things|rules?)\b|.*[:?]\s*$|"
+    r".*\b(?:should|must|shall) (?:always )?(?:follow|know|remember|obey|respect|adhere to|understand|keep in mind)"
+    r"\W*$",
+    re.IGNORECASE,
+)
 
 
 def is_demanding_heading(title: str) -> bool:
@@ -156,7 +164,7 @@ def opens_with_imperative(text: str) -> bool:
     """Whether a text begins with a verb that tells somebody what to do."""
     match = _FIRST_WORD.match(text)
     if match is not None and match[1].lower() in IMPERATIVES:
-        return True
+        return not text.startswith((":", "：", ":**", "**:"), match.end()) or match[1].lower() in _COMMANDS
     return _IMPERATIVE_ELSEWHERE.match(text) is not None
 
 

@@ -14,16 +14,11 @@ from tipstaff.guidance.extraction.grammar import count_words, has_modal, is_dema
 from tipstaff.guidance.extraction.kinds import has_strong_modal
 from tipstaff.guidance.extraction.labels import Label, label_of
 from tipstaff.guidance.extraction.outline import ExtractionState
+from tipstaff.guidance.extraction.patterns import UNFINISHED
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
 from tipstaff.guidance.reading.elements import Element
 from tipstaff.guidance.reading.markdown import Block
 
-_UNFINISHED: Final = re.compile(
-    r"\b(?:without|with|if|unless|when|before|after|and|or|of|the|an?|these|this|those|that|following|below|except|"
-    r"until|than|about|anything|nothing but)\W*$",
-    re.IGNORECASE,
-)
-"""How a heading ends that is no rule without what is below it ("Never commit without")."""
 _EXPLAINS: Final = re.compile(
     r"\W*(?:why|how|when|what|where|examples?|instead|alternatives?|background|reasons?|exceptions?|fix|see)\b|.*\?\W*$",
     re.IGNORECASE,
@@ -44,6 +39,7 @@ class HeadingReader(ExtractionState):
                     self._say("TS207", block.start, block.end)
             return
         self._closed = False
+        self._former = None
         self._settle_bold()
         self._close_sections(block.level)
         text = self._own_text(block)
@@ -123,11 +119,16 @@ class HeadingReader(ExtractionState):
     def _bad_heading(self, text: str, start: int, end: int) -> None:
         """Open a plain section for a line that only looks like a heading."""
         self._say("TS201", start, end)
+        self._line_heading(text.strip().lstrip("#"), start, end)
+
+    def _line_heading(self, words: str, start: int, end: int) -> None:
+        """Open a plain section for a line that stands for a heading."""
         self._settle_lead()
         self._close_heading_rule()
+        self._former = None
         self._close_sections(0)
         self._closed = False
-        title = plain_heading(text.strip().lstrip("#"))
+        title = plain_heading(words)
         block = Block("heading", start, end, level=1)
         label = label_of(title.rstrip(":： "), start, end, topic=True)
         self._sections.append(Section(7, title, False, block, label, len(self.candidates)))
@@ -169,12 +170,12 @@ class HeadingReader(ExtractionState):
     def _is_rule(section: Section) -> bool:
         """Whether a heading above rules is one as well: a bare "Never" is not, its words go to the rules below."""
         title = section.text
-        return not section.label.negative and is_demanding_heading(title) and _UNFINISHED.search(title) is None
+        return not section.label.negative and is_demanding_heading(title) and UNFINISHED.search(title) is None
 
     @staticmethod
     def _says_it_all(title: str) -> bool:
         """Whether a heading without rules below it is one; "Unit Tests Only" and "Never do this" announce code."""
-        if count_words(title) <= 2 or title.endswith(":") or _UNFINISHED.search(title) is not None:
+        if count_words(title) <= 2 or title.endswith(":") or UNFINISHED.search(title) is not None:
             return False
         return is_demanding_heading(title) or has_strong_modal(title) or _ONLY.match(title) is not None
 

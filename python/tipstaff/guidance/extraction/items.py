@@ -7,6 +7,7 @@ from tipstaff.guidance.extraction.grammar import has_modal, refers_back, says_so
 from tipstaff.guidance.extraction.kinds import directs
 from tipstaff.guidance.extraction.paragraphs import ParagraphReader
 from tipstaff.guidance.extraction.patterns import (
+    NEW_LABEL,
     NO_WORDS,
     bad_headings,
     ends_open_with_colon,
@@ -27,6 +28,12 @@ class ItemReader(ParagraphReader):
         if block.parent < 0 and self._lead is not None and self._lead_ended(index):
             self._settle_lead()
         raw = self._own_text(block)
+        if "\n" in raw and raw.endswith((":", ":**")) and (low := self._unindented_label(index, block, raw)):
+            middle = block.start + len(raw[:low].encode("utf-8", "replace"))
+            self._item_words(index, block, raw[:low], block.start, middle)
+            self._settle_lead()
+            self._lead = self._context(raw[low:], middle, block.end)
+            return
         if "\n" not in raw or "#" not in raw or not (bad := bad_headings(raw)):
             self._item_words(index, block, raw, block.start, block.end)
             return
@@ -35,6 +42,14 @@ class ItemReader(ParagraphReader):
         self._item_words(index, block, raw[:low], block.start, middle)
         rest = Block("paragraph", middle, block.end, quoted=block.quoted)
         self._around_bad_headings(raw[low:], rest, -1, [(start - low, end - low) for start, end in bad])
+
+    def _unindented_label(self, index: int, block: Block, raw: str) -> int:
+        """Return where a label without indentation begins that ends an item's words and names the items after it."""
+        at = raw.rfind("\n") + 1
+        if block.children or block.parent >= 0 or block.code != (0, 0) or NEW_LABEL.fullmatch(raw, at) is None:
+            return 0
+        follower = self._follower(index)
+        return at if follower is not None and follower.kind == "item" and follower.parent == block.parent else 0
 
     def _lead_ended(self, index: int) -> bool:
         """Whether a table is between the sentence that introduces a list and this item."""

@@ -26,7 +26,7 @@ MIN_WORDS: Final = 3
 """A sentence with fewer words beside code and links says too little to be a rule."""
 
 _OPENER: Final = re.compile(
-    r"[\W_]*(?:please|instead|then|also|otherwise|first|finally|note|next|so|just|only)\b[,:]?\s+", re.IGNORECASE
+    r"[\W_]*(?:please|instead|then|also|otherwise|first|finally|note|next|so|just|only|we)\b[,:]?\s+", re.IGNORECASE
 )
 _CLAUSE: Final = re.compile(
     r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on)\b[^.;]{3,160}?[,:]\s+(?:please\s+|"
@@ -78,6 +78,8 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"source paths|core packages|references?|resources|links|contributing guides|background|tech(?:nology)?[- ]stack|"
     r"technologies|"
     r"purpose|concepts?|glossary|terminology|workflows in|located in|phase pipeline|flow \d|diagram|"
+    r"(?:known|current) (?:issues|bugs|limitations|problems|status|errors)|limitations|"
+    r"(?:project|development|phase) status|table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
     r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
     r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
     r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요",
@@ -116,6 +118,21 @@ def has_strong_modal(words: str) -> bool:
 def is_exception(words: str) -> bool:
     """Whether a sentence takes something out of the rule before it."""
     return EXCEPTION.match(words) is not None
+
+
+_RULED_OUT: Final = re.compile(
+    r"[\W_]*no (?!longer\b|need\b|matter\b|one\b|other\b|such\b|problem\b)(?:(?!\b(?:is|are|was|were|be|been|has|have|"
+    r"had|will|can|could|does|do|exists?|needed|found|matters?|remains?|means|gets?|happens?|there)\b)[^.!?:]){3,120}"
+    r"[.!]?[\W_]*",
+    re.IGNORECASE,
+)
+
+
+def rules_out(words: str) -> bool:
+    """Whether a sentence without a verb says what is not to be there ("No validation in controllers.")."""
+    if words.lstrip("*_ ")[:3].casefold() != "no ":
+        return False
+    return _RULED_OUT.fullmatch(words) is not None and count_words(words) > MIN_WORDS
 
 
 def directs(words: str) -> bool:
@@ -277,6 +294,7 @@ def _narrates(lead: str) -> bool:
         and _NARRATES.search(lead) is not None
         and "typically include" not in lead
         and not re.search(r"\b(?:must|should)\b", lead)
+        and not has_negation(lead)
     )
 
 

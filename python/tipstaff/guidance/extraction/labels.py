@@ -12,7 +12,8 @@ from typing import Final
 
 import msgspec
 
-from tipstaff.guidance.extraction.grammar import has_negation, is_condition
+from tipstaff.guidance.extraction.grammar import has_negation, is_condition, is_demanding_heading
+from tipstaff.guidance.extraction.patterns import UNFINISHED
 from tipstaff.guidance.extraction.polarity import (
     decides,
     ends_negative,
@@ -34,7 +35,8 @@ _ASPECTS: Final = frozenset(
     summary detail details tip tips instruction instructions policy policies expectation expectations recommendation
     recommendations info information about common additional specific placement prominence structure format logic
     style code coding development project repository agent agents ai reminder reminders critical mandatory required
-    checks rails quick reference what how
+    checks rails quick reference what how safety security invariant invariants constitution constitutional non
+    negotiable negotiables nonnegotiable consideration considerations project
     regels zasady правила kurallar قواعد aturan regole
     regeln richtlinien allgemein hinweise wichtig grundsätze reglas normas generales notas importante règles général
     notes regole note regras gerais""".split()
@@ -119,8 +121,10 @@ def names_topic(heading: str) -> bool:
     """Whether a heading says what the rules below it are about, or for what they are."""
     if decides(heading) or has_negation(heading):
         return True
-    if is_constitution_heading(heading) or _NAMES_FILE.search(heading):
+    if _NAMES_FILE.search(heading):
         return False
+    if is_constitution_heading(heading) and is_demanding_heading(heading) and UNFINISHED.search(heading) is None:
+        return False  # a rule by itself, which is always loaded
     if not heading.isascii():
         heading = _ASPECT_MARKS.sub(" ", heading)
     return any(
@@ -156,6 +160,7 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
         judged = judged or label.verdict
         stays = label.negative or (label.deciding and lists_mistakes(label.text))
         if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding):
+            named = named or (label.topic and label.telling)
             continue
         if label.negative and (
             _begins(words, label.text) or (not lists_mistakes(label.text) and says_what_to_do(words))

@@ -8,18 +8,23 @@ from itertools import islice
 from tipstaff.guidance.extraction.annotations import looks_like_id
 from tipstaff.guidance.extraction.grammar import has_modal, is_condition, says_something, sentences, starts_with_pronoun
 from tipstaff.guidance.extraction.headings import HeadingReader
-from tipstaff.guidance.extraction.kinds import directs, has_strong_modal, is_exception
+from tipstaff.guidance.extraction.kinds import directs, has_strong_modal, is_exception, rules_out
 from tipstaff.guidance.extraction.labels import Label
 from tipstaff.guidance.extraction.patterns import (
     ALERT,
+    ANNOUNCES,
     MAX_CONTEXT_CHARS,
     MAX_LABEL_CHARS,
+    NAMED,
     QUOTE_LABEL,
+    QUOTE_MARK,
     RUN_IN,
+    SEPARATOR,
     bad_headings,
     is_bold_line,
     is_title,
     take_id,
+    tells_what_happens,
 )
 from tipstaff.guidance.reading.markdown import Block
 
@@ -37,6 +42,9 @@ class ParagraphReader(HeadingReader):
             self._quote_labelled = True
         if "#" in text and (bad := bad_headings(text)):
             self._around_bad_headings(text, block, index, bad)
+            return
+        if text.startswith("===") and (separator := SEPARATOR.fullmatch(text.rstrip())) is not None:
+            self._line_heading(separator["words"], block.start, block.end)
             return
         if self._waiting_id is not None and not block.quoted:
             rule_id, start, end = self._waiting_id
@@ -104,7 +112,8 @@ class ParagraphReader(HeadingReader):
                 words = ALERT.sub("", words)
             last = place == len(ranges) - 1
             colon = last and words.rstrip("*_ ").endswith((":", "："))
-            if colon and not listed and self._sections and (level := self._heading_follows(index)):
+            bare = colon and not listed and not block.quoted and block.code == (0, 0)
+            if bare and self._sections and (level := self._heading_follows(index)):
                 section = self._sections[-1]
                 if level > section.level:
                     section.lead = self._context(words, head, tail).label
@@ -114,6 +123,10 @@ class ParagraphReader(HeadingReader):
                 self._lead = self._context(self._run_in(ranges, text, words), head, tail, introduces=colon)
                 if colon:
                     continue
+            elif last and listed and (name := self._name(text)):
+                self._settle_lead()
+                self._led_from = ""
+                self._lead = self._context(name, start, tail)
             if words.startswith("~~") and words.rstrip(".!").find("~~", 2) == len(words.rstrip(".!")) - 2:
                 if has_modal(words):
                     self._say("TS206", head, tail)
@@ -121,7 +134,7 @@ class ParagraphReader(HeadingReader):
                 labels = [*outer, lead]  # "Don't:" on a line above others
                 leads.append(lead)
                 forbidden = lead.negative
-            elif not (has_modal(words) or directs(words) or is_exception(words) or forbidden):
+            elif not (has_modal(words) or directs(words) or is_exception(words) or forbidden or rules_out(words)):
                 continue
             elif colon:
                 if block.code != (0, 0):
@@ -154,6 +167,13 @@ class ParagraphReader(HeadingReader):
             return f"{opening['words'].strip().rstrip('.:')}: {words}"
         return words
 
+    @staticmethod
+    def _name(text: str) -> str:
+        """Return the bold words with which a paragraph that only describes opens: they name what its list is about."""
+        if not text.startswith(("**", "__")) or (opening := NAMED.match(text)) is None:
+            return ""
+        return "" if has_modal(text) or directs(text) else opening["words"]
+
     def _heading_follows(self, index: int) -> int:
         """Return the level of the heading that follows a paragraph, 0 for anything else."""
         follower = self._follower(index)
@@ -171,7 +191,7 @@ class ParagraphReader(HeadingReader):
             return False
         between = self._slice(end, follower.start)
         tight = "\n\n" not in between.replace(" ", "") and words.rstrip("*_ ").endswith((".", "。"))
-        return tight or is_condition(words)
+        return tight or ANNOUNCES.search(words) is not None or (is_condition(words) and not tells_what_happens(words))
 
     def _settle_bold(self) -> None:
         """Make a rule of a bold line that says what to do and that nothing took up."""
@@ -218,6 +238,8 @@ class ParagraphReader(HeadingReader):
         lines = self._slice(*block.code).strip().split("\n")
         if lines and lines[0].lstrip(" >").startswith(("```", "~~~")):
             lines = lines[1:-1] if len(lines) > 1 and lines[-1].strip(" >")[:3] in {"```", "~~~"} else lines[1:]
+        if block.quoted:
+            lines = [QUOTE_MARK.sub("", line) for line in lines]
         commands = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
         if not commands or len(commands) > 3 or sum(map(len, commands)) > MAX_CONTEXT_CHARS:
             return words

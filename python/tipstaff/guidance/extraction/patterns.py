@@ -50,6 +50,14 @@ RULE_HEADER: Final = re.compile(
 )
 
 
+UNFINISHED: Final = re.compile(
+    r"\b(?:without|with|by|if|unless|when|before|after|and|or|of|the|an?|these|this|those|that|following|below|except|"
+    r"until|than|about|anything|nothing but)\W*$",
+    re.IGNORECASE,
+)
+"""How a heading ends that is no rule without what is below it ("Never commit without")."""
+
+
 def take_id(text: str) -> tuple[str | None, str]:
     """Take an explicit id from the first line of a text, which may hold nothing else."""
     if not may_begin_with_id(text):
@@ -84,6 +92,30 @@ _BOLD_LINE: Final = re.compile(r"\s*(?:\d+[.)]\s*)?(\*\*|__)(?P<words>[^\n]{1,20
 
 
 RUN_IN: Final = re.compile(r"(\*\*|__)(?P<words>[^*\n]{2,100}?)\1")
+
+
+NAMED: Final = re.compile(r"(\*\*|__)(?P<words>[^*\n]{2,100}?[^*\n.!?:。！？：])\1(?=[ \t]*(?:\n|[-–—:：(]))")
+"""A paragraph's bold beginning that names something, and what is said of it."""
+NEW_LABEL: Final = re.compile(r"(?:\*\*)?[^\W\d_a-z][^\n.:;,]{2,60}:(?:\*\*)?")
+"""A line that names what is below it."""
+ANNOUNCES: Final = re.compile(
+    r"\b(?:following|folgenden?|siguientes?|suivant(?:e?s)?|seguintes?|seguenti|volgende|następujące|следующ\w+)\b|以下|次の|下記|다음",
+    re.IGNORECASE,
+)
+"""What a sentence without a colon says that a list continues."""
+SEPARATOR: Final = re.compile(r"={3,}[ \t]*(?P<words>[^=\n]+?)[ \t]*={3,}")
+"""A line between signs of equality, which stands for a heading."""
+
+
+_TELLS: Final = re.compile(
+    r"[^,:;]{3,120}, [^,:;]{0,60}?\b(?:is|are|was|were|will|has|have|gets?|becomes?) (?!(?:to|must)\b)[^:]*\.[\W_]*",
+    re.IGNORECASE,
+)
+
+
+def tells_what_happens(words: str) -> bool:
+    """Whether a sentence that begins with a case only says what happens then ("After a start, the page is open.")."""
+    return _TELLS.fullmatch(words) is not None
 
 
 def is_bold_line(text: str) -> bool:

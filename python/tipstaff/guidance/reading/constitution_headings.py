@@ -18,6 +18,12 @@ _QUALIFIED: Final = re.compile(
     re.IGNORECASE,
 )
 
+_LISTS: Final = re.compile(
+    r".*\b(?:commands?|files?|paths?|scripts?|links?|dependencies|packages|software|tools|variables?|endpoints?)\W*$",
+    re.IGNORECASE,
+)
+"""How a heading ends that says what is listed, not what holds ("Critical commands")."""
+
 
 def plain_heading(text: str) -> str:
     """Return a heading's words without emphasis, code marks and closing ``#``."""
@@ -36,6 +42,6 @@ def is_constitution_heading(text: str) -> bool:
     """
     words = plain_heading(text)
     head = _NUMBERING.sub("", words)
-    if _FIRST.match(head):
-        return True
+    if (first := _FIRST.match(head)) is not None:
+        return first[0].casefold() not in {"critical", "required", "mandatory"} or _LISTS.match(head) is None
     return _LAST.search(words) is not None or _QUALIFIED.search(words) is not None
