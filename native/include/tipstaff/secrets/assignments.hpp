@@ -203,6 +203,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
   }
   if (end <= at) return false;
   const std::size_t behind = skip_blanks(text, end, 8);
+  if (behind > end && byte_at(text, behind) == '(') return false;  // key = shuffle (a, b)
   const Byte next = byte_at(text, end);
   const bool ends_line = behind >= size || one_of(text[behind], "\r\n\"'`&<") ||
                          (behind > end && one_of(text[behind], "#/|;-\\")) || next == '\\' ||

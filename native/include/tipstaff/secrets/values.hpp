@@ -312,7 +312,7 @@ inline bool is_parts(Bytes data) noexcept {
   std::size_t size = 0, parts = 0;
   for (std::size_t i = 0; i <= data.size; ++i) {
     if (i == data.size || data[i] == '_' || data[i] == '-') {
-      if (size == 0 || size > 10 || (lower && upper) || (parts == 0 && size < 3)) return false;
+      if (size == 0 || size > 10 || (lower && upper) || (parts == 0 && size < 2)) return false;
       lower = upper = false;
       size = 0;
       ++parts;
@@ -382,7 +382,7 @@ inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word)
 // Whether it is code between two strings, as in "token: " + name + ".".
 inline bool is_between_strings(Bytes data) noexcept {
   const Byte first = data[0], last = data[data.size - 1];
-  if (first == ' ' || last == ' ') return true;
+  if (first == ' ' || last == ' ' || holds(data, " = ")) return true;
   if (!one_of(first, "+,)]};|&=.>")) return false;
   if (one_of(last, "+([{,.")) return true;
   if (first == '.') return false;
@@ -403,7 +403,8 @@ inline bool is_label(Bytes data, std::size_t digits) noexcept {
   if (digits > (blanks >= 3 ? 2u : 0u)) return false;
   const Byte last = data[data.size - 1];
   if (last == ':') return true;
-  if (blanks == 0 || !(blanks >= 4 || is_upper(data[0]) || one_of(last, ".!?,"))) return false;
+  if (blanks >= 4) return true;
+  if (blanks == 0 || !(is_upper(data[0]) || one_of(last, ".!?,"))) return false;
   for (std::size_t at = 0; at < data.size;) {
     if (!is_letter(data[at])) {
       ++at;
@@ -497,6 +498,10 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
     for (std::size_t i = 0; i < data.size; ++i) {
       if (one_of(data[i], "([{")) return false;
     }
+    if (holds(data, "::")) return false;  // Convert::ASN1
+    std::size_t comment = 1;  // #Password
+    while (comment < data.size && is_letter(data[comment])) ++comment;
+    if (data[0] == '#' && comment == data.size) return false;
     std::size_t option = 0;  // -PassThru -ErrorAction: the next option
     while (option < data.size && (is_letter(data[option]) || data[option] == '-')) ++option;
     if (data[0] == '-' && option == data.size) return false;

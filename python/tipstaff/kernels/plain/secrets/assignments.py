@@ -333,6 +333,8 @@ def _value(
     if end <= at:
         return None
     behind = _blanks(text, end, 8)
+    if behind > end and text[behind : behind + 1] == b"(":  # key = shuffle (a, b)
+        return None
     ends_line = (
         behind >= size
         or text[behind] in b"\r\n\"'`&<"

@@ -280,7 +280,7 @@ def _is_parts(data: bytes) -> bool:
     parts = data.replace(b"-", b"_").split(b"_")
     first = parts[0]
     return (
-        len(first) >= 3
+        len(first) >= 2
         and all(byte in _LETTER for byte in first)
         and all(
             0 < len(part) <= 10 and not (any(b in _LOWER for b in part) and any(b in _UPPER for b in part))
@@ -346,7 +346,7 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
 def is_between_strings(data: bytes) -> bool:
     """Return whether it is code between two strings, as in ``"token: " + name + "."``."""
     first, last = data[0], data[-1]
-    if first == 0x20 or last == 0x20:
+    if first == 0x20 or last == 0x20 or b" = " in data:
         return True
     if first not in b"+,)]};|&=.>":
         return False
@@ -363,7 +363,7 @@ def is_label(data: bytes, digits: int) -> bool:
         return False
     if data[-1] == 0x3A:
         return True
-    return blanks > 0 and (blanks >= 4 or data[0] in _UPPER or data[-1] in b".!?,") and _holds_words(data)
+    return blanks >= 4 or (blanks > 0 and (data[0] in _UPPER or data[-1] in b".!?,") and _holds_words(data))
 
 
 def _holds_words(data: bytes) -> bool:
@@ -459,6 +459,8 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         data[0] in b"!*&@" or any(byte in b"([{" for byte in data) or b"=>" in data or b"->" in data
     ):
         return False
+    if not value.quoted and (b"::" in data or (data[0] == 0x23 and all(byte in _LETTER for byte in data[1:]))):
+        return False  # Convert::ASN1, and a comment: #Password
     if not value.quoted and data[0] == 0x2D and all(byte in _LETTER or byte == 0x2D for byte in data):
         return False  # -PassThru -ErrorAction: the next option
     if value.quoted and is_between_strings(data):
