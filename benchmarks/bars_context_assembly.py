@@ -38,11 +38,11 @@ def least(calls: Sequence[tuple[Callable[[], object], int]]) -> list[float]:
     """Return the least time of a call in µs for each contender; they take turns."""
     found: list[list[float]] = [[] for _ in calls]
     for _ in range(ROUNDS):
-        for place, (call, times) in enumerate(calls):
+        for index, (call, times) in enumerate(calls):
             start = time.perf_counter()
             for _ in range(times):
                 call()
-            found[place].append((time.perf_counter() - start) / times * 1e6)
+            found[index].append((time.perf_counter() - start) / times * 1e6)
     return [min(times) for times in found]
 
 

@@ -217,8 +217,8 @@ def updates() -> list[Row]:
 
     chosen, bundle = HashEmbedding(), varied_bundle(LARGE)
     changed = [*bundle.shards]
-    for place, text in zip(range(0, LARGE, LARGE // 100), tasks(100), strict=True):
-        changed[place] = RuleShard(changed[place].rule.replace(text=text), text)
+    for index, text in zip(range(0, LARGE, LARGE // 100), tasks(100), strict=True):
+        changed[index] = RuleShard(changed[index].rule.replace(text=text), text)
     with _stored(LARGE, chosen) as path, open_store(path) as store:
         from tipstaff.kernels import quantize_rows
 

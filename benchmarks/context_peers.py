@@ -57,11 +57,11 @@ class Result:
         """Return the row of the table."""
         kept = [sum(one in self.last for one in some) for some in (FACTS, CONSTRAINTS, changed)]
         refused = f", {self.refused} refused" if self.refused else ""
-        said = " | ".join(
+        parts = " | ".join(
             f"{number} of {len(some)}" for number, some in zip(kept, (FACTS, CONSTRAINTS, changed), strict=True)
         )
         return (
-            f"| {self.name} | {said} | {statistics.mean(self.tokens):,.0f} | {self.too_long}{refused} "
+            f"| {self.name} | {parts} | {statistics.mean(self.tokens):,.0f} | {self.too_long}{refused} "
             f"| {self.problems} | {statistics.mean(self.shares[1:]):.2f} | {statistics.median(self.milliseconds):.1f} |"
         )
 
@@ -70,11 +70,11 @@ def conversation(turns: Sequence[Turn]) -> list[tuple[list[Item], Item]]:
     """Return for each call what is new before it, and the model's answer, in the shape of Chat Completions."""
     calls: list[tuple[list[Item], Item]] = []
     for turn in turns:
-        news: list[Item] = [{"role": "user", "content": turn.user}]
+        added: list[Item] = [{"role": "user", "content": turn.user}]
         for blocks, results in turn.rounds:
-            calls.append((news, _answer(blocks)))
-            news = [{"role": "tool", "tool_call_id": one["tool_use_id"], "content": one["content"]} for one in results]
-        calls.append((news, _answer(turn.answer)))
+            calls.append((added, _answer(blocks)))
+            added = [{"role": "tool", "tool_call_id": one["tool_use_id"], "content": one["content"]} for one in results]
+        calls.append((added, _answer(turn.answer)))
     return calls
 
 
@@ -114,8 +114,8 @@ def count(body: Mapping[str, Any]) -> int:
 def replayed(name: str, contender: Contender, calls: Sequence[tuple[list[Item], Item]]) -> Result:
     """Replay the session with one contender."""
     found, history, before = Result(name), [], ""
-    for news, answer in calls:
-        history += news
+    for added, answer in calls:
+        history += added
         start = time.perf_counter()
         try:
             messages = list(contender(history))
@@ -234,8 +234,8 @@ def deepagents(root: Path) -> Contender:
         def _generate(self, messages: Any, *_: Any, **__: Any) -> ChatResult:
             text = "\n".join(str(one.content) for one in messages)
             text = text[text.find("<messages>") + 1 :]
-            said = AIMessage(f"{text[:_SUMMARY_CHARS]}\n...\n{text[-_SUMMARY_CHARS:]}")
-            return ChatResult(generations=[ChatGeneration(message=said)])
+            summary = AIMessage(f"{text[:_SUMMARY_CHARS]}\n...\n{text[-_SUMMARY_CHARS:]}")
+            return ChatResult(generations=[ChatGeneration(message=summary)])
 
     model = Quoting(profile={"max_input_tokens": WINDOW - MAX_OUTPUT})
     known = _Langchain()

@@ -96,16 +96,16 @@ def rule_file(n_rules: int = N_RULES) -> str:
         "",
     ]
     left = n_rules
-    for place, area in enumerate(handbook.CONSTITUTION):
+    for section_number, area in enumerate(handbook.CONSTITUTION):
         count = min(left, _CONSTITUTION_RULES)
         left -= count
-        lines += _section(area, count, numbered=place == 0, draw=draw)
+        lines += _section(area, count, numbered=section_number == 0, draw=draw)
     lines += ["## How to start", "", "```sh", "git clone git@example.org:team/shop.git", "make check", "```", ""]
-    for place, area in enumerate(handbook.AREAS):
-        count = left // (len(handbook.AREAS) - place)
+    for section_number, area in enumerate(handbook.AREAS):
+        count = left // (len(handbook.AREAS) - section_number)
         left -= count
         if count:
-            lines += _section(area, count, numbered=place % 2 == 0, draw=draw)
+            lines += _section(area, count, numbered=section_number % 2 == 0, draw=draw)
     return "\n".join(lines)
 
 

@@ -56,8 +56,8 @@ def varied_texts(count: int) -> tuple[str, ...]:
     found = dict.fromkeys(real[:count])
     while len(found) < count:
         pieces = draw.choice(real).split()
-        for place in draw.sample(range(len(pieces)), len(pieces) // 2):
-            pieces[place] = draw.choice(words)
+        for index in draw.sample(range(len(pieces)), len(pieces) // 2):
+            pieces[index] = draw.choice(words)
         found.setdefault(" ".join(pieces))
     return tuple(found)
 
@@ -69,8 +69,8 @@ def tasks(count: int) -> list[str]:
     found: list[str] = []
     for sentence in draw.sample(real, count):
         pieces = sentence.split()[:14]
-        for place in draw.sample(range(len(pieces)), len(pieces) // 3):
-            pieces[place] = draw.choice(draw.choice(real).split())
+        for index in draw.sample(range(len(pieces)), len(pieces) // 3):
+            pieces[index] = draw.choice(draw.choice(real).split())
         found.append(" ".join(pieces))
     return found
 

@@ -47,8 +47,8 @@ class Keeper:
         if not self.compacted:
             return {}
         self.compacted = False
-        said = "\n".join((CONSTITUTION, *self.facts.within(MOST_TOKENS, estimate_tokens).items()))
-        return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": said}}
+        added = "\n".join((CONSTITUTION, *self.facts.within(MOST_TOKENS, estimate_tokens).items()))
+        return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": added}}
 
 
 def read_transcript(path: Path) -> list[dict[str, Any]]:

@@ -141,18 +141,18 @@ def hash_embed_batch(
     cdef const HashKernels* kernels = choose(isa)
     if n_rows < 0:
         raise ValueError(f"n_rows: expected 0 or more, got {n_rows}")
-    cdef Borrowed places
+    cdef Borrowed bounds
     cdef Borrowed text
     cdef Borrowed vectors
     cdef int offset_bytes = 8 if large_offsets else 4
     if large_offsets:
-        places.take(offsets, "offsets", "lqLQ", "int64", 8, 0)
+        bounds.take(offsets, "offsets", "lqLQ", "int64", 8, 0)
     else:
-        places.take(offsets, "offsets", "iIlL", "int32", 4, 0)
+        bounds.take(offsets, "offsets", "iIlL", "int32", 4, 0)
     # An empty column may have no offsets at all.
-    if n_rows > 0 and places.size() < (n_rows + 1) * offset_bytes:
+    if n_rows > 0 and bounds.size() < (n_rows + 1) * offset_bytes:
         raise ValueError(
-            f"offsets: {n_rows} rows need {n_rows + 1} offsets of {offset_bytes} bytes, got {places.size()} bytes"
+            f"offsets: {n_rows} rows need {n_rows + 1} offsets of {offset_bytes} bytes, got {bounds.size()} bytes"
         )
     text.take(data, "data", "B", "bytes", 1, 0)
     vectors.take(out, "out", "f", "float32", 4, 1)
@@ -172,7 +172,7 @@ def hash_embed_batch(
     try:
         with nogil:
             count = kernels.embed_column(
-                places.data(), offset_bytes, span, n_rows, dimensions, <float*> vectors.data(), foreign
+                bounds.data(), offset_bytes, span, n_rows, dimensions, <float*> vectors.data(), foreign
             )
         if count < 0:
             raise ValueError(f"offsets: those of row {-1 - count} are out of order or outside the data")

@@ -294,8 +294,8 @@ cdef class FusedSearch:
         cdef const FusedKernels* kernels = KERNELS if isa is None else fused_kernels(find_isa(isa))
         task, kinds, path = encodable(task), encodable(kinds), encodable(path)
         cdef Span asked = utf8_span(task)
-        cdef Span said = utf8_span(kinds)
-        cdef Span place = utf8_span(path)
+        cdef Span kind_words = utf8_span(kinds)
+        cdef Span file_path = utf8_span(path)
         cdef Best best
         best.k = k if k < n else n
         cdef int64_t chosen = min(<int64_t> candidates, n)
@@ -314,13 +314,13 @@ cdef class FusedSearch:
         # Few rules are found sooner than another thread would get the interpreter's lock and this one get it back.
         if n < FEW_RULES and asked.size < 4096:
             answer = search(
-                pieces[0], kernels[0], self._table, self._lexicon, self._index, asked, said, place, extras, chosen, memory,
+                pieces[0], kernels[0], self._table, self._lexicon, self._index, asked, kind_words, file_path, extras, chosen, memory,
                 best,
             )
         else:
             with nogil:
                 answer = search(
-                    pieces[0], kernels[0], self._table, self._lexicon, self._index, asked, said, place, extras, chosen,
+                    pieces[0], kernels[0], self._table, self._lexicon, self._index, asked, kind_words, file_path, extras, chosen,
                     memory, best,
                 )
         return (

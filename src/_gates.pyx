@@ -448,7 +448,7 @@ cdef size_t bytes_of(const vector[Field]& fields) noexcept nogil:
 
 
 cdef class Judge:
-    """Tells of most calls at once that no gate finds anything in them: one policy, its settings, and a secrets table.
+    """Judges most calls by all gates at once: one policy, its settings, and a secrets table.
 
     Parameters
     ----------
@@ -475,7 +475,11 @@ cdef class Judge:
             raise ValueError("secrets: not a valid table of secrets")
 
     def command(self, str text not None, int dialect, Place place not None):
-        """Return whether no gate finds anything in a command; False also where that takes a closer look."""
+        """Judge a command.
+
+        Returns None where no gate finds anything; else the findings as of `Policy.command`, or None where it takes a closer
+        look, and whether the text holds no secret.
+        """
         cdef Room* room = &own_room()
         cdef Verdict* verdict = &room.verdict()
         cdef Call call
@@ -486,7 +490,7 @@ cdef class Judge:
         try:
             data = PyUnicode_AsUTF8AndSize(text, &size)
         except UnicodeEncodeError:
-            return False
+            return None, False
         field.text = string_view(data, size)
         field.element = NOTHING
         call.field_count = 1
@@ -494,14 +498,20 @@ cdef class Judge:
         set_dialect(call, dialect)
         if size < LARGE:
             judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
-            return verdict.count == 0 and (not self.watches or self.watch.is_clean(field.text))
-        with nogil:
-            judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
-            clean = verdict.count == 0 and (not self.watches or self.watch.is_clean(field.text))
-        return clean
+            clean = not self.watches or self.watch.is_clean(field.text)
+        else:
+            with nogil:
+                judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
+                clean = not self.watches or self.watch.is_clean(field.text)
+        if verdict.count == 0:
+            return None if clean else ([], False)
+        return self.policy.findings(&verdict.findings[0], verdict.count, &field, text.isascii()), clean and self.watches
 
     def call(self, str tool not None, dict params not None, int dialect, Place place not None, dict places not None):
-        """Return whether no gate finds anything in a tool call; False also where that takes a closer look.
+        """Judge a tool call.
+
+        Returns None where no gate finds anything; else the findings as of `Policy.event`, or None where it takes a closer
+        look, and whether no text holds a secret.
 
         Parameters
         ----------
@@ -528,45 +538,48 @@ cdef class Judge:
         cdef Place where = place
         cdef bint clean
         if len(params) > FEW_FIELDS:
-            return False
+            return None, False
         try:
             data = PyUnicode_AsUTF8AndSize(tool, &size)
             if size == 0:
-                return False
+                return None, False
             call.tool = string_view(data, size)
             for key, value in params.items():
                 if type(key) is not str:
-                    return False
+                    return None, False
                 data = PyUnicode_AsUTF8AndSize(key, &size)
                 if not is_simple(data, size) or (self.watches and size >= 8 and not self.watch.is_clean(string_view(data, size))):
-                    return False
+                    return None, False
                 if type(value) is not str:
                     if value is None or isinstance(value, (py_bool, int, float)):
                         continue
-                    return False
+                    return None, False
                 fields[count].name = string_view(data, size)
                 fields[count].element = NOTHING
                 if names_directory(fields[count].name) and len(value) != 0 and value[0] == "/":
                     found = places.get(value)
                     if found is None or where is not place:
-                        return False
+                        return None, False
                     where = found
                 data = PyUnicode_AsUTF8AndSize(value, &size)
                 fields[count].text = string_view(data, size)
                 total += size
                 count += 1
         except UnicodeEncodeError:
-            return False
+            return None, False
         call.field_count = count
         call.place = &where.place
         set_dialect(call, dialect)
         if total < LARGE:
             judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
-            return verdict.count == 0 and self.no_secrets(fields, count)
-        with nogil:
-            judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
-            clean = verdict.count == 0 and self.no_secrets(fields, count)
-        return clean
+            clean = self.no_secrets(fields, count)
+        else:
+            with nogil:
+                judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
+                clean = self.no_secrets(fields, count)
+        if verdict.count == 0:
+            return None if clean else ([], False)
+        return self.policy.findings(&verdict.findings[0], verdict.count, fields, False), clean
 
     def decide_column(self, tools, params, Place place not None, threads=1):
         """Judge a column of tool calls as Arrow holds it.

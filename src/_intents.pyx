@@ -92,7 +92,7 @@ cdef class TaskReader:
         return self._answer(" ".join(words), True)
 
 
-def task_places(str task not None):
+def task_paths(str task not None):
     """Return the files, folders and modules that a task names.
 
     Parameters
@@ -104,20 +104,20 @@ def task_places(str task not None):
     -------
     tuple of str or None
         At most 8 paths, each once, in the task's order; None where the task is not ASCII, which
-        `tipstaff.kernels.formats.task_text.places_in_text` reads.
+        `tipstaff.kernels.formats.task_text.paths_in_text` reads.
     """
     cdef Py_ssize_t size = 0
     cdef char memory[2 * MOST_BYTES]
-    cdef Places found
+    cdef TaskPaths found
     if not TIPSTAFF_IS_ASCII(task):
         return None
     cdef const char* text = PyUnicode_AsUTF8AndSize(task, &size)
     cdef string_view view = string_view(text, <size_t> size)
     if size > at_once:
         with nogil:
-            find_places(view, memory, &found)
+            find_paths(view, memory, &found)
     else:
-        find_places(view, memory, &found)
+        find_paths(view, memory, &found)
     if found.count == 0:
         return ()
     return tuple([PyUnicode_FromStringAndSize(found.of[i].data(), <Py_ssize_t> found.of[i].size())
@@ -211,8 +211,8 @@ cdef class TopicWords:
         self._read(task, room, &words)
         return [_quoted(words, topic, most, "") for topic in topics]
 
-    def reasons(self, str task not None, list topics not None, list cosines not None, list said not None, Py_ssize_t most=4):
-        """Return for each topic why it was found: the meaning, what else is said of it, and the words shared.
+    def reasons(self, str task not None, list topics not None, list cosines not None, list shown not None, Py_ssize_t most=4):
+        """Return for each topic why it was found: the meaning, what else counts for it, and the words shared.
 
         Parameters
         ----------
@@ -220,8 +220,8 @@ cdef class TopicWords:
             As for `shared`.
         cosines
             Of each topic's text with the task, 0..1.
-        said
-            What else speaks for each, every part behind a semicolon: ``; high risk (+0.01)``.
+        shown
+            What else counts for each, every part after a semicolon: ``; high risk (+0.01)``.
 
         Returns
         -------
@@ -239,18 +239,18 @@ cdef class TopicWords:
         cdef double cosine
         cdef str more
         cdef list found = []
-        if len(cosines) != len(topics) or len(said) != len(topics):
-            raise ValueError(f"{len(topics)} topics need as many cosines and texts, got {len(cosines)} and {len(said)}")
+        if len(cosines) != len(topics) or len(shown) != len(topics):
+            raise ValueError(f"{len(topics)} topics need as many cosines and texts, got {len(cosines)} and {len(shown)}")
         if not TIPSTAFF_IS_ASCII(task):
             return None
         self._read(task, room, &words)
         for i in range(len(topics)):
             cosine = cosines[i]
-            more = said[i]
+            more = shown[i]
             if not 0.0 <= cosine <= 1.0:
                 raise ValueError(f"cosines: expected 0 to 1, got {cosine}")
             if more is None:
-                raise TypeError("said: expected texts, got None")
+                raise TypeError("shown: expected texts, got None")
             found.append(<str> MEANINGS[<Py_ssize_t> (cosine * 100 + 0.5)] + more + _quoted(words, topics[i], most, "; shares "))
         return found
 
@@ -265,7 +265,7 @@ cdef tuple MEANINGS = tuple([f"meaning {percent / 100:.2f}" for percent in range
 
 
 cdef str _quoted(const TaskWords& words, object topic, Py_ssize_t most, str before):
-    # What a task shares with a topic, behind `before`; empty where it shares nothing.
+    # What a task shares with a topic, after `before`; empty where it shares nothing.
     cdef char quoted[QUOTED_BYTES]
     if type(topic) is not bytes:
         raise TypeError(f"topics: expected bytes, got {type(topic).__name__}")

@@ -75,9 +75,9 @@ def jaccard_pairs(tokens, offsets, double threshold, Py_ssize_t max_pairs, *, wo
     cdef vector[JaccardPair] pairs
     cdef JaccardResult result
     cdef const uint32_t* token_data = <const uint32_t*> token_view.data()
-    cdef const int64_t* places = <const int64_t*> offset_view.data()
+    cdef const int64_t* bounds = <const int64_t*> offset_view.data()
     with nogil:
-        result = join_sets(token_data, n_tokens, places, n_sets, threshold, max_pairs, limit, &pairs)
+        result = join_sets(token_data, n_tokens, bounds, n_sets, threshold, max_pairs, limit, &pairs)
     if result.status == JaccardStatus.bad_offsets:
         raise ValueError(f"offsets: those of set {result.where} are out of order or outside the tokens")
     if result.status == JaccardStatus.bad_set:
@@ -87,8 +87,8 @@ def jaccard_pairs(tokens, offsets, double threshold, Py_ssize_t max_pairs, *, wo
     cdef int64_t total
     for i in range(pairs.size()):
         total = (
-            places[pairs[i].first + 1] - places[pairs[i].first]
-            + places[pairs[i].second + 1] - places[pairs[i].second]
+            bounds[pairs[i].first + 1] - bounds[pairs[i].first]
+            + bounds[pairs[i].second + 1] - bounds[pairs[i].second]
             - pairs[i].shared
         )
         found.append((pairs[i].first, pairs[i].second, pairs[i].shared / <double> total))

@@ -42,15 +42,15 @@ cdef extern from "tipstaff/similarity/opposed.hpp" namespace "tipstaff" nogil:
     ) except +
 
 
-cdef int open_texts(Borrowed& places, Borrowed& bytes_, object offsets, object data, TextColumn* texts) except -1:
-    places.take(offsets, "offsets", "il", "int32", 4, 0)
+cdef int open_texts(Borrowed& bounds, Borrowed& bytes_, object offsets, object data, TextColumn* texts) except -1:
+    bounds.take(offsets, "offsets", "il", "int32", 4, 0)
     bytes_.take(data, "data", "B", "bytes", 1, 0)
-    if places.size() < 4:
+    if bounds.size() < 4:
         raise ValueError("offsets: expected one more than there are texts, got none")
-    if <size_t> places.data() % 4 != 0:
+    if <size_t> bounds.data() % 4 != 0:
         raise ValueError("offsets must start at a multiple of 4 bytes")
-    texts.offsets = <const int32_t*> places.data()
-    texts.count = places.size() // 4 - 1
+    texts.offsets = <const int32_t*> bounds.data()
+    texts.count = bounds.size() // 4 - 1
     texts.data = buffer_span(bytes_)
     cdef int64_t where = misplaced(texts[0])
     if where >= 0:
@@ -120,11 +120,11 @@ def read_words(lexicon, offsets, data, Py_ssize_t max_words):
     ValueError
         If `lexicon` is invalid, or offsets are not in order.
     """
-    cdef Borrowed file, places, bytes_
+    cdef Borrowed file, bounds, bytes_
     cdef Lexicon table
     cdef TextColumn texts
     take_lexicon(file, lexicon, &table)
-    open_texts(places, bytes_, offsets, data, &texts)
+    open_texts(bounds, bytes_, offsets, data, &texts)
     cdef vector[unsigned char] joined
     cdef vector[uint64_t] values
     cdef vector[int64_t] ends
@@ -163,13 +163,13 @@ def opposed_texts(lexicon, offsets, data, *, work_limit=None):
     ValueError
         If `lexicon` is invalid, or offsets are not in order.
     """
-    cdef Borrowed file, places, bytes_
+    cdef Borrowed file, bounds, bytes_
     cdef Lexicon table
     cdef TextColumn texts
     cdef vector[pair[int32_t, int32_t]] pairs
     cdef bint complete
     take_lexicon(file, lexicon, &table)
-    open_texts(places, bytes_, offsets, data, &texts)
+    open_texts(bounds, bytes_, offsets, data, &texts)
     cdef int64_t limit = 1024 * (texts.count + texts.data.size) if work_limit is None else work_limit
     with nogil:
         complete = find_opposed(table, texts, limit, &pairs)
@@ -204,7 +204,7 @@ def alike_texts(lexicon, offsets, data, double threshold, Py_ssize_t max_words, 
         If `lexicon` is invalid, or offsets are not in order, or a number is out of range.
     """
     check_join(threshold, max_pairs)
-    cdef Borrowed file, places, bytes_
+    cdef Borrowed file, bounds, bytes_
     cdef Lexicon table
     cdef TextColumn texts
     cdef vector[uint32_t] topics
@@ -213,7 +213,7 @@ def alike_texts(lexicon, offsets, data, double threshold, Py_ssize_t max_words, 
     cdef JaccardResult result
     cdef int64_t limit
     take_lexicon(file, lexicon, &table)
-    open_texts(places, bytes_, offsets, data, &texts)
+    open_texts(bounds, bytes_, offsets, data, &texts)
     with nogil:
         read_topics(table, texts, max_words, &topics, &starts)
         limit = 1024 * (<int64_t> topics.size() + texts.count)
@@ -244,7 +244,7 @@ def join_pieces(list pieces not None):
 
     Notes
     -----
-    Of ASCII texts each character is copied once, into its final place; what is cut from other texts is copied twice,
+    Of ASCII texts each character is copied once, into its final position; what is cut from other texts is copied twice,
     since how wide its characters are is only known then.
     """
     cdef Py_ssize_t total = 0

@@ -16,7 +16,7 @@ cdef extern from "tree_guard.hpp" namespace "tipstaff":
     cdef cppclass TreeGuard "tipstaff::TreeGuard":
         # The number of messages, from the first, that are as they were; -1 with an error set.
         Py_ssize_t unchanged(object) except -1
-        # Forgets all messages from a place on and records those that are there now.
+        # Forgets all messages from a position on and records those that are there now.
         int record(object, Py_ssize_t) except -1
         Py_ssize_t size()
 

@@ -112,16 +112,16 @@ def wordpiece_embed(table, str text not None, *, isa=None):
     cdef WordPieces words
     cdef list kept = []
     cdef Span span = any_utf8_span(text, kept)
-    cdef float* place
+    cdef float* target
     open_table(file, table, &words)
     out = PyByteArray_FromStringAndSize(NULL, words.dimensions * 4)
-    place = <float*> PyByteArray_AS_STRING(out)
+    target = <float*> PyByteArray_AS_STRING(out)
     # A short text is done sooner than another thread would get the interpreter's lock and this one get it back.
     if span.size < 4096:
-        kernels.embed(words, span, place)
+        kernels.embed(words, span, target)
     else:
         with nogil:
-            kernels.embed(words, span, place)
+            kernels.embed(words, span, target)
     return memoryview(out).cast("f")
 
 
@@ -159,7 +159,7 @@ def wordpiece_embed_batch(
     """
     cdef const WordPieceKernels* kernels = choose(isa)
     cdef Borrowed file
-    cdef Borrowed places
+    cdef Borrowed positions
     cdef Borrowed text
     cdef Borrowed vectors
     cdef WordPieces words
@@ -168,12 +168,12 @@ def wordpiece_embed_batch(
     if n_rows < 0:
         raise ValueError(f"n_rows: expected 0 or more, got {n_rows}")
     if large_offsets:
-        places.take(offsets, "offsets", "lqLQ", "int64", 8, 0)
+        positions.take(offsets, "offsets", "lqLQ", "int64", 8, 0)
     else:
-        places.take(offsets, "offsets", "iIlL", "int32", 4, 0)
+        positions.take(offsets, "offsets", "iIlL", "int32", 4, 0)
     # An empty column may have no offsets at all.
-    if n_rows > 0 and places.size() // offset_bytes <= n_rows:
-        raise ValueError(f"offsets: {n_rows} rows need {n_rows + 1} offsets, got {places.size() // offset_bytes}")
+    if n_rows > 0 and positions.size() // offset_bytes <= n_rows:
+        raise ValueError(f"offsets: {n_rows} rows need {n_rows + 1} offsets, got {positions.size() // offset_bytes}")
     text.take(data, "data", "B", "bytes", 1, 0)
     vectors.take(out, "out", "f", "float32", 4, 1)
     if n_rows > (1 << 40) // words.dimensions or vectors.size() != n_rows * words.dimensions * 4:
@@ -186,12 +186,12 @@ def wordpiece_embed_batch(
     span.size = text.size()
     cdef int64_t done
     with nogil:
-        done = kernels.embed_column(words, places.data(), offset_bytes, span, n_rows, <float*> vectors.data())
+        done = kernels.embed_column(words, positions.data(), offset_bytes, span, n_rows, <float*> vectors.data())
     if done < 0:
         raise ValueError(f"offsets: those of row {-1 - done} are out of order or outside the data")
 
 
-def blend_rows(rows, others, places, double weight, Py_ssize_t dimensions):
+def blend_rows(rows, others, positions, double weight, Py_ssize_t dimensions):
     """Add to each row a weighted one of some others, and bring the sums to length 1, in place.
 
     Parameters
@@ -200,7 +200,7 @@ def blend_rows(rows, others, places, double weight, Py_ssize_t dimensions):
         Writable float32, shape (n_rows, dimensions).
     others
         float32, shape (n_others, dimensions); starts at a multiple of 4 bytes.
-    places
+    positions
         int32, shape (n_rows,): for each row the one of ``others``.
     weight
         Of what is added.
@@ -210,7 +210,7 @@ def blend_rows(rows, others, places, double weight, Py_ssize_t dimensions):
     Raises
     ------
     ValueError
-        If sizes disagree or a place is not one of ``others``. Nothing is written then.
+        If sizes disagree or a position is not one of ``others``. Nothing is written then.
 
     Notes
     -----
@@ -218,28 +218,28 @@ def blend_rows(rows, others, places, double weight, Py_ssize_t dimensions):
     """
     cdef Borrowed row_view
     cdef Borrowed other_view
-    cdef Borrowed place_view
+    cdef Borrowed position_view
     if dimensions <= 0 or dimensions % 16 != 0 or dimensions > 1024:
         raise ValueError(f"dimensions: expected a multiple of 16 up to 1024, got {dimensions}")
     row_view.take(rows, "rows", "f", "float32", 4, 1)
     other_view.take(others, "others", "f", "float32", 4, 0)
-    place_view.take(places, "places", "iIlL", "int32", 4, 0)
+    position_view.take(positions, "positions", "iIlL", "int32", 4, 0)
     if row_view.size() % (4 * dimensions) != 0 or other_view.size() % (4 * dimensions) != 0:
         raise ValueError(f"rows and others: expected whole rows of {dimensions} float32")
     cdef int64_t n_rows = row_view.size() // (4 * dimensions)
     cdef int64_t n_others = other_view.size() // (4 * dimensions)
-    if place_view.size() != 4 * n_rows:
-        raise ValueError(f"places: {n_rows} rows need as many, got {place_view.size() // 4}")
+    if position_view.size() != 4 * n_rows:
+        raise ValueError(f"positions: {n_rows} rows need as many, got {position_view.size() // 4}")
     if <size_t> other_view.data() % 4 != 0:
         raise ValueError("others: must start at a multiple of 4 bytes")
     cdef int64_t done
     with nogil:
         done = add_weighted(
             <float*> row_view.data(), n_rows, dimensions, <const float*> other_view.data(), n_others,
-            place_view.data(), <float> weight,
+            position_view.data(), <float> weight,
         )
     if done < 0:
-        raise ValueError(f"places: that of row {-1 - done} is not one of the {n_others} others")
+        raise ValueError(f"positions: that of row {-1 - done} is not one of the {n_others} others")
 
 
 def wordpiece_split(table, str text not None):

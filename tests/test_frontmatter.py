@@ -45,7 +45,7 @@ def test_the_keys_of_cursor() -> None:
         ("a: \x00", "TS106"), ("a: 2001-99-99", "TS106"), ("[" * 5_000, "TS106"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said(text: str, code: str) -> None:
+def test_what_is_wrong_is_reported(text: str, code: str) -> None:
     assert [found for found, _ in read_front_matter(text).problems] == [code]
 
 

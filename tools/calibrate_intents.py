@@ -43,15 +43,15 @@ def report(name: str, cases: list[Case], *, misses: bool) -> None:
         for task, intent, match in results:
             if match.intent != intent:
                 print(f"  {match.intent:12} {match.confidence:.2f}  wanted {intent:12} {task!r}")
-    spoken = [(match.confidence, match.intent == intent) for _, intent, match in results if match.confidence > 0]
+    answered = [(match.confidence, match.intent == intent) for _, intent, match in results if match.confidence > 0]
     error = 0.0
     for low, high in itertools.pairwise((0.0, 0.6, 0.75, 0.85, 0.92, 0.96, 1.01)):
-        bin_ = [item for item in spoken if low <= item[0] < high]
+        bin_ = [item for item in answered if low <= item[0] < high]
         if bin_:
-            said = sum(item[0] for item in bin_) / len(bin_)
+            stated = sum(item[0] for item in bin_) / len(bin_)
             was = sum(item[1] for item in bin_) / len(bin_)
-            error += abs(said - was) * len(bin_) / len(spoken)
-            print(f"  confidence {low:.2f}..{min(high, 1):.2f}: n={len(bin_):3}  said {said:.3f}  right {was:.3f}")
+            error += abs(stated - was) * len(bin_) / len(answered)
+            print(f"  confidence {low:.2f}..{min(high, 1):.2f}: n={len(bin_):3}  said {stated:.3f}  right {was:.3f}")
     print(f"  expected calibration error {error:.3f}")
 
 

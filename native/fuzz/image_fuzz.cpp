@@ -45,7 +45,7 @@ void seal(std::vector<std::uint64_t>* memory, std::size_t bytes) {
 
 }  // namespace
 
-// The input is read as changes, four bytes of place and one of value each, to the image that TIPSTAFF_IMAGE names.
+// The input is read as changes, four bytes of position and one of value each, to the image that TIPSTAFF_IMAGE names.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::vector<unsigned char> image = [] {
     std::vector<unsigned char> bytes;
@@ -61,9 +61,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto* bytes = reinterpret_cast<unsigned char*>(memory.data());
   std::memcpy(bytes, image.data(), image.size());
   for (std::size_t i = 0; i + 5 <= size && i < 5 * 64; i += 5) {
-    std::uint32_t place = 0;
-    std::memcpy(&place, data + i, 4);
-    bytes[place % image.size()] = data[i + 4];
+    std::uint32_t position = 0;
+    std::memcpy(&position, data + i, 4);
+    bytes[position % image.size()] = data[i + 4];
   }
   seal(&memory, image.size());
   judge(memory, image.size());

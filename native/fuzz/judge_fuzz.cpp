@@ -81,9 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Writer out(text.data(), text.size());
     replies::write(event, reply, out);
     must(!out.full(), "a reply has room");
-    std::string said(out.view());
+    std::string written(out.view());
     Json read(more.data(), kNodes);
-    must(said.empty() || read.parse(said.data(), said.size()), "a reply is a document");
+    must(written.empty() || read.parse(written.data(), written.size()), "a reply is a document");
   }
   return 0;
 }

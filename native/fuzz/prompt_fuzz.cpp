@@ -1,4 +1,4 @@
-// Reads any bytes as a prompt: what it asks for and what it names, and its places as globs. The words are those of a
+// Reads any bytes as a prompt: what it asks for and what it names, and its paths as globs. The words are those of a
 // lexicon of nothing but the marks, so that every path is taken and none of it depends on a file.
 #include <cstdint>
 #include <cstdio>
@@ -52,17 +52,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   must(read_intent(lexicon, second, true).intent == kGeneralIntent, "nothing speaks");
   must(letters_for_topic(text, topic.data()).size <= static_cast<std::int64_t>(topic.size()), "the topic's letters have room");
 
-  std::vector<char> memory(2 * static_cast<std::size_t>(Places::kMostBytes));
-  Places places;
-  find_places({reinterpret_cast<const char*>(data), size}, memory.data(), &places);
-  must(places.count <= Places::kMost, "places have room");
+  std::vector<char> memory(2 * static_cast<std::size_t>(TaskPaths::kMostBytes));
+  TaskPaths paths;
+  find_paths({reinterpret_cast<const char*>(data), size}, memory.data(), &paths);
+  must(paths.count <= TaskPaths::kMost, "paths have room");
   const std::vector<std::uint32_t> numbers(data, data + size);
-  for (std::uint32_t i = 0; i < places.count; ++i) {
-    must(!places.of[i].empty() && places.of[i].find("//") == std::string_view::npos, "a place is a path");
-    globs::PlaceGlob glob;
-    const globs::PlaceGlob* const given = glob.read(places.of[i]) ? &glob : nullptr;
+  for (std::uint32_t i = 0; i < paths.count; ++i) {
+    must(!paths.of[i].empty() && paths.of[i].find("//") == std::string_view::npos, "a path has no empty folder");
+    globs::PathGlob glob;
+    const globs::PathGlob* const given = glob.read(paths.of[i]) ? &glob : nullptr;
     (void)globs::holds({reinterpret_cast<const unsigned char*>(numbers.data()), static_cast<std::uint32_t>(numbers.size())}, 0, "src/web",
-                       places.of[i], given);
+                       paths.of[i], given);
   }
   return 0;
 }

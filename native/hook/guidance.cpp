@@ -48,7 +48,7 @@ void say_rule(const Guidance& guidance, std::uint32_t index, float cosine, Write
     const std::uint64_t hundredths = cosine < 0.99f ? static_cast<std::uint64_t>(cosine * 100.0f + 0.5f) : 99;
     out.raw(hundredths < 10 ? "meaning 0.0" : "meaning 0.").number(hundredths).raw("; ");
   }
-  out.raw(guidance.string(rule.place)).raw(")");
+  out.raw(guidance.string(rule.location)).raw(")");
 }
 
 }  // namespace

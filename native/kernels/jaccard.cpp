@@ -83,8 +83,8 @@ JaccardResult jaccard_pairs(const std::uint32_t* tokens, std::int64_t n_tokens,
   for (std::size_t rank = 0; rank < groups.size(); ++rank) {
     const auto start = static_cast<std::size_t>(groups[rank].set);
     for (std::size_t i = start; i < start + groups[rank].token; ++i) {
-      const auto place = static_cast<std::size_t>(fill[static_cast<std::size_t>(postings[i].set)]++);
-      ranks[place] = static_cast<std::uint32_t>(rank);
+      const auto position = static_cast<std::size_t>(fill[static_cast<std::size_t>(postings[i].set)]++);
+      ranks[position] = static_cast<std::uint32_t>(rank);
     }
   }
 

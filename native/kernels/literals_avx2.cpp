@@ -1,4 +1,4 @@
-// Literals by vectors of 32 bytes: four bytes of eight places are hashed at once.
+// Literals by vectors of 32 bytes: four bytes of eight positions are hashed at once.
 #include <immintrin.h>
 
 #include "literals_kernels.hpp"
@@ -81,13 +81,13 @@ static std::size_t search_marks(const unsigned char* text, std::size_t begin, st
     }
     before = signs;
     older = groups;
-    if (found != 0) count = write_places(found, at - begin, out, count);
+    if (found != 0) count = write_positions(found, at - begin, out, count);
   }
   return finish_marks(text, begin, at, end, size, out, count);
 }
 
 static void search_block(const LiteralWindows& windows, const unsigned char* text, std::size_t begin, std::size_t end,
-                         std::size_t size, BlockPlaces* out) noexcept {
+                         std::size_t size, BlockMatches* out) noexcept {
   out->n_literals = search_literals(windows, text, begin, end, size, out->literals);
   out->n_marks = search_marks(text, begin, end, size, out->marks);
 }

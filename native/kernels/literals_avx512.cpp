@@ -18,11 +18,11 @@ static inline std::size_t keep_sieved(const LiteralWindows& windows, const unsig
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; i += 16) {
     const __mmask16 lanes = count - i >= 16 ? 0xFFFF : static_cast<__mmask16>((1u << (count - i)) - 1);
-    const __m256i places = _mm256_maskz_loadu_epi16(lanes, out + i);
-    const __m512i wide = _mm512_cvtepu16_epi32(places);
+    const __m256i positions = _mm256_maskz_loadu_epi16(lanes, out + i);
+    const __m512i wide = _mm512_cvtepu16_epi32(positions);
     const __m512i four = _mm512_mask_i32gather_epi32(zero, lanes, wide, text, 1);
-    const __m512i behind = _mm512_mask_i32gather_epi32(zero, lanes, wide, text + 4, 1);
-    const __m512i two = _mm512_and_si512(_mm512_or_si512(behind, low), _mm512_set1_epi32(0xFFFF));
+    const __m512i following = _mm512_mask_i32gather_epi32(zero, lanes, wide, text + 4, 1);
+    const __m512i two = _mm512_and_si512(_mm512_or_si512(following, low), _mm512_set1_epi32(0xFFFF));
     const __m512i one = _mm512_srli_epi32(_mm512_mullo_epi32(four, factor), 14);
     const __m512i six = _mm512_srli_epi32(_mm512_add_epi32(_mm512_mullo_epi32(_mm512_or_si512(four, low), factor),
                                                            _mm512_mullo_epi32(two, other)),
@@ -32,7 +32,7 @@ static inline std::size_t keep_sieved(const LiteralWindows& windows, const unsig
     const __m512i bits = _mm512_or_si512(_mm512_srlv_epi32(one_word, _mm512_and_si512(one, _mm512_set1_epi32(31))),
                                          _mm512_srlv_epi32(six_word, _mm512_and_si512(six, _mm512_set1_epi32(31))));
     const __mmask16 held = _mm512_mask_test_epi32_mask(lanes, bits, _mm512_set1_epi32(1));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + kept), _mm256_maskz_compress_epi16(held, places));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + kept), _mm256_maskz_compress_epi16(held, positions));
     kept += static_cast<std::size_t>(__builtin_popcount(held));
   }
   return kept;
@@ -121,7 +121,7 @@ static std::size_t search_marks(const unsigned char* text, std::size_t begin, st
       const std::size_t i = first + static_cast<std::size_t>(__builtin_ctz(lanes));
       std::uint64_t found = first_long_runs(block->signs[i + 1], block->signs[i]);
       if (block->escapes[i] != 0) found |= escapes_at(text + begin + 64 * i);
-      count = write_places(found, 64 * i, out, count);
+      count = write_positions(found, 64 * i, out, count);
     }
   }
   return count;
@@ -132,8 +132,8 @@ static std::size_t search_windows(const LiteralWindows& windows, const unsigned 
                                   std::size_t vectors, std::uint16_t* out) noexcept {
   __m512i table[literal_groups][wide_window];
   for (std::size_t group = 0; group < literal_groups; ++group) {
-    for (std::size_t place = 0; place < wide_window; ++place) {
-      table[group][place] = _mm512_loadu_si512(windows.wide + (group * literal_window + place) * 64);
+    for (std::size_t position = 0; position < wide_window; ++position) {
+      table[group][position] = _mm512_loadu_si512(windows.wide + (group * literal_window + position) * 64);
     }
   }
   alignas(64) unsigned char order[64];
@@ -152,14 +152,14 @@ static std::size_t search_windows(const LiteralWindows& windows, const unsigned 
       taken[group] = _mm512_permutexvar_epi8(first, table[group][0]);
     }
 #pragma GCC unroll 2
-    for (std::size_t place = 1; place < wide_window; place += 2) {
-      const __m512i one = _mm512_loadu_si512(here + place);
-      const __m512i other = _mm512_loadu_si512(here + place + 1);
+    for (std::size_t position = 1; position < wide_window; position += 2) {
+      const __m512i one = _mm512_loadu_si512(here + position);
+      const __m512i other = _mm512_loadu_si512(here + position + 1);
 #pragma GCC unroll 4
       for (std::size_t group = 0; group < literal_groups; ++group) {
         taken[group] =
-            _mm512_ternarylogic_epi32(taken[group], _mm512_permutexvar_epi8(one, table[group][place]),
-                                      _mm512_permutexvar_epi8(other, table[group][place + 1]), 0x80);
+            _mm512_ternarylogic_epi32(taken[group], _mm512_permutexvar_epi8(one, table[group][position]),
+                                      _mm512_permutexvar_epi8(other, table[group][position + 1]), 0x80);
       }
     }
     const __m512i any = _mm512_or_si512(_mm512_or_si512(taken[0], taken[1]), _mm512_or_si512(taken[2], taken[3]));
@@ -200,7 +200,7 @@ static inline void search(const LiteralWindows& windows, const unsigned char* te
     for (; at + 64 <= end && at + 65 <= size; at += 64) {
       const __m512i bytes = _mm512_loadu_si512(text + at);
       const std::uint64_t signs = signs_of(bytes, classes_of(bytes));
-      n = write_places(first_long_runs(signs, signs_before(text, at)) | escapes_at(text + at), at - begin, marks, n);
+      n = write_positions(first_long_runs(signs, signs_before(text, at)) | escapes_at(text + at), at - begin, marks, n);
     }
     *n_marks = finish_marks(text, begin, at, end, size, marks, n);
   }
@@ -214,7 +214,7 @@ static std::size_t search_literals(const LiteralWindows& windows, const unsigned
 }
 
 static void search_block(const LiteralWindows& windows, const unsigned char* text, std::size_t begin, std::size_t end,
-                         std::size_t size, BlockPlaces* out) noexcept {
+                         std::size_t size, BlockMatches* out) noexcept {
   search<true>(windows, text, begin, end, size, out->literals, &out->n_literals, out->marks, &out->n_marks);
 }
 

@@ -9,7 +9,7 @@ namespace tipstaff {
 extern const LiteralFinder find_literals_avx2;
 extern const LiteralFinder find_literals_avx512;
 
-// Looks at the places that vectors left, from `at` on; those before are in `out`.
+// Looks at the positions that vectors left, from `at` on; those before are in `out`.
 static inline std::size_t finish_literals(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
                                           std::size_t at, std::size_t end, std::size_t size, std::uint16_t* out,
                                           std::size_t count) noexcept {
@@ -57,7 +57,7 @@ static inline std::uint64_t full_groups(std::uint64_t signs) noexcept {
 }
 
 // Writes where the bits of a mask are, from `at` on.
-static inline std::size_t write_places(std::uint64_t mask, std::size_t at, std::uint16_t* out,
+static inline std::size_t write_positions(std::uint64_t mask, std::size_t at, std::uint16_t* out,
                                        std::size_t count) noexcept {
   for (; mask != 0; mask &= mask - 1) {
     out[count++] = static_cast<std::uint16_t>(at + static_cast<std::size_t>(__builtin_ctzll(mask)));
@@ -65,7 +65,7 @@ static inline std::size_t write_places(std::uint64_t mask, std::size_t at, std::
   return count;
 }
 
-// Looks at the places that vectors left, from `at` on; those before are in `out`.
+// Looks at the positions that vectors left, from `at` on; those before are in `out`.
 static inline std::size_t finish_marks(const unsigned char* text, std::size_t begin, std::size_t at, std::size_t end,
                                          std::size_t size, std::uint16_t* out, std::size_t count) noexcept {
   if (at == end) return count;

@@ -52,27 +52,27 @@ std::int64_t prefix_length(double threshold, std::int64_t size) noexcept {
 WordSetIndex::WordSetIndex(double threshold, std::uint64_t seed)
     : threshold_(threshold), seed_(seed), words_(256) {}
 
-std::uint32_t WordSetIndex::place_of(std::uint32_t order) const noexcept {
+std::uint32_t WordSetIndex::entry_of(std::uint32_t order) const noexcept {
   return order >= first_ranked ? ranked_[order - first_ranked] : newcomers_[first_ranked - 1 - order];
 }
 
-// Makes room for so many words more; after that, places stay as they are until the next text.
+// Makes room for so many words more; after that, entries stay as they are until the next text.
 void WordSetIndex::make_room(std::size_t n_more) {
   const std::size_t n_words = ranked_.size() + newcomers_.size() + n_more;
   std::size_t size = words_.size();
   while (n_words * 2 > size) size *= 2;
   if (size == words_.size()) return;
   std::vector<Word> grown(size);
-  const auto move = [&](std::uint32_t& place) {
-    const Word& word = words_[place];
+  const auto move = [&](std::uint32_t& entry) {
+    const Word& word = words_[entry];
     const unsigned char* letters = letters_.data() + word.begin;
     std::size_t at = hashed({word.low, word.high}, letters, word.length, seed_) & (size - 1);
     while (grown[at].length != 0) at = (at + 1) & (size - 1);
     grown[at] = word;
-    place = static_cast<std::uint32_t>(at);
+    entry = static_cast<std::uint32_t>(at);
   };
-  for (std::uint32_t& place : ranked_) move(place);
-  for (std::uint32_t& place : newcomers_) move(place);
+  for (std::uint32_t& entry : ranked_) move(entry);
+  for (std::uint32_t& entry : newcomers_) move(entry);
   words_.swap(grown);
 }
 
@@ -81,8 +81,8 @@ bool WordSetIndex::is_word(const Word& word, const Piece& piece, const unsigned 
   return piece.length <= short_word || std::memcmp(letters_.data() + word.begin, letters, piece.length) == 0;
 }
 
-// The place of a word that is not where its hash says: there it may be further on.
-std::uint32_t WordSetIndex::place_behind(const Piece& piece, const unsigned char* letters) {
+// The entry of a word that is not where its hash says: there it may be further on.
+std::uint32_t WordSetIndex::entry_after(const Piece& piece, const unsigned char* letters) {
   const std::size_t mask = words_.size() - 1;
   std::size_t at = piece.hash & mask;
   for (; words_[at].length != 0; at = (at + 1) & mask) {
@@ -116,7 +116,7 @@ std::size_t WordSetIndex::find_pieces(Span text) {
     edges_.resize(padded + 2);
     pieces_.resize(padded / 2 + 1);
     orders_.resize(padded / 2 + 32);  // as many as `rank` reads
-    places_.resize(padded / 2 + 1);
+    entries_.resize(padded / 2 + 1);
   }
   unsigned char* lowered = lowered_.data();
   std::uint32_t* edges = edges_.data();  // where words begin and end, in turns
@@ -161,17 +161,17 @@ void WordSetIndex::read(Span text) {
   for (std::size_t n = 0; n < n_pieces; ++n) fetch(words + (pieces[n].hash & mask));
   const unsigned char* lowered = lowered_.data();
   std::uint32_t* orders = orders_.data();
-  std::uint32_t* places = places_.data();
+  std::uint32_t* entries = entries_.data();
   const std::uint32_t text_number = texts_;
   std::size_t n_words = 0;
   for (std::size_t n = 0; n < n_pieces; ++n) {
     const Piece& piece = pieces[n];
     const unsigned char* letters = lowered + piece.begin;
-    auto place = static_cast<std::uint32_t>(piece.hash & mask);
-    if (!is_word(words[place], piece, letters)) place = place_behind(piece, letters);
-    Word& word = words[place];
+    auto entry = static_cast<std::uint32_t>(piece.hash & mask);
+    if (!is_word(words[entry], piece, letters)) entry = entry_after(piece, letters);
+    Word& word = words[entry];
     orders[n_words] = word.order;
-    places[n_words] = place;
+    entries[n_words] = entry;
     n_words += word.read_by != text_number;
     word.read_by = text_number;
   }
@@ -182,21 +182,21 @@ void WordSetIndex::put_in_order(std::size_t n_words) {
   query_size_ = static_cast<std::uint32_t>(n_words);
   if (query_.size() < n_words + few_words) {
     query_.resize(n_words + few_words);
-    query_places_.resize(n_words);
+    query_entries_.resize(n_words);
   }
   if (n_words <= 2 * few_words) {
     // No word has the greatest order.
     if (n_words < few_words) std::fill_n(query_.data(), few_words, std::numeric_limits<std::uint32_t>::max());
     const auto put = n_words <= few_words ? few_numbers::rank<few_words> : few_numbers::rank<2 * few_words>;
-    put(orders_.data(), places_.data(), n_words, query_.data(), query_places_.data());
+    put(orders_.data(), entries_.data(), n_words, query_.data(), query_entries_.data());
     return;
   }
   both_.resize(n_words);
-  for (std::size_t n = 0; n < n_words; ++n) both_[n] = std::uint64_t{orders_[n]} << 32 | places_[n];
+  for (std::size_t n = 0; n < n_words; ++n) both_[n] = std::uint64_t{orders_[n]} << 32 | entries_[n];
   std::sort(both_.begin(), both_.end());
   for (std::size_t n = 0; n < n_words; ++n) {
     query_[n] = static_cast<std::uint32_t>(both_[n] >> 32);
-    query_places_[n] = static_cast<std::uint32_t>(both_[n]);
+    query_entries_[n] = static_cast<std::uint32_t>(both_[n]);
   }
 }
 
@@ -205,8 +205,8 @@ const WordSetIndex::Posting* WordSetIndex::postings_of(const Word& word) const n
 }
 
 // Room doubles when it is used up; what a list leaves behind is taken back when the order is made again.
-void WordSetIndex::post_word(std::uint32_t place, Posting posting) {
-  Word& word = words_[place];
+void WordSetIndex::post_word(std::uint32_t entry, Posting posting) {
+  Word& word = words_[entry];
   if (word.count < Word::few) {
     word.own[word.count++] = posting;
     return;
@@ -304,13 +304,13 @@ WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexc
   lead.latest = latest;
   lead.want(threshold_);
   for (std::int64_t i = 0; i < lead.prefix; ++i) {
-    const Word& word = words_[query_places_[static_cast<std::size_t>(i)]];
+    const Word& word = words_[query_entries_[static_cast<std::size_t>(i)]];
     if (word.count > Word::few) fetch(pool_.data() + word.pool_begin);
   }
   Sharing sharing[at_once];
   std::size_t waiting = 0;
   for (std::int64_t i = 0; i < lead.prefix; ++i) {
-    const Word& word = words_[query_places_[static_cast<std::size_t>(i)]];
+    const Word& word = words_[query_entries_[static_cast<std::size_t>(i)]];
     const Posting* list = postings_of(word);
     for (std::uint32_t n = 0; n < word.count; ++n) {
       const Posting posting = list[n];
@@ -330,12 +330,12 @@ WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexc
   return lead.best;
 }
 
-// `places` are those of the set's words in their order.
-void WordSetIndex::post(std::uint32_t begin, const std::uint32_t* places) {
+// `entries` are those of the set's words in their order.
+void WordSetIndex::post(std::uint32_t begin, const std::uint32_t* entries) {
   const std::uint32_t size = records_[begin + kSize];
   const std::int64_t prefix = size == 0 ? 0 : prefix_length(threshold_, size);
   for (std::int64_t i = 0; i < prefix; ++i) {
-    post_word(places[i], {begin, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(size)});
+    post_word(entries[i], {begin, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(size)});
   }
 }
 
@@ -348,9 +348,9 @@ void WordSetIndex::reorder() {
     begin = static_cast<std::uint32_t>(kept.size());
     kept.insert(kept.end(), set, set + kMembers + set[kSize]);
     for (std::uint32_t i = 0; i < set[kSize]; ++i) {
-      const std::uint32_t place = place_of(set[kMembers + i]);
-      kept[begin + kMembers + i] = place;
-      ++frequency[place];
+      const std::uint32_t entry = entry_of(set[kMembers + i]);
+      kept[begin + kMembers + i] = entry;
+      ++frequency[entry];
     }
   }
   records_.swap(kept);
@@ -365,16 +365,16 @@ void WordSetIndex::reorder() {
     word.count = 0;
   }
   pool_.clear();
-  std::vector<std::uint32_t> places;
+  std::vector<std::uint32_t> entries;
   for (const std::uint32_t begin : begins_) {
     std::uint32_t* const set = records_.data() + begin;
     std::uint32_t* const members = set + kMembers;
     const std::uint32_t size = set[kSize];
-    places.resize(size);
+    entries.resize(size);
     for (std::uint32_t i = 0; i < size; ++i) members[i] = words_[members[i]].order;
     std::sort(members, members + size);
-    for (std::uint32_t i = 0; i < size; ++i) places[i] = place_of(members[i]);
-    post(begin, places.data());
+    for (std::uint32_t i = 0; i < size; ++i) entries[i] = entry_of(members[i]);
+    post(begin, entries.data());
   }
   ordered_at_ = begins_.size();
 }
@@ -393,7 +393,7 @@ std::int32_t WordSetIndex::insert(std::int64_t mark) {
   if (begins_.size() >= 2 * ordered_at_ + 64) {
     reorder();
   } else {
-    post(begins_.back(), query_places_.data());
+    post(begins_.back(), query_entries_.data());
   }
   return slot;
 }

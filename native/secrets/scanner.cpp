@@ -21,8 +21,8 @@ std::uint64_t load64(const Byte* x) noexcept {
   return value;
 }
 
-// Tries the rule of an anchor whose first bytes are at `place`. Never inline: the walk to it is the hot one.
-[[gnu::noinline]] void try_anchor(const Table& table, const Byte* anchor, Bytes text, std::size_t place,
+// Tries the rule of an anchor whose first bytes are at `position`. Never inline: the walk to it is the hot one.
+[[gnu::noinline]] void try_anchor(const Table& table, const Byte* anchor, Bytes text, std::size_t position,
                                          bool wary, Findings* findings) noexcept {
   const std::uint32_t number = load16(anchor + 26);
   if (!wary && (table.rule_flags(number) & flag_wary) != 0) return;
@@ -31,53 +31,53 @@ std::uint64_t load64(const Byte* x) noexcept {
   if (kind != kind_shape) {
     const Byte* literal = table.known().names + load32(anchor + 16);
     const std::size_t back = anchor[21];
-    if (place < back) return;
-    place -= back;
-    if (size > text.size - place) return;
+    if (position < back) return;
+    position -= back;
+    if (size > text.size - position) return;
     // Eight bytes from `back` on are known to be right.
     for (std::size_t i = 0; i < back; ++i) {
-      if (lower(text[place + i]) != literal[i]) return;
+      if (lower(text[position + i]) != literal[i]) return;
     }
     for (std::size_t i = back + 8; i < size; ++i) {
-      if (lower(text[place + i]) != literal[i]) return;
+      if (lower(text[position + i]) != literal[i]) return;
     }
   }
   const Rule rule = table.rule(number);
   switch (kind) {
-    case kind_shape: try_shape(table, number, rule, anchor, text, place, wary, findings); break;
-    case kind_assign: try_assignment(table, number, rule, text, place, place + size, wary, findings); break;
-    case kind_url: try_address(table, number, rule, text, place, findings); break;
-    default: try_private_key(number, rule, text, place, findings);
+    case kind_shape: try_shape(table, number, rule, anchor, text, position, wary, findings); break;
+    case kind_assign: try_assignment(table, number, rule, text, position, position + size, wary, findings); break;
+    case kind_url: try_address(table, number, rule, text, position, findings); break;
+    default: try_private_key(number, rule, text, position, findings);
   }
 }
 
 // Whether the bytes are after an anchor that are looked up before its rule is tried.
-bool checks_hold(const Table& table, const Byte* anchor, Bytes text, std::size_t place) noexcept {
+bool checks_hold(const Table& table, const Byte* anchor, Bytes text, std::size_t position) noexcept {
   for (const Byte* check = anchor + 30; check < anchor + 30 + 2 * anchor_checks && check[0] != 0; check += 2) {
-    const std::size_t at = place + check[0];
+    const std::size_t at = position + check[0];
     if (at >= text.size || !table.in_class(check[1], text[at])) return false;
   }
   return true;
 }
 
-// Tries all anchors that may be at some places, `begin` and more.
-void try_places(const Table& table, Bytes text, std::size_t begin, const std::uint16_t* places,
+// Tries all anchors that may be at some positions, `begin` and more.
+void try_positions(const Table& table, Bytes text, std::size_t begin, const std::uint16_t* positions,
                        std::size_t count, bool wary, Findings* findings) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t place = begin + places[i];
-    std::uint32_t at = literal_head(table.windows(), literal_hash(text.data + place));
+    const std::size_t position = begin + positions[i];
+    std::uint32_t at = literal_head(table.windows(), literal_hash(text.data + position));
     if (at == no_anchor) continue;
     std::uint64_t here = 0;
-    if (text.size - place >= 8) {
-      here = load64(text.data + place);
+    if (text.size - position >= 8) {
+      here = load64(text.data + position);
     } else {
-      std::memcpy(&here, text.data + place, text.size - place);
+      std::memcpy(&here, text.data + position, text.size - position);
     }
     do {
       const Byte* anchor = table.anchor(at);
       at = load16(anchor + 28);
-      if ((here & load64(anchor + 8)) == load64(anchor) && checks_hold(table, anchor, text, place)) {
-        try_anchor(table, anchor, text, place, wary, findings);
+      if ((here & load64(anchor + 8)) == load64(anchor) && checks_hold(table, anchor, text, position)) {
+        try_anchor(table, anchor, text, position, wary, findings);
       }
     } while (at != no_anchor);
   }
@@ -88,11 +88,11 @@ void scan_decoded(const Table& table, Bytes text, const Stretch& source, Literal
                          Findings* findings) noexcept {
   findings->source = &source;
   findings->run.members = no_class;
-  std::uint16_t places[literal_block + literal_slack];
+  std::uint16_t positions[literal_block + literal_slack];
   for (std::size_t begin = 0; begin < text.size; begin += literal_block) {
     const std::size_t end = least_of(text.size, begin + literal_block);
-    const std::size_t count = finder.literals(table.windows(), text.data, begin, end, text.size, places);
-    try_places(table, text, begin, places, count, wary, findings);
+    const std::size_t count = finder.literals(table.windows(), text.data, begin, end, text.size, positions);
+    try_positions(table, text, begin, positions, count, wary, findings);
   }
   findings->source = nullptr;
   findings->run.members = no_class;
@@ -102,9 +102,9 @@ void scan_decoded(const Table& table, Bytes text, const Stretch& source, Literal
 [[gnu::noinline]] std::size_t scan_escaped(const Table& table, Bytes text, std::size_t mark, std::size_t done,
                                                   LiteralFinder finder, bool wary, Findings* findings) noexcept {
   Byte room[escaped_room];
-  std::uint16_t places[escaped_room + 1];
+  std::uint16_t positions[escaped_room + 1];
   Stretch stretch;
-  const std::size_t size = decode_escapes(text, mark, done, room, places, &stretch);
+  const std::size_t size = decode_escapes(text, mark, done, room, positions, &stretch);
   if (size == 0) return done;
   scan_decoded(table, {room, size}, stretch, finder, wary, findings);
   return stretch.end;
@@ -136,15 +136,15 @@ std::size_t scan(const Table& table, const Byte* data, std::size_t size, Literal
                         Finding* out, std::size_t capacity) noexcept {
   Findings findings = {out, capacity, 0, nullptr, {no_class, 0, 0}};
   const Bytes text = {data, size};
-  BlockPlaces places;
+  BlockMatches positions;
   std::size_t escapes_done = 0;
   std::size_t blobs_done = 0;
   for (std::size_t begin = 0; begin < size; begin += literal_block) {
     const std::size_t end = least_of(size, begin + literal_block);
-    finder.block(table.windows(), data, begin, end, size, &places);
-    try_places(table, text, begin, places.literals, places.n_literals, wary, &findings);
-    for (std::size_t i = 0; i < places.n_marks; ++i) {
-      const std::size_t mark = begin + places.marks[i];
+    finder.block(table.windows(), data, begin, end, size, &positions);
+    try_positions(table, text, begin, positions.literals, positions.n_literals, wary, &findings);
+    for (std::size_t i = 0; i < positions.n_marks; ++i) {
+      const std::size_t mark = begin + positions.marks[i];
       if (!is_base64_sign(text[mark])) {
         if (mark >= escapes_done) escapes_done = scan_escaped(table, text, mark, escapes_done, finder, wary, &findings);
       } else if (mark + 1 - least_blob >= blobs_done) {
@@ -175,12 +175,12 @@ void count_code_points(Bytes text, Finding* findings, std::size_t count) noexcep
   std::size_t at = 0;
   std::size_t points = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t* place : {&findings[i].start, &findings[i].end}) {
+    for (std::size_t* position : {&findings[i].start, &findings[i].end}) {
       // A sum over bytes that the compiler makes vectors of.
       std::size_t more = 0;
-      for (std::size_t end = *place; at < end; ++at) more += (text[at] & 0xC0) != 0x80;
+      for (std::size_t end = *position; at < end; ++at) more += (text[at] & 0xC0) != 0x80;
       points += more;
-      *place = points;
+      *position = points;
     }
   }
 }

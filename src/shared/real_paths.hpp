@@ -2,6 +2,7 @@
 #ifndef TIPSTAFF_REAL_PATHS_HPP
 #define TIPSTAFF_REAL_PATHS_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,10 +17,54 @@
 
 namespace tipstaff::gate {
 
+// The folders on the way to the gate's own state and program, as they were met within the last second: every judgement
+// that looks at them asks for the same ones. Who changes a link there must move a folder that holds them, which is itself
+// judged; a folder that is not there is asked about again.
+class OwnFolders {
+ public:
+  static constexpr std::size_t kBytes = 255;
+
+  // Forgets what is older than that. Once for a judgement.
+  void begin() noexcept {
+    const Clock::time_point now = Clock::now();
+    if (now - since_ < std::chrono::seconds(1)) return;
+    since_ = now;
+    count_ = 0;
+  }
+  // What a folder on the way leads to; empty where that is not known.
+  std::string_view find(std::string_view path) const noexcept {
+    for (std::uint32_t i = 0; i < count_; ++i)
+      if (path == std::string_view(entries_[i].path, entries_[i].path_bytes)) return {entries_[i].real, entries_[i].real_bytes};
+    return {};
+  }
+  void note(std::string_view path, std::string_view real) noexcept {
+    if (count_ == kEntries || real.empty()) return;
+    Entry& entry = entries_[count_++];
+    entry.path_bytes = static_cast<std::uint8_t>(path.size());
+    entry.real_bytes = static_cast<std::uint8_t>(real.size());
+    std::memcpy(entry.path, path.data(), path.size());
+    std::memcpy(entry.real, real.data(), real.size());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::uint32_t kEntries = 24;
+  struct Entry {
+    std::uint8_t path_bytes, real_bytes;
+    char path[kBytes], real[kBytes];
+  };
+
+  Entry entries_[kEntries];  // the first `count_` are written
+  std::uint32_t count_ = 0;
+  Clock::time_point since_{};
+};
+
 // Each folder on the way is asked about once: one system call for a part of a path that no earlier path had. A judgement
 // takes milliseconds at most; what changes on the disk meanwhile could as well change before its command runs.
 class RealPaths {
  public:
+  explicit RealPaths(OwnFolders& own) noexcept : own_(own) {}
+
   // Lets `around` ask here. It must not outlive this object.
   void serve(Surroundings* around) noexcept {
 #if defined(__unix__) || defined(__APPLE__)
@@ -34,7 +79,7 @@ class RealPaths {
   }
 
  private:
-  static constexpr std::size_t kBytes = 255;  // of a path; longer ones are resolved as a whole
+  static constexpr std::size_t kBytes = OwnFolders::kBytes;  // of a path; longer ones are resolved as a whole
   static constexpr std::uint32_t kEntries = 16;
   struct Entry {
     std::uint8_t path_bytes, real_bytes;  // no real bytes: there is nothing
@@ -55,6 +100,9 @@ class RealPaths {
       if (const Entry* entry = known.entry(prefix); entry != nullptr) {
         size = entry->real_bytes;
         std::memcpy(real, entry->real, size);
+      } else if (const std::string_view own = known.own(prefix); !own.empty()) {
+        size = own.size();
+        std::memcpy(real, own.data(), size);
       } else {
         if (size + (end - start) > kBytes) return whole();
         std::memcpy(real + size, path.data() + start, end - start);
@@ -65,7 +113,8 @@ class RealPaths {
           size = known.asked_.real_path(known.asked_.self, prefix, real, kBytes);
         else if (errno != EINVAL)  // EINVAL: it is there, and not a link
           size = 0;
-        known.note(prefix, {real, size});
+        if (size != 0 && known.is_own(prefix)) known.own_.note(prefix, {real, size});
+        else known.note(prefix, {real, size});
       }
       if (size == 0) return 0;
       start = end;
@@ -84,6 +133,19 @@ class RealPaths {
       if (part.empty() || part == "." || part == "..") return false;
     }
     return true;
+  }
+
+  // On the way to the gate's own folders.
+  bool is_own(std::string_view path) const noexcept {
+    for (const std::string_view place : {asked_.state, asked_.program})
+      if (place.size() >= path.size() && place.substr(0, path.size()) == path && (place.size() == path.size() || place[path.size()] == '/')) return true;
+    return false;
+  }
+  std::string_view own(std::string_view path) noexcept {
+    if (!is_own(path)) return {};
+    if (!began_) own_.begin();
+    began_ = true;
+    return own_.find(path);
   }
 
   const Entry* entry(std::string_view path) const noexcept {
@@ -108,6 +170,8 @@ class RealPaths {
 
   Entry entries_[kEntries];  // the first `count_` are written
   std::uint32_t count_ = 0;
+  OwnFolders& own_;
+  bool began_ = false;
   Surroundings asked_;
 };
 

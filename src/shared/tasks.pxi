@@ -1,4 +1,4 @@
-# What the modules share that read a task's text: its bytes, its intent, and the places that it names.
+# What the modules share that read a task's text: its bytes, its intent, and the paths that it names.
 from libc.stdint cimport uint32_t
 
 include "spans.pxi"
@@ -32,8 +32,8 @@ cdef extern from "tipstaff/tasks/intents.hpp" namespace "tipstaff" nogil:
     double confidence_of(const IntentRead&) noexcept
 
 cdef extern from "tipstaff/tasks/paths.hpp" namespace "tipstaff" nogil:
-    cdef cppclass Places:
+    cdef cppclass TaskPaths:
         string_view of[8]
         uint32_t count
 
-    void find_places(string_view, char*, Places*) noexcept
+    void find_paths(string_view, char*, TaskPaths*) noexcept

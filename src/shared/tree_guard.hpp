@@ -165,8 +165,8 @@ class TreeGuard {
 #endif
     PyObject* key;
     PyObject* value;
-    Py_ssize_t place = 0;
-    while (PyDict_Next(object, &place, &key, &value)) {
+    Py_ssize_t position = 0;
+    while (PyDict_Next(object, &position, &key, &value)) {
       keep(key);
       keep(value);
     }
@@ -185,10 +185,10 @@ class TreeGuard {
     if (PyDict_GET_SIZE(dict.object) != dict.size) return false;
     PyObject* key;
     PyObject* value;
-    Py_ssize_t place = 0;
+    Py_ssize_t position = 0;
     PyObject* const* expected = items_.data() + dict.first;
     for (Py_ssize_t i = 0; i < dict.size; ++i, expected += 2) {
-      if (!PyDict_Next(dict.object, &place, &key, &value)) return false;
+      if (!PyDict_Next(dict.object, &position, &key, &value)) return false;
       if (key != expected[0] || value != expected[1]) return false;
     }
     return true;

@@ -122,7 +122,7 @@ def test_text_has_no_lines_for_what_was_not_made(orchard: Path, capsys: Capture)
     assert all(lines)
 
 
-def test_what_kept_the_store_from_being_written_is_said_plainly(orchard: Path, capsys: Capture) -> None:
+def test_what_kept_the_store_from_being_written_is_reported_plainly(orchard: Path, capsys: Capture) -> None:
     (orchard / ".tipstaff").write_text("", encoding="utf-8")
     assert main(["compile", str(orchard)]) == exits.STORE
     err = capsys.readouterr().err

@@ -10,7 +10,7 @@ import tipstaff
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_demonstration_runs_and_leaves_nothing_behind() -> None:
+def test_the_demonstration_runs_and_leaves_no_files() -> None:
     before = sorted((ROOT / "examples" / "orchard").rglob("*"))
     paths = os.pathsep.join([str(Path(tipstaff.__file__).parents[1]), *sys.path])
     done = subprocess.run(

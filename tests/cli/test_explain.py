@@ -103,7 +103,7 @@ def test_of_two_rules_with_one_id_both_say_so(tmp_path: Path, capsys: Capture) -
         assert found["message"] == "A-001 is also the id of the rule in CLAUDE.md:1, which is A-001~1 now."
 
 
-def test_a_finding_elsewhere_is_said_with_its_place(capsys: Capture) -> None:
+def test_a_finding_elsewhere_is_reported_with_its_location(capsys: Capture) -> None:
     assert main(["explain", "REL-003", "--dir", str(ORCHARD)]) == exits.OK
     assert "TS501 AGENTS.md:3: Duplicate of REL-003 in CLAUDE.md:35." in capsys.readouterr().out
 

@@ -148,9 +148,9 @@ def test_a_lost_registration_is_noticed(bench: Bench) -> None:
     assert done.returncode == 1
     assert "no longer is: run `tipstaff install --host claude` again" in done.stdout
     started = bench.run(bench.claude("", hook_event_name="SessionStart", source="startup"), "--host", "codex").reply()
-    told = started["hookSpecificOutput"]["additionalContext"]
-    assert "no longer is: claude (" in told
-    assert started["systemMessage"] in told
+    context = started["hookSpecificOutput"]["additionalContext"]
+    assert "no longer is: claude (" in context
+    assert started["systemMessage"] in context
     # Taken away by a person, it is not missed.
     (bench.repository / ".claude" / "settings.json").write_text("{}")
     assert tipstaff(bench, "uninstall", "--host", "all").returncode == 0
@@ -220,9 +220,9 @@ def test_doctor_finds_what_is_wrong(bench: Bench, how: str) -> None:
         path.write_text(json.dumps(data))
     done = tipstaff(bench, "doctor", "--host", "claude")
     assert done.returncode == 1
-    said = {"stale": "older than", "damaged": "damaged", "mode": "can be changed by others", "gone": "no compiled policy",
+    reasons = {"stale": "older than", "damaged": "damaged", "mode": "can be changed by others", "gone": "no compiled policy",
             "settings": "not valid JSON", "disabled": "disableAllHooks", "event": "not registered for PostToolUse"}  # fmt: skip
-    assert said[how] in done.stdout
+    assert reasons[how] in done.stdout
 
 
 def test_compile_compiles_the_policy_where_a_repository_has_its_own(bench: Bench) -> None:
@@ -255,7 +255,7 @@ def in_terminal(bench: Bench, *arguments: str, typed: str) -> tuple[int, str]:
     if child == 0:
         os.chdir(bench.repository)
         os.execve(sys.executable, [*TIPSTAFF, *arguments], {**bench.environment(), "TERM": "dumb"})
-    said = b""
+    output = b""
     asked = False
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -268,22 +268,22 @@ def in_terminal(bench: Bench, *arguments: str, typed: str) -> tuple[int, str]:
             break
         if not part:
             break
-        said += part
-        if not asked and b"last four letters" in said:
+        output += part
+        if not asked and b"last four letters" in output:
             asked = True
             os.write(terminal, typed.encode() + b"\n")
     os.close(terminal)
     _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), said.decode()
+    return os.waitstatus_to_exitcode(status), output.decode()
 
 
 def test_a_person_approves_in_a_terminal(bench: Bench) -> None:
     code = waiting(bench)
-    status, said = in_terminal(bench, "approve", code, typed=code[-4:].lower())
-    assert status == 0, said
-    assert "git reset --hard" in said
-    assert str(bench.repository) in said
-    assert "git.reset-hard" in said
+    status, output = in_terminal(bench, "approve", code, typed=code[-4:].lower())
+    assert status == 0, output
+    assert "git reset --hard" in output
+    assert str(bench.repository) in output
+    assert "git.reset-hard" in output
     assert b"A person allowed" in bench.run(bench.claude("git reset --hard"), "--host", "claude").stdout
     assert (bench.state / "key").stat().st_mode & 0o777 == 0o600
 
@@ -297,9 +297,9 @@ def test_a_person_refuses(bench: Bench) -> None:
 @pytest.mark.parametrize("typed", ["", "no", "AAAA", "yes"])
 def test_other_letters_do_nothing(bench: Bench, typed: str) -> None:
     code = waiting(bench)
-    status, said = in_terminal(bench, "approve", code, typed=typed)
+    status, output = in_terminal(bench, "approve", code, typed=typed)
     assert status == 1
-    assert "nothing was done" in said
+    assert "nothing was done" in output
     assert not (bench.state / "approvals").exists()
 
 
@@ -330,6 +330,6 @@ def test_without_a_code_what_waits_is_listed(bench: Bench) -> None:
 @pytest.mark.parametrize("for_", ["0s", "1d", "10", "x", "25h", "-1m"])
 def test_times_that_are_none(bench: Bench, for_: str) -> None:
     code = waiting(bench)
-    status, said = in_terminal(bench, "approve", code, "--for", for_, typed=code[-4:])
-    assert status == 2, said
+    status, output = in_terminal(bench, "approve", code, "--for", for_, typed=code[-4:])
+    assert status == 2, output
     assert not (bench.state / "approvals" / code).exists()

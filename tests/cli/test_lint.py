@@ -27,7 +27,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_text_names_place_severity_code_message_and_fix(repository: Path, capsys: Capture) -> None:
+def test_text_names_location_severity_code_message_and_fix(repository: Path, capsys: Capture) -> None:
     assert main(["lint", str(repository), "--fail-on", "warning"]) == exits.FINDINGS
     out, err = capsys.readouterr()
     assert err == ""
@@ -41,7 +41,7 @@ def test_text_names_place_severity_code_message_and_fix(repository: Path, capsys
     assert "\x1b" not in out
 
 
-def test_nothing_found_is_said(tmp_path: Path, capsys: Capture) -> None:
+def test_nothing_found_is_reported(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "CLAUDE.md").write_text("- Never commit `.env`\n", encoding="utf-8")
     assert main(["lint", str(tmp_path)]) == exits.OK
     assert capsys.readouterr().out.startswith("nothing found in 1 file: 1 rule ")
@@ -230,9 +230,9 @@ def test_sarif_has_the_shape_that_code_hosts_read(capsys: Capture) -> None:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] in {"error", "warning", "note"}
         assert result["message"]["text"]
-        place = result["locations"][0]["physicalLocation"]
-        assert not place["artifactLocation"]["uri"].startswith("/")
-        assert place.get("region", {"startLine": 1})["startLine"] >= 1
+        location = result["locations"][0]["physicalLocation"]
+        assert not location["artifactLocation"]["uri"].startswith("/")
+        assert location.get("region", {"startLine": 1})["startLine"] >= 1
         assert re.fullmatch("[0-9a-f]{32}", result["partialFingerprints"]["tipstaff/v1"])
     prints = [result["partialFingerprints"]["tipstaff/v1"] for result in run["results"]]
     assert len(set(prints)) == len(prints)

@@ -60,7 +60,7 @@ def test_scope_filters(capsys: Capture, orchard: Path) -> None:
     assert any(rule.startswith("WEB-") for rule in found)
 
 
-def test_text_names_rules_reasons_and_places(capsys: Capture, orchard: Path) -> None:
+def test_text_names_rules_reasons_and_locations(capsys: Capture, orchard: Path) -> None:
     assert main(["retrieve", "write a migration", "--dir", str(orchard)]) == exits.OK
     out, err = capsys.readouterr()
     assert err == ""
@@ -86,7 +86,7 @@ def test_meaning_is_the_default_and_hashes_are_asked_for_by_name(tmp_path: Path,
     ]
 
 
-def test_a_task_that_no_rule_speaks_of_gets_none(capsys: Capture, orchard: Path) -> None:
+def test_a_task_without_related_rules_gets_none(capsys: Capture, orchard: Path) -> None:
     document = retrieved(capsys, orchard, "book a flight to Lisbon")
     assert document["shards"] == []
     assert document["policy_text"].startswith("# Constitution")
@@ -117,7 +117,7 @@ def test_an_absolute_scope_is_taken_within_the_repository(
     assert "not inside" in capsys.readouterr().err
 
 
-def test_what_was_left_out_is_said_with_the_rule_that_stayed(capsys: Capture, orchard: Path) -> None:
+def test_what_was_left_out_is_named_with_the_rule_that_stayed(capsys: Capture, orchard: Path) -> None:
     assert main(["retrieve", "squash the commits before merging", "--dir", str(orchard)]) == exits.OK
     out = capsys.readouterr().out
     assert "left out: AGT-002 for GEM-001: " in out or "left out: GEM-001 for AGT-002: " in out

@@ -381,7 +381,7 @@ def test_a_check_that_ignores_signals_ends_with_the_program(tmp_path: Path, numb
     assert gone([int(word) for word in pid.read_text(encoding="ascii").split()])
 
 
-def test_the_live_view_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_live_view_leaves_the_screen_clean(capsys: pytest.CaptureFixture[str]) -> None:
     view = LiveView(Painter("never"))
     checks = [Check(name="one", command="x"), Check(name="two", command="y")]
     for check in checks:

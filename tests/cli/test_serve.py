@@ -22,7 +22,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_until_it_is_told_to_end(tmp_path: Path, end: signal.Signals) -> None:
+def test_it_serves_until_it_is_signalled(tmp_path: Path, end: signal.Signals) -> None:
     SnapshotFolder.of_project(tmp_path).record(request())
     program = [sys.executable, "-c", HEEDING, "serve", "--dir", str(tmp_path), "--json"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as child:
@@ -30,8 +30,8 @@ def test_it_serves_until_it_is_told_to_end(tmp_path: Path, end: signal.Signals) 
         lines = []
         while not lines or lines[-1] != "}\n":
             lines.append(child.stdout.readline())
-        said = json.loads("".join(lines))
-        path = Path(said["socket"])
+        started = json.loads("".join(lines))
+        path = Path(started["socket"])
         assert path == tmp_path / ".tipstaff" / "run" / "tipstaff.sock"
         message = {"jsonrpc": "2.0", "id": 1, "method": "context.inspect", "params": {"sessionId": "s1"}}
         answer = json.loads(call(path, json.dumps(message).encode()))

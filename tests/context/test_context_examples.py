@@ -41,6 +41,6 @@ def test_the_hook_keeps_facts_and_says_what_is_missing(tmp_path: Path, monkeypat
     keeper = module.Keeper()
     assert asyncio.run(keeper.on_prompt({}, None, None)) == {}
     asyncio.run(keeper.before_compaction({"transcript_path": str(transcript)}, None, None))
-    said = asyncio.run(keeper.on_prompt({}, None, None))["hookSpecificOutput"]["additionalContext"]
-    assert said.endswith("Modified file: a.py")
+    context = asyncio.run(keeper.on_prompt({}, None, None))["hookSpecificOutput"]["additionalContext"]
+    assert context.endswith("Modified file: a.py")
     assert asyncio.run(keeper.on_prompt({}, None, None)) == {}

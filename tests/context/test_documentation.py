@@ -87,8 +87,8 @@ def test_the_loop_of_a_session(streamed: bool, project: Path, provider: Scripted
 
 
 def test_the_other_blocks_in_their_order(project: Path) -> None:
-    said = [{"role": "user", "content": "fix `load_config` in src/app/main.py, then run the tests"}]
-    names: dict[str, Any] = {"messages": said, "history": said, "tools": TOOLS}
+    conversation = [{"role": "user", "content": "fix `load_config` in src/app/main.py, then run the tests"}]
+    names: dict[str, Any] = {"messages": conversation, "history": conversation, "tools": TOOLS}
     found = blocks("python")[2:]
     for code in found:
         run(code, names)

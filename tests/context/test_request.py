@@ -84,7 +84,7 @@ def test_the_beginning_is_the_same_for_every_request(project: Path) -> None:
     assert len({prompt.prompt for prompt in made}) == len(made)
 
 
-def test_protected_sections_that_do_not_fit_are_told(project: Path) -> None:
+def test_protected_sections_that_do_not_fit_are_reported(project: Path) -> None:
     requests = assembler(project, budget=SystemPromptBudget(100, 20))
     with pytest.raises(PromptOverflowError, match="base 17, memory:soul"):
         requests.assemble("x")
@@ -131,7 +131,7 @@ def test_a_full_disk_stops_no_request(project: Path, monkeypatch: pytest.MonkeyP
     assert request.problems[0].startswith("no candidates are shown: ")
 
 
-def test_what_was_altered_in_the_store_is_told_with_the_request(project: Path) -> None:
+def test_what_was_altered_in_the_store_is_reported_with_the_request(project: Path) -> None:
     promoted(project / "c.jsonl").close()
     path = project / "c.jsonl"
     path.write_bytes(path.read_bytes().replace(b"Cents", b"Euros", 1))
@@ -170,7 +170,7 @@ def test_messages_are_pruned_and_stay_so(project: Path) -> None:
     assert second.system_prompt == first.system_prompt
 
 
-def test_what_cannot_be_read_is_told(project: Path) -> None:
+def test_what_cannot_be_read_is_reported(project: Path) -> None:
     (project / "AGENTS.md").write_bytes(b"\xff\xfe\xff")
     (project / ".tipstaff/rules/bad.md").write_text("---\npaths: ['a[']\n---\nx", encoding="utf-8")
     problems = assembler(project).assemble("fix shop/orders.py").problems

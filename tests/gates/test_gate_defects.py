@@ -91,7 +91,7 @@ def test_g13_an_empty_allowlist_is_a_mistake() -> None:
         GateConfig(tool_allowlist=True)
 
 
-def test_g14_a_size_that_is_no_number_is_said(gates: EnforcementGates) -> None:
+def test_g14_a_size_that_is_not_a_number_is_reported(gates: EnforcementGates) -> None:
     for lines in (math.nan, -1, "many"):
         (result,) = gates.evaluate_edit("a.py", "", lines)  # type: ignore[arg-type]
         assert result.decision == "warn"
@@ -120,7 +120,7 @@ def rule(rule_id: str, text: str) -> GuidanceRule:
     return found.replace(id=rule_id)
 
 
-def test_g18_only_rules_that_speak_of_it_are_named() -> None:
+def test_g18_only_related_rules_are_named() -> None:
     gates = EnforcementGates(
         active_rules=[
             rule("SEC-001", "Never force push to a shared branch"),

@@ -40,7 +40,7 @@ def blank(text: str, pattern: re.Pattern[str]) -> str:
 def uncovered(text: str, spans: list[Range]) -> list[tuple[str, str]]:
     """Return list items and modals of a text, with the words around them, that lie in none of the spans."""
     lost: list[tuple[str, str]] = []
-    for kind, start, end in places(text):
+    for kind, start, end in stretches(text):
         if kind == "item":
             found = any((low < end and start < high) or start <= low == high <= end for low, high in spans)
         else:
@@ -71,14 +71,14 @@ def spans_of_bundle(bundle: PolicyBundle, path: str = "root") -> list[Range]:
     return spans
 
 
-def places(text: str) -> Iterator[tuple[str, int, int]]:
+def stretches(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield ``item`` with the range of its first words, and ``modal`` with the range of the word."""
     shift = int(text.startswith("\ufeff"))
-    for kind, start, end in _places(text[shift:].replace("\r\n", " \n").replace("\r", "\n")):
+    for kind, start, end in _stretches(text[shift:].replace("\r\n", " \n").replace("\r", "\n")):
         yield kind, start + shift, end + shift
 
 
-def _places(text: str) -> Iterator[tuple[str, int, int]]:
+def _stretches(text: str) -> Iterator[tuple[str, int, int]]:
     # The reader leaves front matter to its own reader; Markdown alone does not know it.
     body = blank(text, _FRONT_MATTER)
     starts = [0, *(match.end() for match in re.finditer("\n", body)), len(body)]

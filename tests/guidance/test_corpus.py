@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.guidance.coverage_oracle import places, spans_of_bundle, spans_of_extraction, uncovered
+from tests.guidance.coverage_oracle import spans_of_bundle, spans_of_extraction, stretches, uncovered
 from tests.shared_data import shared_path
 from tipstaff.guidance.compiling.compiler import compile_guidance
 from tipstaff.guidance.diagnostics import KINDS
@@ -65,7 +65,7 @@ This service books rooms. It must never charge twice.
 @pytest.mark.parametrize("name", OWN)
 def test_our_own_files_lose_nothing(name: str) -> None:
     text = OWN[name]
-    assert sum(1 for _ in places(text)) >= 2
+    assert sum(1 for _ in stretches(text)) >= 2
     assert uncovered(text, spans_of_extraction(text)) == []
     assert uncovered(text, spans_of_bundle(compile_guidance(text))) == []
 
@@ -83,7 +83,7 @@ def test_files_that_people_wrote_lose_nothing() -> None:
         text = path.read_bytes().decode("utf-8")
         bundle = compile_guidance(text)
         rules += len(bundle.rules())
-        kinds = [kind for kind, _, _ in places(text)]
+        kinds = [kind for kind, _, _ in stretches(text)]
         items += kinds.count("item")
         modals += kinds.count("modal")
         lost += [(path.name, *one) for one in uncovered(text, spans_of_bundle(bundle))]

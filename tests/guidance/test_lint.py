@@ -212,7 +212,7 @@ def test_a_costly_constitution_is_reported_at_the_file_that_fills_it(tmp_path: P
     assert f"{report.constitution_tokens:,}" in found.message
 
 
-def test_what_hosts_load_always_is_told_from_what_they_load_by_scope(tmp_path: Path) -> None:
+def test_what_hosts_load_always_is_distinguished_from_what_they_load_by_scope(tmp_path: Path) -> None:
     files = {
         "CLAUDE.md": "- Always sort\n",
         ".claude/rules/api.md": '---\npaths: "api/**"\n---\n- Always paginate\n',

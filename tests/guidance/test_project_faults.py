@@ -39,11 +39,11 @@ def test_a_store_of_another_embedding_is_built_again(repo: Path) -> None:
     assert reopened(repo, embedding=HashEmbedding(64)) == (False, "")
 
 
-@pytest.mark.parametrize("place", [0, 8, 40, 64, 2_000, -1, -200])
-def test_a_damaged_store_is_built_again(repo: Path, place: int) -> None:
+@pytest.mark.parametrize("position", [0, 8, 40, 64, 2_000, -1, -200])
+def test_a_damaged_store_is_built_again(repo: Path, position: int) -> None:
     open_project(repo).close()
     data = bytearray(store_of(repo).read_bytes())
-    data[place] ^= 0x10
+    data[position] ^= 0x10
     store_of(repo).write_bytes(data)
     rebuilt, reason = reopened(repo)
     assert rebuilt
@@ -217,12 +217,12 @@ def test_the_store_keeps_itself_out_of_git_and_to_its_owner(repo: Path) -> None:
 
 
 def test_a_store_elsewhere(repo: Path, tmp_path: Path) -> None:
-    place = tmp_path / "a" / "b" / "rules.store"
-    with open_project(repo, store=str(place)) as project:
-        assert project.store_path == place
-    assert [path.name for path in place.parent.iterdir()] == ["rules.store"]
+    store_path = tmp_path / "a" / "b" / "rules.store"
+    with open_project(repo, store=str(store_path)) as project:
+        assert project.store_path == store_path
+    assert [path.name for path in store_path.parent.iterdir()] == ["rules.store"]
     assert not (repo / ".tipstaff").exists()
-    assert reopened(repo, store=place) == (False, "")
+    assert reopened(repo, store=store_path) == (False, "")
 
 
 def test_a_relative_folder(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

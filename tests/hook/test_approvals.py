@@ -177,7 +177,7 @@ def test_a_key_that_others_may_read_signs_nothing(bench: Bench, mode: int) -> No
         private_key(bench.state)
 
 
-def test_a_refusal_is_told_until_it_expires(bench: Bench) -> None:
+def test_a_refusal_is_reported_until_it_expires(bench: Bench) -> None:
     code = waiting(bench)
     allow(bench, code, refused=True)
     for _ in range(2):
@@ -228,7 +228,7 @@ def test_calls_that_waited_for_a_week_go_away(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"code": "X"}', '{"code":"AAAAAAAA","subject":"zz"}'])
-def test_a_damaged_waiting_call_is_told(bench: Bench, text: str) -> None:
+def test_a_damaged_waiting_call_is_reported(bench: Bench, text: str) -> None:
     folder = bench.state / "pending"
     folder.mkdir()
     (folder / "AAAAAAAA").write_text(text)

@@ -36,7 +36,7 @@ def test_without_a_policy_the_built_in_one_judges_and_says_so(bare: Bench) -> No
 
 
 @pytest.mark.parametrize("how", ["cut", "altered", "empty", "magic"])
-def test_a_damaged_policy_is_told(bench: Bench, how: str) -> None:
+def test_a_damaged_policy_is_reported(bench: Bench, how: str) -> None:
     data = bytearray(bench.policy.read_bytes())
     if how == "altered":
         data[len(data) // 2] ^= 1
@@ -51,7 +51,7 @@ def test_a_damaged_policy_is_told(bench: Bench, how: str) -> None:
     assert bench.run(bench.claude("rm -rf /"), "--host", "claude").decision() == "deny"
 
 
-def test_damage_behind_a_policy_that_was_found_whole_is_seen(bench: Bench) -> None:
+def test_damage_after_a_policy_that_was_found_whole_is_seen(bench: Bench) -> None:
     for _ in range(2):
         assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
     data = bytearray(bench.policy.read_bytes())
@@ -88,7 +88,7 @@ def test_a_policy_of_somebody_else_is_not_taken(bench: Bench, tmp_path: Path) ->
     assert "can be changed by others" in reason(bench.run(bench.claude("git status"), "--host", "claude").stdout)
 
 
-def test_a_stale_policy_is_told(bench: Bench) -> None:
+def test_a_stale_policy_is_reported(bench: Bench) -> None:
     packs = bench.repository / ".tipstaff" / "packs"
     packs.mkdir(parents=True)
     (packs / "own.toml").write_text('[pack]\nid = "own"\ntitle = "own"\n')
@@ -100,14 +100,14 @@ def test_a_stale_policy_is_told(bench: Bench) -> None:
     assert "older than its packs" in reason(answer.stdout)
 
 
-def test_a_repositorys_own_packs_that_were_never_compiled_are_told(bench: Bench) -> None:
+def test_a_repositorys_own_packs_that_were_never_compiled_are_reported(bench: Bench) -> None:
     (bench.repository / ".tipstaff" / "packs").mkdir(parents=True)
     answer = bench.run(bench.claude("git status"), "--host", "claude")
     assert answer.decision() == "ask"
     assert "not compiled" in reason(answer.stdout)
 
 
-def test_the_policy_is_the_projects_wherever_a_call_stands(bench: Bench, tmp_path: Path) -> None:
+def test_the_policy_is_the_projects_in_any_folder(bench: Bench, tmp_path: Path) -> None:
     (bench.repository / ".tipstaff" / "packs").mkdir(parents=True)
     away = bench.claude("git status", cwd=str(tmp_path))
     assert bench.run(away, "--host", "claude").stdout == b""

@@ -21,7 +21,7 @@ from tipstaff.model import PolicyBundle
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = tomllib.loads((ROOT / "tests" / "guidance" / "intents" / "intent_cases.toml").read_text(encoding="utf-8"))
-PLACES = (
+PATHS = (
     "api/orders.py", "api/migrations/0002.sql", "web/src/basket.ts", "web/src/x.test.ts", "infra/main.tf", "./infra/",
     "api/", "src/**/*.ts", "web/**/*.ts", "api/*.py", "users/{id}", "orders.py", "api.orders.post", "!web/x.ts",
     "docs/team/prices.md", "**/*.sql", "*.ts", "basket.test.ts:12", "{web}/src/a.ts", "api\\orders.py", "e.g. this",
@@ -92,20 +92,20 @@ def compare(bench: Bench, bundle: PolicyBundle, prompts: Sequence[str]) -> tuple
     """Compare all; return how many prompts had rules, and the ids of all that were given."""
     write_hook_image(bundle, bench.repository, state=bench.state)
     retriever = ShardRetriever(bundle)
-    spoken, seen = 0, set[str]()
+    answered, seen = 0, set[str]()
     for prompt, found in zip(prompts, given(bench, prompts), strict=True):
         result = retriever.retrieve(prompt, max_tokens=PROMPT_TOKENS)
         ids = [one.shard.rule.id for one in result.shards]
         assert agrees(found, result.shards), f"{prompt[:200]!r}: the hook gave {found}, retrieval {ids}"
-        spoken += bool(ids)
+        answered += bool(ids)
         seen.update(ids)
-    return spoken, seen
+    return answered, seen
 
 
 def prompts_about(bundle: PolicyBundle, count: int, rng: random.Random) -> list[str]:
     """Return prompts of the rules' own words, some of which name places."""
     words = [word for shard in bundle.shards for word in shard.rule.text.split()]
-    ends = ["", *(f" in {place}" for place in PLACES)]
+    ends = ["", *(f" in {path}" for path in PATHS)]
     made = [" ".join(rng.choices(words, k=rng.randint(1, 7))) + rng.choice(ends) for _ in range(count)]
     return made + [shard.rule.text for shard in bundle.shards]
 
@@ -114,21 +114,21 @@ def test_it_gives_the_rules_of_the_example(bench: Bench) -> None:
     shutil.copytree(ROOT / "examples" / "orchard", bench.repository, dirs_exist_ok=True)
     bundle = compile_repository(bench.repository)
     rng = random.Random(5)
-    prompts = [task if rng.random() < 0.3 else f"{task} in {rng.choice(PLACES)}" for task in rng.sample(TASKS, 160)]
+    prompts = [task if rng.random() < 0.3 else f"{task} in {rng.choice(PATHS)}" for task in rng.sample(TASKS, 160)]
     prompts += [*prompts_about(bundle, 160, rng), *BEYOND_ASCII, "", "   \n", "?!", "x" * 30_000 + " fix"]
-    spoken, seen = compare(bench, bundle, prompts)
+    answered, seen = compare(bench, bundle, prompts)
     assert len(prompts) >= 350
-    assert spoken >= 250
+    assert answered >= 250
     assert len(seen) >= len(bundle.shards) * 0.9
 
 
-def test_a_place_and_an_intent_raise_a_rule(bench: Bench) -> None:
+def test_a_path_and_an_intent_raise_a_rule(bench: Bench) -> None:
     shutil.copytree(ROOT / "examples" / "orchard", bench.repository, dirs_exist_ok=True)
     bundle = compile_repository(bench.repository)
     retriever = ShardRetriever(bundle)
     raised = [
         any("where" in one.reason for one in retriever.retrieve(prompt).shards)
-        for prompt in (f"change how orders are stored in {place}" for place in PLACES)
+        for prompt in (f"change how orders are stored in {path}" for path in PATHS)
     ]
     assert sum(raised) >= 8
     assert any("intent match" in one.reason for one in retriever.retrieve("write a test for the basket").shards)
@@ -138,8 +138,8 @@ def test_it_settles_contradictions_alike(bench: Bench) -> None:
     bundle = compile_guidance(QUARRELS)
     assert len(bundle.relations) >= 3
     rng = random.Random(7)
-    spoken, _ = compare(bench, bundle, [*prompts_about(bundle, 120, rng), *rng.sample(TASKS, 20)])
-    assert spoken >= 80
+    answered, _ = compare(bench, bundle, [*prompts_about(bundle, 120, rng), *rng.sample(TASKS, 20)])
+    assert answered >= 80
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -176,5 +176,5 @@ def test_it_reads_scopes_alike(bench: Bench, seed: int) -> None:
         f"change {rng.choice(subjects)} and {rng.choice(subjects)} in /{'/'.join(rng.choices(names, k=rng.randint(1, 4)))}/a.ts"
         for _ in range(80)
     ]
-    spoken, _ = compare(bench, bundle, prompts)
-    assert spoken >= 60
+    answered, _ = compare(bench, bundle, prompts)
+    assert answered >= 60

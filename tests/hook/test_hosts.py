@@ -183,7 +183,7 @@ def test_the_host_is_found_from_the_event(bench: Bench, host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["claude", "codex", "gemini", "cursor", "copilot"])
-def test_an_unknown_event_is_not_stopped_and_not_spoken_to(bench: Bench, host: str) -> None:
+def test_an_unknown_event_is_not_stopped_and_not_answered(bench: Bench, host: str) -> None:
     answer = bench.run({"hook_event_name": "SomethingNew", "cwd": "/x", "session_id": "s"}, "--host", host)
     assert answer.status == 0
     assert answer.stdout in {b"", b"{}"}
@@ -204,7 +204,7 @@ def test_a_shell_call_without_a_command_is_not_let_through(bench: Bench) -> None
         assert "can be read" in answer.reply()["hookSpecificOutput"]["permissionDecisionReason"]
 
 
-def test_members_that_stand_twice_are_both_judged(bench: Bench) -> None:
+def test_repeated_members_are_both_judged(bench: Bench) -> None:
     event = bench.run(
         b'{"hook_event_name":"PreToolUse","cwd":"/x","tool_name":"Bash","tool_input":{"command":"rm -rf /","command":"ls"}}',
         "--host",

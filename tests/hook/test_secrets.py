@@ -152,7 +152,7 @@ def test_the_default_policy_brings_a_table_or_the_program_does(bench: Bench) -> 
 
 
 @pytest.mark.parametrize("host", ["claude", "qwen", "copilot"])
-def test_the_output_of_a_failed_call_cannot_be_masked_and_is_told(bench: Bench, host: str) -> None:
+def test_the_output_of_a_failed_call_cannot_be_masked_and_is_reported(bench: Bench, host: str) -> None:
     text = f"Exit code 3\naws_access_key_id = {aws_key()}\n"
     event: dict[str, Any] = bench.claude("cat keys.txt", hook_event_name="PostToolUseFailure", error=text)
     if host == "copilot":

@@ -32,7 +32,7 @@ FOREIGN = {
 }
 
 
-def place(host: AgentHost, root: Path, text: str | bytes | None = None) -> Path:
+def settings_path(host: AgentHost, root: Path, text: str | bytes | None = None) -> Path:
     path = host.settings_file("project", root, root / "home")
     if text is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,21 +64,21 @@ def test_where_nothing_was_everything_is_made_and_taken_away(host: AgentHost, tm
     change = install(host, tmp_path)
     assert change.before is None
     assert change.difference().startswith("--- /dev/null\n+++ ")
-    settings = read_settings(place(host, tmp_path))
+    settings = read_settings(settings_path(host, tmp_path))
     assert settings is not None
     found = list(host.registered(settings))
     assert tuple(one.event for one in found) == host.events
     assert all(one.words[0] == str(PROGRAM) for one in found)
     assert all(one.words[1:3] == ("--host", host.name) for one in found)
     uninstall(host, tmp_path)
-    assert not place(host, tmp_path).exists()
+    assert not settings_path(host, tmp_path).exists()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 @pytest.mark.parametrize("ending", ["", "\n", "\n\n"])
 def test_foreign_entries_stay_and_come_back_byte_for_byte(host: AgentHost, tmp_path: Path, ending: str) -> None:
     text = FOREIGN[host.name].rstrip("\n") + ending
-    path = place(host, tmp_path, text)
+    path = settings_path(host, tmp_path, text)
     former = json.loads(text)
     install(host, tmp_path)
     now = json.loads(path.read_bytes())
@@ -96,7 +96,7 @@ def test_foreign_entries_stay_and_come_back_byte_for_byte(host: AgentHost, tmp_p
 
 
 def test_installing_twice_changes_nothing(host: AgentHost, tmp_path: Path) -> None:
-    path = place(host, tmp_path, FOREIGN[host.name])
+    path = settings_path(host, tmp_path, FOREIGN[host.name])
     install(host, tmp_path)
     data, about = path.read_bytes(), path.stat()
     change = install(host, tmp_path)
@@ -106,7 +106,7 @@ def test_installing_twice_changes_nothing(host: AgentHost, tmp_path: Path) -> No
 
 
 def test_a_moved_program_replaces_the_entries_and_the_copy_stays(host: AgentHost, tmp_path: Path) -> None:
-    path = place(host, tmp_path, FOREIGN[host.name])
+    path = settings_path(host, tmp_path, FOREIGN[host.name])
     install(host, tmp_path, Path("/old/tipstaff-hook"))
     install(host, tmp_path)
     settings = read_settings(path)
@@ -118,7 +118,7 @@ def test_a_moved_program_replaces_the_entries_and_the_copy_stays(host: AgentHost
 
 
 def test_what_others_changed_since_stays(host: AgentHost, tmp_path: Path) -> None:
-    path = place(host, tmp_path, FOREIGN[host.name])
+    path = settings_path(host, tmp_path, FOREIGN[host.name])
     install(host, tmp_path)
     settings = json.loads(path.read_bytes())
     settings["mine"] = {"later": True}
@@ -134,7 +134,7 @@ def test_what_others_changed_since_stays(host: AgentHost, tmp_path: Path) -> Non
 def test_a_handler_that_somebody_moved_into_a_group_goes_alone(tmp_path: Path) -> None:
     claude = host_named("claude")
     install(claude, tmp_path)
-    path = place(claude, tmp_path)
+    path = settings_path(claude, tmp_path)
     settings = json.loads(path.read_bytes())
     settings["hooks"]["PreToolUse"][0]["hooks"].insert(0, {"type": "command", "command": "guard"})
     path.write_text(json.dumps(settings))
@@ -145,7 +145,7 @@ def test_a_handler_that_somebody_moved_into_a_group_goes_alone(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b'{\n  // mine\n  "a": 1\n}', "JSON has no comments"),
         (b'{"a": 1,}', "not valid JSON"),
@@ -159,24 +159,24 @@ def test_a_handler_that_somebody_moved_into_a_group_goes_alone(tmp_path: Path) -
         (b"[" * 200_000, "nested too deeply"),
     ],
 )
-def test_what_cannot_be_read_is_left_alone(host: AgentHost, tmp_path: Path, data: bytes, said: str) -> None:
-    path = place(host, tmp_path, data)
-    with pytest.raises(SourceError, match=said) as caught:
+def test_what_cannot_be_read_is_left_alone(host: AgentHost, tmp_path: Path, data: bytes, message: str) -> None:
+    path = settings_path(host, tmp_path, data)
+    with pytest.raises(SourceError, match=message) as caught:
         install(host, tmp_path)
     assert str(path) in str(caught.value)
     assert path.read_bytes() == data
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_folder_in_the_files_place_is_told(host: AgentHost, tmp_path: Path) -> None:
-    place(host, tmp_path).mkdir(parents=True)
+def test_a_folder_instead_of_the_file_is_reported(host: AgentHost, tmp_path: Path) -> None:
+    settings_path(host, tmp_path).mkdir(parents=True)
     with pytest.raises(SourceError, match="not a regular file"):
         install(host, tmp_path)
 
 
 @pytest.mark.parametrize("data", [b"", b"  \n", b"{}", b"{ }\n", b"\xef\xbb\xbf{}\n"])
 def test_empty_files_are_filled_and_come_back(host: AgentHost, tmp_path: Path, data: bytes) -> None:
-    path = place(host, tmp_path, data)
+    path = settings_path(host, tmp_path, data)
     install(host, tmp_path)
     assert path.read_bytes().startswith(b"\xef\xbb\xbf") == data.startswith(b"\xef\xbb\xbf")
     assert read_settings(path)
@@ -187,7 +187,7 @@ def test_empty_files_are_filled_and_come_back(host: AgentHost, tmp_path: Path, d
 
 def test_line_ends_and_tabs_are_kept(tmp_path: Path) -> None:
     gemini = host_named("gemini")
-    path = place(gemini, tmp_path, FOREIGN["gemini"])
+    path = settings_path(gemini, tmp_path, FOREIGN["gemini"])
     install(gemini, tmp_path)
     data = path.read_bytes()
     assert data.count(b"\n") == data.count(b"\r\n")
@@ -199,7 +199,7 @@ def test_links_stay_links_and_modes_stay_modes(host: AgentHost, tmp_path: Path) 
     real.parent.mkdir()
     real.write_text("{}")
     real.chmod(0o640)
-    path = place(host, tmp_path)
+    path = settings_path(host, tmp_path)
     path.parent.mkdir(parents=True)
     path.symlink_to(real)
     install(host, tmp_path)
@@ -209,7 +209,7 @@ def test_links_stay_links_and_modes_stay_modes(host: AgentHost, tmp_path: Path) 
 
 
 def test_a_change_in_between_is_not_written_over(host: AgentHost, tmp_path: Path) -> None:
-    path = place(host, tmp_path, "{}")
+    path = settings_path(host, tmp_path, "{}")
     change = plan_install(host, "project", tmp_path, tmp_path / "home", PROGRAM)
     path.write_text('{"mine": 1}')
     with pytest.raises(SourceError, match="another process changed it"):
@@ -219,14 +219,14 @@ def test_a_change_in_between_is_not_written_over(host: AgentHost, tmp_path: Path
 
 def test_uninstalling_what_is_not_there_does_nothing(host: AgentHost, tmp_path: Path) -> None:
     assert not uninstall(host, tmp_path).changes
-    path = place(host, tmp_path, FOREIGN[host.name])
+    path = settings_path(host, tmp_path, FOREIGN[host.name])
     assert not uninstall(host, tmp_path).changes
     assert path.read_bytes() == FOREIGN[host.name].encode()
 
 
 def test_a_copy_that_was_tampered_with_is_not_brought_back(tmp_path: Path) -> None:
     claude = host_named("claude")
-    path = place(claude, tmp_path, FOREIGN["claude"])
+    path = settings_path(claude, tmp_path, FOREIGN["claude"])
     install(claude, tmp_path)
     Path(str(path) + COPY_SUFFIX).write_text(
         '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "evil"}]}]}}'
@@ -239,8 +239,8 @@ def test_a_copy_that_was_tampered_with_is_not_brought_back(tmp_path: Path) -> No
 def test_user_settings_lie_where_the_host_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
-    places = {one.name: one.settings_file("user", Path("/p"), Path("/h")) for one in hosts_named("all")}
-    assert places == {
+    paths = {one.name: one.settings_file("user", Path("/p"), Path("/h")) for one in hosts_named("all")}
+    assert paths == {
         "claude": Path("/h/.claude/settings.json"),
         "codex": Path("/h/.codex/hooks.json"),
         "gemini": Path("/h/.gemini/settings.json"),

@@ -52,7 +52,7 @@ def test_a_plugin_of_others_is_left_alone(tmp_path: Path) -> None:
     assert path.read_text().startswith("export const Mine")
 
 
-def test_a_changed_plugin_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_plugin_is_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in bench.environment().items():  # what is registered is run with the environment of this process
         monkeypatch.setenv(name, value)
     apply_install(plan_install(HOST, "project", bench.repository, bench.home, program()))

@@ -23,12 +23,12 @@ def outcome(host: str, run: HookRun, event: str = "", **entry: Any) -> tuple[str
     return effect.outcome, effect.failed
 
 
-def said(document: Any, status: int = 0) -> HookRun:
+def replied(document: Any, status: int = 0) -> HookRun:
     return HookRun(status, json.dumps(document).encode())
 
 
 def inner(**members: Any) -> HookRun:
-    return said({"hookSpecificOutput": {"hookEventName": "PreToolUse", **members}})
+    return replied({"hookSpecificOutput": {"hookEventName": "PreToolUse", **members}})
 
 
 RUNS, FAILS, ASKS, STOPPED = ("runs", False), ("runs", True), ("asks", False), ("stopped", False)
@@ -74,9 +74,13 @@ RUNS, FAILS, ASKS, STOPPED = ("runs", False), ("runs", True), ("asks", False), (
         ("claude", inner(permissionDecision="ask"), ASKS),
         ("claude", inner(permissionDecision="defer"), ASKS),
         ("claude", inner(permissionDecision="allow"), RUNS),
-        ("claude", said({"decision": "block"}), STOPPED),
-        ("claude", said({"continue": False}), STOPPED),
-        ("claude", said({"hookSpecificOutput": {"hookEventName": "PostToolUse", "permissionDecision": "deny"}}), FAILS),
+        ("claude", replied({"decision": "block"}), STOPPED),
+        ("claude", replied({"continue": False}), STOPPED),
+        (
+            "claude",
+            replied({"hookSpecificOutput": {"hookEventName": "PostToolUse", "permissionDecision": "deny"}}),
+            FAILS,
+        ),
         # Codex: a reason, no question, no bare allow, no other keys.
         ("codex", inner(permissionDecision="deny", permissionDecisionReason="r"), STOPPED),
         ("codex", inner(permissionDecision="deny"), FAILS),
@@ -84,28 +88,28 @@ RUNS, FAILS, ASKS, STOPPED = ("runs", False), ("runs", True), ("asks", False), (
         ("codex", inner(permissionDecision="ask", permissionDecisionReason="r"), FAILS),
         ("codex", inner(permissionDecision="allow"), FAILS),
         ("codex", inner(permissionDecision="deny", permissionDecisionReason="r", ruleId="x"), FAILS),
-        ("codex", said({"decision": "block", "reason": "r"}), STOPPED),
-        ("codex", said({"decision": "block"}), FAILS),
-        ("codex", said({"decision": "approve", "reason": "r"}), FAILS),
-        ("codex", said({"continue": False}), FAILS),
-        ("codex", said({"suppressOutput": True}), FAILS),
-        ("codex", said({"systemMessage": "x"}), RUNS),
-        ("codex", said({"ruleId": "x"}), FAILS),
+        ("codex", replied({"decision": "block", "reason": "r"}), STOPPED),
+        ("codex", replied({"decision": "block"}), FAILS),
+        ("codex", replied({"decision": "approve", "reason": "r"}), FAILS),
+        ("codex", replied({"continue": False}), FAILS),
+        ("codex", replied({"suppressOutput": True}), FAILS),
+        ("codex", replied({"systemMessage": "x"}), RUNS),
+        ("codex", replied({"ruleId": "x"}), FAILS),
         # Gemini CLI.
-        ("gemini", said({"decision": "deny"}), STOPPED),
-        ("gemini", said({"decision": "block"}), STOPPED),
-        ("gemini", said({"decision": "ask"}), ASKS),
-        ("gemini", said({"continue": False}), STOPPED),
-        ("gemini", said({}), RUNS),
+        ("gemini", replied({"decision": "deny"}), STOPPED),
+        ("gemini", replied({"decision": "block"}), STOPPED),
+        ("gemini", replied({"decision": "ask"}), ASKS),
+        ("gemini", replied({"continue": False}), STOPPED),
+        ("gemini", replied({}), RUNS),
         # Copilot: at the top, not inside.
-        ("copilot", said({"permissionDecision": "deny"}), STOPPED),
-        ("copilot", said({"permissionDecision": "ask"}), ASKS),
+        ("copilot", replied({"permissionDecision": "deny"}), STOPPED),
+        ("copilot", replied({"permissionDecision": "ask"}), ASKS),
         ("copilot", inner(permissionDecision="deny"), RUNS),
-        ("copilot", said({"permissionDecision": "deny"}, 1), ("stopped", True)),
+        ("copilot", replied({"permissionDecision": "deny"}, 1), ("stopped", True)),
         # Cursor.
-        ("cursor", said({"permission": "deny"}), STOPPED),
-        ("cursor", said({"permission": "ask"}), ASKS),
-        ("cursor", said({"permission": "allow"}), RUNS),
+        ("cursor", replied({"permission": "deny"}), STOPPED),
+        ("cursor", replied({"permission": "ask"}), ASKS),
+        ("cursor", replied({"permission": "allow"}), RUNS),
     ],
 )
 def test_replies(host: str, run: HookRun, expected: tuple[str, bool]) -> None:
@@ -113,12 +117,12 @@ def test_replies(host: str, run: HookRun, expected: tuple[str, bool]) -> None:
 
 
 def test_cursor_puts_no_question_before_other_tools() -> None:
-    assert outcome("cursor", said({"permission": "ask"}), "preToolUse") == FAILS
-    assert outcome("cursor", said({"permission": "ask"}), "subagentStart")[0] == "stopped"
+    assert outcome("cursor", replied({"permission": "ask"}), "preToolUse") == FAILS
+    assert outcome("cursor", replied({"permission": "ask"}), "subagentStart")[0] == "stopped"
 
 
 @pytest.mark.parametrize("run", [HookRun(127), HookRun(1), HookRun(None), HookRun(0, b"x"), HookRun(0)])
-def test_cursor_fails_open_without_being_told_otherwise(run: HookRun) -> None:
+def test_cursor_fails_open_unless_configured_otherwise(run: HookRun) -> None:
     assert outcome("cursor", run, failClosed=False) == FAILS
     assert outcome("cursor", run, failClosed=True) == ("stopped", True)
 

@@ -58,8 +58,8 @@ def test_few_of_them_are_scored_exactly(isa: str, period: int) -> None:
     rng = np.random.default_rng(7)
     n, dimensions = 1_000, 256
     centres = rng.normal(size=(8, dimensions))
-    places = np.arange(n) // period % 8
-    rows = centres[places] + 0.8 * rng.normal(size=(n, dimensions))
+    numbers = np.arange(n) // period % 8
+    rows = centres[numbers] + 0.8 * rng.normal(size=(n, dimensions))
     rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     codes = _scoring.quantize_rows(rows, dimensions)
     columns = np.zeros(n, np.uint16), np.full(n, 2, np.uint8)

@@ -58,7 +58,7 @@ def test_the_rest_is_read_as_far_as_it_can_matter(text: str, rest: str, paths: i
         both(f"{text} {full} {rest} continue the plan, fix and test {rest}", f"{rest} {full} {text}", **options)
 
 
-def test_signals_are_found_behind_the_last_name_that_counts() -> None:
+def test_signals_are_found_after_the_last_name_that_counts() -> None:
     names = " ".join([*(f"src/f{n}.py" for n in range(6)), *(f"`name_{n}`" for n in range(8))])
     assert both(f"{names} {PROSE * 9} resume `other` then plan, fix and review")[4] == 15
     assert both(f"{PROSE * 9} load_config {names} src/late.py `late`")[3] == tuple(f"name_{n}" for n in range(8))

@@ -65,7 +65,7 @@ def test_the_terms_of_any_text(text: str) -> None:
     assert _fused.query_terms(query_lexicon(), text) == plain.query_terms(query_lexicon(), text)
 
 
-def test_terms_stand_for_what_means_the_same() -> None:
+def test_terms_include_what_means_the_same() -> None:
     lexicon = query_lexicon()
     same = ("open a pull request", "opening PRs", "a merge request is open")
     assert len({frozenset(_fused.query_terms(lexicon, text)) for text in same}) == 1

@@ -18,14 +18,22 @@ from tipstaff.kernels.plain import fused as plain
 
 VERBS = ("Review", "Test", "Document", "Measure", "Encrypt", "Delete", "Deploy", "Log", "Validate", "Cache")
 OBJECTS = ("passwords", "migrations", "queries", "endpoints", "images", "releases", "timeouts", "invoices", "widgets")
-PLACES = ("in staging", "before merging", "for every tenant", "on mobile", "in the parser", "under load", "at night")
+CIRCUMSTANCES = (
+    "in staging",
+    "before merging",
+    "for every tenant",
+    "on mobile",
+    "in the parser",
+    "under load",
+    "at night",
+)
 TASKS = ("Encrypt the invoices at night", "slow queries under load", "Fix the parser", "release it", "x", "")
 
 
 @pytest.fixture(name="blobs", scope="module")
 def _blobs() -> tuple[bytes, bytes]:
     """Return the index of 630 rules without signs and with them."""
-    texts = [f"{verb} {thing} {place}" for verb in VERBS for thing in OBJECTS for place in PLACES]
+    texts = [f"{verb} {thing} {circumstance}" for verb in VERBS for thing in OBJECTS for circumstance in CIRCUMSTANCES]
     rules = [RuleText(text, text, headings=(text.split()[0],), intents=1 << i % 3) for i, text in enumerate(texts)]
     whole = fused_index(rules, StaticEmbedding())
     with pytest.MonkeyPatch.context() as patch:

@@ -18,7 +18,7 @@ from tipstaff.kernels.formats.intent_table import (
     NOUN,
     SIGN,
     VERB,
-    Said,
+    IntentEntry,
     make_intent_table,
     read_intent_table,
 )
@@ -77,8 +77,8 @@ def test_beyond_ascii_the_words_are_asked_for(task: str) -> None:
 @settings(max_examples=30)
 @given(st.binary(max_size=200), st.data())
 def test_damaged_lexicons_are_refused_or_read(junk: bytes, data: st.DataObject) -> None:
-    place = data.draw(st.integers(0, len(DATA) - 1))
-    for damaged in (junk, DATA[:place], DATA + junk, DATA[:place] + junk + DATA[place + len(junk) :]):
+    position = data.draw(st.integers(0, len(DATA) - 1))
+    for damaged in (junk, DATA[:position], DATA + junk, DATA[:position] + junk + DATA[position + len(junk) :]):
         try:
             reader = _intents.TaskReader(damaged)
         except ValueError:
@@ -91,9 +91,9 @@ def test_damaged_lexicons_are_refused_or_read(junk: bytes, data: st.DataObject) 
 def test_every_number_that_points_elsewhere_is_refused() -> None:
     small = make_intent_table(
         {
-            ("fix",): Said(VERB, 1, 0, 1.0, 0, 1.0, 1.0),
-            ("set", "up"): Said(SIGN, 2, 1, 1.0),
-            ("test",): Said(NOUN, 3, 5, 1.0),
+            ("fix",): IntentEntry(VERB, 1, 0, 1.0, 0, 1.0, 1.0),
+            ("set", "up"): IntentEntry(SIGN, 2, 1, 1.0),
+            ("test",): IntentEntry(NOUN, 3, 5, 1.0),
         },
         {"the": DETERMINER},
     )
@@ -111,15 +111,15 @@ def test_every_number_that_points_elsewhere_is_refused() -> None:
 
 def test_a_lexicon_is_read_as_it_was_made() -> None:
     entries = {
-        ("a",): Said(CONTROL, 0, 0, 0.5),
-        ("set", "up", "a", "test"): Said(SIGN, 1, 5, 1.25),
-        ("set", "up"): Said(VERB, 2, 1, 0.75, 1, 0.8, 0.9),
+        ("a",): IntentEntry(CONTROL, 0, 0, 0.5),
+        ("set", "up", "a", "test"): IntentEntry(SIGN, 1, 5, 1.25),
+        ("set", "up"): IntentEntry(VERB, 2, 1, 0.75, 1, 0.8, 0.9),
     }
     table = read_intent_table(make_intent_table(entries, {"the": DETERMINER}))
     assert table.flags == {"the": DETERMINER}
     assert table.words["a"] == (entries["a",], ())
-    said, phrases = table.words["set"]
-    assert said == Said(0, 0)
+    entry, phrases = table.words["set"]
+    assert entry == IntentEntry(0, 0)
     assert phrases == (
         (3, ["up", "a", "test"], entries["set", "up", "a", "test"]),
         (1, ["up"], entries["set", "up"]),
@@ -130,15 +130,15 @@ def test_a_lexicon_is_read_as_it_was_made() -> None:
 @pytest.mark.parametrize(
     ("entries", "flags"),
     [
-        ({("x" * 33,): Said(NOUN, 1)}, {}),
-        ({("",): Said(NOUN, 1)}, {}),
-        ({("a", "b", "c", "d", "e"): Said(NOUN, 1)}, {}),
-        ({("a",): Said(NOUN, MAX_IDENTS)}, {}),
-        ({(f"w{place}",): Said(NOUN, 1, 0, float(place)) for place in range(257)}, {}),
-        ({}, {f"w{place}": 1 for place in range(40_000)}),
+        ({("x" * 33,): IntentEntry(NOUN, 1)}, {}),
+        ({("",): IntentEntry(NOUN, 1)}, {}),
+        ({("a", "b", "c", "d", "e"): IntentEntry(NOUN, 1)}, {}),
+        ({("a",): IntentEntry(NOUN, MAX_IDENTS)}, {}),
+        ({(f"w{number}",): IntentEntry(NOUN, 1, 0, float(number)) for number in range(257)}, {}),
+        ({}, {f"w{number}": 1 for number in range(40_000)}),
     ],
 )
-def test_what_has_no_room_is_refused(entries: dict[tuple[str, ...], Said], flags: dict[str, int]) -> None:
+def test_what_has_no_room_is_refused(entries: dict[tuple[str, ...], IntentEntry], flags: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="too l"):
         make_intent_table(entries, flags)
 
@@ -165,4 +165,4 @@ def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(TypeError):
         NATIVE.read(None)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        _intents.task_places(None)  # type: ignore[arg-type]
+        _intents.task_paths(None)  # type: ignore[arg-type]

@@ -129,7 +129,7 @@ EDITS: dict[str, tuple[Callable[[list[dict[str, Any]]], object], int]] = {
 
 
 @pytest.mark.parametrize("kind", GUARDS)
-def test_a_guard_sees_an_edit_at_any_place_of_a_long_conversation(kind: Any) -> None:
+def test_a_guard_sees_an_edit_at_any_position_of_a_long_conversation(kind: Any) -> None:
     messages = [message for _ in range(12) for message in conversation()]
     guard = kind()
     guard.record(messages, 0)

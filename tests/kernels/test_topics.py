@@ -54,7 +54,7 @@ def test_they_are_those_that_guidance_reads(task: str, rules: list[str], most: i
     assert shared(task, [hashes(topic) for topic in topics], most) == expected
 
 
-def test_the_last_word_of_a_stem_stands_where_the_first_was() -> None:
+def test_the_last_word_of_a_stem_is_at_the_position_of_the_first() -> None:
     topic = hashes(["test", "databas"])
     assert shared("test the Database: testing", [topic, b"", topic], 2) == [
         "'testing', 'database'",
@@ -73,8 +73,8 @@ def test_the_last_word_of_a_stem_stands_where_the_first_was() -> None:
 @example("tests", [("tests", 0.005, ""), ("logs", 0.995, "; é"), ("", 1.0, "")])
 def test_reasons_say_what_is_shared(task: str, found: list[tuple[str, float, str]]) -> None:
     topics = [hashes(topic_words(rule)) for rule, _, _ in found]
-    cosines, said = [cosine for _, cosine, _ in found], [more for _, _, more in found]
-    native, plain = (reader.reasons(task, topics, cosines, said) for reader in READERS)
+    cosines, shown = [cosine for _, cosine, _ in found], [more for _, _, more in found]
+    native, plain = (reader.reasons(task, topics, cosines, shown) for reader in READERS)
     words = shared(task, topics)
     assert words is not None
     assert (

@@ -186,7 +186,7 @@ def test_damaged_headers_are_refused_by_all() -> None:
                 call(good[:size], "x")
 
 
-def test_damage_behind_the_header_stays_inside() -> None:
+def test_damage_after_the_header_stays_inside() -> None:
     rng = random.Random(3)
     good = table()
     text = "authentication secrets qaq 漢字 xzvb fix"
@@ -232,14 +232,14 @@ def test_blending_adds_headings() -> None:
     rng = np.random.default_rng(1)
     base, others = (rng.normal(size=(n, 32)).astype(np.float32) for n in (6, 3))
     base[5], others[2] = 0, 0
-    places = np.array([0, 1, 2, 1, 0, 2], np.int32)
-    expected = base + np.float32(0.3) * others[places]
+    positions = np.array([0, 1, 2, 1, 0, 2], np.int32)
+    expected = base + np.float32(0.3) * others[positions]
     lengths = np.linalg.norm(expected, axis=1, keepdims=True)
     expected = expected / np.where(lengths > 0, lengths, 1)
     results = []
     for blend in implementations("blend_rows").values():
         out = base.copy()
-        blend(out, others, places, 0.3, 32)
+        blend(out, others, positions, 0.3, 32)
         np.testing.assert_allclose(out, expected, atol=1e-6)
         results.append(out.tobytes())
     assert results[0] == results[1]
@@ -249,9 +249,9 @@ def test_blending_adds_headings() -> None:
 def test_blending_refuses_what_does_not_fit() -> None:
     base, others = np.ones((2, 16), np.float32), np.ones((1, 16), np.float32)
     for blend in implementations("blend_rows").values():
-        for places in ([0, 1], [-1, 0]):
+        for positions in ([0, 1], [-1, 0]):
             with pytest.raises(ValueError, match="is not one of the 1 others"):
-                blend(base, others, np.array(places, np.int32), 0.3, 16)
+                blend(base, others, np.array(positions, np.int32), 0.3, 16)
         with pytest.raises(ValueError, match="2 rows need as many, got 1"):
             blend(base, others, np.array([0], np.int32), 0.3, 16)
         with pytest.raises(ValueError, match="multiple of 16"):

@@ -29,7 +29,7 @@ NATIVE = {
     name: getattr(module, name)
     for module, names in (
         (_focus, ("focus_scan",)),
-        (_intents, ("TaskReader", "TopicWords", "stem_hashes", "task_places")),
+        (_intents, ("TaskReader", "TopicWords", "stem_hashes", "task_paths")),
         (_embedding, ("hash_embed", "hash_embed_into", "hash_embed_batch")),
         (_fused, ("sign_rows",)),
         (_scoring, ("score_topk_f32", "score_topk_f32_batch", "score_topk_i8", "quantize_rows", "Int8Rows")),
@@ -52,7 +52,7 @@ WITHOUT_ISA = {
     "quantize_rows",
     "sign_rows",
     "stem_hashes",
-    "task_places",
+    "task_paths",
     "utf16_units",
     "wordpiece_shape",
     "wordpiece_split",

@@ -92,8 +92,8 @@ def test_a_run_beside_another_is_right(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", script, folder, command], stdout=subprocess.PIPE, text=True)
         for command in ("sleep 0.01", "sleep 0.01; false")
     ]
-    said = [child.communicate()[0].split() for child in children]
-    assert said == [["True"] * 3, ["False"] * 3]
+    printed = [child.communicate()[0].split() for child in children]
+    assert printed == [["True"] * 3, ["False"] * 3]
 
 
 def test_what_git_ignores_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ def outcomes(report: CheckReport) -> dict[str, str]:
     return {result.name: result.outcome.value for result in report.results}
 
 
-def places(report: CheckReport, name: str) -> list[tuple[str, int]]:
+def locations(report: CheckReport, name: str) -> list[tuple[str, int]]:
     found = next(result for result in report.results if result.name == name)
     return [(finding.path, finding.line) for finding in found.findings]
 
@@ -59,12 +59,12 @@ def test_python_passes_and_fails(tmp_path: Path) -> None:
     repos.edit(folder, "tests/test_calc.py", "== 3", "== 4")
     failed = run(folder, "compile", "test")
     assert outcomes(failed) == {"compile": "passed", "test": "failed"}
-    assert places(failed, "test") == [("tests/test_calc.py", 5)]
+    assert locations(failed, "test") == [("tests/test_calc.py", 5)]
     assert failed.verdict.action == "retry_developer"
     assert "tests/test_calc.py:5" in failed.feedback
     repos.edit(folder, "calc.py", "(a, b):", "(a, b:")
     broken = run(folder, "compile")
-    assert places(broken, "compile") == [("calc.py", 1)]
+    assert locations(broken, "compile") == [("calc.py", 1)]
 
 
 @pytest.mark.usefixtures("own_python")
@@ -92,11 +92,11 @@ def test_go_passes_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "coverage": "failed",
         "format": "failed",
     }
-    assert places(report, "test") == [("calc_test.go", 7)]
-    assert places(report, "format") == [("calc.go", 0)]
+    assert locations(report, "test") == [("calc_test.go", 7)]
+    assert locations(report, "format") == [("calc.go", 0)]
     repos.edit(folder, "calc.go", "return a + b", 'return "x"')
     report = run(folder, "build")
-    assert places(report, "build") == [("calc.go", 6)]
+    assert locations(report, "build") == [("calc.go", 6)]
 
 
 @needs("go")
@@ -126,7 +126,7 @@ def test_rust_passes_and_fails(tmp_path: Path) -> None:
     assert outcomes(report) == {"build": "passed", "test": "passed"}
     repos.edit(folder, "src/lib.rs", "1, 2), 3", "1, 2), 4")
     report = run(folder, "test")
-    assert places(report, "test") == [("src/lib.rs", 9)]
+    assert locations(report, "test") == [("src/lib.rs", 9)]
     repos.edit(folder, "src/lib.rs", "a + b", 'a + "b"')
     report = run(folder, "build")
     result = report.results[0]
@@ -140,7 +140,7 @@ def test_node_passes_and_fails(tmp_path: Path) -> None:
     repos.edit(folder, "calc.test.js", "2), 3", "2), 4")
     report = run(folder)
     assert outcomes(report) == {"test": "failed"}
-    assert places(report, "test") == [("calc.test.js", 6)]
+    assert locations(report, "test") == [("calc.test.js", 6)]
 
 
 @needs("node", "npm")
@@ -163,7 +163,7 @@ def test_java_passes_and_fails(tmp_path: Path) -> None:
     assert outcomes(report) == {"test": "passed"}
     repos.edit(folder, "src/test/java/x/CalcTest.java", "assertEquals(3", "assertEquals(4")
     report = run(folder, "test")
-    assert places(report, "test") == [("src/test/java/x/CalcTest.java", 8)]
+    assert locations(report, "test") == [("src/test/java/x/CalcTest.java", 8)]
 
 
 @needs("gradle", "javac")
@@ -174,7 +174,7 @@ def test_gradle_passes_fails_and_has_nothing_to_test(tmp_path: Path) -> None:
     repos.edit(folder, "src/test/java/x/CalcTest.java", "assertEquals(3", "assertEquals(4")
     failed = run(folder, "test")
     assert outcomes(failed) == {"test": "failed"}
-    assert places(failed, "test") == [("src/test/java/x/CalcTest.java", 8)]
+    assert locations(failed, "test") == [("src/test/java/x/CalcTest.java", 8)]
     bare = {name: text for name, text in repos.GRADLE.items() if "Test" not in name}
     assert outcomes(run(repos.make(tmp_path / "bare", bare), "test")) == {"test": "nothing_collected"}
 
@@ -195,7 +195,7 @@ def test_a_wrapper_at_the_root_of_several_gradle_projects(tmp_path: Path) -> Non
     assert "through the wrapper" in passed.results[0].output
     repos.edit(folder, "app/src/test/java/x/CalcTest.java", "assertEquals(3", "assertEquals(4")
     failed = run(folder, "test")
-    assert places(failed, "test") == [("app/src/test/java/x/CalcTest.java", 8)]
+    assert locations(failed, "test") == [("app/src/test/java/x/CalcTest.java", 8)]
 
 
 @pytest.mark.parametrize(("manager", "lock"), [("pnpm", "pnpm-lock.yaml"), ("yarn", "yarn.lock"), ("bun", "bun.lock")])
@@ -210,7 +210,7 @@ def test_other_package_managers_pass_and_fail(tmp_path: Path, manager: str, lock
     repos.edit(folder, "calc.test.js", "2), 3", "2), 4")
     failed = run(folder, "test")
     assert failed.results[0].command.startswith(manager)
-    assert places(failed, "test") == [("calc.test.js", 6)]
+    assert locations(failed, "test") == [("calc.test.js", 6)]
 
 
 @needs("javac", "make")
@@ -221,7 +221,7 @@ def test_a_target_of_the_repository_comes_first(tmp_path: Path) -> None:
     assert checks["test"] == "make test"
     assert outcomes(run(folder, "test")) == {"test": "passed"}
     repos.edit(folder, "src/A.java", "= 1", '= "s"')
-    assert places(run(folder, "test"), "test") == [("src/A.java", 1)]
+    assert locations(run(folder, "test"), "test") == [("src/A.java", 1)]
 
 
 def test_git_is_here() -> None:

@@ -60,7 +60,7 @@ def gone(pids: list[int]) -> bool:
         ("true", {"working_dir": "nowhere"}, Outcome.FAILED, True),
     ],
 )
-def test_ends_are_told_apart(
+def test_ends_are_distinguished(
     tmp_path: Path, command: str, fields: dict[str, object], outcome: Outcome, failed: bool
 ) -> None:
     (tmp_path / "not-executable").write_text("x", encoding="utf-8")

@@ -206,17 +206,17 @@ def test_writers_killed_among_others_lose_nothing_that_was_acknowledged(tmp_path
     for writer in writers:
         assert writer.stdout is not None
         writer.stdout.readline()
-    said = [number * 100_000 for number in range(5)]
+    printed = [number * 100_000 for number in range(5)]
     for writer in writers:
         time.sleep(0.05)
         writer.kill()
     for writer in writers:
         out, _ = writer.communicate()
-        said += [int(line) for line in out.split("\n")[:-1]]
+        printed += [int(line) for line in out.split("\n")[:-1]]
     with Ledger(url, key=KEY) as ledger:
         kept = [event.event_id for event in ledger.events()]
         assert len(kept) == len(set(kept))
-        assert {f"run-{number}" for number in said} <= set(kept)
+        assert {f"run-{number}" for number in printed} <= set(kept)
         assert ledger.verify().ok
         ledger.append(run_event(900_000))
         assert ledger.verify().checked == len(kept) + 1

@@ -135,7 +135,7 @@ def test_text_in_a_report_is_no_markup() -> None:
     assert "&lt;script&gt;" in page
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     seen: list[tuple[int, int]] = []
     replay(calls(), before=None, after=None, progress=lambda done, of: seen.append((done, of)))
     assert seen[-1] == (18, 18)

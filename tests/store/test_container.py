@@ -129,7 +129,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
             open_store(path)
 
 
-def test_another_schema_version_is_told_apart_from_damage(sound: bytes, tmp_path: Path) -> None:
+def test_another_schema_version_is_distinguished_from_damage(sound: bytes, tmp_path: Path) -> None:
     (tmp_path / "s").write_bytes(resealed(sound, version=SCHEMA_VERSION + 1))
     with pytest.raises(StoreVersionError, match=f"version {SCHEMA_VERSION + 1}, this tipstaff reads {SCHEMA_VERSION}"):
         open_store(tmp_path / "s")
@@ -249,7 +249,7 @@ def test_a_forged_directory_is_refused(sound: bytes, tmp_path: Path, changes: di
 
 
 @pytest.mark.parametrize("arrow", [(0, 0), (64, 10), (2**40, 5), (0, 2**40), (-9, -3)])
-def test_a_forged_place_of_the_arrow_part_is_refused(sound: bytes, tmp_path: Path, arrow: tuple[int, int]) -> None:
+def test_a_forged_extent_of_the_arrow_part_is_refused(sound: bytes, tmp_path: Path, arrow: tuple[int, int]) -> None:
     (tmp_path / "s").write_bytes(resealed(sound, arrow=arrow))
     with pytest.raises(StoreDamagedError, match="Arrow cannot read it"):
         read_all(tmp_path / "s")

@@ -82,10 +82,10 @@ def test_a_directory_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pyte
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize(("place", "code"), [("none/f", errno.ENOENT), ("file/f", errno.ENOTDIR)])
-def test_a_directory_that_is_none(tmp_path: Path, place: str, code: int) -> None:
+@pytest.mark.parametrize(("bad_path", "code"), [("none/f", errno.ENOENT), ("file/f", errno.ENOTDIR)])
+def test_a_directory_that_is_none(tmp_path: Path, bad_path: str, code: int) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreWriteError, match=place) as caught, replaced_file(tmp_path / place):
+    with pytest.raises(StoreWriteError, match=bad_path) as caught, replaced_file(tmp_path / bad_path):
         pytest.fail("the block ran")
     assert caught.value.errno == code
 

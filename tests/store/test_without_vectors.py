@@ -14,7 +14,7 @@ from tipstaff.store.shards import open_store, write_store
 
 
 @pytest.mark.parametrize("n_shards", [0, 1, 300])
-def test_the_index_stands_in_for_the_vectors(n_shards: int, tmp_path: Path) -> None:
+def test_the_index_replaces_the_vectors(n_shards: int, tmp_path: Path) -> None:
     bundle = plain_bundle(n_shards)
     write_store(tmp_path / "s", bundle, None, embedding_identity="test", dims=16, search=b"an index")
     with open_store(tmp_path / "s", embedding_identity="test", dims=16) as store:

@@ -64,7 +64,7 @@ def test_each_protocol_follows_the_script(server: ModelServer, protocol: str, st
     ended = post(server, path, {**first, **more, "stream": stream})
     assert "the end" in ended
     assert server.results == ["ran"]
-    assert [one.said.strip() for one in server.turns] == ["go", "go"]
+    assert [one.prompts.strip() for one in server.turns] == ["go", "go"]
 
 
 def test_what_offers_no_tools_is_no_turn(server: ModelServer) -> None:

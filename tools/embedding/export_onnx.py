@@ -35,7 +35,7 @@ def read_safetensors(data: bytes) -> dict[str, NDArray[Any]]:
     tensors: dict[str, NDArray[Any]] = {}
     for name, one in header.items():
         if name != "__metadata__":
-            start, stop = (8 + size + place for place in one["data_offsets"])
+            start, stop = (8 + size + offset for offset in one["data_offsets"])
             tensors[name] = np.frombuffer(data[start:stop], _KINDS[one["dtype"]]).reshape(one["shape"])
     return tensors
 
@@ -85,15 +85,15 @@ def build(weights: Weights, config: Mapping[str, Any]) -> onnx.ModelProto:
     def number(name: str, *values: int) -> str:
         return graph.constant(name, np.array(values, dtype=np.int64))
 
-    def embedded(part: str, places: str) -> str:
+    def embedded(part: str, positions: str) -> str:
         name = f"embeddings.{part}_embeddings.weight"
-        return graph("Gather", graph.constant(name, weights[name].astype(np.float32)), places, axis=0)
+        return graph("Gather", graph.constant(name, weights[name].astype(np.float32)), positions, axis=0)
 
     length = graph("Slice", graph("Shape", "input_ids"), number("one", 1), number("two", 2))
     scalar = graph("Squeeze", length)
-    places = graph("Range", graph.constant("zero", np.int64(0)), scalar, graph.constant("step", np.int64(1)))
+    positions = graph("Range", graph.constant("zero", np.int64(0)), scalar, graph.constant("step", np.int64(1)))
     x = graph("Add", embedded("word", "input_ids"), embedded("token_type", "token_type_ids"))
-    x = norm("embeddings.LayerNorm", graph("Add", x, embedded("position", places)))
+    x = norm("embeddings.LayerNorm", graph("Add", x, embedded("position", positions)))
 
     seen = graph("Cast", graph("Unsqueeze", "attention_mask", number("heads_and_rows", 1, 2)), to=TensorProto.FLOAT)
     hidden = graph("Sub", graph.constant("all", np.float32(1)), seen)

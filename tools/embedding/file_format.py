@@ -36,10 +36,10 @@ def slots_of(pieces: Sequence[str]) -> NDArray[np.uint32]:
     slots = np.zeros(size, np.uint32)
     for number, piece in enumerate(pieces):
         value = piece_hash(piece.removeprefix("##").encode(), continuation=piece.startswith("##"))
-        place = value & (size - 1)
-        while slots[place]:
-            place = (place + 1) & (size - 1)
-        slots[place] = (value >> 48) << 16 | number + 1
+        slot = value & (size - 1)
+        while slots[slot]:
+            slot = (slot + 1) & (size - 1)
+        slots[slot] = (value >> 48) << 16 | number + 1
     return slots
 
 

@@ -99,14 +99,14 @@ def fit(
         for start in range(0, len(order), _BATCH):
             optimizer.param_groups[0]["lr"] = _RATE + (_LAST_RATE - _RATE) * step / max(1, steps - 1)
             batch = order[start : start + _BATCH]
-            places = np.concatenate([np.arange(corpus.offsets[i], corpus.offsets[i + 1]) for i in batch])
+            positions = np.concatenate([np.arange(corpus.offsets[i], corpus.offsets[i + 1]) for i in batch])
             owner = np.repeat(np.arange(len(batch)), sizes[batch])
-            keep = (random.random(len(places)) >= _DROPOUT) | (sizes[batch][owner] < _DROPOUT_FROM)
+            keep = (random.random(len(positions)) >= _DROPOUT) | (sizes[batch][owner] < _DROPOUT_FROM)
             # A text keeps its first piece, so that none is empty.
             keep[np.searchsorted(owner, np.arange(len(batch)))] = True
-            places, owner = places[keep], owner[keep]
+            positions, owner = positions[keep], owner[keep]
             starts = torch.from_numpy(np.searchsorted(owner, np.arange(len(batch))))
-            sums = functional.embedding_bag(corpus.pieces[places], table, starts, mode="sum")
+            sums = functional.embedding_bag(corpus.pieces[positions], table, starts, mode="sum")
             loss = (1 - functional.cosine_similarity(sums, goal[batch], dim=1)).mean()
             optimizer.zero_grad()
             loss.backward()

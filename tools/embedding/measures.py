@@ -53,7 +53,7 @@ def read_evaluation(path: Path) -> Evaluation:
     """Read ``{"pools": {name: [rule]}, "sections": {name: [heading path]}, "queries": [{pool, task, relevant}]}``."""
     data = json.loads(path.read_text(encoding="utf-8"))
     queries = [
-        Query(one["pool"], one["task"], {int(place): grade for place, grade in one["relevant"].items()})
+        Query(one["pool"], one["task"], {int(row): grade for row, grade in one["relevant"].items()})
         for one in data["queries"]
     ]
     return Evaluation(path.stem, data["pools"], data["sections"], queries)
@@ -66,12 +66,12 @@ def innermost(path: str) -> str:
 
 def judge(order: Sequence[int], relevant: dict[int, int]) -> tuple[float, float, float, float]:
     """Return nDCG@5 (gain 2^grade - 1), recall@5 and recall@10 (of at most that many), and the reciprocal rank."""
-    gains = [2 ** relevant.get(place, 0) - 1 for place in order[:5]]
+    gains = [2 ** relevant.get(row, 0) - 1 for row in order[:5]]
     best = sorted((2**grade - 1 for grade in relevant.values()), reverse=True)[:5]
     found = sum(gain / math.log2(rank + 2) for rank, gain in enumerate(gains))
     ideal = sum(gain / math.log2(rank + 2) for rank, gain in enumerate(best))
     recalls = [len(relevant.keys() & set(order[:k])) / min(len(relevant), k) for k in (5, 10)]
-    rank = next((rank for rank, place in enumerate(order, 1) if place in relevant), None)
+    rank = next((rank for rank, row in enumerate(order, 1) if row in relevant), None)
     return found / ideal, recalls[0], recalls[1], 1 / rank if rank else 0.0
 
 

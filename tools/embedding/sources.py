@@ -122,9 +122,9 @@ def fetch_teacher(source: Source, folder: Path) -> Path:
 
 
 def _fetch(source: Source, folder: Path) -> Path | None:
-    place = folder / f"{source.kind}-{source.name}-{source.version.replace(':', '_')}"
-    if place.is_dir():
-        return next(path for path in place.iterdir() if path.is_file())
+    target = folder / f"{source.kind}-{source.name}-{source.version.replace(':', '_')}"
+    if target.is_dir():
+        return next(path for path in target.iterdir() if path.is_file())
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         if source.kind == "deb":
             command = ["apt-get", "download", "-q", f"{source.name}={source.version}"]
@@ -139,5 +139,5 @@ def _fetch(source: Source, folder: Path) -> Path | None:
         if result.returncode != 0 or len(files) != 1:
             print(result.stderr.strip()[-400:], file=sys.stderr)
             return None
-        place.mkdir()
-        return Path(shutil.move(str(files[0]), place / files[0].name))
+        target.mkdir()
+        return Path(shutil.move(str(files[0]), target / files[0].name))

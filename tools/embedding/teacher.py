@@ -61,9 +61,9 @@ class Teacher:
             width = len(encoded[rows[-1]])
             numbers = torch.zeros((len(rows), width), dtype=torch.long)
             mask = torch.zeros((len(rows), width), dtype=torch.bool)
-            for place, row in enumerate(rows):
-                numbers[place, : len(encoded[row])] = torch.tensor(encoded[row])
-                mask[place, : len(encoded[row])] = True
+            for index, row in enumerate(rows):
+                numbers[index, : len(encoded[row])] = torch.tensor(encoded[row])
+                mask[index, : len(encoded[row])] = True
             out[rows] = self._forward(numbers, mask).numpy()
             start = end
             if progress is not None:

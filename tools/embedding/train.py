@@ -153,12 +153,12 @@ class _Clock:
         print(f"{time.monotonic() - self._start:7.1f} s  {what}", flush=True)
 
     def progress(self, total: int) -> Any:
-        said = time.monotonic()
+        reported_at = time.monotonic()
 
         def report(done: int) -> None:
-            nonlocal said
-            if time.monotonic() - said > 60:
-                said = time.monotonic()
+            nonlocal reported_at
+            if time.monotonic() - reported_at > 60:
+                reported_at = time.monotonic()
                 self.say(f"teacher: {done} of {total} (shortest first)")
 
         return report

@@ -55,11 +55,11 @@ def _merges(words: list[tuple[str, int]], limit: int) -> list[str]:
     """Return the pieces that merging makes, in order."""
     symbols = [[word[0], *(f"##{letter}" for letter in word[1:])] for word, _ in words]
     totals: Counter[tuple[str, str]] = Counter()
-    places: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    words_with: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     for number, (_, count) in enumerate(words):
         for pair in pairwise(symbols[number]):
             totals[pair] += count
-            places[pair].add(number)
+            words_with[pair].add(number)
     heap = [(-total, pair) for pair, total in totals.items()]
     heapq.heapify(heap)
     made: list[str] = []
@@ -73,7 +73,7 @@ def _merges(words: list[tuple[str, int]], limit: int) -> list[str]:
         joined = pair[0] + pair[1].removeprefix("##")
         made.append(joined)
         changed: set[tuple[str, str]] = set()
-        for number in places.pop(pair):
+        for number in words_with.pop(pair):
             count = words[number][1]
             old = symbols[number]
             new: list[str] = []
@@ -90,7 +90,7 @@ def _merges(words: list[tuple[str, int]], limit: int) -> list[str]:
                 changed.add(before)
             for after in pairwise(new):
                 totals[after] += count
-                places[after].add(number)
+                words_with[after].add(number)
                 changed.add(after)
             symbols[number] = new
         totals[pair] = 0

@@ -180,8 +180,8 @@ class Bench:
         log = self.work.parent.parent / "logs" / self.client.name
         log.mkdir(parents=True, exist_ok=True)
         with (log / "runs.jsonl").open("a") as file:
-            told = [{"path": one.path, "results": one.results, "tools": one.tools} for one in server.requests]
+            seen = [{"path": one.path, "results": one.results, "tools": one.tools} for one in server.requests]
             file.write(
-                json.dumps({"prompt": prompt, "status": status, "printed": printed[-4000:], "requests": told}) + "\n"
+                json.dumps({"prompt": prompt, "status": status, "printed": printed[-4000:], "requests": seen}) + "\n"
             )
         return Run(status, seconds, printed, server, [json.loads(line) for line in self._spool()[before:]])

@@ -162,8 +162,8 @@ def secret_in_edit(bench: Bench) -> Seen:
     path = bench.repository / "b.txt"
     path.write_text("b\n")
     ran = bench.run([client(bench).read(path), client(bench).edit(path, "b", f"token = {SECRETS[1]}")])
-    told = ran.server.results[1] if len(ran.server.results) > 1 else ""
-    return SECRETS[1] not in path.read_text() and "ecret" in told, short(told)
+    reported = ran.server.results[1] if len(ran.server.results) > 1 else ""
+    return SECRETS[1] not in path.read_text() and "ecret" in reported, short(reported)
 
 
 @check("a plain file is written")
@@ -202,9 +202,9 @@ def masks_failed_server(bench: Bench) -> Seen:
 @check("a failed call that leaks is told and recorded")
 def tells_failed(bench: Bench) -> Seen:
     ran = bench.run([client(bench).query("fail 'secret'")], mode="all-tools")
-    told = any("Do not repeat it" in one.text or not ran.leaks() for one in ran.server.turns[1:])
+    reported = any("Do not repeat it" in one.text or not ran.leaks() for one in ran.server.turns[1:])
     kept = any(line.get("secrets") for line in ran.spool)
-    return told and kept, f"told {told}, recorded {kept}: {short(ran.result)}"
+    return reported and kept, f"told {reported}, recorded {kept}: {short(ran.result)}"
 
 
 @check("a destructive call of a server's tool is stopped")
@@ -237,11 +237,11 @@ def sub_agent(bench: Bench) -> Seen:
     ran = bench.run(
         [inner, Script([*client(bench).helper("MARK-SUB-77 do the small thing"), "done"])], mode="all-tools"
     )
-    told = any("filesystem.delete" in result for one in ran.server.turns for result in one.results)
+    reported = any("filesystem.delete" in result for one in ran.server.turns for result in one.results)
     kept = (bench.sibling / "deed.txt").exists()
     return (
-        told and kept,
-        f"{'kept' if kept else 'LOST'}, told {told}, agents {sorted({str(line.get('agent')) for line in ran.spool})}",
+        reported and kept,
+        f"{'kept' if kept else 'LOST'}, told {reported}, agents {sorted({str(line.get('agent')) for line in ran.spool})}",
     )
 
 
@@ -252,8 +252,10 @@ def typed(bench: Bench) -> Seen:
         return None, "no tool types into a program that runs"
     ran = bench.run(turns)
     kept = (bench.sibling / "deed.txt").exists()
-    told = any(rule in result for result in ran.server.results for rule in ("filesystem.delete", "wiring.typed-later"))
-    return kept and told, f"{'kept' if kept else 'LOST'}: {short(' | '.join(ran.server.results))}"
+    reported = any(
+        rule in result for result in ran.server.results for rule in ("filesystem.delete", "wiring.typed-later")
+    )
+    return kept and reported, f"{'kept' if kept else 'LOST'}: {short(' | '.join(ran.server.results))}"
 
 
 @check("its own settings cannot be written")
@@ -277,7 +279,7 @@ def stash(bench: Bench) -> Seen:
 
 @check("the doctor finds hooks that silently do not run")
 def doctor(bench: Bench) -> Seen:
-    said = bench.tipstaff("doctor", "--host", bench.client.name)
+    checked = bench.tipstaff("doctor", "--host", bench.client.name)
     ran = bench.run(
         [client(bench).shell(f"rm -rf {bench.sibling}")],
         mode="untrusted",
@@ -285,10 +287,10 @@ def doctor(bench: Bench) -> Seen:
     )
     judged = any(line["event"] in BEFORE for line in ran.spool)
     bench.lay_out()
-    agrees = judged == (said.returncode == 0)
+    agrees = judged == (checked.returncode == 0)
     return (
         agrees,
-        f"without trust the hook {'ran' if judged else 'did not run'}, and the doctor ended with {said.returncode}",
+        f"without trust the hook {'ran' if judged else 'did not run'}, and the doctor ended with {checked.returncode}",
     )
 
 
@@ -300,7 +302,7 @@ def doctor_after(bench: Bench) -> Seen:
         bench.tipstaff("uninstall", "--host", host, "--project")
         bench.tipstaff("install", "--host", host)
     bench.client.trust_hooks(bench.repository)
-    said = bench.tipstaff("doctor", "--host", host)
+    checked = bench.tipstaff("doctor", "--host", host)
     ran = bench.run(
         [client(bench).shell(f"rm -rf {bench.sibling}")], mode=mode, environment={"GEMINI_CLI_TRUST_WORKSPACE": ""}
     )
@@ -309,8 +311,8 @@ def doctor_after(bench: Bench) -> Seen:
         bench.tipstaff("uninstall", "--host", host)
         bench.tipstaff("install", "--host", host, "--project")
     return (
-        judged and said.returncode == 0,
-        f"the hook {'ran' if judged else 'DID NOT RUN'}; the doctor: {said.returncode} {short(said.stdout[-200:]) if said.returncode else ''}",
+        judged and checked.returncode == 0,
+        f"the hook {'ran' if judged else 'DID NOT RUN'}; the doctor: {checked.returncode} {short(checked.stdout[-200:]) if checked.returncode else ''}",
     )
 
 
@@ -351,6 +353,6 @@ def once(bench: Bench) -> Seen:
     bench.client.prepare(bench.repository, "http://127.0.0.1:9")
     ran = bench.run([client(bench).shell("git push --force origin main")])
     count = Counter(line["event"].lower() for line in ran.spool if line["event"] in BEFORE)
-    told = ran.first_request.count("zanzibar")
-    good = done.returncode == 0 and sum(count.values()) == 1 and "git.push-force" in ran.result and told == 1
-    return good, f"judged {sum(count.values())} times, constitution told {told} times: {short(ran.result, 80)}"
+    reported = ran.first_request.count("zanzibar")
+    good = done.returncode == 0 and sum(count.values()) == 1 and "git.push-force" in ran.result and reported == 1
+    return good, f"judged {sum(count.values())} times, constitution told {reported} times: {short(ran.result, 80)}"

@@ -48,7 +48,7 @@ class Request:
     path: str
     body: Document
     tools: list[str] = field(default_factory=list)
-    said: str = ""
+    prompts: str = ""
     results: list[str] = field(default_factory=list)
 
     @property
@@ -121,7 +121,7 @@ class ModelServer:
     def _turn(self, request: Request) -> ToolCall | str:
         if not request.tools:
             return "a title"
-        script = next((one for one in self._scripts if one.cue in request.said), None)
+        script = next((one for one in self._scripts if one.cue in request.prompts), None)
         if script is None or len(request.results) >= len(script.turns):
             return "done"
         turn = script.turns[len(request.results)]
@@ -156,7 +156,7 @@ def read_messages(request: Request) -> None:
             if message.get("role") == "user" and block.get("type") == "tool_result":
                 request.results.append(texts(block.get("content")))
             elif message.get("role") == "user":
-                request.said += texts(block.get("text")) + "\n"
+                request.prompts += texts(block.get("text")) + "\n"
 
 
 def write_messages(http: BaseHTTPRequestHandler, request: Request, turn: ToolCall | str, number: int) -> None:
@@ -204,7 +204,7 @@ def read_responses(request: Request) -> None:
     given = request.body.get("input")
     for item in given if isinstance(given, list) else [{"role": "user", "content": given}]:
         if item.get("role") == "user":
-            request.said += texts(item.get("content")) + "\n"
+            request.prompts += texts(item.get("content")) + "\n"
         elif str(item.get("type", "")).endswith("_call_output"):
             request.results.append(texts(item.get("output")))
 
@@ -274,7 +274,7 @@ def read_chat(request: Request) -> None:
     request.tools = [(one.get("function") or one).get("name", "") for one in request.body.get("tools") or []]
     for message in request.body.get("messages", []):
         if message.get("role") == "user":
-            request.said += texts(message.get("content")) + "\n"
+            request.prompts += texts(message.get("content")) + "\n"
         elif message.get("role") == "tool":
             request.results.append(texts(message.get("content")))
 
@@ -312,7 +312,7 @@ def read_gemini(request: Request) -> None:
             if "functionResponse" in part:
                 request.results.append(texts(part["functionResponse"].get("response")))
             else:
-                request.said += texts(part.get("text")) + "\n"
+                request.prompts += texts(part.get("text")) + "\n"
 
 
 def write_gemini(http: BaseHTTPRequestHandler, request: Request, turn: ToolCall | str, number: int) -> None:

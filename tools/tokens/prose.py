@@ -134,9 +134,9 @@ def _messages(archive: Path) -> dict[str, str]:
                     continue
                 for match in re.finditer(r'msgstr(?:\[\d\])? ((?:"(?:[^"\\]|\\.)*"\s*)+)', block):
                     parts = re.findall(r'"(?:[^"\\]|\\.)*"', match.group(1))
-                    said = "".join(str(json.loads(part)) for part in parts).strip()
-                    if len(said) >= 12:
-                        found[name.group(1)] = found.get(name.group(1), "") + said + "\n"
+                    joined = "".join(str(json.loads(part)) for part in parts).strip()
+                    if len(joined) >= 12:
+                        found[name.group(1)] = found.get(name.group(1), "") + joined + "\n"
     return found
 
 

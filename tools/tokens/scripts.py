@@ -195,13 +195,13 @@ def _write(
     words: dict[str, tuple[str, ...]],
     errors: dict[str, float],
 ) -> None:
-    said = ", ".join(f"{name} {error:.0%}" for name, error in errors.items())
+    listed = ", ".join(f"{name} {error:.0%}" for name, error in errors.items())
     lines = [
         '"""Weights of scripts and factors of languages: written by ``python -m tools.tokens.fit``, not by hand.',
         "",
         "Of a script: tokens a letter, tokens a run of letters, and tokens a letter of a run beyond the fourth and the",
         "eighth; all are 0 or more, so that more letters never cost less. Mean error over the scripts, on prose that",
-        f"the fit has not seen: {said}.",
+        f"the fit has not seen: {listed}.",
         '"""',
         "",
         "from __future__ import annotations",

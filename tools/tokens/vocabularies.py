@@ -28,13 +28,13 @@ def vocabularies(archives: dict[str, Path], folder: Path) -> dict[str, Callable[
     -----
     ``tokenizers`` has to be installed: it reads the second.
     """
-    place = folder / "bpe-openai"
-    if not place.exists():
+    target = folder / "bpe-openai"
+    if not target.exists():
         with tempfile.TemporaryDirectory(dir=folder) as scratch, zipfile.ZipFile(archives["bpe-openai"]) as wheel:
             wheel.extractall(scratch)
-            Path(scratch).rename(place)
+            Path(scratch).rename(target)
             Path(scratch).mkdir()
-    sys.path.insert(0, str(place))
+    sys.path.insert(0, str(target))
     openai: Any = importlib.import_module("bpe_openai")
     tokenizers: Any = importlib.import_module("tokenizers")
     with zipfile.ZipFile(archives["anthropic"]) as wheel:

@@ -139,8 +139,8 @@ void hashes() {
   expect(equal_secretly("abc", "abc") && !equal_secretly("abc", "abd") && !equal_secretly("abc", "ab"), "comparing");
 }
 
-struct Told {
-  explicit Told(const std::string& text, Host host = Host::unknown, std::string_view name = {}) : read(text), fields(64) {
+struct ReadEvent {
+  explicit ReadEvent(const std::string& text, Host host = Host::unknown, std::string_view name = {}) : read(text), fields(64) {
     event.fields = fields.data();
     event.field_room = static_cast<std::uint32_t>(fields.size());
     known = read.whole && events::read_event(read.json, host, name, &event);
@@ -170,17 +170,17 @@ void events_are_read() {
       {R"({"hook_event_name":"Newest","session_id":"s"})", Host::claude, Phase::other},
   };
   for (const auto& one : cases) {
-    Told told(one.text);
-    expect(told.known && told.event.host == one.host && told.event.phase == one.phase, one.text);
+    ReadEvent given(one.text);
+    expect(given.known && given.event.host == one.host && given.event.phase == one.phase, one.text);
   }
-  expect(!Told("[]").known && !Told("{\"a\":1}").known && !Told("3", Host::claude).known, "what is no event is none");
-  Told nested(R"({"sessionId":"s","toolName":"bash","toolArgs":"{\"command\":\"ls\",\"x\":[\"y\"]}"})");
+  expect(!ReadEvent("[]").known && !ReadEvent("{\"a\":1}").known && !ReadEvent("3", Host::claude).known, "what is no event is none");
+  ReadEvent nested(R"({"sessionId":"s","toolName":"bash","toolArgs":"{\"command\":\"ls\",\"x\":[\"y\"]}"})");
   expect(nested.event.field_count == 2 && nested.event.fields[0].text == "ls" && nested.event.fields[1].element == 0, "nested texts are fields");
-  Told broken(R"({"sessionId":"s","toolName":"bash","toolArgs":"{\"command\":\"l\\u0073"})");
+  ReadEvent broken(R"({"sessionId":"s","toolName":"bash","toolArgs":"{\"command\":\"l\\u0073"})");
   expect(!broken.event.readable && broken.event.fields[0].text == "{\"command\":\"l\\u0073", "a broken document stays as it was");
-  Told folder(R"({"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","workdir":"/w"},"cwd":"/c"})");
+  ReadEvent folder(R"({"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","workdir":"/w"},"cwd":"/c"})");
   expect(folder.event.folder == "/w" && folder.event.cwd == "/c", "a call names its folder");
-  Told many("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"X\",\"tool_input\":[" + [] {
+  ReadEvent many("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"X\",\"tool_input\":[" + [] {
     std::string list = "\"a\"";
     for (int i = 0; i < 100; ++i) list += ",\"a\"";
     return list;
@@ -188,14 +188,14 @@ void events_are_read() {
   expect(many.event.field_count == 64 && !many.event.readable, "what has no room is told");
 }
 
-std::string reply_of(const Told& told, Decision decision, bool unattended = false) {
+std::string reply_of(const ReadEvent& given, Decision decision, bool unattended = false) {
   std::vector<char> room(1 << 16);
   Writer out(room.data(), room.size());
   Reply reply;
   reply.decision = decision;
   reply.unattended = unattended;
   if (decision != Decision::allow) reply.reason = "a \"reason\"\n\x1b[1m";
-  replies::write(told.event, reply, out);
+  replies::write(given.event, reply, out);
   return std::string(out.view());
 }
 
@@ -212,16 +212,16 @@ void replies_are_documents() {
   };
   for (Host host : {Host::claude, Host::codex, Host::gemini, Host::cursor, Host::copilot}) {
     for (const char* call : calls) {
-      Told told(call, host);
+      ReadEvent given(call, host);
       for (Decision decision : {Decision::allow, Decision::warn, Decision::confirm, Decision::block}) {
         for (bool unattended : {false, true}) {
-          const std::string text = reply_of(told, decision, unattended);
+          const std::string text = reply_of(given, decision, unattended);
           const std::string what = std::string(name_of(host)) + " " + call + ": " + text;
           expect(text.empty() || Read(text).whole, what);
           expect(text.find('\x1b') == std::string::npos && text.find('\n') == std::string::npos, what);
           if (host == Host::codex) expect(text.find("\"ask\"") == std::string::npos && text.find("\"allow\"") == std::string::npos, what);
           if (unattended) expect(text.find("\"ask\"") == std::string::npos, what);
-          if (told.event.phase != Phase::before_tool || decision < Decision::confirm) continue;
+          if (given.event.phase != Phase::before_tool || decision < Decision::confirm) continue;
           expect(text.find("\"deny\"") != std::string::npos || text.find("\"ask\"") != std::string::npos, what);
           if (decision == Decision::block) expect(text.find("\"deny\"") != std::string::npos, what);
         }
@@ -232,9 +232,9 @@ void replies_are_documents() {
 
 void subjects_differ() {
   const auto code = [](const char* text, const char* cwd) {
-    Told told(text, Host::claude);
+    ReadEvent given(text, Host::claude);
     ReadFiles files;
-    return std::string(subject_of(told.read.json, told.event, cwd, files).hex_view());
+    return std::string(subject_of(given.read.json, given.event, cwd, files).hex_view());
   };
   const std::string base = code(R"({"tool_name":"Bash","tool_input":{"command":"x"}})", "/a");
   expect(base == code(R"({"session_id":"other","tool_input":{"command":"x","description":"d","timeout":3},"tool_name":"Bash"})", "/a"), "the same call");

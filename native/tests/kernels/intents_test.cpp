@@ -1,4 +1,4 @@
-// The reading of intents over a small lexicon, places, and prompts beyond ASCII. That they say what the Python twins say
+// The reading of intents over a small lexicon, paths, and prompts beyond ASCII. That they say what the Python twins say
 // is tested from there.
 #include <cstdio>
 #include <cstring>
@@ -53,15 +53,15 @@ std::string lexicon_of(const std::vector<Entry>& entries) {
   std::uint16_t phrase_count = 0;
   for (const Entry& one : entries) {
     IntentWord word{};
-    word.said = {static_cast<std::uint8_t>(one.kind), one.intent, one.intent, one.weight, one.weight, one.weight,
+    word.entry = {static_cast<std::uint8_t>(one.kind), one.intent, one.intent, one.weight, one.weight, one.weight,
                  static_cast<std::uint16_t>(number + 1)};
-    if (one.kind == IntentKind::control) word.said.verb_weight = one.weight == 1 ? 1 : 0;
+    if (one.kind == IntentKind::control) word.entry.verb_weight = one.weight == 1 ? 1 : 0;
     word.text = static_cast<std::uint32_t>(letters.size());
     word.size = static_cast<std::uint8_t>(std::strlen(one.word));
     word.flags = one.flags;
     if (one.then != nullptr) {
       IntentPhrase phrase{};
-      phrase.said = {static_cast<std::uint8_t>(IntentKind::sign), 7, 7, 3, 3, 3, static_cast<std::uint16_t>(100 + number)};
+      phrase.entry = {static_cast<std::uint8_t>(IntentKind::sign), 7, 7, 3, 3, 3, static_cast<std::uint16_t>(100 + number)};
       phrase.size = 1;
       phrase.words[0] = number_of(one.then);
       word.phrase_count = 1;
@@ -163,19 +163,19 @@ void prompts_beyond_ascii() {
   expect(words("\xc3\x9f\xc3\x98") == "\xc3\x9f\xc3\xb8", "letters that stand alone stay");
 }
 
-std::string places_of(const std::string& text) {
+std::string paths_of(const std::string& text) {
   const Exact exact(text);
-  std::vector<char> memory(2 * static_cast<std::size_t>(Places::kMostBytes));
-  Places places;
-  find_places({reinterpret_cast<const char*>(exact.bytes.get()), exact.size}, memory.data(), &places);
+  std::vector<char> memory(2 * static_cast<std::size_t>(TaskPaths::kMostBytes));
+  TaskPaths paths;
+  find_paths({reinterpret_cast<const char*>(exact.bytes.get()), exact.size}, memory.data(), &paths);
   std::string found;
-  for (std::uint32_t i = 0; i < places.count; ++i) found += (i > 0 ? " " : "") + std::string(places.of[i]);
+  for (std::uint32_t i = 0; i < paths.count; ++i) found += (i > 0 ? " " : "") + std::string(paths.of[i]);
   return found;
 }
 
-void places_are_found() {
+void paths_are_found() {
   const struct {
-    const char *text, *places;
+    const char *text, *paths;
   } cases[] = {
       {"", ""}, {"see src/app.py:12, please", "src/app.py"}, {"and/or read/write", ""}, {"a `src/api` and (./web/) too", "src/api web"},
       {"billing.ledger.post a::b::cd x#yz", "billing/ledger/post a/b/cd x/yz"}, {"e.g. i.e. v1.2 3.5 www.x.org a@b.co http://x/y.ts", ""},
@@ -183,12 +183,12 @@ void places_are_found() {
       {"./. .// :: . # / // \\", ""}, {".env *.ts src/**/*.ts", ".env *.ts src/**/*.ts"}, {"src/\xc3\xa9.ts\xc2\xa0" "b.py", "src/\xc3\xa9.ts b.py"},
       {"a.b1 b.c1 c.d1 d.e1 e.f1 f.g1 g.h1 h.i1 i.j1", "a.b1 b.c1 c.d1 d.e1 e.f1 f.g1 g.h1 h.i1"},
   };
-  for (const auto& one : cases) expect(places_of(one.text) == one.places, std::string(one.text) + ": " + places_of(one.text));
-  expect(places_of(std::string(16377, 'a') + " x/y.ts") == "x/y.ts" && places_of(std::string(16390, 'a') + " x/y.ts").empty(), "the beginning counts");
-  expect(places_of(std::string(8192, '/')).empty(), "slashes alone");
+  for (const auto& one : cases) expect(paths_of(one.text) == one.paths, std::string(one.text) + ": " + paths_of(one.text));
+  expect(paths_of(std::string(16377, 'a') + " x/y.ts") == "x/y.ts" && paths_of(std::string(16390, 'a') + " x/y.ts").empty(), "the beginning counts");
+  expect(paths_of(std::string(8192, '/')).empty(), "slashes alone");
   std::string many;
   for (int i = 0; i < 8192; ++i) many += "a/";
-  expect(places_of(many).size() == 16383, "a long path has room");
+  expect(paths_of(many).size() == 16383, "a long path has room");
 }
 
 }  // namespace
@@ -196,7 +196,7 @@ void places_are_found() {
 int main() {
   intents_are_read();
   prompts_beyond_ascii();
-  places_are_found();
+  paths_are_found();
   std::printf("%d checks, %d wrong\n", checks, failures);
   return failures == 0 ? 0 : 1;
 }

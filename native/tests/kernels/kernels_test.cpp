@@ -287,8 +287,8 @@ void test_hash(Isa isa, std::mt19937& random) {
       const Block out(static_cast<std::size_t>(n * d) * 4, 0);
       std::vector<std::int64_t> foreign(static_cast<std::size_t>(n));
       auto* vectors = reinterpret_cast<float*>(out.data());
-      const unsigned char* places = offset_bytes == 4 ? narrow_block.data() : wide_block.data();
-      check(kernels->embed_column(places, offset_bytes, span, n, d, vectors, foreign.data()) == 1 &&
+      const unsigned char* bounds = offset_bytes == 4 ? narrow_block.data() : wide_block.data();
+      check(kernels->embed_column(bounds, offset_bytes, span, n, d, vectors, foreign.data()) == 1 &&
                 foreign[0] == 9,
             "rows that are not ASCII", isa);
       for (std::int64_t row = 0; row < n; ++row) {
@@ -298,9 +298,9 @@ void test_hash(Isa isa, std::mt19937& random) {
         check(std::memcmp(vectors + row * d, wanted.data(), wanted.size() * 4) == 0, "embed_column", isa);
       }
       const Span shorter{span.data, span.size - 1};
-      check(kernels->embed_column(places, offset_bytes, shorter, n, d, vectors, foreign.data()) == -n,
+      check(kernels->embed_column(bounds, offset_bytes, shorter, n, d, vectors, foreign.data()) == -n,
             "offsets beyond the data", isa);
-      check(kernels->embed_column(places, offset_bytes, span, 0, d, nullptr, nullptr) == 0, "no rows", isa);
+      check(kernels->embed_column(bounds, offset_bytes, span, 0, d, nullptr, nullptr) == 0, "no rows", isa);
     }
   }
 }

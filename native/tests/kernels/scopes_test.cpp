@@ -1,4 +1,4 @@
-// Scopes against places, compiled here from globs without braces. That they hold what the Python matcher says is tested
+// Scopes against paths, compiled here from globs without braces. That they hold what the Python matcher says is tested
 // from there.
 #include <cstdio>
 #include <cstring>
@@ -64,28 +64,28 @@ struct Scopes {
     }
   }
 
-  bool holds(const std::string& place) const {
+  bool holds(const std::string& path) const {
     const std::size_t bytes = numbers.size() * 4;
     std::unique_ptr<unsigned char[]> exact(new unsigned char[bytes]);
     std::memcpy(exact.get(), numbers.data(), bytes);
-    globs::PlaceGlob glob;
-    return globs::holds({exact.get(), static_cast<std::uint32_t>(numbers.size())}, 0, strings, place, glob.read(place) ? &glob : nullptr);
+    globs::PathGlob glob;
+    return globs::holds({exact.get(), static_cast<std::uint32_t>(numbers.size())}, 0, strings, path, glob.read(path) ? &glob : nullptr);
   }
 };
 
-bool covers(const std::string& glob, bool below, const std::string& place) {
+bool covers(const std::string& glob, bool below, const std::string& path) {
   Scopes scopes;
   scopes.numbers = {1};
   scopes.glob(glob, below);
   scopes.numbers.push_back(0);
-  return scopes.holds(place);
+  return scopes.holds(path);
 }
 
 void single_globs() {
   const struct {
     const char* glob;
     bool below;
-    const char* place;
+    const char* path;
     bool covered;
   } cases[] = {
       {"src/api", true, "src/api", true}, {"src/api", true, "src/api/x/y.ts", true}, {"src/api", true, "src/apis", false},
@@ -100,7 +100,7 @@ void single_globs() {
       {"[ab]x", false, "ax", true}, {"[ab]x", false, "cx", false}, {"[!ab]x", false, "cx", true}, {"[!ab]x", false, "ax", false},
       {"?", false, "\xc3\xa9", true}, {"?", false, "ab", false}, {"*", false, "ab", true}, {"*/x", true, "a/x", true},
   };
-  for (const auto& one : cases) expect(covers(one.glob, one.below, one.place) == one.covered, std::string(one.glob) + " " + one.place);
+  for (const auto& one : cases) expect(covers(one.glob, one.below, one.path) == one.covered, std::string(one.glob) + " " + one.path);
   std::string deep, pattern = "**";
   for (int i = 0; i < 2000; ++i) deep += "a/";
   for (int i = 0; i < 100; ++i) pattern += "/a/**/a/b/**";

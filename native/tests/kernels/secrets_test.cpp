@@ -74,25 +74,25 @@ std::vector<Finding> find_by_all(const Table& table, const std::string& text, bo
   return expected;
 }
 
-// Every finder marks the same places as encoded, in any block of a text.
+// Every finder marks the same positions as encoded, in any block of a text.
 void check_marks(const Table& table, const std::string& text, std::size_t begin) {
   const Block block(text);
   const std::size_t end = std::min(text.size(), begin + literal_block);
-  const std::unique_ptr<BlockPlaces[]> places(new BlockPlaces[2]);
-  find_literals_portable.block(table.windows(), block.data(), begin, end, text.size(), &places[0]);
+  const std::unique_ptr<BlockMatches[]> positions(new BlockMatches[2]);
+  find_literals_portable.block(table.windows(), block.data(), begin, end, text.size(), &positions[0]);
   // Those of either kind may come one after the other.
-  std::sort(places[0].marks, places[0].marks + places[0].n_marks);
+  std::sort(positions[0].marks, positions[0].marks + positions[0].n_marks);
   for (int isa = 0; isa < isa_count; ++isa) {
     if (!isa_available(static_cast<Isa>(isa))) continue;
     const LiteralFinder finder = literal_finder(static_cast<Isa>(isa));
-    finder.block(table.windows(), block.data(), begin, end, text.size(), &places[1]);
-    check(places[1].n_marks == places[0].n_marks, "finders mark as many places");
-    std::sort(places[1].marks, places[1].marks + places[1].n_marks);
-    check(std::equal(places[0].marks, places[0].marks + places[0].n_marks, places[1].marks), "and the same");
+    finder.block(table.windows(), block.data(), begin, end, text.size(), &positions[1]);
+    check(positions[1].n_marks == positions[0].n_marks, "finders mark as many positions");
+    std::sort(positions[1].marks, positions[1].marks + positions[1].n_marks);
+    check(std::equal(positions[0].marks, positions[0].marks + positions[0].n_marks, positions[1].marks), "and the same");
     std::vector<std::uint16_t> alone(literal_block + literal_slack);
     const std::size_t count = finder.literals(table.windows(), block.data(), begin, end, text.size(), alone.data());
-    check(count == places[1].n_literals, "a finder of both finds as many literals");
-    check(std::equal(alone.begin(), alone.begin() + static_cast<std::ptrdiff_t>(count), places[1].literals), "the same");
+    check(count == positions[1].n_literals, "a finder of both finds as many literals");
+    check(std::equal(alone.begin(), alone.begin() + static_cast<std::ptrdiff_t>(count), positions[1].literals), "the same");
   }
 }
 
@@ -114,12 +114,12 @@ int main() {
   check(Table::open(image.data(), image.size, &table) == Fault::none, "the shipped table opens");
   std::mt19937 random(11);
 
-  // What is known to be one, at each place of a vector and of a block.
+  // What is known to be one, at each position of a vector and of a block.
   const std::string key = "AKIA" + random_of(random, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16);
   for (std::size_t shift = 0; shift < 140; ++shift) {
     const std::string text = std::string(shift, ' ') + key + std::string(shift % 7, '\n');
     const std::vector<Finding> found = find_by_all(table, text, false);
-    check(found.size() == 1 && found[0].start == shift && found[0].end == shift + 20, "a key at any place");
+    check(found.size() == 1 && found[0].start == shift && found[0].end == shift + 20, "a key at any position");
     std::string masked = text;
     mask(table, reinterpret_cast<Byte*>(&masked[0]), found.data(), found.size());
     check(masked.compare(shift, 20, "AKIA" + std::string(16, '*')) == 0, "masking shows the prefix alone");

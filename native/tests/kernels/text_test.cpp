@@ -83,9 +83,9 @@ std::vector<TextPair> opposed(const Lexicon& lexicon, const std::vector<std::str
   std::vector<TextPair> pairs;
   *complete = opposed_texts(lexicon, column, limit, &pairs);
   std::vector<std::uint32_t> topics;
-  std::vector<std::int64_t> places;
-  read_topics(lexicon, column, 16, &topics, &places);
-  check(places.size() == texts.size() + 1, "a topic for each text");
+  std::vector<std::int64_t> bounds;
+  read_topics(lexicon, column, 16, &topics, &bounds);
+  check(bounds.size() == texts.size() + 1, "a topic for each text");
   std::vector<std::uint64_t> values;
   std::vector<unsigned char> kept;
   std::vector<std::int64_t> ends;

@@ -46,9 +46,9 @@ std::string make_table(const std::vector<std::string>& pieces, std::uint32_t dim
     std::uint64_t hash = continuation ? continuation_basis : fnv_basis;
     for (const char letter : letters) hash = fnv_step(hash, static_cast<unsigned char>(letter));
     hash ^= hash >> 32;
-    std::uint64_t place = hash & (n_slots - 1);
-    while (slots[place] != 0) place = (place + 1) & (n_slots - 1);
-    slots[place] = static_cast<std::uint32_t>(hash >> 48) << 16 | (i + 1);
+    std::uint64_t slot = hash & (n_slots - 1);
+    while (slots[slot] != 0) slot = (slot + 1) & (n_slots - 1);
+    slots[slot] = static_cast<std::uint32_t>(hash >> 48) << 16 | (i + 1);
   }
   put(&starts, static_cast<std::uint32_t>(names.size()));
   std::string slot_bytes;
@@ -108,8 +108,8 @@ void test_equal_bits(std::uint32_t dimensions, std::mt19937& random) {
     put(&offsets8, static_cast<std::int64_t>(data.size()));
   }
   const Block column(data);
-  const Block places4(offsets4);
-  const Block places8(offsets8);
+  const Block bounds4(offsets4);
+  const Block bounds8(offsets8);
   const auto n_rows = static_cast<std::int64_t>(texts().size());
   std::vector<float> first;
   for (int i = 0; i < isa_count; ++i) {
@@ -130,8 +130,8 @@ void test_equal_bits(std::uint32_t dimensions, std::mt19937& random) {
     check(std::memcmp(first.data(), rows.data(), rows.size() * sizeof(float)) == 0, "the same bits on every set");
     for (const int bytes : {4, 8}) {
       std::vector<float> batch(rows.size(), 9.0f);
-      const Span places = bytes == 4 ? places4.span() : places8.span();
-      check(kernels->embed_column(table, places.data, bytes, column.span(), n_rows, batch.data()) == n_rows, "all rows");
+      const Span bounds = bytes == 4 ? bounds4.span() : bounds8.span();
+      check(kernels->embed_column(table, bounds.data, bytes, column.span(), n_rows, batch.data()) == n_rows, "all rows");
       // The column's texts lie side by side; a text that ends within a sequence borrows nothing.
       check(std::memcmp(first.data(), batch.data(), rows.size() * sizeof(float)) == 0, "a batch is its texts");
     }
@@ -147,9 +147,9 @@ void test_bad_offsets(std::mt19937& random) {
   for (const auto& offsets : cases) {
     std::string bytes;
     for (const std::int32_t offset : offsets) put(&bytes, offset);
-    const Block places(bytes);
+    const Block bounds(bytes);
     std::vector<float> out(32);
-    const std::int64_t done = wordpiece_kernels(Isa::portable)->embed_column(table, places.span().data, 4, data.span(), 2, out.data());
+    const std::int64_t done = wordpiece_kernels(Isa::portable)->embed_column(table, bounds.span().data, 4, data.span(), 2, out.data());
     check(done < 0, "offsets that leave the data");
   }
 }
@@ -205,11 +205,11 @@ void test_random_texts(std::mt19937& random) {
 void test_blending() {
   std::vector<float> rows(48, 0.5f);
   std::vector<float> others(32, 0.0f);
-  const std::int32_t places[3] = {0, 1, 1};
-  const auto* place_bytes = reinterpret_cast<const unsigned char*>(places);
-  check(blend_rows(rows.data(), 3, 16, others.data(), 2, place_bytes, 0.3f) == 3, "all rows blended");
+  const std::int32_t positions[3] = {0, 1, 1};
+  const auto* position_bytes = reinterpret_cast<const unsigned char*>(positions);
+  check(blend_rows(rows.data(), 3, 16, others.data(), 2, position_bytes, 0.3f) == 3, "all rows blended");
   for (const float value : rows) check(std::fabs(value - 0.25f) < 1e-6f, "length 1");
-  check(blend_rows(rows.data(), 3, 16, others.data(), 1, place_bytes, 0.3f) == -2, "a place that is not there");
+  check(blend_rows(rows.data(), 3, 16, others.data(), 1, position_bytes, 0.3f) == -2, "a position that is not there");
 }
 
 }  // namespace

@@ -314,9 +314,9 @@ def difference_lines(changes: dict[str, Any], page: Page) -> list[str]:
     for change in changes["sections"]:
         sign, colour = signs[change["change"]]
         fields = ", ".join(f"{name} {left} -> {right}" for name, (left, right) in change.get("fields", {}).items())
-        said = fields or ("text changed" if change["change"] == "changed" else change["change"])
+        detail = fields or ("text changed" if change["change"] == "changed" else change["change"])
         ref = shortened(plain(change["ref"]), page.width - 2)
-        size = f"{change['tokens_delta']:+,} tok: {said}"
+        size = f"{change['tokens_delta']:+,} tok: {detail}"
         if 3 + cells(ref) + len(size) <= page.width:
             lines.append(f"{paint(sign, colour)} {paint(ref, 'cyan')} {size}")
         else:

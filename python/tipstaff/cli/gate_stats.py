@@ -58,9 +58,9 @@ def rule_counts(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     for rule, entry in counts.items():
         entry["sessions"] = len(sessions[rule])
         entry["setting"] = setting_for(rule)
-    spoken = [entry for entry in counts.values() if entry["approved"] or any(entry[name] for name in _DECISIONS)]
+    active = [entry for entry in counts.values() if entry["approved"] or any(entry[name] for name in _DECISIONS)]
     return sorted(
-        spoken, key=lambda entry: (-entry["approved"], -sum(entry[name] for name in _DECISIONS), entry["rule"])
+        active, key=lambda entry: (-entry["approved"], -sum(entry[name] for name in _DECISIONS), entry["rule"])
     )
 
 

@@ -63,14 +63,14 @@ def explanation_lines(explanation: Explanation, paint: Painter) -> Iterator[str]
         yield f"  [{number}] {paint(plain(command.program), 'cyan')} {_short(words)}{paint(via, dim=True)}"
         for tried in explanation.tried:
             if tried.command == number:
-                said = paint(f"matched: {tried.decision}", "red") if tried.held else paint("no match", dim=True)
-                yield f"      {tried.rule_id}: {said}"
+                outcome = paint(f"matched: {tried.decision}", "red") if tried.held else paint("no match", dim=True)
+                yield f"      {tried.rule_id}: {outcome}"
     others = [tried for tried in explanation.tried if tried.command < 0]
     if others:
         yield "  outside the commands"
         for tried in others:
-            said = f"matched: {tried.decision}" if tried.held else "no match"
-            yield f"      {tried.rule_id}: {said}"
+            outcome = f"matched: {tried.decision}" if tried.held else "no match"
+            yield f"      {tried.rule_id}: {outcome}"
     for question, start, end in explanation.open_questions:
         yield f"  not known: {question} at {start}-{end}"
 

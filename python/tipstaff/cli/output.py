@@ -86,10 +86,12 @@ def diagnostic_lines(diagnostics: Sequence[Diagnostic], paint: Painter) -> list[
     """Return ``file:line: severity CODE message`` and the fix below it, for each finding."""
     lines: list[str] = []
     for found in diagnostics:
-        place = f"{found.source}:{found.line}" if found.line else found.source
+        location = f"{found.source}:{found.line}" if found.line else found.source
         colour = COLOURS[found.severity]
         severity = paint(found.severity.value, colour, bold=True)
-        lines.append(f"{paint(plain(place), bold=True)}: {severity} {paint(found.code, colour)} {plain(found.message)}")
+        lines.append(
+            f"{paint(plain(location), bold=True)}: {severity} {paint(found.code, colour)} {plain(found.message)}"
+        )
         if found.fix:
             lines.append(f"    fix: {plain(found.fix)}")
     return lines

@@ -33,9 +33,9 @@ def compile_reviewed(repository: Path, state: Path, *, ask: bool = True) -> Repo
     open_ones = [one for one in policy.left_out if one.because]
     if open_ones and ask and not why_no_person():
         write(f"{plain(str(repository))} asks for weaker gates than the shipped ones:")
-        said = [one.digest for one in open_ones if _asked(one)]
-        if said:
-            accept_weakenings(repository, state, [*(one.digest for one in policy.in_force), *said])
+        accepted = [one.digest for one in open_ones if _asked(one)]
+        if accepted:
+            accept_weakenings(repository, state, [*(one.digest for one in policy.in_force), *accepted])
     return compile_policy(repository, state)
 
 

@@ -206,8 +206,8 @@ class RequestAssembler:
         beside = estimate_full_context(
             [{"type": "text", "text": text} for text in (system, context) if text], self._tools, (), count=self._count
         )
-        spoken = max(0, pruned.pruned_tokens - round(beside * pruned.scale))
-        snapshot, used, troubles = self.record(planned, sent, self._tools, message_tokens=spoken)
+        in_messages = max(0, pruned.pruned_tokens - round(beside * pruned.scale))
+        snapshot, used, troubles = self.record(planned, sent, self._tools, message_tokens=in_messages)
         return AssembledRequest(
             prompt=planned.prompt,
             system_prompt=system,

@@ -52,9 +52,9 @@ def shard_columns(
     former, former_shards
         The store that is replaced, and what it holds; of another embedding it is not used.
     """
-    places = _former_places(embedding, former, former_shards)
-    taken = [places.get(_key(shard, embedding), -1) for shard in shards] if places else []
-    fresh = [index for index, place in enumerate(taken) if place < 0]
+    positions = _former_positions(embedding, former, former_shards)
+    taken = [positions.get(_key(shard, embedding), -1) for shard in shards] if positions else []
+    fresh = [index for index, position in enumerate(taken) if position < 0]
     if former is None or len(fresh) == len(taken):
         return Columns(shard_rows(shards, embedding), None, len(shards))
     import numpy as np
@@ -89,13 +89,13 @@ def shard_columns(
     return Columns(vectors, (quantized[0], quantized[1], quantized[2], mean), len(fresh))
 
 
-def _former_places(
+def _former_positions(
     embedding: Embedding, former: ShardStore | None, former_shards: Sequence[RuleShard]
 ) -> dict[object, int]:
     """Return the rows of a former store by their keys."""
     if former is None or (former.embedding_identity, former.dims) != (embedding.identity, embedding.dimensions):
         return {}
-    return {_key(shard, embedding): place for place, shard in enumerate(former_shards)}
+    return {_key(shard, embedding): position for position, shard in enumerate(former_shards)}
 
 
 def _key(shard: RuleShard, embedding: Embedding) -> object:

@@ -136,19 +136,19 @@ def answer(call: PendingCall, state: Path, *, seconds: int, refused: bool = Fals
     now = int(time.time())
     kind = "tipstaff-refusal-1" if refused else "tipstaff-approval-1"
     # Of two answers in one second the second counts as well.
-    said = f"{kind} {call.code} {now + seconds} {call.subject} {secrets.token_hex(8)}"
-    signed = hmac.new(private_key(state), said.encode(), hashlib.sha256).hexdigest()
+    approval = f"{kind} {call.code} {now + seconds} {call.subject} {secrets.token_hex(8)}"
+    signed = hmac.new(private_key(state), approval.encode(), hashlib.sha256).hexdigest()
     path = state / "approvals" / call.code
     make_private(path.parent)
     with replaced_file(path) as file:
-        file.write(f"{said} {signed}\n".encode())
+        file.write(f"{approval} {signed}\n".encode())
     with contextlib.suppress(OSError):
         (state / "pending" / call.code).unlink()
-    _tell_ledger(call, state, now, "refused" if refused else "approved")
+    _record_in_ledger(call, state, now, "refused" if refused else "approved")
     return path
 
 
-def _tell_ledger(call: PendingCall, state: Path, now: int, decision: str) -> None:
+def _record_in_ledger(call: PendingCall, state: Path, now: int, decision: str) -> None:
     event = {
         "v": 1, "at": now, "host": call.host, "event": "Approval", "session": "", "agent": "", "cwd": call.cwd,
         "tool": call.tool, "decision": decision, "approved": call.code, "subject": call.subject, "rules": [],

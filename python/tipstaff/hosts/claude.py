@@ -69,11 +69,11 @@ class ClaudeCode(AgentHost):
             return Effect("stopped", "continue is false")
         if reply.get("decision") == "block":
             return Effect("stopped", "decision block")
-        said = reply.get("hookSpecificOutput")
-        if isinstance(said, dict):
-            if said.get("hookEventName") != registered.event:
+        output = reply.get("hookSpecificOutput")
+        if isinstance(output, dict):
+            if output.get("hookEventName") != registered.event:
                 return Effect("runs", "the reply names another event", failed=True)
-            decision = said.get("permissionDecision")
+            decision = output.get("permissionDecision")
             if decision == "deny":
                 return Effect("stopped", "permissionDecision deny")
             if decision in {"ask", "defer"}:

@@ -68,7 +68,7 @@ class CodexCli(AgentHost):
             )
         hooks = config.get("hooks")
         state: Any = hooks.get("state") if isinstance(hooks, dict) else None
-        for wrong, said in (
+        for wrong, texts in (
             ("untrusted", "it is not trusted there"),
             ("changed", "it has changed since it was trusted there"),
             ("off", "it is switched off there"),
@@ -76,7 +76,7 @@ class CodexCli(AgentHost):
             events = [one.event for path, one in found if _trust(state, path, one) == wrong]
             if events:
                 yield (
-                    f"Codex does not run the hook for {', '.join(events)}: {said}; "
+                    f"Codex does not run the hook for {', '.join(events)}: {texts}; "
                     "open Codex in this folder and trust it in /hooks"
                 )
 
@@ -104,8 +104,8 @@ class CodexCli(AgentHost):
             if reply["decision"] == "block" and str(reply.get("reason", "")).strip():
                 return Effect("stopped", "decision block with a reason")
             return Effect("runs", "a decision that it does not support", failed=True)
-        said: Any = reply.get("hookSpecificOutput")
-        return _of_inner(said) if isinstance(said, dict) else Effect("runs", "the reply does not object")
+        inner: Any = reply.get("hookSpecificOutput")
+        return _of_inner(inner) if isinstance(inner, dict) else Effect("runs", "the reply does not object")
 
 
 def trust_key(path: Path, one: Registered) -> str:
@@ -141,8 +141,8 @@ def _label(event: str) -> str:
 
 def _trust(state: Any, path: Path, one: Registered) -> str:
     kept: Any = None
-    for place in (path, path.resolve()):
-        kept = kept or (state.get(trust_key(place, one)) if isinstance(state, dict) else None)
+    for candidate in (path, path.resolve()):
+        kept = kept or (state.get(trust_key(candidate, one)) if isinstance(state, dict) else None)
     if not isinstance(kept, dict) or "trusted_hash" not in kept:
         return "untrusted"
     if kept.get("enabled") is False:
@@ -152,24 +152,24 @@ def _trust(state: Any, path: Path, one: Registered) -> str:
 
 def _is_trusted_project(config: dict[str, Any], root: Path) -> bool:
     projects: Any = config.get("projects")
-    for place in (root, root.resolve()):
-        kept = projects.get(str(place)) if isinstance(projects, dict) else None
+    for candidate in (root, root.resolve()):
+        kept = projects.get(str(candidate)) if isinstance(projects, dict) else None
         if isinstance(kept, dict) and kept.get("trust_level") == "trusted":
             return True
     return False
 
 
-def _of_inner(said: dict[str, Any]) -> Effect:
-    if unknown := sorted(said.keys() - INNER_KEYS):
+def _of_inner(inner: dict[str, Any]) -> Effect:
+    if unknown := sorted(inner.keys() - INNER_KEYS):
         return Effect("runs", f"the reply has a key that it does not know: {unknown[0]}", failed=True)
-    decision = said.get("permissionDecision")
-    if decision == "deny" and str(said.get("permissionDecisionReason", "")).strip():
+    decision = inner.get("permissionDecision")
+    if decision == "deny" and str(inner.get("permissionDecisionReason", "")).strip():
         return Effect("stopped", "permissionDecision deny with a reason")
     if decision == "deny":
         return Effect("runs", "a refusal without a reason", failed=True)
     if decision == "ask":
         return Effect("runs", "it cannot ask", failed=True)
-    if decision == "allow" and "updatedInput" not in said:
+    if decision == "allow" and "updatedInput" not in inner:
         return Effect("runs", "a bare allow", failed=True)
     return Effect("runs", "the reply does not object")
 

@@ -111,9 +111,9 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
     problems += host.not_running(found, root, home)
     problems += lost_registrations(host.name, root, state)
     if len(before) > 1:
-        places = " and ".join(str(path) for path, _ in before)
+        registering = " and ".join(str(path) for path, _ in before)
         problems.append(
-            f"registered more than once ({places}): the second one takes approvals that the first one used up"
+            f"registered more than once ({registering}): the second one takes approvals that the first one used up"
         )
     probes: list[Probe] = []
     without = ""

@@ -108,9 +108,9 @@ def is_trusted(root: Path, folder: Path, *, default: bool) -> bool:
     default
         Whether trust is asked for where the settings do not say.
     """
-    said = os.environ.get("GEMINI_CLI_TRUST_WORKSPACE")
-    if said in {"true", "false"} and folder.name == ".gemini":
-        return said == "true"
+    setting = os.environ.get("GEMINI_CLI_TRUST_WORKSPACE")
+    if setting in {"true", "false"} and folder.name == ".gemini":
+        return setting == "true"
     security = read_json(folder / "settings.json").get("security")
     switch = security.get("folderTrust") if isinstance(security, dict) else None
     if not (switch.get("enabled", default) if isinstance(switch, dict) else default):

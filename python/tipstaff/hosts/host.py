@@ -239,8 +239,8 @@ def machine_file(linux: str, macos: str, windows: str) -> Path:
 
 def home_folder(variable: str, home: Path, name: str) -> Path:
     """Return a host's folder of the user: where a variable of its own says, else below the home folder."""
-    said = os.environ.get(variable, "")
-    return Path(said) if said else home / name
+    override = os.environ.get(variable, "")
+    return Path(override) if override else home / name
 
 
 def reply_of(run: HookRun, failure: str) -> dict[str, Any] | Effect:

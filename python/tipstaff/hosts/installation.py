@@ -195,8 +195,8 @@ def _ours(host: AgentHost, settings: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def _remove_ours(host: AgentHost, text: str, source: str) -> str:
     """Return the text without our handlers, and without the lists that held nothing else."""
-    while (place := _next_removal(host, parse(text, source))) is not None:
-        text = without(text, *place)
+    while (removal := _next_removal(host, parse(text, source))) is not None:
+        text = without(text, *removal)
     return text
 
 
@@ -216,8 +216,8 @@ def _next_removal(host: AgentHost, root: Node) -> tuple[Node, int] | None:
                     return entries, index
                 if len(hooks.members) > 1:
                     return hooks, number
-                place = next(at for at, (_, _, node) in enumerate(root.members) if node is hooks)
-                return root, place
+                position = next(at for at, (_, _, node) in enumerate(root.members) if node is hooks)
+                return root, position
     return None
 
 

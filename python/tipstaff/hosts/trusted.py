@@ -43,7 +43,7 @@ def folder_levels(levels: Mapping[str, Any], root: Path) -> str:
     """
     best, found = -1, ""
     for folder, level in levels.items():
-        place = Path(folder).parent if level == "TRUST_PARENT" else Path(folder)
-        if isinstance(level, str) and len(folder) > best and below(root, place):
+        trusted = Path(folder).parent if level == "TRUST_PARENT" else Path(folder)
+        if isinstance(level, str) and len(folder) > best and below(root, trusted):
             best, found = len(folder), level
     return found

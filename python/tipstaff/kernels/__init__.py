@@ -13,7 +13,7 @@
     text   --token_features, weigh_tokens-->  how often what decides the number of tokens occurs, and its weighted sum
     query, history --focus_scan-->        paths, symbols and signals of a request
     task, lexicon --TaskReader.read-->     what kind of work it asks for, and how sure that is
-    task   --task_places-->                the files, folders and modules that it names
+    task   --task_paths-->                the files, folders and modules that it names
     task, topics, lexicon --TopicWords.shared-->  the words that they have in common (topics of stem_hashes)
     task, blob, lexicon, table --FusedSearch.find-->  the k best rules by meaning and words (of query_terms,
                                           and of very many rules by the signs of sign_rows)
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from tipstaff.kernels._files import measure_files, stat_files
     from tipstaff.kernels._focus import focus_scan
     from tipstaff.kernels._fused import FusedSearch, query_terms, sign_rows
-    from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_places
+    from tipstaff.kernels._intents import TaskReader, TopicWords, stem_hashes, task_paths
     from tipstaff.kernels._scoring import (
         Int8Rows,
         quantize_rows,
@@ -105,7 +105,7 @@ __all__ = [
     "sign_rows",
     "stat_files",
     "stem_hashes",
-    "task_places",
+    "task_paths",
     "token_features",
     "utf16_units",
     "weigh_tokens",
@@ -145,7 +145,7 @@ _HOMES: Final = {
     "sign_rows": "_fused",
     "stat_files": "_files",
     "stem_hashes": "_intents",
-    "task_places": "_intents",
+    "task_paths": "_intents",
     "token_features": "_tokens",
     "utf16_units": "_tokens",
     "weigh_tokens": "_tokens",

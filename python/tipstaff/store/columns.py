@@ -142,7 +142,7 @@ def record_batch(shards: Sequence[RuleShard], vectors: Mapping[str, object], dim
     return pa.RecordBatch.from_arrays([arrays[name] for name in arrow_schema.names], schema=arrow_schema)
 
 
-def buffer_places(batch: Any, base: int) -> dict[str, tuple[int, int]]:
+def buffer_extents(batch: Any, base: int) -> dict[str, tuple[int, int]]:
     """Return where the buffers of a mapped record batch lie.
 
     Parameters
@@ -158,15 +158,15 @@ def buffer_places(batch: Any, base: int) -> dict[str, tuple[int, int]]:
         For ``column.k``, the k-th buffer of a column: its offset and length in bytes. Empty buffers are left out.
     """
     pa = arrow()
-    places: dict[str, tuple[int, int]] = {}
+    extents: dict[str, tuple[int, int]] = {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         buffers = list(column.buffers())
         if pa.types.is_dictionary(column.type):
             buffers += column.dictionary.buffers()
         for index, buffer in enumerate(buffers):
             if buffer is not None and buffer.size > 0:
-                places[f"{name}.{index}"] = (buffer.address - base, buffer.size)
-    return places
+                extents[f"{name}.{index}"] = (buffer.address - base, buffer.size)
+    return extents
 
 
 def numbers(container: Container, segment: str, code: str, width: int) -> memoryview:

@@ -93,7 +93,7 @@ class Header(NamedTuple):
 _directory_decoder: Final = msgspec.msgpack.Decoder(Directory)
 
 
-def finish_container(file: BinaryIO, directory: Directory, places: Mapping[str, tuple[int, int]]) -> None:
+def finish_container(file: BinaryIO, directory: Directory, extents: Mapping[str, tuple[int, int]]) -> None:
     """Add the checksums of what has been written, the directory and the header.
 
     Parameters
@@ -102,7 +102,7 @@ def finish_container(file: BinaryIO, directory: Directory, places: Mapping[str, 
         Holds `HEADER_BYTES` of anything, then the content; its position is the content's end.
     directory
         All but the checksums.
-    places
+    extents
         Offset and length of each segment.
 
     Raises
@@ -114,7 +114,7 @@ def finish_container(file: BinaryIO, directory: Directory, places: Mapping[str, 
     file.flush()
     with mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ) as mapped, memoryview(mapped) as content:
         segments: dict[str, tuple[int, int, int]] = {}
-        for name, (offset, length) in places.items():
+        for name, (offset, length) in extents.items():
             with content[offset : offset + length] as part:
                 segments[name] = (offset, length, xxhash.xxh3_64_intdigest(part))
         frame = _digest_of(content, _gaps(segments.values(), end))

@@ -13,7 +13,7 @@ import msgspec
 
 from tipstaff.errors import ConfigError
 from tipstaff.model import PolicyBundle
-from tipstaff.store.columns import arrow, buffer_places, record_batch, schema
+from tipstaff.store.columns import arrow, buffer_extents, record_batch, schema
 from tipstaff.store.container import HEADER_BYTES, SCHEMA_VERSION, Directory, finish_container
 from tipstaff.store.replacing import replaced_file, write_error
 
@@ -150,17 +150,17 @@ def _write_content(file: BinaryIO, batch: Any, parts: Mapping[str, bytes | memor
     file.write(bytes(start))
     _write_arrow(pa, pa.PythonFile(_Appended(file, start), mode="w"), batch)
     length = file.tell() - start
-    places: dict[str, tuple[int, int]] = {}
+    extents: dict[str, tuple[int, int]] = {}
     for name in PARTS:
         if parts[name]:
             file.write(bytes(-file.tell() % _ALIGNMENT))
-            places[name] = (file.tell(), len(parts[name]))
+            extents[name] = (file.tell(), len(parts[name]))
             file.write(parts[name])
     file.flush()
     # Where the buffers are, Arrow alone can say: ask it for the addresses that it finds when it reads the file.
     whole = pa.py_buffer(mmap.mmap(file.fileno(), file.tell(), access=mmap.ACCESS_READ))
-    places |= buffer_places(_read_arrow(pa, whole.slice(start, length)), whole.address)
-    finish_container(file, msgspec.structs.replace(directory, arrow=(start, length)), places)
+    extents |= buffer_extents(_read_arrow(pa, whole.slice(start, length)), whole.address)
+    finish_container(file, msgspec.structs.replace(directory, arrow=(start, length)), extents)
 
 
 def _first_buffer_offset(pa: Any, batch: Any) -> int:

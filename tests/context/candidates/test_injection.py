@@ -162,7 +162,7 @@ def test_long_content_is_cut_between_graphemes(store: CandidateStore) -> None:
         ("act as soon as the tests are red", False),
     ],
 )
-def test_what_speaks_to_the_model_is_held_back(store: CandidateStore, text: str, order: bool) -> None:
+def test_what_addresses_the_model_is_held_back(store: CandidateStore, text: str, order: bool) -> None:
     assert bool(refusal(text)) is order
     promote(store, text)
     found = section(store)

@@ -99,10 +99,10 @@ def test_a_reading_that_is_interrupted_begins_again(folder: Path, monkeypatch: p
     other.upsert_many([{"content": "more of it"}, {"content": "and yet another"}])
     take = Rows.take
 
-    def interrupted(rows: Rows, entry: Any, place: int = -1) -> None:
+    def interrupted(rows: Rows, entry: Any, slot: int = -1) -> None:
         if getattr(entry, "content", "") == "and yet another":
             raise MemoryError
-        take(rows, entry, place)
+        take(rows, entry, slot)
 
     with monkeypatch.context() as patch:
         patch.setattr(Rows, "take", interrupted)

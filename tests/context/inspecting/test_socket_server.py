@@ -188,7 +188,7 @@ def test_a_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "s.sock").read_text() == "mine"
 
 
-def test_places_that_will_not_do(tmp_path: Path) -> None:
+def test_invalid_socket_paths(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="107 bytes"):
         SocketServer(tmp_path / ("x" * 110), DISPATCHER)
     with pytest.raises(ConfigError, match="workers"):

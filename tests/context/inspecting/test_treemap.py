@@ -18,11 +18,11 @@ from tipstaff.context.prompt.budget import SystemPromptBudget
 @given(st.lists(st.integers(1, 100_000), min_size=1, max_size=40), st.floats(10, 2000), st.floats(10, 2000))
 def test_tiles_fill_the_rectangle_in_proportion(sizes: list[int], width: float, height: float) -> None:
     placed = squarified([Tile(str(n), size, "core", "") for n, size in enumerate(sizes)], 5, 7, width, height)
-    assert sorted(int(place.tile.label) for place in placed) == list(range(len(sizes)))
-    for place in placed:
-        assert place.width * place.height == pytest.approx(place.tile.tokens / sum(sizes) * width * height, rel=1e-6)
-        assert 5 - 1e-6 <= place.x <= place.x + place.width <= 5 + width + 1e-6
-        assert 7 - 1e-6 <= place.y <= place.y + place.height <= 7 + height + 1e-6
+    assert sorted(int(one.tile.label) for one in placed) == list(range(len(sizes)))
+    for one in placed:
+        assert one.width * one.height == pytest.approx(one.tile.tokens / sum(sizes) * width * height, rel=1e-6)
+        assert 5 - 1e-6 <= one.x <= one.x + one.width <= 5 + width + 1e-6
+        assert 7 - 1e-6 <= one.y <= one.y + one.height <= 7 + height + 1e-6
     for a, b in combinations(placed, 2):
         across = min(a.x + a.width, b.x + b.width) - max(a.x, b.x)
         down = min(a.y + a.height, b.y + b.height) - max(a.y, b.y)

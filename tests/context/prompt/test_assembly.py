@@ -119,7 +119,7 @@ def test_d16_text_that_looks_like_a_marker_is_not_taken_for_one() -> None:
     assert prompt.truncated_section_keys == ()
 
 
-def test_d17_a_section_too_small_to_mean_anything_is_left_out_and_said_so() -> None:
+def test_d17_a_section_too_small_to_mean_anything_is_left_out_and_reported() -> None:
     plan = (
         ContextAssemblyPlan()
         .add_section("memory:Soul", words(200), 100, True)

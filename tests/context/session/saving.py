@@ -25,8 +25,8 @@ def main(root: str, name: str, calls: int, most_bytes: int = 0) -> int:
     options: Any = {"model_window": 6_000, "max_output": 500, "git": None}
     with ContextSession(root, session_id="one", **options) as session:
         for number in range(calls):
-            said = f"Never touch {name}/part{number}.py; step {number}: " + "words of the user's " * 20
-            body = session.request(said, TOOLS)
+            prompt = f"Never touch {name}/part{number}.py; step {number}: " + "words of the user's " * 20
+            body = session.request(prompt, TOOLS)
             assert anthropic_problems(body) == []
             problems |= set(session.problems)
             session.record({"content": [{"type": "text", "text": f"We decided {name} on {number}"}]})

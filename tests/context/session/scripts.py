@@ -89,12 +89,12 @@ def script(
         return [{"type": "thinking", "thinking": prose(chance, 25), "signature": f"sig{serial}"}]
 
     for number in range(turns):
-        said = f"Turn {number}: {prose(chance, chance.choice((8, 20, 40)))}"
+        prompt = f"Turn {number}: {prose(chance, chance.choice((8, 20, 40)))}"
         if number < len(CONSTRAINTS) * 3 and number % 3 == 0:
-            said += " " + CONSTRAINTS[number // 3]
+            prompt += " " + CONSTRAINTS[number // 3]
         if number < len(FACTS) * 4 and number % 4 == 1:
-            said += f" Remember that {FACTS[number // 4]}."
-        turn = Turn(said)
+            prompt += f" Remember that {FACTS[number // 4]}."
+        turn = Turn(prompt)
         for _ in range(chance.choice(rounds)):
             blocks = thought()
             if chance.random() < 0.6:

@@ -150,11 +150,11 @@ class Provider:
 
     def _responses(self, blocks: list[dict[str, Any]], tokens: int, cached: int, output: int) -> dict[str, Any]:
         items: list[dict[str, Any]] = []
-        for place, b in enumerate(blocks):
-            name = f"{self._answers}x{place}"
+        for index, b in enumerate(blocks):
+            name = f"{self._answers}x{index}"
             if b["type"] == "thinking":
                 # A call is issued with the reasoning before it and asks for it by its number.
-                name = f"{self._answers}x{place + 1}"
+                name = f"{self._answers}x{index + 1}"
                 items.append(
                     {
                         "type": "reasoning",

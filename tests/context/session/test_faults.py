@@ -80,8 +80,8 @@ def test_a_full_disk_stops_no_request(most_bytes: int, tmp_path: Path) -> None:
 
 def test_two_processes_with_the_same_session(tmp_path: Path) -> None:
     with started(tmp_path, "left", 40) as left, started(tmp_path, "right", 40) as right:
-        said = [json.loads(child.communicate(timeout=120)[0].splitlines()[-1]) for child in (left, right)]
-    assert said == [[], []]
+        results = [json.loads(child.communicate(timeout=120)[0].splitlines()[-1]) for child in (left, right)]
+    assert results == [[], []]
     files_are_whole(tmp_path)
     memory = (tmp_path / ".tipstaff" / "auto-memory.md").read_text(encoding="utf-8")
     assert "left/part39.py" in memory

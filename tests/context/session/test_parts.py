@@ -13,7 +13,7 @@ from tests.context.session.rules import anthropic_problems, chat_problems
 from tipstaff.context import AutoMemory, ContextSession, MessageError, usage_tokens
 from tipstaff.context.session.course_plot import course_svg
 
-SAID = {"role": "user", "content": "fix `total` in shop/orders.py"}
+PROMPT = {"role": "user", "content": "fix `total` in shop/orders.py"}
 
 
 def session(root: Path, api: Any = "anthropic", **options: Any) -> ContextSession:
@@ -28,7 +28,7 @@ def test_interrupted_calls_empty_answers_and_doubled_roles_are_mended(tmp_path: 
     found = session(tmp_path)
     messages: list[dict[str, Any]] = [
         {"role": "assistant", "content": "hello"},
-        SAID,
+        PROMPT,
         {"role": "assistant", "content": [call("a", "x.py"), call("b", "y.py")]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "b", "content": "ok"}]},
         {"role": "assistant", "content": []},
@@ -42,10 +42,10 @@ def test_interrupted_calls_empty_answers_and_doubled_roles_are_mended(tmp_path: 
 
 def test_a_retry_an_edit_and_a_repeated_word_are_understood(tmp_path: Path) -> None:
     found = session(tmp_path)
-    first = found.request([SAID])
-    assert found.request([dict(SAID)]) == first
+    first = found.request([PROMPT])
+    assert found.request([dict(PROMPT)]) == first
     found.record({"content": [{"type": "text", "text": "done"}]})
-    messages = [SAID, {"role": "assistant", "content": "done"}, {"role": "user", "content": "go on"}]
+    messages = [PROMPT, {"role": "assistant", "content": "done"}, {"role": "user", "content": "go on"}]
     assert len(found.request(messages)["messages"]) == 3
     found.record({"content": [{"type": "text", "text": "more"}]})
     edited = [*messages[:2], {"role": "user", "content": "no, stop"}]
@@ -64,7 +64,7 @@ def test_rules_come_with_the_files_that_the_agent_edits(tmp_path: Path) -> None:
     rules.mkdir(parents=True)
     (rules / "mail.md").write_text("---\npaths: ['shop/mail/*.py']\n---\nMails are plain text.\n", encoding="utf-8")
     found = session(tmp_path)
-    first = found.request([SAID])
+    first = found.request([PROMPT])
     assert "plain text" not in str(first)
     found.record({"content": [call("a", "shop/mail/send.py")]})
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}
@@ -82,14 +82,14 @@ def test_rules_come_with_the_files_that_the_agent_edits(tmp_path: Path) -> None:
 def test_tools_of_any_shape_and_objects_of_other_apis(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {}}
     chat = {"type": "function", "function": {"name": "read", "description": "Reads.", "parameters": schema}}
-    sent = session(tmp_path).request([SAID], [chat])["tools"]
+    sent = session(tmp_path).request([PROMPT], [chat])["tools"]
     assert {k: sent[0][k] for k in ("name", "description", "input_schema")} == {
         "name": "read",
         "description": "Reads.",
         "input_schema": schema,
     }
     native = {"name": "read", "description": "Reads.", "input_schema": schema}
-    body = session(tmp_path, "openai-chat").request([SAID], [native])
+    body = session(tmp_path, "openai-chat").request([PROMPT], [native])
     assert body["tools"] == [chat]
     assert chat_problems(body) == []
     with pytest.raises(MessageError, match="from_openai_chat"):

@@ -45,12 +45,12 @@ def run_program(root: Path, provider: Provider, turns: int) -> ContextSession:
         messages.append({"role": "assistant", "content": answer["content"]})
 
     for number in range(turns):
-        said = f"Turn {number}: {prose(chance, 12)}"
-        said += f" {CONSTRAINTS[number]}" if number < len(CONSTRAINTS) else ""
-        said += f" Remember that {FACTS[number]}." if number < len(FACTS) else ""
+        prompt = f"Turn {number}: {prose(chance, 12)}"
+        prompt += f" {CONSTRAINTS[number]}" if number < len(CONSTRAINTS) else ""
+        prompt += f" Remember that {FACTS[number]}." if number < len(FACTS) else ""
         first = [reminder(SKILLS), reminder("Today's date is 2026-03-04.")] if number == 0 else []
         mark = {"cache_control": {"type": "ephemeral"}}
-        messages.append({"role": "user", "content": [*first, {"type": "text", "text": said} | mark]})
+        messages.append({"role": "user", "content": [*first, {"type": "text", "text": prompt} | mark]})
         for step in range(4):
             ids = [f"t{number}_{step}_{part}" for part in range(chance.choice((1, 2, 3)))]
             call(
@@ -134,7 +134,7 @@ def test_project_instructions_that_change_are_delivered_once(tmp_path: Path) -> 
     assert json.dumps(session.request("three")["messages"]).count("All times are local.") == 1
 
 
-def test_a_session_is_not_told_what_it_has_just_written_to_memory(tmp_path: Path) -> None:
+def test_a_session_is_not_shown_what_it_has_just_written_to_memory(tmp_path: Path) -> None:
     AutoMemory.of_project(tmp_path).remember({"decisions": ["Use UTC everywhere"]}, "before")
     provider = Provider(WINDOW, OUTPUT)
     session = run_program(tmp_path, provider, 12)

@@ -34,7 +34,7 @@ def sent(found: ContextSession, api: str, messages: Any, tools: Any = ()) -> dic
     return body
 
 
-def said(text: Any) -> dict[str, Any]:
+def user(text: Any) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
@@ -49,7 +49,7 @@ def result(name: str, content: Any = "ok") -> dict[str, Any]:
 @pytest.mark.parametrize("api", APIS)
 def test_text_of_every_plane_and_halves_of_surrogate_pairs(api: str, tmp_path: Path) -> None:
     planes = "".join(chr(plane * 0x10000 + 0x141) for plane in range(17))
-    body = sent(session(tmp_path, api), api, [said(f"{planes} \ud800 \ud83d\ude00 \udcff")])
+    body = sent(session(tmp_path, api), api, [user(f"{planes} \ud800 \ud83d\ude00 \udcff")])
     text = json.dumps(body, ensure_ascii=False)
     assert planes in text
     assert "😀" in text
@@ -59,22 +59,22 @@ def test_text_of_every_plane_and_halves_of_surrogate_pairs(api: str, tmp_path: P
 @pytest.mark.parametrize("api", APIS)
 def test_a_user_who_says_nothing(api: str, tmp_path: Path) -> None:
     found = session(tmp_path, api)
-    sent(found, api, [said("hi"), {"role": "assistant", "content": "hello"}, said("  ")])
+    sent(found, api, [user("hi"), {"role": "assistant", "content": "hello"}, user("  ")])
     with pytest.raises(MessageError, match="no messages"):
-        session(tmp_path, api).request([said("")])
+        session(tmp_path, api).request([user("")])
 
 
 def test_results_with_empty_parts_pictures_and_nothing(tmp_path: Path) -> None:
     answer = {"role": "assistant", "content": [call("t1"), call("t2"), call("t3")]}
     results = [result("t3", [IMAGE, {"type": "text", "text": " "}]), result("t1", []), result("t2", None)]
-    blocks = sent(session(tmp_path), "anthropic", [said("look"), answer, said(results)])["messages"][2]["content"][:3]
+    blocks = sent(session(tmp_path), "anthropic", [user("look"), answer, user(results)])["messages"][2]["content"][:3]
     assert [block["tool_use_id"] for block in blocks] == ["t1", "t2", "t3"]
     assert blocks[2]["content"] == [IMAGE]
 
 
 def test_thinking_comes_back_as_it_was_signed(tmp_path: Path) -> None:
     found = session(tmp_path)
-    found.request([said("q")])
+    found.request([user("q")])
     answer = claude.Message(
         id="m",
         type="message",
@@ -91,7 +91,7 @@ def test_thinking_comes_back_as_it_was_signed(tmp_path: Path) -> None:
         usage=claude.Usage(input_tokens=10, output_tokens=5),
     )
     found.record(answer)
-    messages = [said("q"), {"role": "assistant", "content": answer.content}, said([result("t1")])]
+    messages = [user("q"), {"role": "assistant", "content": answer.content}, user([result("t1")])]
     assert sent(found, "anthropic", messages)["messages"][1]["content"] == [
         {"type": "thinking", "thinking": "", "signature": "s1"},
         {"type": "redacted_thinking", "data": "opaque"},
@@ -101,7 +101,7 @@ def test_thinking_comes_back_as_it_was_signed(tmp_path: Path) -> None:
 
 def test_an_interrupted_server_tool_goes_on_in_its_own_message(tmp_path: Path) -> None:
     found = session(tmp_path)
-    found.request([said("q")])
+    found.request([user("q")])
     search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}
     found.record({"content": [search], "stop_reason": "pause_turn"})
     assert found.request([])["messages"][-1]["content"][0]["id"] == "s1"
@@ -113,7 +113,7 @@ def test_an_interrupted_server_tool_goes_on_in_its_own_message(tmp_path: Path) -
 
 def test_the_beginning_of_an_answer_is_gone_on_with(tmp_path: Path) -> None:
     found = session(tmp_path)
-    begun = found.request([said("q"), {"role": "assistant", "content": "The answer is "}])["messages"]
+    begun = found.request([user("q"), {"role": "assistant", "content": "The answer is "}])["messages"]
     assert begun[-1]["content"][0]["text"] == "The answer is"
     found.record({"content": [{"type": "text", "text": "42"}]})
     body = sent(found, "anthropic", "why?")
@@ -122,16 +122,16 @@ def test_the_beginning_of_an_answer_is_gone_on_with(tmp_path: Path) -> None:
 
 def test_ids_of_calls_that_come_again(tmp_path: Path) -> None:
     found = session(tmp_path)
-    messages: list[Any] = [said("q")]
+    messages: list[Any] = [user("q")]
     for text in ("one", "two"):
         messages += [{"role": "assistant", "content": [call("call_0"), call("call_0")]}]
-        messages += [said([result("call_0", text), result("call_0", f"{text} more")])]
+        messages += [user([result("call_0", text), result("call_0", f"{text} more")])]
     sent(found, "anthropic", messages)
     found.record({"content": [call("call_0")]})
     body = sent(
         found,
         "anthropic",
-        [*messages, {"role": "assistant", "content": [call("call_0")]}, said([result("call_0", "three")])],
+        [*messages, {"role": "assistant", "content": [call("call_0")]}, user([result("call_0", "three")])],
     )
     results = [block for message in body["messages"][2::2] for block in message["content"]]
     assert [block["content"] for block in results if "content" in block] == [
@@ -147,19 +147,19 @@ def test_a_callers_own_marks_for_the_cache_are_not_added_to_the_sessions(tmp_pat
     mark = {"cache_control": {"type": "ephemeral"}}
     messages: list[Any] = []
     for number in range(5):
-        messages += [said([{"type": "text", "text": f"turn {number}"} | mark]), {"role": "assistant", "content": "ok"}]
+        messages += [user([{"type": "text", "text": f"turn {number}"} | mark]), {"role": "assistant", "content": "ok"}]
     tool = {"name": "Read", "description": "Reads.", "input_schema": {"type": "object", "properties": {}}} | mark
-    sent(session(tmp_path, base="Be careful."), "anthropic", [*messages, said("x")], [tool])
+    sent(session(tmp_path, base="Be careful."), "anthropic", [*messages, user("x")], [tool])
 
 
 @pytest.mark.parametrize(("api", "size"), [(api, size) for api in APIS for size in (2_000_000,)])
 def test_a_result_of_two_megabytes(api: str, size: int, tmp_path: Path) -> None:
     text = "x = 1  # a line\n" * (size // 16)
     conversations: dict[str, list[Any]] = {
-        "anthropic": [said("read"), {"role": "assistant", "content": [call("t1")]}, said([result("t1", text)])],
-        "openai-chat": [said("read"), chat_call("t1"), {"role": "tool", "tool_call_id": "t1", "content": text}],
+        "anthropic": [user("read"), {"role": "assistant", "content": [call("t1")]}, user([result("t1", text)])],
+        "openai-chat": [user("read"), chat_call("t1"), {"role": "tool", "tool_call_id": "t1", "content": text}],
         "openai-responses": [
-            said("read"),
+            user("read"),
             {"type": "function_call", "call_id": "t1", "name": "Read", "arguments": "{}"},
             {"type": "function_call_output", "call_id": "t1", "output": text},
         ],
@@ -185,17 +185,17 @@ def test_two_hundred_tools(tmp_path: Path) -> None:
     }
     tools = [{"name": f"tool_{i}", "description": "does a thing " * 30, "input_schema": schema} for i in range(200)]
     for api in APIS:
-        body = sent(session(tmp_path, api, model_window=200_000), api, [said("x")], tools)
+        body = sent(session(tmp_path, api, model_window=200_000), api, [user("x")], tools)
         assert len(body["tools"]) == 200
         with pytest.raises(ValueError, match="largest parts: tools"):
-            session(tmp_path, api).request([said("x")], tools)
+            session(tmp_path, api).request([user("x")], tools)
 
 
 @pytest.mark.parametrize("arguments", ["", "{broken", "[1]", "null", '"text"'])
 def test_arguments_that_are_no_object(arguments: str, tmp_path: Path) -> None:
-    messages = [said("q"), chat_call("c1", arguments), {"role": "tool", "tool_call_id": "c1", "content": ""}]
+    messages = [user("q"), chat_call("c1", arguments), {"role": "tool", "tool_call_id": "c1", "content": ""}]
     sent(session(tmp_path, "openai-chat"), "openai-chat", messages)
-    items: list[Any] = [said("q"), {"type": "function_call", "call_id": "c1", "name": "Read", "arguments": arguments}]
+    items: list[Any] = [user("q"), {"type": "function_call", "call_id": "c1", "name": "Read", "arguments": arguments}]
     items.append({"type": "function_call_output", "call_id": "c1", "output": ""})
     found = session(tmp_path, "openai-responses")
     first = sent(found, "openai-responses", items)["input"][1]["arguments"]
@@ -205,19 +205,19 @@ def test_arguments_that_are_no_object(arguments: str, tmp_path: Path) -> None:
 def test_calls_of_custom_tools_spoken_answers_and_the_former_form(tmp_path: Path) -> None:
     custom = {"id": "c1", "type": "custom", "custom": {"name": "grep", "input": "x y"}}
     messages = [
-        said("q"),
+        user("q"),
         {"role": "assistant", "tool_calls": [custom]},
         {"role": "tool", "tool_call_id": "c1", "content": "z"},
     ]
     assert session(tmp_path, "openai-chat").request(messages)["messages"][1]["tool_calls"] == [custom]
     found = session(tmp_path, "openai-chat")
-    found.request([said("q")])
+    found.request([user("q")])
     audio = {"id": "a1", "data": "AAAA", "expires_at": 1, "transcript": "spoken words"}
     found.record({"choices": [{"message": {"role": "assistant", "content": None, "audio": audio}}]})
-    assert sent(found, "openai-chat", [said("b")])["messages"][1]["content"] == "spoken words"
+    assert sent(found, "openai-chat", [user("b")])["messages"][1]["content"] == "spoken words"
     former = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
     with pytest.raises(MessageError, match="use tool_calls"):
-        session(tmp_path, "openai-chat").request([said("q"), former])
+        session(tmp_path, "openai-chat").request([user("q"), former])
 
 
 SHELL = {"type": "shell_call", "id": "sh", "call_id": "c1", "action": {"commands": ["ls"]}, "status": "completed"}
@@ -289,7 +289,7 @@ def test_what_the_provider_ran_itself_stays_in_its_answer(tmp_path: Path) -> Non
     ]
     found.record({"output": output})
     assert found.request("b")["input"][1:-1] == output
-    assert found.request([said("go"), *output, said("b")])["input"][1:-1] == output
+    assert found.request([user("go"), *output, user("b")])["input"][1:-1] == output
 
 
 @pytest.mark.parametrize(
@@ -301,12 +301,12 @@ def test_what_the_provider_ran_itself_stays_in_its_answer(tmp_path: Path) -> Non
             {"type": "function_call", "call_id": "x", "name": "f", "arguments": "{}"},
             "from_openai_responses",
         ),
-        ("anthropic", said([{"type": "image_url", "image_url": {"url": "x"}}]), "from_openai_chat"),
-        ("anthropic", said([{"type": "input_text", "text": "x"}]), "from_openai_responses"),
-        ("openai-chat", said([result("x")]), "to_openai_chat"),
+        ("anthropic", user([{"type": "image_url", "image_url": {"url": "x"}}]), "from_openai_chat"),
+        ("anthropic", user([{"type": "input_text", "text": "x"}]), "from_openai_responses"),
+        ("openai-chat", user([result("x")]), "to_openai_chat"),
         ("openai-chat", {"type": "function_call_output", "call_id": "x", "output": "y"}, "from_openai_responses"),
         ("openai-responses", {"role": "tool", "tool_call_id": "x", "content": "y"}, "from_openai_chat"),
-        ("openai-responses", said([result("x")]), "to_openai_responses"),
+        ("openai-responses", user([result("x")]), "to_openai_responses"),
     ],
 )
 def test_messages_of_another_api_are_refused_by_the_name_of_their_converter(
@@ -316,16 +316,16 @@ def test_messages_of_another_api_are_refused_by_the_name_of_their_converter(
 
     assert callable(getattr(tipstaff.context, named))
     with pytest.raises(MessageError, match=named):
-        session(tmp_path, api).request([said("q"), message])
+        session(tmp_path, api).request([user("q"), message])
 
 
 def test_a_long_session_resumed_from_disk(tmp_path: Path) -> None:
     messages: list[Any] = []
     for number in range(200):
         answer = {"role": "assistant", "content": [call(f"t{number}")]}
-        messages += [said(f"step {number}: " + "words " * 20), answer, said([result(f"t{number}", "out " * 400)])]
+        messages += [user(f"step {number}: " + "words " * 20), answer, user([result(f"t{number}", "out " * 400)])]
         messages += [{"role": "assistant", "content": "did it"}]
-    messages = json.loads(json.dumps([*messages, said("go on")]))
+    messages = json.loads(json.dumps([*messages, user("go on")]))
     found = session(tmp_path)
     body = sent(found, "anthropic", messages)
     assert found.request(messages) == body

@@ -90,10 +90,10 @@ def test_a_stream_cut_off_at_any_event(api: str, recorded: bool, tmp_path: Path)
         while not ended:
             found = session(tmp_path, api)
             messages: list[Any] = [{"role": "user", "content": "go"}]
-            answer, said, ended = read(client, found.request(messages, tools), most)
+            answer, shown, ended = read(client, found.request(messages, tools), most)
             if recorded:
                 found.record(answer)
-            body = found.request([*messages, *said, STOP], tools)
+            body = found.request([*messages, *shown, STOP], tools)
             issued = (provider.signed if api == "anthropic" else provider.issued,) if api != "openai-chat" else ()
             assert problems(json.loads(json.dumps(body)), *issued) == [], most
             assert STOP["content"] in json.dumps(body)
@@ -113,12 +113,12 @@ def test_what_is_not_an_answer_is_refused_and_the_answer_can_follow(api: str, tm
     assert found.course.calls == ()
     # The call failed, and is made once more as it was.
     assert found.request([]) == first
-    said = {"type": "output_text", "text": "ok", "annotations": []}
+    shown = {"type": "output_text", "text": "ok", "annotations": []}
     found.record(
         {
             "anthropic": {"content": [{"type": "text", "text": "ok"}]},
             "openai-chat": {"choices": [{"message": {"role": "assistant", "content": "ok"}}]},
-            "openai-responses": {"output": [{"type": "message", "id": "m", "role": "assistant", "content": [said]}]},
+            "openai-responses": {"output": [{"type": "message", "id": "m", "role": "assistant", "content": [shown]}]},
         }[api]
     )
     assert found.course.calls[0].tokens > 0

@@ -98,7 +98,7 @@ def long_talk(n: int) -> list[dict[str, Any]]:
     return messages
 
 
-def test_a_summary_stands_for_what_is_old() -> None:
+def test_a_summary_replaces_what_is_old() -> None:
     messages = long_talk(40)
     model = Scripted("Sure. <summary>All was done until 30.</summary> Bye.")
     result = compact_by_rule(messages, config=small(6000, 3), summarizer=model, pinned=(RULE,))
@@ -176,9 +176,9 @@ def test_d26_summaries_are_carried_and_later_work_is_seen() -> None:
     model = Scripted("<summary>SECOND SUMMARY</summary>")
     second = compact_by_rule(later, config=config, summarizer=model)
     assert second.phase == "summarized"
-    said = text_of(second.messages[1]["content"])
-    assert said.index("FIRST SUMMARY") < said.index("SECOND SUMMARY")
-    assert said.count(COMPACTED) == 1
+    opening = text_of(second.messages[1]["content"])
+    assert opening.index("FIRST SUMMARY") < opening.index("SECOND SUMMARY")
+    assert opening.count(COMPACTED) == 1
     assert not any("FIRST SUMMARY" in entry.text for entry in model.asked[0].entries)
     assert second.facts.files == ("src/first.py", "src/second.py")
     # The rule that was pinned before, and the task, are there again, once.
@@ -222,8 +222,8 @@ def test_d32_the_summarizer_gets_what_it_can_take_and_may_fail() -> None:
 
 def test_d26_a_carried_summary_is_not_pruned_either() -> None:
     config = small(6000, 2)
-    said = "<summary>" + "What was found out matters. " * 40 + "</summary>"
-    first = compact_by_rule(long_talk(40), config=config, summarizer=Scripted(said))
+    reply = "<summary>" + "What was found out matters. " * 40 + "</summary>"
+    first = compact_by_rule(long_talk(40), config=config, summarizer=Scripted(reply))
     assert len(text_of(first.messages[1]["content"])) > 1000
     messages = [*first.messages, *turns(9, "y" * 3000)]
     pruned = prune_for_request(messages, config=config)
@@ -237,16 +237,16 @@ def test_of_many_carried_summaries_the_newest_stay() -> None:
     config = small(6000, 2)
     messages: list[Any] = long_talk(40)
     for number in range(20):
-        said = f"<summary>PART {number}: " + f"it was done {number} times. " * 25 + "</summary>"
-        result = compact_by_rule(messages, config=config, summarizer=Scripted(said))
+        reply = f"<summary>PART {number}: " + f"it was done {number} times. " * 25 + "</summary>"
+        result = compact_by_rule(messages, config=config, summarizer=Scripted(reply))
         assert result.phase == "summarized"
         assert result.fits
         messages = [*result.messages, *long_talk(40)]
-    said = text_of(messages[1]["content"])
-    assert "PART 19:" in said
-    assert "PART 18:" in said
-    assert "PART 0:" not in said
-    assert said.count(COMPACTED) == 1
+    opening = text_of(messages[1]["content"])
+    assert "PART 19:" in opening
+    assert "PART 18:" in opening
+    assert "PART 0:" not in opening
+    assert opening.count(COMPACTED) == 1
 
 
 @pytest.mark.parametrize("reply", [None, "", "  ", 5, b"<summary>x</summary>", "<summary> </summary>"])

@@ -43,7 +43,7 @@ def test_changed_files(name: str, value: dict[str, Any], files: tuple[str, ...])
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "expected"),
     [
         ('git commit -m "a \\"quoted\\" word"', True),
         ("lsof -i :8080 -P", True),
@@ -54,11 +54,11 @@ def test_changed_files(name: str, value: dict[str, Any], files: tuple[str, ...])
         ("short", False),
     ],
 )
-def test_d27_commands_are_told_as_they_were(command: str, told: bool) -> None:
-    assert extract_facts(call("bash", {"command": command})).commands == ((command,) if told else ())
+def test_d27_commands_are_reported_verbatim(command: str, expected: bool) -> None:
+    assert extract_facts(call("bash", {"command": command})).commands == ((command,) if expected else ())
 
 
-def test_d27_nothing_is_told_twice_and_null_is_no_error() -> None:
+def test_d27_nothing_is_reported_twice_and_null_is_no_error() -> None:
     messages = [
         *call("Bash", {"command": "make everything"}),
         *call("Bash", {"command": "make everything"}, None, error=True),
@@ -83,8 +83,8 @@ def test_long_ones_are_cut_between_characters() -> None:
 
 def test_a_demand_within_a_long_sentence_is_taken_from_its_clause_on() -> None:
     before, after = "we looked at the totals of many regions " * 12, " and so it goes on for a long while" * 12
-    said = f"{before}, never touch the folder legacy/billing{after}"
-    (found,) = extract_facts([{"role": "user", "content": said}]).constraints
+    text = f"{before}, never touch the folder legacy/billing{after}"
+    (found,) = extract_facts([{"role": "user", "content": text}]).constraints
     assert found.startswith("never touch the folder legacy/billing and so")
     assert len(found) <= 403
     without = f"{before} never touch the folder legacy/billing{after}"

@@ -131,7 +131,7 @@ def test_a_stub_has_head_tail_and_reference() -> None:
     assert result.to_dict()["parts"][0]["kind"] == "tool_result"
 
 
-def test_images_in_old_results_go_and_are_told() -> None:
+def test_images_in_old_results_go_and_are_reported() -> None:
     image = {"type": "image", "source": {"type": "url", "url": "x.png"}}
     messages = [
         {"role": "user", "content": "task"},

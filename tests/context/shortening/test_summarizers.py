@@ -85,7 +85,7 @@ def test_a_good_answer_is_taken(server: tuple[type[Handler], str], which: str) -
 
 @pytest.mark.parametrize("which", GOOD)
 @pytest.mark.parametrize(
-    ("status", "data", "headers", "said"),
+    ("status", "data", "headers", "message"),
     [
         (401, b'{"error": {"message": "bad key"}}', {}, "answered 401: bad key"),
         (529, b"overloaded", {}, "answered 529: overloaded"),
@@ -102,11 +102,11 @@ def test_a_good_answer_is_taken(server: tuple[type[Handler], str], which: str) -
     ],
 )  # fmt: skip
 def test_a_bad_answer_is_an_error_that_says_so(
-    server: tuple[type[Handler], str], which: str, status: int, data: bytes, headers: dict[str, str], said: str
+    server: tuple[type[Handler], str], which: str, status: int, data: bytes, headers: dict[str, str], message: str
 ) -> None:
     handler, url = server
     handler.reply = (status, data, headers)
-    with pytest.raises(SummarizerError, match=said) as caught:
+    with pytest.raises(SummarizerError, match=message) as caught:
         made(which, url).summarize(REQUEST)
     assert KEY not in str(caught.value)
 
@@ -144,7 +144,7 @@ def test_a_command_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "message"),
     [
         ("import sys; sys.exit('no login')", "ended with 1: no login"),
         ("import sys; sys.exit(3)", "ended with 3: it gave no reason"),
@@ -152,8 +152,8 @@ def test_a_command_answers() -> None:
         ("import time; time.sleep(9)", "no answer within 0.5 s"),
     ],
 )
-def test_a_command_that_fails_is_an_error(program: str, said: str) -> None:
-    with pytest.raises(SummarizerError, match=said):
+def test_a_command_that_fails_is_an_error(program: str, message: str) -> None:
+    with pytest.raises(SummarizerError, match=message):
         CommandSummarizer([sys.executable, "-S", "-c", program], timeout_s=0.5 if "sleep" in program else 60).summarize(
             REQUEST
         )

@@ -129,11 +129,11 @@ def test_long_memories_show_their_beginning_and_long_journals_their_end(project:
     assert (journal[1], journal[-1], len(journal)) == ("entry 400", "entry 899", 501)
 
 
-def test_places_can_be_set(project: Path, tmp_path: Path) -> None:
+def test_paths_can_be_set(project: Path, tmp_path: Path) -> None:
     write(tmp_path / "elsewhere.md", "from elsewhere")
     write(project / "journal/2026-02-28.txt", "old style")
-    places = {"User Memory": [str(tmp_path / "elsewhere.md")], "Daily Journal": ["journal/{date}.txt"]}
-    texts = {tier.tier: tier.text for tier in MemoryTiers(project, places=places).load(today=DAY)}
+    paths = {"User Memory": [str(tmp_path / "elsewhere.md")], "Daily Journal": ["journal/{date}.txt"]}
+    texts = {tier.tier: tier.text for tier in MemoryTiers(project, places=paths).load(today=DAY)}
     assert texts["User Memory"] == "from elsewhere"
     assert texts["Daily Journal"] == "old style"
     with pytest.raises(ConfigError, match="there is no tier 'Spirit'; the tiers are Soul, Managed Policy"):

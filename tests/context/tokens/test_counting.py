@@ -111,7 +111,7 @@ def test_plain_and_missing_content() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "message_part"),
     [
         ("text", "message: expected a dictionary"),
         ({"role": "user", "content": 5}, "content: expected a text or a list of blocks, got int"),
@@ -119,8 +119,8 @@ def test_plain_and_missing_content() -> None:
         ({"role": "user", "content": [{"type": "text", "text": 5}]}, "expected a text, got int: '5'"),
     ],
 )
-def test_what_is_no_message_is_an_error_that_says_so(message: Any, said: str) -> None:
-    with pytest.raises(MessageError, match=said):
+def test_what_is_not_a_message_is_an_error_that_says_so(message: Any, message_part: str) -> None:
+    with pytest.raises(MessageError, match=message_part):
         estimate_message(message)
 
 
@@ -250,7 +250,7 @@ def test_other_sequences_and_threads() -> None:
 # -- usage ----------------------------------------------------------------------------------------------------------------
 
 
-def test_reported_usage_stands_for_what_it_covers() -> None:
+def test_reported_usage_replaces_estimates_of_what_it_covers() -> None:
     usage = {"input_tokens": 10, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 3000, "output_tokens": 7}
     assert usage_tokens(usage) == 3030
     messages = [

@@ -50,9 +50,9 @@ def test_the_stated_errors_meet_the_bars() -> None:
     from tipstaff import budgets
     from tipstaff.context.tokens import token_weights
 
-    said = re.findall(r"(\w+) (\d+\.\d)% \(([+-]\d+\.\d)%\)", token_weights.__doc__ or "")
-    assert len(said) == 18
-    for kind, error, bias in said:
+    listed = re.findall(r"(\w+) (\d+\.\d)% \(([+-]\d+\.\d)%\)", token_weights.__doc__ or "")
+    assert len(listed) == 18
+    for kind, error, bias in listed:
         assert float(error) / 100 <= budgets.TOKENS_MEAN_ERROR, kind
         if kind == "all":
             assert abs(float(bias)) / 100 <= budgets.TOKENS_BIAS

@@ -130,12 +130,12 @@ def test_a_first_word_that_no_argument_may_be_rules_it_out() -> None:
     both = rule(any_of=((words, but), (words,)))
     assert trigger_of(both, "log") == trigger_of(rule(words), "log")
     # Behind a subcommand the first operand is no argument.
-    behind = rule(Condition("subcommand", sequences=(("log",),)), words, but)
-    assert trigger_of(behind, "log") == trigger_of(rule(words), None)
+    after_word = rule(Condition("subcommand", sequences=(("log",),)), words, but)
+    assert trigger_of(after_word, "log") == trigger_of(rule(words), None)
     assert subcommand_words(rule(Condition("subcommand", sequences=(("a",),)), but)) == {"a"}
 
 
-def test_a_sign_at_the_beginning_is_looked_for_with_what_stands_behind() -> None:
+def test_a_sign_at_the_beginning_is_looked_for_with_what_follows_it() -> None:
     signs = glob_signs("+*:main")
     assert signs is not None
     assert signs[0] == PAIR_SIGNS + (BOUNDARY << 5 | 30)
@@ -147,8 +147,8 @@ def test_a_sign_at_the_beginning_is_looked_for_with_what_stands_behind() -> None
 def test_how_a_command_runs_is_a_fact() -> None:
     piped = Condition("reads_from", globs=("curl",))
     inside = Condition("inside", globs=("ssh",))
-    told = trigger_of(rule(any_of=((piped,), (inside,))), None)
-    assert told == Trigger(facts=READS_PIPE | CARRIED)
+    trigger = trigger_of(rule(any_of=((piped,), (inside,))), None)
+    assert trigger == Trigger(facts=READS_PIPE | CARRIED)
 
 
 def test_what_only_notes_that_a_file_was_run_matters_where_calls_are_followed() -> None:

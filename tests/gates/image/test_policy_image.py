@@ -48,13 +48,13 @@ def test_other_settings_are_what_compiling_gives() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "value", "said"),
+    ("at", "value", "message"),
     [(0, b"X", "wrong magic number"), (8, struct.pack("<I", VERSION + 1), "version"), (12, b"\0\0\0\0", "length")],
 )
-def test_a_wrong_header_is_refused(at: int, value: bytes, said: str) -> None:
+def test_a_wrong_header_is_refused(at: int, value: bytes, message: str) -> None:
     data = bytearray(image())
     data[at : at + len(value)] = value
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         _gates.Policy(bytes(data))
 
 

@@ -37,7 +37,7 @@ def test_a_result_says_rule_span_reason_and_the_safer_way(gates: EnforcementGate
     assert json.loads(json.dumps(result.to_dict()))["decision"] == "require-confirmation"
 
 
-def test_what_could_not_be_known_is_said(gates: EnforcementGates) -> None:
+def test_what_could_not_be_known_is_reported(gates: EnforcementGates) -> None:
     (result,) = gates.evaluate_command('rm -rf "$WHERE"', cwd="/home/dev/proj")
     assert result.metadata["findings"][0]["unknown"] == "which path it is about"
     (result,) = gates.evaluate_command('eval "$X"')

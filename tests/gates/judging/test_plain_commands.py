@@ -76,7 +76,7 @@ def test_many_at_once_are_judged_as_each_alone(texts: list[str], threads: int) -
     assert policy().decisions(texts, place, SETTINGS, 0, threads) == alone
 
 
-def test_limits_are_the_same_behind_a_long_text() -> None:
+def test_limits_are_the_same_after_a_long_text() -> None:
     place = _gates.Place("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
     many_words, long_text = "echo " + "a " * 5000, "ls # " + "a" * 70_000
     alone = policy().command(many_words, 0, place, SETTINGS)

@@ -25,8 +25,8 @@ def taken(wide: bytes, data: bytes) -> list[int]:
         bucket
         for bucket in range(BUCKETS)
         if all(
-            wide[(bucket // 8 * WINDOW + place) * CLASSES + class_of(byte)] >> bucket % 8 & 1
-            for place, byte in enumerate(data)
+            wide[(bucket // 8 * WINDOW + position) * CLASSES + class_of(byte)] >> bucket % 8 & 1
+            for position, byte in enumerate(data)
         )
     ]
 

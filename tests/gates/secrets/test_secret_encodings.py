@@ -52,7 +52,7 @@ ESCAPED = [
 
 
 @pytest.mark.parametrize(("sample", "rule"), BASE64 + ESCAPED)
-def test_encoded_secrets_are_found_where_they_stand(sample: str, rule: str) -> None:
+def test_encoded_secrets_are_found_at_their_positions(sample: str, rule: str) -> None:
     start, end = sample.index("«"), sample.index("»") - 1
     text = sample.replace("«", "").replace("»", "")
     for before in ("", "ключ 🔑\n"):

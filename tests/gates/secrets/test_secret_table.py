@@ -83,7 +83,7 @@ def test_damaged_headers_are_refused_by_both() -> None:
                 kind(good[:size])
 
 
-def test_damage_behind_the_header_stays_inside() -> None:
+def test_damage_after_the_header_stays_inside() -> None:
     rng = random.Random(5)
     good = compile_table(packs.default_rules()[:40], WORDS)
     text = "\n".join(packs.made_up(sample) for one in packs.default_rules()[:40] for sample in one.positives)

@@ -148,7 +148,7 @@ def test_a_value_in_a_nested_string_is_found() -> None:
         assert text[start:end] == "hunter22-prod"
 
 
-def test_a_token_behind_an_escape_is_found() -> None:
+def test_a_token_after_an_escape_is_found() -> None:
     token = made_up("ghp_{crc62:36}")
     for before in ("line\\n", "x%3D", "a\\u003d", "\\x1b"):
         assert [found.start for found in tipstaff.scan_secrets(before + token)] == [len(before)], before

@@ -28,8 +28,8 @@ def by_definition(text: str, dimensions: int) -> list[float]:
     for low, high in zip(units[::2], units[1::2], strict=True):
         number = (number * 31 + (low | high << 8)) % 2**32
     values = []
-    for place in range(dimensions):
-        hashed = (place + 1) * number % 2**32
+    for position in range(dimensions):
+        hashed = (position + 1) * number % 2**32
         signed = hashed - 2**32 if hashed >= 2**31 else hashed
         values.append(np.float32((math.sin(signed) + 1) / 2))
     length = math.sqrt(sum(float(value) ** 2 for value in values))

@@ -58,7 +58,7 @@ def made_weights() -> Weights:
 @pytest.fixture(scope="module")
 def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("export")
-    tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(WORDS)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()  # type: ignore[assignment]
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()  # type: ignore[assignment]
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))  # type: ignore[assignment]
@@ -78,7 +78,7 @@ def copy(export: Path, tmp_path: Path) -> Path:
 def plainly(text: str) -> NDArray[np.float64]:
     """Compute a text's states (pieces, WIDTH) as the papers write them down, in float64 and without ONNX."""
     weights = {name: value.astype(np.float64) for name, value in made_weights().items()}
-    known = {word: place for place, word in enumerate(WORDS)}
+    known = {word: index for index, word in enumerate(WORDS)}
     ids = [2, *(known.get(word, 1) for word in text.lower().split()), 3]
     ids = [*ids[: LONGEST - 1], 3] if len(ids) > LONGEST else ids
 
@@ -139,7 +139,7 @@ def test_a_batch_gives_what_single_texts_give_whatever_their_lengths(export: Pat
 def test_more_texts_than_one_run_takes(export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tipstaff.guidance.embeddings.onnx_embedding._PIECES_PER_RUN", 20)
     embedding = OnnxEmbedding(export)
-    texts = [" ".join(WORDS[4 + place % 9 :][: place % 7]) for place in range(40)]
+    texts = [" ".join(WORDS[4 + index % 9 :][: index % 7]) for index in range(40)]
     np.testing.assert_allclose(embedding.embed_batch(texts), [unit(plainly(text).mean(0)) for text in texts], atol=2e-5)
 
 
@@ -153,7 +153,7 @@ def test_what_is_no_list_of_texts(export: Path) -> None:
         embedding.rule_rows(["a", "b"], ["c"])
 
 
-def test_rules_stand_under_their_headings(export: Path) -> None:
+def test_rules_are_embedded_under_their_headings(export: Path) -> None:
     embedding = OnnxEmbedding(export)
     rows = embedding.rule_rows(["fix the issue", "keep images small"], ["auth", ""])
     first = unit(embedding.embed("fix the issue").astype(np.float64) + 0.3 * embedding.embed("auth"))
@@ -192,7 +192,7 @@ def test_the_identity_follows_model_tokenizer_and_options(export: Path, copy: Pa
 
 
 @pytest.mark.parametrize(
-    ("break_it", "said"),
+    ("break_it", "message"),
     [
         (lambda folder: (folder / "model.onnx").unlink(), "neither model.onnx nor onnx/model.onnx"),
         (lambda folder: (folder / "tokenizer.json").unlink(), "no tokenizer.json beside the model"),
@@ -207,20 +207,20 @@ def test_the_identity_follows_model_tokenizer_and_options(export: Path, copy: Pa
         ),
     ],
 )
-def test_a_broken_export_is_said_to_be_so(copy: Path, break_it: Any, said: str) -> None:
+def test_a_broken_export_is_reported(copy: Path, break_it: Any, message: str) -> None:
     break_it(copy)
-    with pytest.raises(EmbeddingFileError, match=said):
+    with pytest.raises(EmbeddingFileError, match=message):
         OnnxEmbedding(copy)
 
 
 @pytest.mark.parametrize(
-    ("model_input", "kind", "shape", "said"),
+    ("model_input", "kind", "shape", "message"),
     [
         ("pixels", TensorProto.FLOAT, ["a", "b"], "the model takes pixels; a sentence transformer takes input_ids"),
         ("input_ids", TensorProto.INT64, ["a", "b"], r"the output out is tensor\(int64\)"),
     ],
 )
-def test_a_model_of_something_else(copy: Path, model_input: str, kind: int, shape: list[str], said: str) -> None:
+def test_a_model_of_something_else(copy: Path, model_input: str, kind: int, shape: list[str], message: str) -> None:
     graph = helper.make_graph(
         [helper.make_node("Identity", [model_input], ["out"])],
         "other",
@@ -228,7 +228,7 @@ def test_a_model_of_something_else(copy: Path, model_input: str, kind: int, shap
         [helper.make_tensor_value_info("out", kind, shape)],
     )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), copy / "model.onnx")
-    with pytest.raises(EmbeddingFileError, match=said):
+    with pytest.raises(EmbeddingFileError, match=message):
         OnnxEmbedding(copy)
 
 

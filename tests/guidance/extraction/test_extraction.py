@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import example, given, settings
 
-from tests.guidance.coverage_oracle import places, spans_of_extraction, uncovered
+from tests.guidance.coverage_oracle import spans_of_extraction, stretches, uncovered
 from tests.guidance.markdown_strategies import documents, well_formed
 from tipstaff.guidance.extraction.candidate import Candidate
 from tipstaff.guidance.extraction.extraction import extract
@@ -41,7 +41,7 @@ def test_nothing_of_an_ordinary_file_is_dropped_in_silence(text: str) -> None:
 
 def test_the_oracle_sees_what_is_lost() -> None:
     text = "# H\n\n- one\n- two\n\nYou must stop. `must` <!-- never -->\n\n```\n- must\n```\n"
-    assert [(kind, text[low:high]) for kind, low, high in places(text)] == [
+    assert [(kind, text[low:high]) for kind, low, high in stretches(text)] == [
         ("item", "- one\n"),
         ("item", "- two\n"),
         ("modal", "must"),

@@ -40,8 +40,8 @@ RULES = """
 
 def parts(data: bytes) -> list[bytes]:
     head = module._HEAD.unpack_from(data)
-    places = head[13:37]
-    return [data[at : at + size] for at, size in zip(places[::2], places[1::2], strict=True)]
+    extents = head[13:37]
+    return [data[at : at + size] for at, size in zip(extents[::2], extents[1::2], strict=True)]
 
 
 def test_the_image_holds_what_the_hook_reads(tmp_path: Path) -> None:

@@ -63,15 +63,15 @@ def test_the_shared_labelled_tasks_are_classified_as_labelled() -> None:
 
 def test_confidence_is_an_honest_estimate() -> None:
     judged = [(classify_intent(task), intent) for task, intent in _half("held_out")]
-    spoken = sorted((match.confidence, match.intent == intent) for match, intent in judged if match.confidence > 0)
-    third = len(spoken) // 3
-    parts = spoken[:third], spoken[third : 2 * third], spoken[2 * third :]
+    answered = sorted((match.confidence, match.intent == intent) for match, intent in judged if match.confidence > 0)
+    third = len(answered) // 3
+    parts = answered[:third], answered[third : 2 * third], answered[2 * third :]
     right = [sum(was for _, was in part) / len(part) for part in parts]
-    said = [sum(confidence for confidence, _ in part) / len(part) for part in parts]
+    stated = [sum(confidence for confidence, _ in part) / len(part) for part in parts]
     assert right[0] <= right[1] + 0.03
     assert right[1] <= right[2] + 0.03
     assert right[0] < right[2]
-    assert all(abs(one - other) < 0.08 for one, other in zip(said, right, strict=True))
+    assert all(abs(one - other) < 0.08 for one, other in zip(stated, right, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_spelling_does_not_matter(one: str, other: str) -> None:
         ("Add a rename option to the security menu", "feature"),
     ],
 )
-def test_place_in_the_sentence_counts(task: str, intent: str) -> None:
+def test_position_in_the_sentence_counts(task: str, intent: str) -> None:
     assert classify_intent(task).intent == intent
 
 

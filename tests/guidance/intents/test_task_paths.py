@@ -17,7 +17,7 @@ RULES = """
 
 
 @pytest.mark.parametrize(
-    ("task", "places"),
+    ("task", "paths"),
     [
         ("Fix web/login.ts, then `api/payments/`", ("web/login.ts", "api/payments")),
         ("bug in src/app.py:12:4.", ("src/app.py",)),
@@ -33,36 +33,36 @@ RULES = """
         ("", ()),
     ],
 )
-def test_places(task: str, places: tuple[str, ...]) -> None:
-    assert places_in(task) == places
+def test_paths(task: str, paths: tuple[str, ...]) -> None:
+    assert places_in(task) == paths
 
 
 @given(st.text(max_size=200))
-def test_any_text_names_at_most_eight_places(task: str) -> None:
+def test_any_text_names_at_most_eight_paths(task: str) -> None:
     found = places_in(task)
     assert len(found) <= 8
     assert len(set(found)) == len(found)
-    assert not any(place.startswith("/") or ".." in place.split("/") for place in found)
+    assert not any(path.startswith("/") or ".." in path.split("/") for path in found)
 
 
-@pytest.mark.parametrize("place", ["web/cart/basket.ts", "`web/cart/`", "web.cart.basket"])
-def test_rules_of_the_place_that_a_task_names_come_first(place: str) -> None:
+@pytest.mark.parametrize("path", ["web/cart/basket.ts", "`web/cart/`", "web.cart.basket"])
+def test_rules_of_the_path_that_a_task_names_come_first(path: str) -> None:
     retriever = ShardRetriever(compile_guidance(RULES))
-    first = retriever.retrieve(f"Make {place} accessible").shards[0]
+    first = retriever.retrieve(f"Make {path} accessible").shards[0]
     assert first.shard.rule.repo_scopes == ("web/**",)
     assert "applies to web/**, where web/cart" in first.reason
     assert first.reason.endswith("(+0.05)")
     assert first.similarity > first.cosine + 0.05 - 1e-6  # words that both share add to it
 
 
-def test_places_filter_nothing_and_the_hash_knows_none() -> None:
+def test_paths_filter_nothing_and_the_hash_knows_none() -> None:
     bundle = compile_guidance(RULES)
     assert len(ShardRetriever(bundle).retrieve("Make web/a.ts accessible").shards) == 3
     for one in ShardRetriever(bundle, HashEmbedding()).retrieve("Make web/a.ts accessible").shards:
         assert "web/a.ts" not in one.reason
 
 
-def test_a_place_outside_the_callers_scope_counts_for_nothing() -> None:
+def test_a_path_outside_the_callers_scope_counts_for_nothing() -> None:
     found = ShardRetriever(compile_guidance(RULES)).retrieve("Make web/a.ts accessible", repo_scope="api/x.py")
     assert {one.shard.rule.repo_scopes for one in found.shards} == {("api/**",), ("**/*",)}
 

@@ -97,7 +97,7 @@ def test_words_that_only_contain_a_stem_say_nothing(text: str) -> None:
         ("rename auth_token and the test's data", ("security", "testing"), ("security", "testing")),
     ],
 )
-def test_words_and_their_inflections_speak(text: str, intents: tuple[str, ...], domains: tuple[str, ...]) -> None:
+def test_words_and_their_inflections_count(text: str, intents: tuple[str, ...], domains: tuple[str, ...]) -> None:
     assert infer(words(text)) == (intents, domains)
 
 

@@ -62,7 +62,7 @@ static constexpr Classes make_classes() noexcept {
 inline constexpr Classes classes = make_classes();
 
 // What a character means in a token, as bits.
-enum Trait : std::uint8_t { in_front = 1, behind = 2, refused = 4, dot = 8, slash = 16, at_sign = 32, part = 64, wild = 128 };
+enum Trait : std::uint8_t { in_front = 1, after_path = 2, refused = 4, dot = 8, slash = 16, at_sign = 32, part = 64, wild = 128 };
 
 struct Traits {
   std::uint8_t of[256];
@@ -77,7 +77,7 @@ static constexpr Traits make_traits() noexcept {
     }
   };
   give("*+$%&#", in_front);
-  give(".*:-#~&%$+", behind);
+  give(".*:-#~&%$+", after_path);
   give("*%&$", refused);
   give("*%&", wild);
   give(".", dot);

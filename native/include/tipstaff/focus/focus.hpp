@@ -26,7 +26,7 @@ static inline void take_token(Focus* found, int owner, Bytes s, Bytes e, Around 
   if (*s == '-' || e - s > longest_path) return;
   while (s < e && (traits.of[*s] & in_front) != 0) ++s;
   while (s < e && *s == '~' && !(e - s > 1 && s[1] == '/')) ++s;
-  while (e > s && (traits.of[e[-1]] & behind) != 0) --e;
+  while (e > s && (traits.of[e[-1]] & after_path) != 0) --e;
   if (e - s > 2 && s[0] == '_' && s[1] != '_' && e[-1] == '_' && e[-2] != '_') {
     ++s;
     --e;
@@ -106,13 +106,13 @@ template <class Simd>
 static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noexcept {
   Bytes x = text.data;
   const Bytes end = x + text.size;
-  Told last = {plain, x};
+  Cue last = {plain, x};
   Window<Simd> window;
   while (x < end) {
     unsigned char c = *x;
     Class is = classes.of[c];
     if constexpr (Simd::reads > 0) {  // 0: there are no vectors to look at many with
-      if (end - x > 16 && (is <= upper || c == ' ' || c == '\n') && told_before(last, x) != defines) {
+      if (end - x > 16 && (is <= upper || c == ' ' || c == '\n') && cue_before(last, x) != defines) {
         x = pass_words<Simd>(found, x, end, wanted, &last, &window);
         if (x == end) return;
         c = *x;
@@ -131,7 +131,7 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
       const bool ends = stop == space || (stop == mark && after != '(' && (after != '<' || is == lower)) ||
                         ((after == '.' || after == ':') && (end - y < 2 || classes.of[y[1]] == space));
       const bool named_file = y - x >= 7 && std::memcmp(y - 4, "file", 4) == 0;
-      if (ends && !named_file && !(is == upper && told_before(last, x) == defines)) {
+      if (ends && !named_file && !(is == upper && cue_before(last, x) == defines)) {
         const Kind kind = kind_of(x, y - x);
         if (kind != plain) take_word(found, x, y, kind, wanted, &last);
         x = y;
@@ -195,7 +195,7 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
         const bool doubled = left > 1 && y[1] == ':';
         const bool drive = y - x == 1 && left > 1 && is_separator(y[1]);
         if (!doubled && !drive && !(left > 1 && is_digit(y[1]))) {
-          address = has(x + 1, y, '@');  // somebody@host:place
+          address = has(x + 1, y, '@');  // user@host:path
           break;
         }
         y += doubled ? 2 : 1;
@@ -227,7 +227,7 @@ static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noe
     around.open = left > 0 && *y == '(';
     around.call = around.open && left > 1 && y[1] == ')';
     around.generic = left > 1 && *y == '<' && classes.of[y[1]] == upper;
-    around.defined = told_before(last, x) == defines;
+    around.defined = cue_before(last, x) == defines;
     bool letters = !around.open && y - x <= longest_kind_word;
     for (Bytes z = x; letters && z < y; ++z) letters = classes.of[*z] <= upper;
     const Kind kind = letters ? kind_of(x, y - x) : plain;

@@ -11,7 +11,7 @@ namespace tipstaff {
 namespace focus {
 
 // The listed words are in eight groups. For each of the first three letters, and for each half of a
-// byte, a table says which groups have a word with such a half there. The three letters of a place
+// byte, a table says which groups have a word with such a half there. The three letters of a position
 // that every table agrees on may begin a word of that group; in either case, as the upper halves of
 // small letters and capitals stand for each other. A word of two letters agrees with any third byte.
 struct Hints {

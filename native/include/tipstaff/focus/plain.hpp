@@ -11,12 +11,12 @@ namespace tipstaff {
 namespace focus {
 
 // The last word that says something about the next.
-struct Told {
+struct Cue {
   Kind kind;
   Bytes end;
 };
 
-static inline Kind told_before(const Told& last, Bytes s) noexcept {
+static inline Kind cue_before(const Cue& last, Bytes s) noexcept {
   if (last.kind == plain) return plain;
   for (Bytes x = last.end; x < s; ++x) {
     if (classes.of[*x] != space) return plain;
@@ -24,8 +24,8 @@ static inline Kind told_before(const Told& last, Bytes s) noexcept {
   return last.kind;
 }
 
-static inline void take_word(Focus* found, Bytes s, Bytes e, Kind kind, unsigned wanted, Told* last) noexcept {
-  const Kind before = told_before(*last, s);
+static inline void take_word(Focus* found, Bytes s, Bytes e, Kind kind, unsigned wanted, Cue* last) noexcept {
+  const Kind before = cue_before(*last, s);
   if ((wanted & want_signals) != 0) {
     if (kind < next_word) found->signals |= kind;
     if (kind == step_word && before == next_word) found->signals |= continues;
@@ -75,7 +75,7 @@ struct Window {
     return {masks.small >> at, masks.capital >> at, masks.space >> at, masks.apart >> at,
             masks.stop >> at,  masks.file >> at,    masks.hint >> at};
   }
-  // For the place that `from` was asked for last.
+  // For the position that `from` was asked for last.
   CodeMasks code_from(Bytes x, Bytes end) noexcept {
     if (!has_code) {
       code = Simd::code_masks_of(whole(end));
@@ -100,7 +100,7 @@ struct Window {
 //
 // `Simd` says what 64 bytes are: its masks_of and code_masks_of read up to `reads` bytes.
 template <class Simd>
-static inline Bytes pass_words(Focus* found, Bytes x, Bytes end, unsigned wanted, Told* last,
+static inline Bytes pass_words(Focus* found, Bytes x, Bytes end, unsigned wanted, Cue* last,
                                Window<Simd>* window) noexcept {
   // Where no more symbols are taken, any word of letters, digits and underscores is plain.
   const std::uint64_t symbols = takes_bare(*found, wanted) ? ~std::uint64_t{0} : 0;

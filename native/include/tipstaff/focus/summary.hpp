@@ -30,7 +30,7 @@ static inline bool collapse(Span text, unsigned char* out, std::int64_t limit, s
   Bytes x = text.data;
   const Bytes end = x + text.size;
   std::int64_t characters = 0;
-  unsigned char* place = out;
+  unsigned char* write = out;
   bool gap = false;
   while (x < end) {
     int width = 1;
@@ -41,21 +41,21 @@ static inline bool collapse(Span text, unsigned char* out, std::int64_t limit, s
       blank = is_wide_space(code);
     }
     if (blank) {
-      gap = place != out;
+      gap = write != out;
     } else {
       const std::int64_t needed = gap ? 2 : 1;
       if (characters + needed > limit) {
-        *size = place - out;
+        *size = write - out;
         return true;
       }
-      if (gap) *place++ = ' ';
-      for (int i = 0; i < width; ++i) *place++ = x[i];
+      if (gap) *write++ = ' ';
+      for (int i = 0; i < width; ++i) *write++ = x[i];
       characters += needed;
       gap = false;
     }
     x += width;
   }
-  *size = place - out;
+  *size = write - out;
   return false;
 }
 

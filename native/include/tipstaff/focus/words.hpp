@@ -72,17 +72,17 @@ struct KindIndex {
 
 static constexpr KindIndex make_kind_index() noexcept {
   KindIndex index = {};
-  int place = 0;
+  int slot = 0;
   for (int letter = 0; letter < 26; ++letter) {
-    index.begins[letter] = static_cast<std::uint8_t>(place);
+    index.begins[letter] = static_cast<std::uint8_t>(slot);
     for (const KindWord& word : kind_words) {
       if (word.word[0] - 'a' != letter) continue;
       index.sizes[letter] = static_cast<std::uint16_t>(index.sizes[letter] | (1u << word.size));
       index.seconds[letter] |= 1u << (word.word[1] - 'a');
-      index.words[place++] = word;
+      index.words[slot++] = word;
     }
   }
-  index.begins[26] = static_cast<std::uint8_t>(place);
+  index.begins[26] = static_cast<std::uint8_t>(slot);
   return index;
 }
 
@@ -146,9 +146,9 @@ static constexpr WordSet make_set(const char* list) noexcept {
     std::uint32_t hash = 2166136261u;
     int end = at;
     for (; list[end] != ' '; ++end) hash = hash_step(hash, static_cast<unsigned char>(list[end]));
-    unsigned place = (hash ^ hash >> 15) % WordSet::n_slots;
-    while (set.slots[place] != 0) place = (place + 1) % WordSet::n_slots;
-    set.slots[place] = static_cast<std::uint16_t>(at);
+    unsigned slot = (hash ^ hash >> 15) % WordSet::n_slots;
+    while (set.slots[slot] != 0) slot = (slot + 1) % WordSet::n_slots;
+    set.slots[slot] = static_cast<std::uint16_t>(at);
     at = end + 1;
   }
   return set;
@@ -191,9 +191,9 @@ static inline bool listed(const WordSet& set, const unsigned char* word, std::in
     hash = hash_step(hash, needle[i]);
   }
   needle[size] = ' ';
-  for (unsigned place = (hash ^ hash >> 15) % WordSet::n_slots; set.slots[place] != 0;
-       place = (place + 1) % WordSet::n_slots) {
-    const char* known = set.list + set.slots[place];
+  for (unsigned slot = (hash ^ hash >> 15) % WordSet::n_slots; set.slots[slot] != 0;
+       slot = (slot + 1) % WordSet::n_slots) {
+    const char* known = set.list + set.slots[slot];
     std::int64_t i = 0;
     while (i <= size && static_cast<unsigned char>(known[i]) == needle[i]) ++i;
     if (i > size) return true;
@@ -208,8 +208,8 @@ static inline Kind kind_of(const unsigned char* word, std::int64_t size) noexcep
   if (first >= 26 || second >= 26) return plain;
   // Both at once, as either alone is hard to foretell.
   if ((kind_index.sizes[first] >> size & kind_index.seconds[first] >> second & 1u) == 0) return plain;
-  for (int place = kind_index.begins[first]; place < kind_index.begins[first + 1]; ++place) {
-    const KindWord& known = kind_index.words[place];
+  for (int slot = kind_index.begins[first]; slot < kind_index.begins[first + 1]; ++slot) {
+    const KindWord& known = kind_index.words[slot];
     if (known.size != size) continue;
     std::int64_t i = 1;
     while (i < size && lower_ascii(word[i]) == static_cast<unsigned char>(known.word[i])) ++i;

@@ -31,8 +31,9 @@ class CommandJudge {
         tree_(tree),
         flow_(flow),
         verdict_(verdict),
-        guarded_(surroundings),
-        judging_{&image, &surroundings, &tree, verdict, settings.uncertain(), &parsed_, flow != nullptr, trace} {}
+        places_(surroundings),
+        guarded_(places_),
+        judging_{&image, &places_, &tree, verdict, settings.uncertain(), &parsed_, flow != nullptr, trace} {}
 
   // Reads text of a dialect and judges what it would run.
   void code(std::string_view text, Dialect dialect) noexcept {
@@ -42,7 +43,7 @@ class CommandJudge {
     statement_ = false;
     // Who asks how it is judged is shown the whole way.
     guards_ = guarded_.may_be_in(text);
-    if (dialect == Dialect::shell && !guards_ && judging_.trace == nullptr && judge_plain(text)) return;
+    if (dialect == Dialect::shell && judging_.trace == nullptr && judge_plain(text)) return;
     read({text, {0, static_cast<std::uint32_t>(text.size())}, true}, dialect);
     judge_tree();
   }
@@ -123,7 +124,7 @@ class CommandJudge {
     plain::PlainReader plain(tree_, surroundings_, text);
     if (!plain.read()) return false;
     const std::uint32_t quiet = quiet_of(plain);
-    return quiet == plain.all() || judge_built(plain, quiet);
+    return (quiet == plain.all() && !guards_) || judge_built(plain, quiet);
   }
 
   // The commands of which no rule holds, and that are none of what an earlier call wrote, as bits.
@@ -205,14 +206,14 @@ class CommandJudge {
   // Judges what of a command leads to the gate itself. `cp SOURCE... FOLDER` says nothing of the folder that it fills.
   void guard(const Command& command, std::uint32_t index) noexcept {
     const Word* const words = tree_.arguments(command);
-    const bool fills = ascii::one_of(command.program, "cp mv ln install rsync scp gcp");
     Guarded worst = Guarded::none;
     std::string_view path;
     for (std::uint32_t i = 0; i < command.word_count && i < kGuardedWords; ++i) {
       const Word& word = words[i];
       Guarded found = guarded_.find(command, word);
       if (found == Guarded::none && word.has(word_flag::kUnknown) && names_state(word.span)) found = Guarded::state;
-      if (fills && i + 1 == command.word_count && i != 0 && (found == Guarded::holds_state || found == Guarded::holds_program)) continue;
+      const bool above = found == Guarded::holds_state || found == Guarded::holds_program;
+      if (above && i + 1 == command.word_count && i != 0 && ascii::one_of(command.program, "cp mv ln install rsync scp gcp")) continue;
       if (found <= worst) continue;
       worst = found;
       path = word.text;
@@ -371,6 +372,7 @@ class CommandJudge {
   std::string_view text_;   // the text that spans are about, where it is read as it is
   bool statement_ = false;  // the whole text is SQL: it need not be complete as shell code
   rules::Parsed parsed_;
+  KnownPlaces places_;
   GuardedPlaces guarded_;
   bool guards_ = false;     // whether the text may lead to what is guarded
   rules::Judging judging_;

@@ -1,4 +1,4 @@
-// Calls that wait for a person, and what a person said to them: allowed once, or refused, for a while and for exactly the
+// Calls that wait for a person, and what a person answered to them: allowed once, or refused, for a while and for exactly the
 // same call.
 //
 // A call's code is made of the hash of what it would do and where. The hook leaves the call under that code in
@@ -195,7 +195,7 @@ struct Mark {
   }
 };
 
-// Returns what a person said to exactly this call; permission is used up by that.
+// Returns what a person answered to exactly this call; permission is used up by that.
 inline Answer take(const Path& state, const Subject& subject, const HookEvent& event, std::uint64_t now_s) noexcept {
   Path path = state;
   path.add("/approvals/").add(subject.code_view());
@@ -206,8 +206,8 @@ inline Answer take(const Path& state, const Subject& subject, const HookEvent& e
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
   const std::size_t last = line.rfind(' ');
   if (last == std::string_view::npos) return Answer::none;
-  const std::string_view said = line.substr(0, last), signature = line.substr(last + 1);
-  std::string_view rest = said;
+  const std::string_view record = line.substr(0, last), signature = line.substr(last + 1);
+  std::string_view rest = record;
   const std::string_view kind = next_word(&rest), code = next_word(&rest), expiry = next_word(&rest);
   const bool refused = kind == "tipstaff-refusal-1";
   if (!refused && kind != "tipstaff-approval-1") return Answer::none;
@@ -222,7 +222,7 @@ inline Answer take(const Path& state, const Subject& subject, const HookEvent& e
   Path key_path = state;
   const long key_bytes = read_private(key_path.add("/key"), key, sizeof key);
   if (key_bytes < 32) return Answer::none;
-  write_hex(hmac_sha256({key, static_cast<std::size_t>(key_bytes)}, said), expected);
+  write_hex(hmac_sha256({key, static_cast<std::size_t>(key_bytes)}, record), expected);
   if (!equal_secretly({expected, sizeof expected}, signature)) return Answer::none;
   if (now_s > until) {
     ::unlink(path.c_str());

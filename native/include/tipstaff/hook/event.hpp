@@ -96,10 +96,10 @@ inline void flatten(const Json& json, std::uint32_t index, std::string_view name
                     HookEvent* event) noexcept {
   const JsonNode& node = json[index];
   if (node.kind == JsonKind::object || node.kind == JsonKind::array) {
-    std::uint32_t place = 0;
-    for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next, ++place) {
+    std::uint32_t position = 0;
+    for (std::uint32_t i = node.child; i != kNoNode; i = json[i].next, ++position) {
       const bool object = node.kind == JsonKind::object;
-      flatten(json, i, object ? json[i].key : name, object ? 0xffffffffu : place, event);
+      flatten(json, i, object ? json[i].key : name, object ? 0xffffffffu : position, event);
     }
     return;
   }

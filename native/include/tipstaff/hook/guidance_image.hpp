@@ -21,7 +21,7 @@ struct GuidanceHead {
   std::uint32_t rule_count;
   std::uint32_t dimensions;
   double least_share;           // of the best score, that a further rule needs
-  double in_place;              // boosts: for a rule whose scopes hold a place that the prompt names
+  double in_scope;              // boosts: for a rule whose scopes hold a path that the prompt names
   float intent, critical, high;
   std::uint32_t tokens;         // that the rules for a prompt may cost together
   Piece root, constitution, hash, table, sources, rules, conflicts, strings, scopes, intents, index, words;
@@ -30,7 +30,7 @@ struct GuidanceHead {
 static_assert(sizeof(GuidanceHead) == 176, "guidance files lie on disk as they are");
 
 struct GuidanceRule {
-  Piece id, text, place;        // in `strings`
+  Piece id, text, location;     // in `strings`
   std::uint32_t flags;          // as RuleFlag says
   std::int32_t priority;
   std::uint32_t from, until;    // days as 20261231, 0 for none

@@ -95,7 +95,7 @@ class Guidance {
     static std::int32_t rows[kCandidates];
     static float scores[kCandidates], meanings[kCandidates];
     static Hit best[kCandidates];
-    static Standing standing[kCandidates];
+    static Contender contenders[kCandidates];
     prepare(asked, today, mask, bonus);
     read_query(index_, query_words_, span_of(prompt), {nullptr, 0}, {nullptr, 0},
                [&](Span text, float* out) noexcept { embed_words<Plain>(table, text, out); }, &query);
@@ -111,7 +111,7 @@ class Guidance {
         best[count++] = {static_cast<std::uint32_t>(rows[i]), meaning > 0.0f ? meaning < 1.0f ? meaning : 1.0f : 0.0f, scores[i]};
       }
       std::uint32_t taken = 0;
-      const bool enough = choose(best, count, standing, hits, &taken);
+      const bool enough = choose(best, count, contenders, hits, &taken);
       if (enough || count < room || room == head_.rule_count || wanted * 4 > kCandidates) return within_budget(hits, taken);
     }
   }
@@ -130,15 +130,15 @@ class Guidance {
   // What is asked of the rules beside their meaning.
   struct Asked {
     std::uint32_t intent;
-    Places places;
-    const globs::PlaceGlob* globs[Places::kMost];
+    TaskPaths paths;
+    const globs::PathGlob* globs[TaskPaths::kMost];
   };
 
-  struct Standing {
+  struct Contender {
     Hit hit;
-    std::uint32_t lost_to;  // kStands
+    std::uint32_t lost_to;  // kUndefeated
   };
-  static constexpr std::uint32_t kStands = 0xffff'ffffu;
+  static constexpr std::uint32_t kUndefeated = 0xffff'ffffu;
 
   static Span span_of(std::string_view text) noexcept {
     return {reinterpret_cast<const unsigned char*>(text.data()), static_cast<std::int64_t>(text.size())};
@@ -149,18 +149,18 @@ class Guidance {
   }
 
   Asked read(std::string_view prompt) const noexcept {
-    static char memory[2 * Places::kMostBytes];
-    static globs::PlaceGlob room[Places::kMost];
+    static char memory[2 * TaskPaths::kMostBytes];
+    static globs::PathGlob room[TaskPaths::kMost];
     Asked asked{};
     asked.intent = intent_of(prompt);
-    if (head_.in_place == 0.0 || head_.scopes.bytes == 0) return asked;
-    find_places(prompt, memory, &asked.places);
-    for (std::uint32_t i = 0; i < asked.places.count; ++i)
-      asked.globs[i] = room[i].read(asked.places.of[i]) ? &room[i] : nullptr;
+    if (head_.in_scope == 0.0 || head_.scopes.bytes == 0) return asked;
+    find_paths(prompt, memory, &asked.paths);
+    for (std::uint32_t i = 0; i < asked.paths.count; ++i)
+      asked.globs[i] = room[i].read(asked.paths.of[i]) ? &room[i] : nullptr;
     return asked;
   }
 
-  // Remembers for some scopes whether they hold a place: most rules share theirs with others.
+  // Remembers for some scopes whether they hold a path: most rules share theirs with others.
   class Held {
    public:
     Held(const Guidance& guidance, const Asked& asked) noexcept : guidance_(guidance), asked_(asked) {
@@ -172,8 +172,8 @@ class Guidance {
       const Piece piece = guidance_.head_.scopes;
       const Numbers all{guidance_.data_ + piece.at, piece.bytes / 4};
       bool held = false;
-      for (std::uint32_t i = 0; i < asked_.places.count && !held; ++i)
-        held = globs::holds(all, scopes, guidance_.text(guidance_.head_.strings), asked_.places.of[i], asked_.globs[i]);
+      for (std::uint32_t i = 0; i < asked_.paths.count && !held; ++i)
+        held = globs::holds(all, scopes, guidance_.text(guidance_.head_.strings), asked_.paths.of[i], asked_.globs[i]);
       keys_[slot] = scopes;
       return values_[slot] = held;
     }
@@ -192,7 +192,7 @@ class Guidance {
       const GuidanceRule about = rule(i);
       mask[i] = (about.flags & kHiddenRule) == 0 && (about.from == 0 || today >= about.from) && (about.until == 0 || today <= about.until);
       double more = (about.flags & kHighRisk) != 0 ? head_.high : (about.flags & kCriticalRisk) != 0 ? head_.critical : 0.0f;
-      if (asked.places.count != 0 && about.scopes != kEverywhere && held(about.scopes)) more += head_.in_place;
+      if (asked.paths.count != 0 && about.scopes != kEverywhere && held(about.scopes)) more += head_.in_scope;
       bonus[i] = static_cast<float>(more);
     }
   }
@@ -211,47 +211,47 @@ class Guidance {
 
   // Takes rules in their order until there are enough, of those that exclude each other the strongest; returns whether
   // there are enough, or none was refused.
-  bool choose(const Hit* best, std::uint32_t count, Standing* standing, Hit* hits, std::uint32_t* taken) const noexcept {
-    std::uint32_t stand = 0, lost = 0;
+  bool choose(const Hit* best, std::uint32_t count, Contender* contenders, Hit* hits, std::uint32_t* taken) const noexcept {
+    std::uint32_t contender_count = 0, lost = 0;
     bool refused = false;
-    for (std::uint32_t i = 0; i < count && stand - lost < kMost; ++i) {
+    for (std::uint32_t i = 0; i < count && contender_count - lost < kMost; ++i) {
       if ((rule(best[i].rule).flags & kAgainstLaw) != 0) {
         refused = true;
         continue;
       }
-      standing[stand++] = {best[i], kStands};
-      if (rule(best[i].rule).conflict_count != 0) settle(standing, stand);
+      contenders[contender_count++] = {best[i], kUndefeated};
+      if (rule(best[i].rule).conflict_count != 0) settle(contenders, contender_count);
       lost = 0;
-      for (std::uint32_t s = 0; s < stand; ++s) lost += standing[s].lost_to != kStands;
+      for (std::uint32_t s = 0; s < contender_count; ++s) lost += contenders[s].lost_to != kUndefeated;
     }
-    for (std::uint32_t s = 0; s < stand && *taken < kHits; ++s)
-      if (standing[s].lost_to == kStands) hits[(*taken)++] = standing[s].hit;
+    for (std::uint32_t s = 0; s < contender_count && *taken < kHits; ++s)
+      if (contenders[s].lost_to == kUndefeated) hits[(*taken)++] = contenders[s].hit;
     return *taken >= kMost || !(refused || lost != 0);
   }
 
   // Settles the rules that hang together with the last one: the strongest stays, and what contradicts none that stays.
-  void settle(Standing* standing, std::uint32_t stand) const noexcept {
+  void settle(Contender* contenders, std::uint32_t contender_count) const noexcept {
     static std::uint32_t group[kCandidates];
     static bool inside[kCandidates];
-    for (std::uint32_t i = 0; i < stand; ++i) inside[i] = false;
+    for (std::uint32_t i = 0; i < contender_count; ++i) inside[i] = false;
     std::uint32_t members = 1;
-    group[0] = stand - 1;
-    inside[stand - 1] = true;
+    group[0] = contender_count - 1;
+    inside[contender_count - 1] = true;
     for (std::uint32_t m = 0; m < members; ++m) {
-      for (std::uint32_t other = 0; other < stand; ++other) {
-        if (inside[other] || !contradict(standing[group[m]].hit.rule, standing[other].hit.rule)) continue;
+      for (std::uint32_t other = 0; other < contender_count; ++other) {
+        if (inside[other] || !contradict(contenders[group[m]].hit.rule, contenders[other].hit.rule)) continue;
         inside[other] = true;
         group[members++] = other;
       }
     }
     const auto stronger = [&](std::uint32_t one, std::uint32_t other) noexcept {
-      const GuidanceRule left = rule(standing[one].hit.rule), right = rule(standing[other].hit.rule);
+      const GuidanceRule left = rule(contenders[one].hit.rule), right = rule(contenders[other].hit.rule);
       const bool law = (left.flags & kOfConstitution) != 0, other_law = (right.flags & kOfConstitution) != 0;
       if (law != other_law) return law;
       return left.priority != right.priority ? left.priority > right.priority : one < other;
     };
     for (std::uint32_t m = 0; m < members; ++m) {
-      standing[group[m]].lost_to = kStands;
+      contenders[group[m]].lost_to = kUndefeated;
       for (std::uint32_t at = m; at > 0 && stronger(group[at], group[at - 1]); --at) {
         const std::uint32_t other = group[at];
         group[at] = group[at - 1];
@@ -259,10 +259,10 @@ class Guidance {
       }
     }
     for (std::uint32_t m = 0; m < members; ++m) {
-      if (standing[group[m]].lost_to != kStands) continue;
+      if (contenders[group[m]].lost_to != kUndefeated) continue;
       for (std::uint32_t o = m + 1; o < members; ++o) {
-        Standing& other = standing[group[o]];
-        if (other.lost_to == kStands && contradict(standing[group[m]].hit.rule, other.hit.rule)) other.lost_to = group[m];
+        Contender& other = contenders[group[o]];
+        if (other.lost_to == kUndefeated && contradict(contenders[group[m]].hit.rule, other.hit.rule)) other.lost_to = group[m];
       }
     }
   }

@@ -55,14 +55,14 @@ class RealPath {
       const long got = system_.read_link(to_, target_, sizeof target_);
       if (got == -EINVAL) continue;  // it exists, and is no link
       if (got < 0) return static_cast<int>(-got);
-      const auto told = static_cast<std::size_t>(got);
+      const auto length = static_cast<std::size_t>(got);
       const std::size_t left = std::strlen(rest_ + at) + 1;
       if (++links > kMostLinks) return ELOOP;
-      if (told + left > PATH_MAX) return ENAMETOOLONG;
-      std::memmove(rest_ + told, rest_ + at, left);
-      std::memcpy(rest_, target_, told);
+      if (length + left > PATH_MAX) return ENAMETOOLONG;
+      std::memmove(rest_ + length, rest_ + at, left);
+      std::memcpy(rest_, target_, length);
       at = 0;
-      size_ = told != 0 && target_[0] == '/' ? 1 : parent;
+      size_ = length != 0 && target_[0] == '/' ? 1 : parent;
       to_[size_] = 0;
     }
     return as_folder && !system_.is_folder(to_) ? ENOTDIR : 0;

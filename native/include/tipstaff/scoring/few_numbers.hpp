@@ -12,7 +12,7 @@
 
 namespace tipstaff::few_numbers {
 
-// Puts a few words in order without a branch that depends on them: a word's place is how many come before
+// Puts a few words in order without a branch that depends on them: a word's position is how many come before
 // it. No two have the same order. Up to `most` numbers are readable from `given`.
 template <std::size_t most>
 void rank(const std::uint32_t* given, const std::uint32_t* given_words, std::size_t count,

@@ -98,11 +98,11 @@ class FusedWords {
       FusedScratch::Term& term = scratch_.terms[t];
       std::uint32_t p = term.at;
       for (; p < term.end; ++p) {
-        const std::int64_t place = std::int64_t{load_field<std::uint32_t>(index_.posting_rows + std::size_t{p} * 4)} - start;
-        if (place >= count) break;
-        if (place < 0) continue;  // a damaged index
-        scratch_.words[place] += term.weight * load_field<float>(index_.postings + std::size_t{p} * 4);
-        scratch_.shares[place] += term.rare;
+        const std::int64_t position = std::int64_t{load_field<std::uint32_t>(index_.posting_rows + std::size_t{p} * 4)} - start;
+        if (position >= count) break;
+        if (position < 0) continue;  // a damaged index
+        scratch_.words[position] += term.weight * load_field<float>(index_.postings + std::size_t{p} * 4);
+        scratch_.shares[position] += term.rare;
       }
       term.at = p;
     }

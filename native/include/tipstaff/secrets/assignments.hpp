@@ -245,6 +245,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     at += mark;
   }
   if (anywhere && one_of(text[end - 1], "\"'`")) key_quote = true;
+  if (before == '$' && key_quote) return false;  // [ "$PWD" = "/srv" ]: a comparison
   const std::size_t gap = at;
   // Whether the name is about a secret, and none itself; asked last, for it takes longest.
   const auto speaks_about = [&]() noexcept {
@@ -303,7 +304,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     const bool quote = text[at - 1] == ' ' && (byte == '"' || byte == '\'');
     if (!manner.flag && !quote && !introduced && !after_login(text, head) &&
         !is_word(text, start, end, "requirepass") && !is_word(text, start, end, "masterauth") &&
-        !is_word(text, start, end, "identified by") && !is_word(text, start, end, "securestring")) {
+        !is_word(text, start, end, "securestring")) {
       return false;
     }
     if (introduced && quote_at(text, at) == 0 && is_macro(text, head)) return false;  // #define NAME OTHER: code

@@ -88,6 +88,40 @@ inline std::size_t decode_base64(Bytes data, Byte* out, std::size_t capacity) no
   return count;
 }
 
+// Whether the password of an address, or of a pair, is a secret and not one that everybody has.
+inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& known) noexcept {
+  if (password.size < 4 || is_template(password) || (password[0] == '$' && is_letter(password[1]))) return false;
+  if (password.size == user.size) {
+    std::size_t i = 0;
+    while (i < user.size && lower(user[i]) == lower(password[i])) ++i;
+    if (i == user.size) return false;
+  }
+  if (is_repeated(password) || is_sequence(password) || known.list(placeholder).within(password) ||
+      is_known_password(password, known)) {
+    return false;
+  }
+  const Counts counts = counts_of(password);
+  if (counts.lower + counts.upper == 0 || counts.distinct < 4) return false;
+  if (counts.digit + counts.other == 0) return password.size >= 12 && !is_wordy(password);
+  return !(counts.digit == 0 && is_wordy(password));
+}
+
+// Whether the host that begins at `at` is one that standards keep for documentation: db.example.com, mail.example.
+inline bool is_sample_host(Bytes text, std::size_t at, const Knowledge& known) noexcept {
+  const std::size_t most = least_of(text.size, at + 256);
+  std::size_t end = at;
+  while (end < most && (is_alnum(text[end]) || text[end] == '-' || text[end] == '.')) ++end;
+  while (end > at && text[end - 1] == '.') --end;
+  const Words words = known.list(sample_hosts);
+  std::size_t start = end;
+  for (int parts = 0; parts < 2 && start > at; ++parts) {
+    start -= parts;
+    while (start > at && text[start - 1] != '.') --start;
+    if (words.equals(text.part(start, end))) return true;
+  }
+  return false;
+}
+
 // Whether base64 says a name, a colon and a password that is no placeholder.
 inline bool says_pair(Bytes secret, const Knowledge& known) noexcept {
   Byte buffer[320];
@@ -98,9 +132,7 @@ inline bool says_pair(Bytes secret, const Knowledge& known) noexcept {
   for (std::size_t i = 0; i < text.size; ++i) {
     if (text[i] < 0x20 || text[i] >= 0x7F) return false;
   }
-  const Bytes password = text.part(colon + 1, text.size);
-  return !is_template(password) && !is_repeated(password) && !known.list(placeholder).within(password) &&
-         !known.list(known_passwords).equals(password);
+  return address_password_holds(text.part(colon + 1, text.size), text.part(0, colon), known);
 }
 
 }  // namespace tipstaff::secrets

@@ -229,23 +229,6 @@ inline constexpr ByteSet user_ends(" \t\r\n\"'`<>/\\@?#|");
 inline bool is_scheme(Byte c) noexcept { return is_alnum(c) || one_of(c, "+.-"); }
 inline bool ends_user(Byte c) noexcept { return user_ends.has(c); }
 
-inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& known) noexcept {
-  if (password.size < 4 || is_template(password) || (password[0] == '$' && is_letter(password[1]))) return false;
-  if (password.size == user.size) {
-    std::size_t i = 0;
-    while (i < user.size && lower(user[i]) == lower(password[i])) ++i;
-    if (i == user.size) return false;
-  }
-  if (is_repeated(password) || is_sequence(password) || known.list(placeholder).within(password) ||
-      known.list(known_passwords).equals(password)) {
-    return false;
-  }
-  const Counts counts = counts_of(password);
-  if (counts.lower + counts.upper == 0 || counts.distinct < 4) return false;
-  if (counts.digit + counts.other == 0) return password.size >= 12 && !is_wordy(password);
-  return !(counts.digit == 0 && is_wordy(password));
-}
-
 // The password of `scheme://user:password@host`; `place` is that of `://`.
 inline void try_address(const Table& table, std::uint32_t number, const Rule& rule, Bytes text, std::size_t place,
                         Findings* findings) noexcept {
@@ -263,6 +246,7 @@ inline void try_address(const Table& table, std::uint32_t number, const Rule& ru
   }
   if (last == nowhere || last + 1 >= text.size) return;
   if (!is_alnum(text[last + 1]) && text[last + 1] != '[' && text[last + 1] != '_') return;
+  if (is_sample_host(text, last + 1, table.known())) return;
   if (last > begin && address_password_holds(text.part(begin, last), text.part(start, colon), table.known())) {
     findings->add(begin, last, number, rule);
   }

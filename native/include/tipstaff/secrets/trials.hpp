@@ -5,26 +5,13 @@
 
 #include <cstddef>
 
-#include "tipstaff/secrets/words.hpp"
+#include "tipstaff/secrets/values.hpp"
 
 namespace tipstaff::secrets {
 
 namespace trials {
 
 inline constexpr std::size_t kLongestValue = 96, kLongestPath = 512;
-
-// Digits and signs that stand for letters: s3cret, p@ssw0rd.
-inline Byte unmasked(Byte c) noexcept {
-  switch (c) {
-    case '0': return 'o';
-    case '1': return 'i';
-    case '3': return 'e';
-    case '4': case '@': return 'a';
-    case '5': case '$': return 's';
-    case '7': return 't';
-    default: return lower(c);
-  }
-}
 
 inline bool is_known_value(const Knowledge& known, Bytes value) noexcept {
   const Words words = known.list(trial_values);

@@ -121,8 +121,11 @@ inline std::size_t piece_end(Bytes data, std::size_t at) noexcept {
   return at;
 }
 
+// That a capital begins a word is not a change of kinds.
 inline bool is_wordy(Bytes data) noexcept {
-  if (3 * counts_of(data).changes >= data.size) return false;
+  std::size_t capitals = 0;
+  for (std::size_t i = 0; i + 1 < data.size; ++i) capitals += is_upper(data[i]) && is_lower(data[i + 1]);
+  if (3 * (counts_of(data).changes - capitals) >= data.size) return false;
   std::size_t letters = 0;
   std::size_t spoken = 0;
   std::size_t digits = 0;
@@ -197,10 +200,35 @@ inline bool is_template(Bytes data) noexcept {
   return false;
 }
 
+// Whether it says where something is, by its form alone: /go/src/app, Symfony\Component, www.acme.io:443.
+inline bool is_location(Bytes data) noexcept {
+  std::size_t slashes = 0, digits = 0, colons = 0, last_colon = 0;
+  bool back = false, dot = false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    const Byte c = data[i];
+    if (!is_namely(c) && !one_of(c, "/\\.-:")) return false;
+    slashes += c == '/';
+    digits += is_digit(c);
+    back = back || c == '\\';
+    dot = dot || (c == '.' && colons == 0);
+    if (c == ':') {
+      ++colons;
+      last_colon = i;
+    }
+  }
+  if (data[0] == '/' && slashes >= 2 && digits == 0) return true;
+  if (back && slashes == 0 && (data[0] == '\\' || is_upper(data[0]))) return digits == 0;
+  if (colons != 1 || !dot || data.size - last_colon < 3 || data.size - last_colon > 6) return false;
+  for (std::size_t i = last_colon + 1; i < data.size; ++i) {
+    if (!is_digit(data[i])) return false;
+  }
+  return true;
+}
+
 inline bool is_reference(Bytes data, const Knowledge& known) noexcept {
   if (known.list(references).begins(data)) return true;
   if (known.list(file_endings).ends(data) && 3 * counts_of(data).digit <= data.size) return true;
-  return (data[0] == '/' || data[0] == '~' || (data.size > 1 && data[0] == '.' && data[1] == '/')) && is_wordy(data);
+  return ((data[0] == '/' || data[0] == '~' || (data.size > 1 && data[0] == '.' && data[1] == '/')) && is_wordy(data)) || is_location(data);
 }
 
 inline bool is_name(Bytes data) noexcept {
@@ -268,20 +296,40 @@ inline bool is_member(Bytes data, std::size_t digits) noexcept {
 }
 
 // Whether it is a name as headers have it: Access-Control-Allow-Headers.
-inline bool is_header(Bytes data, const Counts& counts) noexcept {
+inline bool is_header(Bytes data, const Counts& counts, std::size_t least) noexcept {
   std::size_t dashes = 0;
   for (std::size_t i = 0; i < data.size; ++i) {
     if ((i == 0 || data[i - 1] == '-') && !is_upper(data[i])) return false;
     dashes += data[i] == '-';
   }
-  return dashes > 0 && data[data.size - 1] != '-' && counts.digit == 0 && counts.other == dashes &&
+  return dashes >= least && data[data.size - 1] != '-' && counts.digit == 0 && counts.other == dashes &&
          counts.upper == dashes + 1;
+}
+
+// Whether signs join three short parts or more, each in one case: ALICE_cf_wap-wsg_secp160r1.
+inline bool is_parts(Bytes data) noexcept {
+  bool lower = false, upper = false;
+  std::size_t size = 0, parts = 0;
+  for (std::size_t i = 0; i <= data.size; ++i) {
+    if (i == data.size || data[i] == '_' || data[i] == '-') {
+      if (size == 0 || size > 10 || (lower && upper) || (parts == 0 && size < 3)) return false;
+      lower = upper = false;
+      size = 0;
+      ++parts;
+      continue;
+    }
+    lower = lower || is_lower(data[i]);
+    upper = upper || is_upper(data[i]);
+    if (parts == 0 && !is_letter(data[i])) return false;
+    ++size;
+  }
+  return true;
 }
 
 // Whether a value is a name as programs write them: a constant (TR31_E0_EMV_KEY), a type or a member of a structure
 // (PrivateKeyTypes, ExclusiveStartShardId), of a list a name with underscores or a path.
 inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcept {
-  std::size_t lines = 0, slashes = 0;
+  std::size_t lines = 0, slashes = 0, dashes = 0;
   if (!value.quoted && data[0] == '%') {  // %NL80211_ATTR_MAC: a constant, as comments of C name it
     data = data.part(1, data.size);
     --counts.other;
@@ -290,8 +338,13 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
   for (std::size_t i = 0; i < data.size; ++i) {
     lines += data[i] == '_';
     slashes += data[i] == '/';
+    dashes += data[i] == '-';
+  }
+  if (data.size >= 4 && data[0] == '_' && data[1] == '_' && data[data.size - 1] == '_' && data[data.size - 2] == '_') {
+    return counts.other == lines;  // __name__
   }
   const bool names = is_letter(data[0]) && counts.other == lines;
+  if (lines >= 2 && counts.other == lines + dashes && is_parts(data)) return true;
   if (names && counts.lower == 0 && lines >= (value.strict ? 1u : 2u) && 3 * counts.digit <= data.size) return true;
   if (names && lines == 0 && counts.digit == 0 && counts.upper >= 2 && counts.lower >= 3 * counts.upper) return true;
   if (names && lines == 0 && counts.upper >= 2 && is_lower(data[data.size - 2])) {
@@ -311,7 +364,7 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
     }
   }
   if (!value.strict) return false;
-  return is_header(data, counts) || (names && lines >= 2 && 5 * counts.digit <= data.size) ||
+  return is_header(data, counts, 1) || (names && lines >= 2 && 5 * counts.digit <= data.size) ||
          (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
 }
 
@@ -324,6 +377,109 @@ inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word)
     joint = joint || c == '.' || c == ':' || c == '_';
   }
   return (strict && digits < 2 && names) || (word && digits == 0 && data.size < 48 && joint);
+}
+
+// Whether it is code between two strings, as in "token: " + name + ".".
+inline bool is_between_strings(Bytes data) noexcept {
+  const Byte first = data[0], last = data[data.size - 1];
+  if (first == ' ' || last == ' ') return true;
+  if (!one_of(first, "+,)]};|&=.>")) return false;
+  if (one_of(last, "+([{,.")) return true;
+  if (first == '.') return false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (data[i] == '(' || (i > 0 && data[i] == ' ')) return true;
+  }
+  return false;
+}
+
+// Whether it is a text that a person reads beside a field: Neues Passwort:, Enter the new one.
+inline bool is_label(Bytes data, std::size_t digits) noexcept {
+  std::size_t blanks = 0, foreign = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    foreign += data[i] >= 0xC2 && data[i] <= 0xEF;  // letters of other languages
+    blanks += data[i] == ' ';
+  }
+  if (foreign > 0 && (digits == 0 || foreign >= 4 || blanks > 0)) return true;
+  if (digits > (blanks >= 3 ? 2u : 0u)) return false;
+  const Byte last = data[data.size - 1];
+  if (last == ':') return true;
+  if (blanks == 0 || !(blanks >= 4 || is_upper(data[0]) || one_of(last, ".!?,"))) return false;
+  for (std::size_t at = 0; at < data.size;) {
+    if (!is_letter(data[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t start = at;
+    at = piece_end(data, at);
+    if (at - start >= 3 && is_spoken(data.part(start, at))) return true;
+  }
+  return false;
+}
+
+// Whether a value only says what would be there (refresh_token, read:members), or is a name or a number of something
+// else: OAUTH2_JWT, a UUID, an object identifier.
+inline bool is_descriptive(Bytes data, const Value& value, const Counts& counts, const Knowledge& known) noexcept {
+  if (is_uuid(data) || is_identifier(data, value, counts)) return true;
+  if (counts.lower + counts.upper == 0) {
+    std::size_t dots = 0;
+    for (std::size_t i = 0; i < data.size; ++i) dots += data[i] == '.';
+    if (dots >= 2) return true;
+  }
+  std::size_t end = data.size;
+  while (end > 0 && data.size - end < 6 && (is_digit(data[end - 1]) || one_of(data[end - 1], "!?."))) --end;
+  if (end == 0 || is_sequence(data.part(0, end))) return false;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (is_digit(data[i])) return false;
+  }
+  if (known.list(plain_value).within(data)) return true;
+  if (end < data.size) return false;
+  bool joined = false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!is_namely(data[i]) && !one_of(data[i], ".:-")) return false;
+    joined = joined || (i > 0 && i + 1 < data.size && one_of(data[i], ".:"));
+  }
+  return joined && is_wordy(data);
+}
+
+// Digits and signs that stand for letters: s3cret, p@ssw0rd.
+inline Byte unmasked(Byte c) noexcept {
+  switch (c) {
+    case '0': return 'o';
+    case '1': return 'i';
+    case '3': return 'e';
+    case '4': case '@': return 'a';
+    case '5': case '$': return 's';
+    case '7': return 't';
+    default: return lower(c);
+  }
+}
+
+inline constexpr std::size_t longest_known = 24;
+
+// Whether everybody knows a password: secret, s3cret, secret123.
+inline bool is_known_password(Bytes data, const Knowledge& known) noexcept {
+  const Words words = known.list(known_passwords);
+  if (words.equals(data)) return true;
+  if (data.size <= longest_known) {
+    Byte folded[longest_known];
+    for (std::size_t i = 0; i < data.size; ++i) folded[i] = unmasked(data[i]);
+    if (words.equals({folded, data.size})) return true;
+  }
+  std::size_t end = data.size;
+  while (end > 0 && is_digit(data[end - 1])) --end;
+  if (data.size - end > 6) return false;
+  for (std::size_t i = end; i < data.size; ++i) {
+    if (data[i] != static_cast<Byte>('1' + (i - end))) return false;
+  }
+  return words.equals(data.part(0, end));
+}
+
+// Whether a short password reads as one of the words of samples: Exampl3Pass.
+inline bool reads_as_sample(Bytes data, const Knowledge& known) noexcept {
+  if (data.size > longest_known) return false;
+  Byte folded[longest_known];
+  for (std::size_t i = 0; i < data.size; ++i) folded[i] = unmasked(data[i]);
+  return known.list(plain_value).within({folded, data.size}) || is_known_password(data, known);
 }
 
 // A value of a SealedSecret: base64 that begins with the length of an RSA session key, 512.
@@ -341,12 +497,18 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
     for (std::size_t i = 0; i < data.size; ++i) {
       if (one_of(data[i], "([{")) return false;
     }
+    std::size_t option = 0;  // -PassThru -ErrorAction: the next option
+    while (option < data.size && (is_letter(data[option]) || data[option] == '-')) ++option;
+    if (data[0] == '-' && option == data.size) return false;
+  } else if (is_between_strings(data)) {
+    return false;
   }
   if (wary) {
     if (known.list(obvious).within(data)) return false;
     if (value.quoted != (mode == judge_quoted)) return false;
     const Counts counts = counts_of(data);
     if (value.strict && counts.digit == 0) return false;  // "token", "oldNoLine": names in a list
+    if (is_label(data, counts.digit) || is_descriptive(data, value, counts, known)) return false;
     if (mode == judge_unquoted && (counts.digit == 0 || counts.lower + counts.upper == 0)) return false;
     for (std::size_t i = 0; i < data.size; ++i) {
       if (!one_of(data[i], "*.-_xX# ")) return true;
@@ -358,6 +520,8 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   }
   const Counts counts = counts_of(data);
   if (counts.lower + counts.upper == 0 || counts.distinct < 5) return false;
+  if (value.quoted && counts.digit == 0 && data[data.size - 1] == ':') return false;
+  if (mode != judge_password && is_header(data, counts, 2)) return false;
   if (is_name_like(data, counts.digit, value.strict, mode != judge_password)) return false;
   if (is_identifier(data, value, counts)) return false;
   if (!(mode == judge_password ? is_password(data, value, counts) : is_token(data, value, counts, mode, known))) {
@@ -365,7 +529,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   }
   // The dearer looks come last; all of them must agree.
   return !is_repeated(data) && !is_sequence(data) && !known.list(placeholder).within(data) &&
-         !known.list(plain_value).within(data);
+         !known.list(plain_value).within(data) && !(mode == judge_password && reads_as_sample(data, known));
 }
 
 }  // namespace tipstaff::secrets

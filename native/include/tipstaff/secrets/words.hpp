@@ -80,6 +80,7 @@ enum List : std::uint32_t {
   trial_values,
   local_hosts,
   trial_paths,
+  sample_hosts,
   fixed_lists,
 };
 

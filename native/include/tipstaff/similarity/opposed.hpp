@@ -28,7 +28,7 @@ class Numbering {
   std::uint32_t number(std::uint64_t hash, std::uint32_t step) {
     if (2 * count_ >= slots_.size()) grow();
     const std::uint64_t key = hash == 0 ? 1 : hash;
-    Slot& slot = slots_[place(key)];
+    Slot& slot = slots_[position(key)];
     if (slot.first == 0) {
       slot = {key, next_};
       next_ += step;
@@ -42,7 +42,7 @@ class Numbering {
  private:
   using Slot = std::pair<std::uint64_t, std::uint32_t>;
 
-  std::size_t place(std::uint64_t key) const noexcept {
+  std::size_t position(std::uint64_t key) const noexcept {
     std::size_t at = (key ^ key >> 32) & (slots_.size() - 1);
     while (slots_[at].first != 0 && slots_[at].first != key) at = (at + 1) & (slots_.size() - 1);
     return at;
@@ -52,7 +52,7 @@ class Numbering {
     std::vector<Slot> old(2 * slots_.size());
     old.swap(slots_);
     for (const Slot& slot : old) {
-      if (slot.first != 0) slots_[place(slot.first)] = slot;
+      if (slot.first != 0) slots_[position(slot.first)] = slot;
     }
   }
 
@@ -166,10 +166,10 @@ static inline bool opposed_texts(const Lexicon& lexicon, const TextColumn& texts
         break;
       }
       for (std::int64_t p = starts[rare[k]]; p < starts[rare[k] + 1]; ++p) {
-        const std::int32_t place = postings[static_cast<std::size_t>(p)];
-        const Statement& other = statements[static_cast<std::size_t>(place)];
-        if (other.text == one.text || met[static_cast<std::size_t>(place)] == static_cast<std::int32_t>(s)) continue;
-        met[static_cast<std::size_t>(place)] = static_cast<std::int32_t>(s);
+        const std::int32_t position = postings[static_cast<std::size_t>(p)];
+        const Statement& other = statements[static_cast<std::size_t>(position)];
+        if (other.text == one.text || met[static_cast<std::size_t>(position)] == static_cast<std::int32_t>(s)) continue;
+        met[static_cast<std::size_t>(position)] = static_cast<std::int32_t>(s);
         if (detail::opposite(one.polarity, other.polarity) && detail::same_topic(one, other, words.data())) {
           pairs->push_back(std::minmax(one.text, other.text));
         }

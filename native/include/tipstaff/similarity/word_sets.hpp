@@ -93,16 +93,16 @@ class WordSetIndex {
   void make_room(std::size_t n_more);
   void forget_newcomers(std::size_t but) noexcept;
   bool is_word(const Word& word, const Piece& piece, const unsigned char* letters) const noexcept;
-  std::uint32_t place_behind(const Piece& piece, const unsigned char* letters);
-  std::uint32_t place_of(std::uint32_t order) const noexcept;
+  std::uint32_t entry_after(const Piece& piece, const unsigned char* letters);
+  std::uint32_t entry_of(std::uint32_t order) const noexcept;
   WordMatch search(std::int64_t earliest, std::int64_t latest) noexcept;
   void look(const Sharing* sharing, std::size_t count, Lead* lead) noexcept;
   const Posting* postings_of(const Word& word) const noexcept;
-  void post_word(std::uint32_t place, Posting posting);
+  void post_word(std::uint32_t entry, Posting posting);
   std::int64_t shared_with(const std::uint32_t* members, std::int64_t n_members, std::int64_t k,
                            std::int64_t j) const noexcept;
   std::int32_t insert(std::int64_t mark);
-  void post(std::uint32_t begin, const std::uint32_t* places);
+  void post(std::uint32_t begin, const std::uint32_t* entries);
   void reorder();
 
   double threshold_;
@@ -110,7 +110,7 @@ class WordSetIndex {
   std::vector<Word> words_;  // open addressing
   std::vector<unsigned char> letters_;
   std::vector<Posting> pool_;
-  std::vector<std::uint32_t> ranked_;     // places of words by rank
+  std::vector<std::uint32_t> ranked_;     // entries of words by rank
   std::vector<std::uint32_t> newcomers_;  // of those without one, as they came
   std::vector<std::uint32_t> records_;    // of each set: what is known of it, and its words' orders, ascending
   std::vector<std::uint32_t> begins_;     // of the records, by slot
@@ -120,11 +120,11 @@ class WordSetIndex {
   std::vector<std::uint32_t> edges_;
   std::vector<Piece> pieces_;
   std::vector<std::uint32_t> orders_;  // of its words, as they come
-  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> entries_;
   std::vector<std::uint64_t> both_;
   std::uint32_t query_size_ = 0;
   std::vector<std::uint32_t> query_;         // orders, ascending; after a few, unused
-  std::vector<std::uint32_t> query_places_;  // of their words
+  std::vector<std::uint32_t> query_entries_;  // of their words
   std::uint32_t texts_ = 0;
 };
 

@@ -28,19 +28,19 @@ enum : std::uint8_t {
   kIntentOpening = 32,    // a stem that the endings of a word follow
 };
 
-// What a word or phrase says; weights are places in the table of weights.
-struct IntentSaid {
+// What a word or phrase says; weights are positions in the table of weights.
+struct IntentEntry {
   std::uint8_t kind, intent, verb_intent, weight, verb_weight, lead_weight;
   std::uint16_t ident;
 };
 struct IntentWord {
-  IntentSaid said;
+  IntentEntry entry;
   std::uint32_t text;
   std::uint8_t size, flags, phrase_count, reserved;
   std::uint16_t phrases, reserved2;
 };
 struct IntentPhrase {
-  IntentSaid said;
+  IntentEntry entry;
   std::uint8_t size, reserved;
   std::uint16_t words[3];
 };
@@ -81,19 +81,19 @@ class IntentLexicon {
 
   // Whether everything that it points at lies within it.
   bool check() const noexcept {
-    const auto sound = [&](const IntentSaid& said) noexcept {
-      return said.kind <= static_cast<std::uint8_t>(IntentKind::none) && said.intent < kIntents && said.verb_intent < kIntents &&
-             said.weight < weights_ && said.verb_weight < weights_ && said.lead_weight < weights_ && said.ident < kMostIdents;
+    const auto sound = [&](const IntentEntry& entry) noexcept {
+      return entry.kind <= static_cast<std::uint8_t>(IntentKind::none) && entry.intent < kIntents && entry.verb_intent < kIntents &&
+             entry.weight < weights_ && entry.verb_weight < weights_ && entry.lead_weight < weights_ && entry.ident < kMostIdents;
     };
     for (std::uint32_t i = 0; i < words_; ++i) {
       const IntentWord one = word(i);
-      if (!sound(one.said) || one.size > kLongestWord || one.text > letters_ || one.size > letters_ - one.text ||
+      if (!sound(one.entry) || one.size > kLongestWord || one.text > letters_ || one.size > letters_ - one.text ||
           one.phrases > phrases_ || one.phrase_count > phrases_ - one.phrases)
         return false;
     }
     for (std::uint32_t i = 0; i < phrases_; ++i) {
       const IntentPhrase one = phrase(i);
-      if (!sound(one.said) || one.size > 3) return false;
+      if (!sound(one.entry) || one.size > 3) return false;
     }
     std::uint32_t empty = 0;
     for (std::uint32_t i = 0; i < slots_; ++i) {
@@ -252,34 +252,34 @@ inline void sums(const IntentLexicon& lexicon, Words& words, double* scores) noe
     next = index + 1;
     if (number == IntentLexicon::kUnknown) continue;
     const IntentWord word = lexicon.word(number);
-    IntentSaid said = word.said;
-    if (said.kind == static_cast<std::uint8_t>(IntentKind::none)) continue;
-    if (said.kind == static_cast<std::uint8_t>(IntentKind::finite) && factor == kAside) factor = 1.0;
+    IntentEntry entry = word.entry;
+    if (entry.kind == static_cast<std::uint8_t>(IntentKind::none)) continue;
+    if (entry.kind == static_cast<std::uint8_t>(IntentKind::finite) && factor == kAside) factor = 1.0;
     for (std::uint32_t p = 0; p < word.phrase_count; ++p) {
       const IntentPhrase phrase = lexicon.phrase(std::uint32_t{word.phrases} + p);
       bool same = true;
       for (std::uint32_t w = 0; w < phrase.size && same; ++w) same = words[index + 1 + w] == phrase.words[w];
       if (!same) continue;
-      said = phrase.said;
+      entry = phrase.entry;
       next += phrase.size;
       break;
     }
-    const auto kind = static_cast<IntentKind>(said.kind);
-    const double weight = lexicon.weight(said.weight), verb_weight = lexicon.weight(said.verb_weight);
+    const auto kind = static_cast<IntentKind>(entry.kind);
+    const double weight = lexicon.weight(entry.weight), verb_weight = lexicon.weight(entry.verb_weight);
     if (kind == IntentKind::control) {
       if (weight != 0.0) factor = weight;
       if (verb_weight != 0.0) opening = next;
       continue;
     }
-    std::uint64_t& known = seen[said.ident / 64];
-    const std::uint64_t bit = std::uint64_t{1} << (said.ident % 64);
+    std::uint64_t& known = seen[entry.ident / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (entry.ident % 64);
     if (kind < IntentKind::control || (known & bit) != 0) continue;
     known |= bit;
     const std::uint8_t follower = lexicon.flags(words[next]);
     const bool bounded = (follower & kIntentDeterminer) != 0;
     if (kind >= IntentKind::verb && index == opening && (kind == IntentKind::verb || index == lead || bounded)) {
       const bool leads = index == lead && (kind == IntentKind::verb || bounded);
-      scores[said.verb_intent] += leads && !shared ? lexicon.weight(said.lead_weight) : verb_weight;
+      scores[entry.verb_intent] += leads && !shared ? lexicon.weight(entry.lead_weight) : verb_weight;
       factor = 1.0;
       continue;
     }
@@ -290,11 +290,11 @@ inline void sums(const IntentLexicon& lexicon, Words& words, double* scores) noe
       if (compound) scores[noun_intent] -= noun_loss;
       if (leading) amount = (follower & kIntentColon) != 0 && weight >= kLabelLeast ? amount + kLabel : amount * kSubject;
       noun_end = next;
-      noun_intent = said.intent;
+      noun_intent = entry.intent;
       noun_loss = amount * (leading ? kModifierAhead : kModifier);
     }
-    const double before = scores[said.intent];
-    scores[said.intent] = before != 0.0 ? before + amount * kAgain : amount;
+    const double before = scores[entry.intent];
+    scores[entry.intent] = before != 0.0 ? before + amount * kAgain : amount;
   }
 }
 

@@ -17,7 +17,7 @@ namespace tipstaff {
 namespace task_letters {
 
 // Latin letters that are no base letter with a mark.
-constexpr bool stands_alone(std::uint32_t c) noexcept {
+constexpr bool is_its_own_word(std::uint32_t c) noexcept {
   switch (c) {
     case 0xC6: case 0xD0: case 0xD8: case 0xDE: case 0xDF: case 0xE6: case 0xF0: case 0xF8: case 0xFE: case 0x110: case 0x111:
     case 0x126: case 0x127: case 0x131: case 0x138: case 0x141: case 0x142: case 0x14A: case 0x14B: case 0x152: case 0x153:
@@ -113,7 +113,7 @@ inline Span letters_for_intent(Span text, unsigned char* out) noexcept {
       out[size++] = ' ';
     } else if (found.kind == Letter::border || found.kind == Letter::joiner) {
       out[size++] = ' ';
-    } else if (found.kind == Letter::folded && !stands_alone(code)) {
+    } else if (found.kind == Letter::folded && !is_its_own_word(code)) {
       out[size++] = static_cast<unsigned char>(found.code);
       if (found.second != 0) out[size++] = found.second;
     } else {

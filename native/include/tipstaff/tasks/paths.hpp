@@ -1,6 +1,6 @@
 // The files, folders and modules that a task names: paths as far as a scope can be held against them.
 //
-// tipstaff/kernels/plain/places.py states the same in Python. For ASCII the two agree to the letter; beyond it, what is a
+// tipstaff/kernels/plain/paths.py states the same in Python. For ASCII the two agree to the letter; beyond it, what is a
 // letter is said by letters.hpp. Linear in the text; nothing is allocated.
 #ifndef TIPSTAFF_TASKS_PATHS_HPP
 #define TIPSTAFF_TASKS_PATHS_HPP
@@ -17,14 +17,14 @@
 namespace tipstaff {
 
 // What a task names, its texts one after another in the caller's memory, as many bytes as are read.
-struct Places {
+struct TaskPaths {
   static constexpr std::uint32_t kMost = 8;
   static constexpr std::int64_t kMostBytes = 16'384;
   std::string_view of[kMost];
   std::uint32_t count = 0;
 };
 
-namespace places {
+namespace paths {
 
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -95,7 +95,7 @@ inline bool looks_like_folder(std::string_view first, std::string_view second) n
 }
 
 // Takes the parts of a path with slashes together in `out`; returns the length, 0 if it is not a path.
-inline std::size_t path_of(std::string_view path, char* out) noexcept {
+inline std::size_t joined_parts(std::string_view path, char* out) noexcept {
   if (!has_letter(path)) return 0;
   std::string_view parts[2];
   std::size_t count = 0, size = 0;
@@ -111,12 +111,12 @@ inline std::size_t path_of(std::string_view path, char* out) noexcept {
     std::memcpy(out + size, part.data(), part.size());
     size += part.size();
   }
-  // "and/or" and "read/write" are prose; "src/api", "api/", "/etc" and "a/b.ts" are places.
+  // "and/or" and "read/write" are prose; "src/api", "api/", "/etc" and "a/b.ts" are paths.
   if (count == 2 && path == std::string_view(out, size) && !has_ending(path) && !looks_like_folder(parts[0], parts[1])) return 0;
   return size;
 }
 
-// A dotted or `::` name; returns whether it is one, and the length of its path, 0 where it is no place.
+// A dotted or `::` name; returns whether it is one, and the length of its path, 0 where it is no path.
 inline bool module_of(std::string_view name, char* out, std::size_t* size) noexcept {
   *size = 0;
   std::size_t at = 0, parts = 0, last = 0;
@@ -177,7 +177,7 @@ inline std::string_view without_line(std::string_view word) noexcept {
 }
 
 // Writes the path that a word is; returns its length, 0 if it is not a path.
-inline std::size_t place_of(std::string_view word, char* out) noexcept {
+inline std::size_t path_of(std::string_view word, char* out) noexcept {
   while (!word.empty() && (word.back() == '.' || word.back() == ':' || word.back() == '!' || word.back() == '?')) word.remove_suffix(1);
   if (word.find_first_of("/.#") == std::string_view::npos && word.find("::") == std::string_view::npos) return 0;
   if (word.find("://") != std::string_view::npos) return 0;
@@ -195,7 +195,7 @@ inline std::size_t place_of(std::string_view word, char* out) noexcept {
   char* const made = out + word.size();
   std::size_t length = 0;
   if (path.find('/') != std::string_view::npos) {
-    length = path_of(path, made);
+    length = joined_parts(path, made);
   } else if (!module_of(path, made, &length)) {
     length = has_ending(path) && !is_digit(path[0]) ? path.size() : 0;
     std::memcpy(made, path.data(), length);
@@ -204,31 +204,31 @@ inline std::size_t place_of(std::string_view word, char* out) noexcept {
   return length;
 }
 
-}  // namespace places
+}  // namespace paths
 
-// Finds what the beginning of a task names; `memory` has room for twice Places::kMostBytes.
-inline void find_places(std::string_view task, char* memory, Places* found) noexcept {
-  task = task.substr(0, static_cast<std::size_t>(Places::kMostBytes));
+// Finds what the beginning of a task names; `memory` has room for twice TaskPaths::kMostBytes.
+inline void find_paths(std::string_view task, char* memory, TaskPaths* found) noexcept {
+  task = task.substr(0, static_cast<std::size_t>(TaskPaths::kMostBytes));
   std::size_t used = 0;
-  for (std::size_t at = 0; at < task.size() && found->count < Places::kMost;) {
-    if (const std::size_t bytes = places::border(task, at)) {
+  for (std::size_t at = 0; at < task.size() && found->count < TaskPaths::kMost;) {
+    if (const std::size_t bytes = paths::border(task, at)) {
       at += bytes;
       continue;
     }
     const std::size_t start = at;
     bool marked = false;
-    while (at < task.size() && places::border(task, at) == 0) {
+    while (at < task.size() && paths::border(task, at) == 0) {
       const char c = task[at++];
       marked = marked || c == '/' || c == '.' || c == ':' || c == '#';
     }
     if (!marked) continue;
-    const std::size_t size = places::place_of(task.substr(start, at - start), memory + used);
+    const std::size_t size = paths::path_of(task.substr(start, at - start), memory + used);
     if (size == 0) continue;
-    const std::string_view place(memory + used, size);
+    const std::string_view path(memory + used, size);
     bool known = false;
-    for (std::uint32_t i = 0; i < found->count && !known; ++i) known = found->of[i] == place;
+    for (std::uint32_t i = 0; i < found->count && !known; ++i) known = found->of[i] == path;
     if (known) continue;
-    found->of[found->count++] = place;
+    found->of[found->count++] = path;
     used += size;
   }
 }

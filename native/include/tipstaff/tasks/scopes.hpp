@@ -1,7 +1,7 @@
-// Whether the scopes of a rule hold a place that a task names, over scopes that tipstaff.guidance.hook.scopes compiled.
+// Whether the scopes of a rule hold a path that a task names, over scopes that tipstaff.guidance.hook.scopes compiled.
 //
 // Globs are taken apart where they are compiled; what lies here is folders, each the characters, stars and sets of one
-// name. tipstaff/globs.py says what globs mean. The time is that of a look at each place for each stretch between two
+// name. tipstaff/globs.py says what globs mean. The time is that of a look at each path for each stretch between two
 // `**`, the leftmost that fits being as good as any other; nothing is tried twice.
 #ifndef TIPSTAFF_TASKS_SCOPES_HPP
 #define TIPSTAFF_TASKS_SCOPES_HPP
@@ -121,9 +121,9 @@ struct Plain {
         if (left == 0) return true;  // `**` at the end: what was found so far is enough
         continue;
       }
-      std::uint32_t parts = 0, behind = part;
-      while (parts < left && all[behind] != 0) {
-        behind += 1 + all[behind];
+      std::uint32_t parts = 0, following = part;
+      while (parts < left && all[following] != 0) {
+        following += 1 + all[following];
         ++parts;
       }
       const bool last = parts == left;
@@ -148,7 +148,7 @@ struct Plain {
         folder(path, start);
         if (start >= path.size()) return false;
       }
-      part = behind;
+      part = following;
       left -= parts;
       anchored = false;
     }
@@ -182,18 +182,18 @@ inline bool meet(Extent left, Extent right) noexcept {
   return ends_with(left.ending, right.ending) || ends_with(right.ending, left.ending);
 }
 
-// A place that is a glob itself: a task may name `src/**/*.ts`, or `users/{id}`.
-class PlaceGlob {
+// A path that is a glob itself: a task may name `src/**/*.ts`, or `users/{id}`.
+class PathGlob {
  public:
   static constexpr std::size_t kMost = 1024;
 
   // Whether it is one that can be used.
-  bool read(std::string_view place) noexcept {
-    if (place.size() > kMost || place.find_first_of("*?{}") == std::string_view::npos || place.find('\0') != std::string_view::npos) return false;
-    bare_ = place[0] == '!';
+  bool read(std::string_view path) noexcept {
+    if (path.size() > kMost || path.find_first_of("*?{}") == std::string_view::npos || path.find('\0') != std::string_view::npos) return false;
+    bare_ = path[0] == '!';
     std::size_t size = 0, opened[8];
     std::uint32_t depth = 0;
-    for (const char c : place.substr(bare_ ? 1 : 0)) {
+    for (const char c : path.substr(bare_ ? 1 : 0)) {
       if (c == '{') {
         if (depth == 8) return false;
         opened[depth++] = size;
@@ -253,15 +253,15 @@ class PlaceGlob {
 };
 
 // The scopes of a rule: how many globs; for each whether it takes out (`!`), how many plain globs it stands for, and those;
-// then how many extents, and for each the places and lengths of its texts.
-inline bool holds(const Numbers& all, std::uint32_t at, std::string_view strings, std::string_view place, const PlaceGlob* glob) noexcept {
+// then how many extents, and for each the paths and lengths of its texts.
+inline bool holds(const Numbers& all, std::uint32_t at, std::string_view strings, std::string_view path, const PathGlob* glob) noexcept {
   bool seen = false, included = false;
   for (std::uint32_t globs = all[at++]; globs > 0 && at < all.count; --globs) {
     const bool out = all[at] != 0;
     std::uint32_t plain = all[at + 1];
     bool matched = false;
     for (at += 2; plain > 0 && at < all.count; --plain) {
-      if (!matched) matched = Plain{all, at + 3, all[at], all[at + 1] != 0}.matches(place);
+      if (!matched) matched = Plain{all, at + 3, all[at], all[at + 1] != 0}.matches(path);
       if (all[at + 2] >= all.count - at) return false;
       at += 3 + all[at + 2];
       if (at >= all.count) return false;

@@ -1,10 +1,10 @@
 // Where in a text one of many literals may begin: the prefilter of the secrets scanner.
 //
 // A literal is a window of six sets of bytes, the first three of which are known up to case. Windows share thirty-two
-// buckets. The widest kernel looks at whole vectors: a place is a candidate if one bucket takes the bytes at the first
-// five places; the others hash four bytes at each place. What they let pass is hashed over six bytes too, for literals
-// all of whose six are known; a place whose hash no literal has is dropped. Candidates come in order, and those that
-// remain differ from kernel to kernel; every place of a literal is always among them.
+// buckets. The widest kernel looks at whole vectors: a position is a candidate if one bucket takes the bytes at the first
+// five positions; the others hash four bytes at each position. What they let pass is hashed over six bytes too, for literals
+// all of whose six are known; a position whose hash no literal has is dropped. Candidates come in order, and those that
+// remain differ from kernel to kernel; every position of a literal is always among them.
 #ifndef TIPSTAFF_TEXT_LITERALS_HPP
 #define TIPSTAFF_TEXT_LITERALS_HPP
 
@@ -16,12 +16,12 @@ namespace tipstaff {
 
 inline constexpr std::size_t literal_window = 6;
 inline constexpr std::size_t literal_groups = 4;
-// Places of a window that the widest kernel looks at.
+// Positions of a window that the widest kernel looks at.
 inline constexpr std::size_t wide_window = 5;
 inline constexpr std::size_t sieve_bits = std::size_t{1} << 18;
 inline constexpr std::size_t sieve_bytes = 3 * sieve_bits / 8;
 inline constexpr std::size_t literal_heads = 8192;
-// Places that one call looks at.
+// Positions that one call looks at.
 inline constexpr std::size_t literal_block = 4096;
 // Entries of `out` that a finder may write after the last candidate.
 inline constexpr std::size_t literal_slack = 64;
@@ -29,7 +29,7 @@ inline constexpr std::size_t literal_slack = 64;
 // The sections of a table that the kernels read; `heads` are 8192 little-endian u16, 0xFFFF for none.
 struct LiteralWindows {
   const unsigned char* heads;
-  const unsigned char* wide;   // [4 groups of 8 buckets][6 places][64 classes of bytes]: the buckets of a class
+  const unsigned char* wide;   // [4 groups of 8 buckets][6 positions][64 classes of bytes]: the buckets of a class
   const unsigned char* sieve;  // three of one bit for each hash: four bytes of all, of the short ones, six of others
 };
 
@@ -52,7 +52,7 @@ using LiteralSearch = std::size_t (*)(const LiteralWindows& windows, const unsig
                                       std::size_t end, std::size_t size, std::uint16_t* out);
 
 // What a block has, as offsets from its beginning: literals in order, and so the marks of either kind.
-struct BlockPlaces {
+struct BlockMatches {
   std::uint16_t literals[literal_block + literal_slack];
   // Where something may be encoded: a `%` or a backslash that may begin an escape, and the twenty-fourth character of
   // every run of base64.
@@ -63,7 +63,7 @@ struct BlockPlaces {
 
 // The same, and the marks too.
 using BlockSearch = void (*)(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
-                             std::size_t end, std::size_t size, BlockPlaces* out);
+                             std::size_t end, std::size_t size, BlockMatches* out);
 
 // Both searches of one instruction set.
 struct LiteralFinder {
@@ -79,8 +79,8 @@ static inline std::uint32_t literal_load32(const unsigned char* x) noexcept {
 static inline bool literal_may_begin(const LiteralWindows& windows, const unsigned char* text, std::size_t at,
                                      std::size_t size) noexcept {
   if (size - at < 4) return literal_head(windows, literal_hash(text + at)) != 0xFFFFu;
-  const std::uint32_t place = (literal_load32(text + at) * 2654435761u) >> 14;
-  return (windows.sieve[place >> 3] >> (place & 7) & 1) != 0;
+  const std::uint32_t position = (literal_load32(text + at) * 2654435761u) >> 14;
+  return (windows.sieve[position >> 3] >> (position & 7) & 1) != 0;
 }
 
 // Drops the candidates that have the first four bytes of long literals alone, and not their six.
@@ -90,9 +90,9 @@ static inline std::size_t keep_long(const LiteralWindows& windows, const unsigne
   const unsigned char* const long_ones = few + sieve_bits / 8;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint16_t place = out[i];
-    const std::size_t at = begin + place;
-    out[kept] = place;
+    const std::uint16_t position = out[i];
+    const std::size_t at = begin + position;
+    out[kept] = position;
     if (size - at < literal_window) {
       ++kept;
       continue;
@@ -136,15 +136,15 @@ static inline std::size_t search_marks_portable(const unsigned char* text, std::
                                                   std::size_t size, std::uint16_t* out) noexcept {
   std::size_t found = 0;
   const auto next = [text, end](std::size_t at, int sign) noexcept {
-    const void* const place = at < end ? std::memchr(text + at, sign, end - at) : nullptr;
-    return place == nullptr ? end : static_cast<std::size_t>(static_cast<const unsigned char*>(place) - text);
+    const void* const position = at < end ? std::memchr(text + at, sign, end - at) : nullptr;
+    return position == nullptr ? end : static_cast<std::size_t>(static_cast<const unsigned char*>(position) - text);
   };
   std::size_t percent = next(begin, '%');
   std::size_t slash = next(begin, '\\');
   while (percent < end || slash < end) {
-    const std::size_t place = percent < slash ? percent : slash;
-    out[found] = static_cast<std::uint16_t>(place - begin);
-    found += may_escape(text, place, size);
+    const std::size_t position = percent < slash ? percent : slash;
+    out[found] = static_cast<std::uint16_t>(position - begin);
+    found += may_escape(text, position, size);
     if (percent < slash) {
       percent = next(percent + 1, '%');
     } else {
@@ -173,7 +173,7 @@ static inline std::size_t search_marks_portable(const unsigned char* text, std::
 }
 
 static inline void search_block_portable(const LiteralWindows& windows, const unsigned char* text, std::size_t begin,
-                                         std::size_t end, std::size_t size, BlockPlaces* out) noexcept {
+                                         std::size_t end, std::size_t size, BlockMatches* out) noexcept {
   out->n_literals = search_literals_portable(windows, text, begin, end, size, out->literals);
   out->n_marks = search_marks_portable(text, begin, end, size, out->marks);
 }

@@ -43,8 +43,8 @@ struct Key {
 inline Key key_of(const unsigned char* letters, std::uint32_t length) noexcept {
   Key key;
 #if defined(__SSE2__)
-  const __m128i places = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m128i within = _mm_cmplt_epi8(places, _mm_set1_epi8(static_cast<char>(std::min(length, 16u))));
+  const __m128i positions = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m128i within = _mm_cmplt_epi8(positions, _mm_set1_epi8(static_cast<char>(std::min(length, 16u))));
   const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(letters));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(&key), _mm_and_si128(first, within));
 #else

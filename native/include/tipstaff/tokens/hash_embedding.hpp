@@ -157,9 +157,9 @@ static std::int64_t embed_column(const unsigned char* offsets, int offset_bytes,
       foreign[n_foreign++] = row;
       continue;
     }
-    float* place = out + row * dimensions;
-    fill_sines<S>(hash31_lower_ascii(trim_ascii(text)), dimensions, place);
-    pending[n_pending++] = place;
+    float* vector = out + row * dimensions;
+    fill_sines<S>(hash31_lower_ascii(trim_ascii(text)), dimensions, vector);
+    pending[n_pending++] = vector;
     if (n_pending == group) flush();
   }
   if (n_pending > 0) flush();

@@ -131,8 +131,8 @@ static inline std::int64_t find_piece(const WordPieces& table, std::uint64_t has
   const auto tag = static_cast<std::uint32_t>(hash >> 48);
   // A full table would not end the walk; a sound one ends it after a few steps.
   for (std::uint64_t step = 0; step <= table.slot_mask; ++step) {
-    const std::uint64_t place = (hash + step) & table.slot_mask;
-    const auto slot = load_field<std::uint32_t>(table.slots + 4 * place);
+    const std::uint64_t position = (hash + step) & table.slot_mask;
+    const auto slot = load_field<std::uint32_t>(table.slots + 4 * position);
     if (slot == 0) return -1;
     if (slot >> 16 != tag) continue;
     const std::int64_t number = static_cast<std::int64_t>(slot & 0xFFFF) - 1;
@@ -338,19 +338,19 @@ static inline void write_unit(const float* sum, std::int64_t dimensions, float* 
   }
 }
 
-// rows[i] = norm(rows[i] + weight * others[places[i]]). Returns n_rows, or -1 - row for the first
-// row whose place is not one of the `n_others`. No row is written then.
+// rows[i] = norm(rows[i] + weight * others[positions[i]]). Returns n_rows, or -1 - row for the first
+// row whose position is not one of the `n_others`. No row is written then.
 static inline std::int64_t blend_rows(float* rows, std::int64_t n_rows, std::int64_t dimensions,
                                       const float* others, std::int64_t n_others,
-                                      const unsigned char* places, float weight) noexcept {
+                                      const unsigned char* positions, float weight) noexcept {
   for (std::int64_t row = 0; row < n_rows; ++row) {
-    const std::int64_t place = load_field<std::int32_t>(places + 4 * row);
-    if (place < 0 || place >= n_others) return -1 - row;
+    const std::int64_t position = load_field<std::int32_t>(positions + 4 * row);
+    if (position < 0 || position >= n_others) return -1 - row;
   }
   for (std::int64_t row = 0; row < n_rows; ++row) {
-    const std::int64_t place = load_field<std::int32_t>(places + 4 * row);
+    const std::int64_t position = load_field<std::int32_t>(positions + 4 * row);
     float* x = rows + row * dimensions;
-    const float* other = others + place * dimensions;
+    const float* other = others + position * dimensions;
     for (std::int64_t i = 0; i < dimensions; ++i) x[i] += weight * other[i];
     write_unit(x, dimensions, x);
   }

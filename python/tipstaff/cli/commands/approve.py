@@ -68,7 +68,7 @@ def _take_over_memory() -> int:
 
     root = Path.cwd()
     folders = [root / ".tipstaff" / "memory" / "journal"]
-    names = [place for tier in TIERS if tier.tier in SHIPPED_NEVER for place in tier.places if place[0] != "~"]
+    names = [name for tier in TIERS if tier.tier in SHIPPED_NEVER for name in tier.places if name[0] != "~"]
     paths = [root / name for name in names if "{" not in name]
     paths += [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.md"))]
     waiting = [path for path in paths if path.is_file() and is_shipped(root, path) and not is_taken_over(root, path)]

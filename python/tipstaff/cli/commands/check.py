@@ -251,7 +251,7 @@ def _findings(result: Any) -> list[Any]:
 
 
 def _lines(report: CheckReport, paint: Painter) -> list[str]:
-    from tipstaff.review.running.feedback import OUTCOME_WORDS, clipped, place
+    from tipstaff.review.running.feedback import OUTCOME_WORDS, clipped, location
 
     width = max((len(result.name) for result in report.results), default=0)
     lines: list[str] = []
@@ -268,7 +268,7 @@ def _lines(report: CheckReport, paint: Painter) -> list[str]:
         if not result.failed:
             continue
         for finding in result.findings[:20]:
-            where = place(plain(finding.path), finding.line, finding.column)
+            where = location(plain(finding.path), finding.line, finding.column)
             code = f" {paint(plain(finding.code), colour)}" if finding.code else ""
             lines.append(f"    {paint(where, bold=True)}{': ' if where else ''}{plain(finding.message)}{code}")
         if len(result.findings) > 20:

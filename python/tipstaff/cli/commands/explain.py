@@ -101,10 +101,10 @@ def _unknown(bundle: PolicyBundle, rule_id: str, directory: Path) -> str:
 
 
 def _lines(rule: GuidanceRule, explanation: dict[str, Any], paint: Painter) -> list[str]:
-    place = f"{rule.path}:{rule.line}" if rule.line else rule.path
+    location = f"{rule.path}:{rule.line}" if rule.line else rule.path
     lines = [paint(rule.id, bold=True), f"  {plain(rule.text)}", ""]
     facts = [
-        ("from", f"{place}, a file of {rule.host}" + (f', under "{rule.heading}"' if rule.heading else "")),
+        ("from", f"{location}, a file of {rule.host}" + (f', under "{rule.heading}"' if rule.heading else "")),
         ("loaded", _when(rule, explanation["loaded"])),
         ("because", "; ".join(explanation["constitution_reasons"]) if rule.is_constitution else ""),
         ("emphasis", "; ".join(explanation["constitution_reasons"]) if not rule.is_constitution else ""),

@@ -87,9 +87,9 @@ def _scope_within(directory: Path, scope: str) -> str:
     if not path.is_absolute():
         return scope
     # The name first as it was given: a link inside the repository stands for itself there.
-    for root, place in ((directory.absolute(), path), (directory.resolve(), path.resolve())):
-        if place.is_relative_to(root):
-            return place.relative_to(root).as_posix() + ("/" if scope.endswith("/") else "")
+    for root, target in ((directory.absolute(), path), (directory.resolve(), path.resolve())):
+        if target.is_relative_to(root):
+            return target.relative_to(root).as_posix() + ("/" if scope.endswith("/") else "")
     msg = f"--scope {scope}: not inside {directory.resolve()}"
     raise ConfigError(msg)
 
@@ -103,9 +103,9 @@ def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why]) -> list
     lines = [f"{intent}; {numbers}:"]
     for number, found in enumerate(result.shards):
         rule = found.shard.rule
-        place = f"{rule.path}:{rule.line}" if rule.line else rule.path
+        location = f"{rule.path}:{rule.line}" if rule.line else rule.path
         lines.append(f"  {found.similarity:.2f}  {paint(rule.id, bold=True)} {plain(rule.text)}")
-        lines.append(paint(f"        {found.reason}; {plain(place)}", dim=True))
+        lines.append(paint(f"        {found.reason}; {plain(location)}", dim=True))
         if whys:
             lines += [f"        {line}" for line in _why(whys[number])]
     lines += [f"  left out: {dropped.id} for {dropped.kept}: {plain(dropped.reason)}" for dropped in result.dropped]

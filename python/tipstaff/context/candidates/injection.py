@@ -153,10 +153,10 @@ class CandidatePromptAssembler:
         left_out: list[tuple[str, str]] = []
         shown: list[tuple[str, str]] = []
         lines: dict[str, list[str]] = {}
-        misfits = place = 0
+        misfits = rank = 0
         judged = len(rows) if len(rows) <= _JUDGED else 0
-        for place, row in enumerate(order):
-            if place >= judged and (len(shown) == config.max_count or misfits >= _MOST_MISFITS):
+        for rank, row in enumerate(order):
+            if rank >= judged and (len(shown) == config.max_count or misfits >= _MOST_MISFITS):
                 break
             candidate, unfit = judge(row)
             obstacle = unfit or self._obstacle(candidate)
@@ -177,10 +177,10 @@ class CandidatePromptAssembler:
                 lines = grown
                 shown.append((row.id, line))
         else:
-            place = len(rows)
+            rank = len(rows)
         text = _rendered(lines) if shown else ""
         reason = f"{config.max_count} are shown already" if len(shown) == config.max_count else "others came first"
-        left_out += [(row.id, reason) for row in order[place:]]
+        left_out += [(row.id, reason) for row in order[rank:]]
         return CandidateSection(
             text=text,
             candidate_ids=tuple(candidate_id for candidate_id, _ in shown),

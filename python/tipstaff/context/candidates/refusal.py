@@ -124,8 +124,8 @@ def refusal(text: str) -> str:
     plain = normalised(text)
     if _TEMPLATE.search(plain) is not None:
         return "plays another speaker"
-    spoken = _SPEAKER.findall(plain)
-    if len(spoken) > 1 or (spoken and _TO_THE_MODEL.search(plain) is not None and "system" in spoken[0].lower()):
+    speakers = _SPEAKER.findall(plain)
+    if len(speakers) > 1 or (speakers and _TO_THE_MODEL.search(plain) is not None and "system" in speakers[0].lower()):
         return "plays another speaker"
     line = " ".join(plain.split())
     for candidate in dict.fromkeys((line, line.lower().translate(_LOOK_ALIKES))):

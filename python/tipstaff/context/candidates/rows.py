@@ -48,7 +48,7 @@ class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
     events: list[Evidence]
     sources: list[str]
     cooldown_us: int | None = None
-    place: int = -1
+    slot: int = -1
     """Its number in its group's index; -1 where it is in none (yet)."""
 
     @classmethod
@@ -128,7 +128,7 @@ class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
 
     def kept(self) -> Kept:
         """Return the entry that says all of it."""
-        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__ if name != "place"}
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__ if name != "slot"}
         return Kept(**fields)
 
     def record(self, now_us: int, spans: Periods) -> Candidate:
@@ -183,7 +183,7 @@ class Rows:
         rows = cls(config)
         rows._by_id = {row.id: row for row in _DECODER.decode(image)}
         for row in rows:
-            row.place = -1
+            row.slot = -1
         return rows
 
     def image(self) -> bytes:
@@ -216,10 +216,10 @@ class Rows:
             if row is not None and abs(row.last_us - at_us) <= window_us:
                 return row, 1.0, -1
             return None, 0.0, -1
-        place, similarity = index.find_or_add(text, at_us, at_us - window_us, at_us + window_us)
-        return (members[place], similarity, -1) if similarity else (None, 0.0, place)
+        slot, similarity = index.find_or_add(text, at_us, at_us - window_us, at_us + window_us)
+        return (members[slot], similarity, -1) if similarity else (None, 0.0, slot)
 
-    def take(self, entry: AnyEntry, place: int = -1) -> None:
+    def take(self, entry: AnyEntry, slot: int = -1) -> None:
         """Take in what an entry of the log says; an entry about a candidate that is not known says nothing."""
         if isinstance(entry, (Appeared, Kept)):
             self.remove(entry.id)
@@ -229,7 +229,7 @@ class Rows:
                 if found is None:
                     self._waiting.setdefault(new.group, []).append(new)
                 elif new.state is not CandidateState.ARCHIVED:
-                    self._index(new, *found, place)
+                    self._index(new, *found, slot)
             return
         row = self._by_id.get(entry.id) if isinstance(entry, (Supported, Moved, Removed)) else None
         if row is None:
@@ -237,8 +237,8 @@ class Rows:
         if isinstance(entry, Supported):
             last_us = row.last_us
             row.support(entry.event, entry.score, entry.cooldown_us, self._config)
-            if row.place >= 0 and row.last_us != last_us:
-                self._of(row.group)[0].set_mark(row.place, row.last_us)
+            if row.slot >= 0 and row.last_us != last_us:
+                self._of(row.group)[0].set_mark(row.slot, row.last_us)
         elif isinstance(entry, Moved):
             row.move(entry)
             if row.state is CandidateState.ARCHIVED:
@@ -265,17 +265,17 @@ class Rows:
                     self._index(row, *found)
         return found
 
-    def _index(self, row: Row, index: WordSets, members: list[Row], place: int = -1) -> None:
+    def _index(self, row: Row, index: WordSets, members: list[Row], slot: int = -1) -> None:
         text = spaced_words(row.content)
         if not has_words(text):
             self._wordless[row.group, row.content] = row
             return
-        row.place = index.add(text, row.last_us) if place < 0 else place
+        row.slot = index.add(text, row.last_us) if slot < 0 else slot
         members.append(row)
 
     def _unindex(self, row: Row) -> None:
-        if row.place >= 0:
-            self._of(row.group)[0].remove(row.place)
-            row.place = -1
+        if row.slot >= 0:
+            self._of(row.group)[0].remove(row.slot)
+            row.slot = -1
         elif self._wordless.get((row.group, row.content)) is row:
             del self._wordless[row.group, row.content]

@@ -95,9 +95,9 @@ class SharedRows:
             self.log.forget()
             raise
 
-    def take(self, entry: AnyEntry, entries: list[Entry], place: int = -1) -> None:
+    def take(self, entry: AnyEntry, entries: list[Entry], slot: int = -1) -> None:
         """Take in an entry, and put it among those that are to be written."""
-        self.rows.take(entry, place)
+        self.rows.take(entry, slot)
         entries.append(entry)
 
     def observe(self, found: CandidateObservation, at_us: int, cooldown_us: int | None, entries: list[Entry]) -> Row:
@@ -112,7 +112,7 @@ class SharedRows:
             found.note,
         )
         group = group_of(found.kind, found.category, found.tool_tag, found.content)
-        row, _, place = self.rows.alike(group, found.content, at_us, self.spans.merge)
+        row, _, slot = self.rows.alike(group, found.content, at_us, self.spans.merge)
         entry: Appeared | Supported
         if row is None:
             entry = Appeared(
@@ -131,7 +131,7 @@ class SharedRows:
             score = (row.score * weight + found.score) / (weight + 1)
             words = "" if found.content == row.content else found.content
             entry = Supported(id=row.id, score=score, event=event, words=words, cooldown_us=cooldown_us)
-        self.take(entry, entries, place)
+        self.take(entry, entries, slot)
         return self.row(entry.id)
 
     def write(self, evaluation: Evaluation) -> tuple[CandidateTransition, ...]:

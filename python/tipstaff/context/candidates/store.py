@@ -75,13 +75,13 @@ class CandidateStore:
         if key is not None and len(key) < 16:
             msg = f"key: expected 16 bytes or more, got {len(key)}"
             raise ConfigError(msg)
-        place = Path(path)
-        if place.is_dir():
-            place /= FILE_NAME
-        refuse_links_out(place)
-        place.parent.mkdir(parents=True, exist_ok=True)
+        file = Path(path)
+        if file.is_dir():
+            file /= FILE_NAME
+        refuse_links_out(file)
+        file.parent.mkdir(parents=True, exist_ok=True)
         self.config = config or CandidateConfig()
-        self._shared = SharedRows(place, config=self.config, clock=clock, key=key, sync=sync)
+        self._shared = SharedRows(file, config=self.config, clock=clock, key=key, sync=sync)
         self._spans = self._shared.spans
         with self._shared.turn():
             pass

@@ -112,8 +112,8 @@ def _assistant_blocks(item: Item) -> list[dict[str, Any]]:
         given: object = item.get("arguments") if kind == "function_call" else item.get("input")
         return [{"type": "tool_use", "id": item.get("call_id"), "name": item.get("name"), "input": arguments_of(given)}]
     if kind == "reasoning":
-        said = text_of(item.get("summary"))
-        return [{"type": "text", "text": f"[reasoning] {said}".strip()}]
+        summary = text_of(item.get("summary"))
+        return [{"type": "text", "text": f"[reasoning] {summary}".strip()}]
     return [{"type": "text", "text": compact_json(item)}]
 
 

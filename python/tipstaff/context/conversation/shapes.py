@@ -70,9 +70,9 @@ def write_items(shape: Shape, messages: Sequence[Message]) -> list[dict[str, Any
         return items
     # Something of the messages, or where one ends, would be lost: each group's first item brings its message along.
     return [
-        {**item, EXTENSION: {"message": dict(message), "items": len(group)}} if place == 0 else dict(item)
+        {**item, EXTENSION: {"message": dict(message), "items": len(group)}} if position == 0 else dict(item)
         for message, group in zip(messages, groups, strict=True)
-        for place, item in enumerate(group)
+        for position, item in enumerate(group)
     ]
 
 

@@ -147,9 +147,9 @@ def treemap_svg(snapshot: ContextSnapshot) -> str:
     if window > 0 and over > 0:
         subtitle += f"; {over:,} tokens too many"
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
-    said = f'role="img" aria-label="{_xml(title)}"'
+    role = f'role="img" aria-label="{_xml(title)}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{_FONT}" {said}>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{_FONT}" {role}>',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         _words(_MARGIN, 27, title, 20, bold=True),
         _words(_MARGIN, 46, subtitle, 12),
@@ -163,9 +163,9 @@ def treemap_svg(snapshot: ContextSnapshot) -> str:
         (prompt_tiles(snapshot), _PROMPT_TOP, _PROMPT_BOTTOM),
     ):
         whole = sum(tile.tokens for tile in tiles)
-        for place in squarified(tiles, _MARGIN, top, WIDTH - 2 * _MARGIN, bottom - top):
-            parts += _drawn(place, drawn, whole)
-            shown.add(place.tile.kind)
+        for placed in squarified(tiles, _MARGIN, top, WIDTH - 2 * _MARGIN, bottom - top):
+            parts += _drawn(placed, drawn, whole)
+            shown.add(placed.tile.kind)
             drawn += 1
         if not tiles:
             parts.append(_words(_MARGIN, top + 24, "nothing was sent", 14))
@@ -210,8 +210,8 @@ def _words(x: float, y: float, text: str, size: int, *, bold: bool = False) -> s
     return f"<text {where}>{_xml(text)}</text>"
 
 
-def _drawn(place: Placed, number: int, whole: int) -> list[str]:
-    tile, x, y, width, height = place
+def _drawn(placed: Placed, number: int, whole: int) -> list[str]:
+    tile, x, y, width, height = placed
     colour = _COLOURS[tile.kind][0]
     text = "#1d2430" if tile.kind in _DARK_TEXT else "#ffffff"
     hint = f"{tile.label}: {tile.tokens:,} tokens ({tile.tokens / whole:.1%}), {tile.note}"

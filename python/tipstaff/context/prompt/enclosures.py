@@ -49,16 +49,16 @@ def all_closed(text: str, comment: int) -> bool:
 
 def _find(text: str) -> tuple[Enclosure, ...]:
     found: list[Enclosure] = []
-    places = [text.find(mark) for mark in _MARKS]
+    positions = [text.find(mark) for mark in _MARKS]
     at = 0
     while True:
-        for index, place in enumerate(places):
-            if 0 <= place < at:
-                places[index] = text.find(_MARKS[index], at)
-        nearest = min((place for place in places if place >= 0), default=-1)
+        for index, position in enumerate(positions):
+            if 0 <= position < at:
+                positions[index] = text.find(_MARKS[index], at)
+        nearest = min((position for position in positions if position >= 0), default=-1)
         if nearest < 0:
             return tuple(found)
-        if nearest == places[2] and text.startswith("<!--", nearest):
+        if nearest == positions[2] and text.startswith("<!--", nearest):
             one: Enclosure | None = _comment(text, nearest)
         else:
             one = _fence(text, nearest, at)
@@ -89,22 +89,22 @@ def _comment(text: str, start: int) -> Enclosure:
     return Enclosure(start, start + 4, closing, closing + 3, "<!-- ", " -->", False)
 
 
-def _fence(text: str, place: int, after: int) -> Enclosure | None:
-    """Return the fenced block whose marks are at `place`, None where they open none."""
-    start = max(text.rfind("\n", after, place) + 1, after)
+def _fence(text: str, position: int, after: int) -> Enclosure | None:
+    """Return the fenced block whose marks are at `position`, None where they open none."""
+    start = max(text.rfind("\n", after, position) + 1, after)
     if start == after and after > 0 and text[after - 1] != "\n":
         return None
-    prefix = text[start:place] if place - start <= _LONGEST_PREFIX else "x"
+    prefix = text[start:position] if position - start <= _LONGEST_PREFIX else "x"
     if _OPENING.fullmatch(prefix) is None:
         return None
-    marks_end = _run_end(text, place)
+    marks_end = _run_end(text, position)
     line_end = _line_end(text, marks_end)
-    char = text[place]
+    char = text[position]
     if char == "`" and "`" in text[marks_end:line_end]:
         return None
     # What opens it again is no list item again, but stays where its own text is.
     margin = re.sub(r"[^\s>]", " ", prefix)
-    marks = text[place:marks_end]
+    marks = text[position:marks_end]
     info = text[marks_end:line_end].rstrip()
     if len(info) > _LONGEST_OPENER:
         info = ""
@@ -112,7 +112,7 @@ def _fence(text: str, place: int, after: int) -> Enclosure | None:
     body = min(line_end + 1, len(text))
     if len(marks) > _LONGEST_FENCE:
         return None
-    at = place
+    at = position
     while True:
         at = text.find(marks, line_end)
         if at < 0:

@@ -145,14 +145,14 @@ def _telling(text: str) -> set[str]:
 def _ranges(text: str) -> list[tuple[int, int]]:
     """Return half-open ranges that cover the text: paragraphs with their headings and the blank lines after them."""
     found: list[tuple[int, int]] = []
-    start = place = 0
+    start = offset = 0
     fence = ""
     ended = heading = False
     for line in text.splitlines(keepends=True):
         blank = line.isspace()
         if ended and not blank and not fence:
-            found.append((start, place))
-            start, ended = place, False
+            found.append((start, offset))
+            start, ended = offset, False
         marks = _FENCE.match(line)
         if marks is not None:
             if not fence:
@@ -160,10 +160,10 @@ def _ranges(text: str) -> list[tuple[int, int]]:
             elif marks[1].startswith(fence) and line.strip() == marks[1]:
                 fence = ""
         if blank:
-            ended = ended or not (heading or fence or place == start)
+            ended = ended or not (heading or fence or offset == start)
         else:
             heading = not fence and line.startswith("#")
-        place += len(line)
-    if place > start:
-        found.append((start, place))
+        offset += len(line)
+    if offset > start:
+        found.append((start, offset))
     return found

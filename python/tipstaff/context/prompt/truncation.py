@@ -266,7 +266,7 @@ def _tail_cut(text: str, start: int, slack: int) -> int:
     if at >= 0:
         return at + 1
     high = min(start + _WORD_CHARS, size)
-    spaces = [place for place in (text.find(" ", start - 1, high), text.find("\t", start - 1, high)) if place >= 0]
+    spaces = [space for space in (text.find(" ", start - 1, high), text.find("\t", start - 1, high)) if space >= 0]
     return min(spaces) + 1 if spaces else ceil_boundary(text, start)
 
 

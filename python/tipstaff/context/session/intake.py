@@ -18,7 +18,7 @@ from tipstaff.context.session.apis.wire import Wire
 _LEFT_OUT: Final = frozenset({EXTENSION, "cache_control", "citations", "status"})
 
 
-class News(NamedTuple):
+class LogUpdate(NamedTuple):
     """What is new.
 
     Attributes
@@ -65,7 +65,7 @@ class Intake:
         self._recorded.add(len(self._known))
         self._known.append(_digest(message))
 
-    def take(self, given: Sequence[Any]) -> News:
+    def take(self, given: Sequence[Any]) -> LogUpdate:
         """Return what is new in a list of messages.
 
         Raises
@@ -82,27 +82,27 @@ class Intake:
         ):
             _, fresh = self._wire.read(given[same:])
             self._whole = True if fresh else self._whole
-            news = self._following(fresh, None)
+            update = self._following(fresh, None)
         else:
             system, messages = self._wire.read(given)
-            news = self._aligned(messages, system)
+            update = self._aligned(messages, system)
         self._given = keys if self._whole is not False else []
-        del self._known[news.keep :]
-        self._recorded = {at for at in self._recorded if at < news.keep}
-        self._known += map(_digest, news.messages)
-        return news
+        del self._known[update.keep :]
+        self._recorded = {at for at in self._recorded if at < update.keep}
+        self._known += map(_digest, update.messages)
+        return update
 
-    def _following(self, fresh: list[dict[str, Any]], system: str | None) -> News:
+    def _following(self, fresh: list[dict[str, Any]], system: str | None) -> LogUpdate:
         """Return messages that follow what the caller gave before; the first may be the recorded answer."""
         count = len(self._known)
         last = count - 1
         if fresh and fresh[0].get("role") == "assistant" and last in self._recorded:
             if _digest(fresh[0]) == self._known[last]:
-                return News(count, fresh[1:], system)
-            return News(last, fresh, system)
-        return News(count, fresh, system)
+                return LogUpdate(count, fresh[1:], system)
+            return LogUpdate(last, fresh, system)
+        return LogUpdate(count, fresh, system)
 
-    def _aligned(self, messages: list[dict[str, Any]], system: str) -> News:
+    def _aligned(self, messages: list[dict[str, Any]], system: str) -> LogUpdate:
         digests = list(map(_digest, messages))
         given = known = 0
         while given < len(digests) and known < len(self._known):
@@ -114,25 +114,25 @@ class Intake:
                 break
         left = set(range(known, len(self._known)))
         if not self._known:
-            return News(0, messages, system)
+            return LogUpdate(0, messages, system)
         if given == 0 and not self._whole:
             self._whole = False
             return self._following(messages, None)
         if given == len(digests):
             if not left:
-                return News(len(self._known), [], system)
+                return LogUpdate(len(self._known), [], system)
             if self._whole:
-                return News(known, [], system)  # an answer is to be given once more, or messages were taken back
+                return LogUpdate(known, [], system)  # an answer is to be given once more, or messages were taken back
             # It only says again what was said at the start, as "continue" does.
             self._whole = False
             return self._following(messages, None)
         if left and left <= self._recorded and len(left) == 1 and messages[given].get("role") == "assistant":
             self._whole = True
-            return News(known, messages[given:], system)
+            return LogUpdate(known, messages[given:], system)
         if left and self._whole is False:
             return self._following(messages, None)
         self._whole = True
-        return News(known, messages[given:], system)
+        return LogUpdate(known, messages[given:], system)
 
 
 def _key(item: object) -> tuple[object, object, int]:

@@ -82,8 +82,8 @@ def overflow_of(view: View, meter: Meter, system: int, tools: int, available: in
     ratio = meter.ratio
     parts = [OversizedPart("system prompt", int(system * ratio)), OversizedPart("tools", int(tools * ratio))]
     for origin, message, cost in zip(view.origins, view.messages, view.costs, strict=True):
-        said = " ".join(text_of(message.get("content")).split())[:60]
-        parts.append(OversizedPart(f"message {origin + 1} ({message.get('role')}: {said!r})", int(cost * ratio)))
+        excerpt = " ".join(text_of(message.get("content")).split())[:60]
+        parts.append(OversizedPart(f"message {origin + 1} ({message.get('role')}: {excerpt!r})", int(cost * ratio)))
     parts.sort(key=lambda part: -part.tokens)
     needed = max(meter.likely(system + tools + view.tokens), available + 1)
     return WindowOverflowError(needed, available, tuple(parts[:_LARGEST_PARTS]))

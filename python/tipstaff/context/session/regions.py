@@ -44,8 +44,8 @@ def filled_window(config: CompactionConfig, meter: Meter, fixed_tokens: int, vie
             left -= tokens
             blocks = [block for block in blocks if not delivery_of(block)]
         if blocks:
-            said: Mapping[str, Any] = {**message, "content": blocks} if added else message
+            sent: Mapping[str, Any] = {**message, "content": blocks} if added else message
             results = all(block.get("type") == "tool_result" for block in blocks)
             region = "compacted_history" if index < carried else "tool_results" if results else "recent_history"
-            window.add(region, said, tokens=round(left * meter.ratio))
+            window.add(region, sent, tokens=round(left * meter.ratio))
     return window

@@ -1,4 +1,4 @@
-"""One object for a session of an agent: what was said goes in, what to send for each call comes out."""
+"""One object for a session of an agent: messages go in, what to send for each call comes out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from tipstaff.context.conversation.messages import Message, MessageError, blocks_of, starts_turn, words_of
+from tipstaff.context.conversation.messages import MessageError
 from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.planning import PlannedPrompt
 from tipstaff.context.prompt.focus import RequestFocus
@@ -15,11 +15,11 @@ from tipstaff.context.request import RequestAssembler
 from tipstaff.context.session import course_file
 from tipstaff.context.session.apis.sdk import field_of, plain
 from tipstaff.context.session.apis.select import wire_of
-from tipstaff.context.session.apis.wire import Api, delivery_of
+from tipstaff.context.session.apis.wire import Api
 from tipstaff.context.session.course import CallReport, SessionCourse
 from tipstaff.context.session.deliveries import delivered
+from tipstaff.context.session.fitting import WindowFitter
 from tipstaff.context.session.meter import Meter
-from tipstaff.context.session.overflow import overflow_of, shorten_results
 from tipstaff.context.session.reports import Sent, report_of
 from tipstaff.context.session.state import SessionState
 from tipstaff.context.shortening.compaction import compact
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from tipstaff.context.sources.path_rules import PathRules
 
 _HISTORY: Final = 8
-_LARGEST_PARTS: Final = 4
-_RETRY_SHARE: Final = 0.03
 
 
 class ContextSession:
@@ -157,7 +155,6 @@ class ContextSession:
         self._base = base
         self._summarizer = summarizer
         self._pinned = tuple(pinned)
-        self._count_request = count_request
         self._reference = reference
         self._folder = SnapshotFolder.of_project(root) if isinstance(snapshots, str) else snapshots
         self._requests = RequestAssembler(
@@ -179,9 +176,7 @@ class ContextSession:
         self._memory = _memory_of(self._root, memory)
         self._meter = Meter(count or TokenEstimator(self._wire.vocabulary))
         self._state = SessionState(self._wire, self._meter)
-        self._tools: list[dict[str, Any]] = []
-        self._tools_key = ""
-        self._given_tools: tuple[object, ...] = ()
+        self._fitter = WindowFitter(self.config, self._meter, self._state, count_request, reference)
         self._calls: list[CallReport] = []
         self._sent: Sent | None = None
         self.problems: tuple[str, ...] = ()
@@ -235,12 +230,22 @@ class ContextSession:
             # What cannot be sent was never said: the caller corrects its messages and gives them again.
             self._state.restore(before)
             raise
-        return self._arguments()
+        groups = self._state.written()
+        self._sent = self._state.take_sent(groups, first=not self._calls)
+        return self._arguments(groups)
+
+    def _arguments(self, groups: Sequence[list[dict[str, Any]]] | None = None) -> dict[str, Any]:
+        return self._wire.arguments(
+            self._state.system or "",
+            self._state.written() if groups is None else groups,
+            self._state.tools,
+            self.config.max_output_tokens,
+        )
 
     def _prepare(
         self, given: Sequence[Any], tools: Sequence[Any], query: str | None, sections: Mapping[str, str]
     ) -> None:
-        self._take_tools(tools)
+        self._state.take_tools(tools, len(self._calls))
         turn_begins = self._state.take(given) or not self._calls
         if open_calls := self._state.view.open_calls():
             waiting = ", ".join(open_calls)
@@ -250,7 +255,10 @@ class ContextSession:
             msg = "no messages: give at least one message of the user's"
             raise MessageError(msg)
         self._plan_and_deliver(query, sections, turn_begins=turn_begins)
-        self._fit(query, sections)
+        if self._fitter.is_due(self._arguments):
+            before = self._state.estimate()
+            self._shorten(query, sections)
+            self._fitter.cut_results(before)
 
     def record(self, response: object, usage: object = None) -> CallReport:
         """Take the answer to the last request.
@@ -342,21 +350,7 @@ class ContextSession:
         """Return what the next request takes of the model's window, by region, and what would leave it first."""
         from tipstaff.context.session.regions import filled_window
 
-        fixed = self._meter.fixed(self._state.system or "", self._tools, self._tools_key)
-        return filled_window(self.config, self._meter, fixed, self._state.view)
-
-    # -- taking in --------------------------------------------------------------------------------------------------
-
-    def _take_tools(self, tools: Sequence[Any]) -> None:
-        keys = tuple(tools)
-        if len(keys) == len(self._given_tools) and all(a is b for a, b in zip(keys, self._given_tools, strict=True)):
-            return
-        self._given_tools = keys
-        found = self._wire.tools(keys)
-        if found != self._tools:
-            if self._state.groups:
-                self._state.broken_by = "tools"
-            self._tools, self._tools_key = found, f"tools {len(self._calls)}"
+        return filled_window(self.config, self._meter, self._state.fixed_tokens(), self._state.view)
 
     # -- context ----------------------------------------------------------------------------------------------------
 
@@ -375,14 +369,14 @@ class ContextSession:
             self._state.view.add_context(text)
         if text or turn_begins:
             _, _, troubles = self._requests.record(
-                planned, self._state.view.messages, self._tools, message_tokens=self._state.view.tokens
+                planned, self._state.view.messages, self._state.tools, message_tokens=self._state.view.tokens
             )
             self.problems += troubles
         self.problems += tuple(one for one in planned.problems if one not in self.problems)
 
     def _plan(self, query: str | None, sections: Mapping[str, str], *, with_git: bool) -> PlannedPrompt:
         history = self._state.log[-_HISTORY:]
-        asked = query if query is not None else _last_words(self._state.log)
+        asked = query if query is not None else self._state.last_words()
         focus = RequestFocus.extract(asked, history, project_root=str(self._root))
         return self._requests.planner.plan(
             asked,
@@ -398,43 +392,6 @@ class ContextSession:
 
     # -- keeping within the window ----------------------------------------------------------------------------------
 
-    def _estimate(self) -> int:
-        return self._meter.fixed(self._state.system or "", self._tools, self._tools_key) + self._state.view.tokens
-
-    def _available(self) -> int:
-        return self.config.effective_window_tokens
-
-    def _fit(self, query: str | None, sections: Mapping[str, str]) -> None:
-        """Shorten the conversation where the request would come near the window's end."""
-        available = self._available()
-        needed = self._meter.tokens(self._estimate())
-        if needed <= self.config.trigger_tokens:
-            return
-        if needed <= available and needed <= self._state.stuck_at + int(available * _RETRY_SHARE):
-            return
-        if self._count_request is not None:
-            measured = self._count_request(self._arguments(note=False))
-            self._meter.take({"input_tokens": measured}, self._estimate())
-            needed = self._meter.tokens(self._estimate())
-            if needed <= self.config.trigger_tokens:
-                return
-        before = self._estimate()
-        self._shorten(query, sections)
-        for share in (1.0, 0.5, 0.25):
-            if self._meter.tokens(self._estimate()) <= available:
-                break
-            shorten_results(self._state.view, self._meter, self._estimate(), int(available * share), self._reference)
-        needed = self._meter.tokens(self._estimate())
-        self._state.stuck_at = needed if needed > self.config.trigger_tokens else 0
-        self._state.saved += max(0, before - self._estimate())
-        if (
-            needed > available
-            and self._meter.likely(self._estimate()) * (1.0 if self._meter.measured else 1.1) > available
-        ):
-            system = self._meter.fixed(self._state.system or "", [], "")
-            tools = self._meter.fixed(self._state.system or "", self._tools, self._tools_key) - system
-            raise overflow_of(self._state.view, self._meter, system, tools, available)
-
     def _shorten(self, query: str | None, sections: Mapping[str, str]) -> None:
         self._flush()
         before = self._state.view.without_context()
@@ -444,7 +401,7 @@ class ContextSession:
             self._state.system or "",
             config=self.config,
             summarizer=self._summarizer,
-            tools=self._tools,
+            tools=self._state.tools,
             pinned=self._pinned,
             count=self._meter.counter(),
             reference=self._reference,
@@ -458,31 +415,6 @@ class ContextSession:
             return
         self._state.start_again(result, origins)
         self._plan_and_deliver(query, sections, turn_begins=True)
-
-    # -- sending ----------------------------------------------------------------------------------------------------
-
-    def _arguments(self, *, note: bool = True) -> dict[str, Any]:
-        view = self._state.view
-        same = min(view.changed_from, len(self._state.groups), len(view))
-        groups = self._state.groups[:same] + [self._wire.write(message) for message in view.messages[same:]]
-        if note:
-            fixed = self._meter.fixed(self._state.system or "", self._tools, self._tools_key)
-            before, first = len(self._state.groups), not self._calls
-            broken = self._state.broken_by
-            sent_before = before and not first
-            equal = 0
-            if sent_before and broken not in {"system", "tools"}:
-                equal = next(
-                    (at for at, (a, b) in enumerate(zip(self._state.groups, groups, strict=False)) if a != b),
-                    min(before, len(groups)),
-                )
-            prefix = (fixed + sum(view.costs[:equal])) if sent_before and broken not in {"system", "tools"} else 0
-            whole = fixed + sum(view.costs[:-1])
-            self._sent = Sent(self._estimate(), prefix, whole, broken if sent_before else "", self._state.saved)
-            self._state.groups = groups
-            view.changed_from = len(view)
-            self._state.broken_by, self._state.saved = "", 0
-        return self._wire.arguments(self._state.system or "", groups, self._tools, self.config.max_output_tokens)
 
     # -- memory -----------------------------------------------------------------------------------------------------
 
@@ -502,12 +434,3 @@ def _memory_of(root: Path, memory: AutoMemory | str | None) -> AutoMemory | None
     from tipstaff.context.sources.auto_memory import AutoMemory
 
     return AutoMemory.of_project(root)
-
-
-def _last_words(messages: Sequence[Message]) -> str:
-    for message in reversed(messages):
-        if starts_turn(message):
-            said = (words_of(block) for block in blocks_of(message) if not delivery_of(block))
-            if text := "\n".join(text for text in said if text):
-                return text
-    return ""

@@ -1,4 +1,4 @@
-"""What a session remembers between calls: what was said, how it is sent, what was delivered, what was done.
+"""What a session remembers between calls: its messages and tools, how they are sent, what was delivered, what was done.
 
 A request that cannot be sent was never made: the state is copied before it and restored where it fails.
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tipstaff.context.conversation.messages import starts_turn
-from tipstaff.context.session.apis.wire import Wire
+from tipstaff.context.conversation.messages import blocks_of, starts_turn, words_of
+from tipstaff.context.session.apis.wire import Wire, delivery_of
 from tipstaff.context.session.deliveries import Deliveries
 from tipstaff.context.session.intake import Intake
 from tipstaff.context.session.meter import Meter
+from tipstaff.context.session.reports import Sent
 from tipstaff.context.session.view import View
 from tipstaff.context.shortening.compaction import CompactionResult
 from tipstaff.context.shortening.facts import Facts, extract_facts
@@ -31,7 +32,9 @@ class SessionState:
     Attributes
     ----------
     log
-        All that was said, nothing left out.
+        All messages, nothing left out.
+    tools
+        Definitions of the tools, in the shape of the API.
     view
         The conversation as it is sent.
     deliveries
@@ -58,6 +61,11 @@ class SessionState:
         self.broken_by = ""
         self.saved = 0
         self.stuck_at = 0
+        self.tools: list[dict[str, Any]] = []
+        self._tools_key = ""
+        self._given_tools: tuple[object, ...] = ()
+        self._wire = wire
+        self._meter = meter
         self._intake = Intake(wire)
         self._facts = Facts()
         self._facts_to = 0
@@ -71,32 +79,46 @@ class SessionState:
             list(self.log),
             (self.system, self.callers_system, self.broken_by, self.saved, self.stuck_at),
             (self._facts, self._facts_to),
+            (self.tools, self._tools_key, self._given_tools),
         )
 
     def restore(self, copied: tuple[Any, ...]) -> None:
         """Become what this was when it was copied."""
-        view, intake, deliveries, self.log, rest, facts = copied
+        view, intake, deliveries, self.log, rest, facts, tools = copied
         self.view.restore(view)
         self._intake.restore(intake)
         self.deliveries.restore(deliveries)
         self.system, self.callers_system, self.broken_by, self.saved, self.stuck_at = rest
         self._facts, self._facts_to = facts
+        self.tools, self._tools_key, self._given_tools = tools
 
     def take(self, given: Sequence[Any]) -> bool:
         """Take the caller's messages; return whether the user has spoken in them."""
-        news = self._intake.take(given)
-        if news.system is not None and news.system != self.callers_system:
-            self.callers_system = news.system
+        update = self._intake.take(given)
+        if update.system is not None and update.system != self.callers_system:
+            self.callers_system = update.system
             if self.system is not None:
                 self.system = None
                 self.broken_by = "system"
-        if news.keep < len(self.log):
-            self._rewind(news.keep)
+        if update.keep < len(self.log):
+            self._rewind(update.keep)
         start = len(self.log)
-        self.log += news.messages
-        for offset, message in enumerate(news.messages):
+        self.log += update.messages
+        for offset, message in enumerate(update.messages):
             self.view.append(message, start + offset)
-        return any(starts_turn(message) for message in news.messages)
+        return any(starts_turn(message) for message in update.messages)
+
+    def take_tools(self, given: Sequence[Any], n_calls: int) -> None:
+        """Take the caller's tools, after so many calls; others than before begin the request anew for the cache."""
+        keys = tuple(given)
+        if len(keys) == len(self._given_tools) and all(a is b for a, b in zip(keys, self._given_tools, strict=True)):
+            return
+        self._given_tools = keys
+        found = self._wire.tools(keys)
+        if found != self.tools:
+            if self.groups:
+                self.broken_by = "tools"
+            self.tools, self._tools_key = found, f"tools {n_calls}"
 
     def answered(self, answer: dict[str, Any]) -> None:
         """Take the answer to the last request."""
@@ -139,3 +161,42 @@ class SessionState:
             self._facts = self._facts.merged(extract_facts(self.log[self._facts_to : end]))
             self._facts_to = end
         return self._facts
+
+    def last_words(self) -> str:
+        """Return the last text of the user's, without what was delivered with it; empty where there is none."""
+        for message in reversed(self.log):
+            if starts_turn(message):
+                texts = (words_of(block) for block in blocks_of(message) if not delivery_of(block))
+                if text := "\n".join(text for text in texts if text):
+                    return text
+        return ""
+
+    def fixed_tokens(self) -> int:
+        """Return the estimate for what each request begins with: system prompt and tools."""
+        return self._meter.fixed(self.system or "", self.tools, self._tools_key)
+
+    def estimate(self) -> int:
+        """Return the estimate for the next request."""
+        return self.fixed_tokens() + self.view.tokens
+
+    def written(self) -> list[list[dict[str, Any]]]:
+        """Return what to send for each message of the view; what was sent already is the same object."""
+        same = min(self.view.changed_from, len(self.groups), len(self.view))
+        return self.groups[:same] + [self._wire.write(message) for message in self.view.messages[same:]]
+
+    def take_sent(self, groups: list[list[dict[str, Any]]], *, first: bool) -> Sent:
+        """Take what is sent for each message, in the session's first call or a later one; return what is kept of it."""
+        fixed, costs = self.fixed_tokens(), self.view.costs
+        broken = self.broken_by if self.groups and not first else ""
+        prefix = 0
+        if self.groups and not first and broken not in {"system", "tools"}:
+            equal = next(
+                (at for at, (a, b) in enumerate(zip(self.groups, groups, strict=False)) if a != b),
+                min(len(self.groups), len(groups)),
+            )
+            prefix = fixed + sum(costs[:equal])
+        sent = Sent(self.estimate(), prefix, fixed + sum(costs[:-1]), broken, self.saved)
+        self.groups = groups
+        self.view.changed_from = len(self.view)
+        self.broken_by, self.saved = "", 0
+        return sent

@@ -96,7 +96,7 @@ class View:
     def _with_own_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return an answer's blocks; a call with the id of an earlier one gets another: some models count again."""
         self._renamed = {}
-        for place, block in enumerate(blocks):
+        for position, block in enumerate(blocks):
             if block.get("type") != "tool_use":
                 continue
             given = str(block.get("id"))
@@ -107,16 +107,16 @@ class View:
             self._ids.add(own)
             self._renamed.setdefault(given, []).append(own)
             if own != given:
-                blocks[place] = {**block, "id": own}
+                blocks[position] = {**block, "id": own}
         return blocks
 
     def _with_sent_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return a user's blocks with the ids under which the calls that they answer are sent."""
         left = {given: list(own) for given, own in self._renamed.items()}
-        for place, block in enumerate(blocks):
+        for position, block in enumerate(blocks):
             own = left.get(str(block.get("tool_use_id"))) if block.get("type") == "tool_result" else None
             if own and (sent := own.pop(0)) != block["tool_use_id"]:
-                blocks[place] = {**block, "tool_use_id": sent}
+                blocks[position] = {**block, "tool_use_id": sent}
         return blocks
 
     def replace(self, index: int, message: dict[str, Any]) -> None:
@@ -208,9 +208,9 @@ def _answers(blocks: list[dict[str, Any]], waiting: Mapping[str, Block]) -> list
         if kind == "tool_result" and call in waiting and call not in results:
             results[call] = block
         elif kind == "tool_result":
-            said = text_of(block.get("content")).strip()
-            if said:
-                others.append({"type": "text", "text": f"[late result of {call}] {said}"})
+            result = text_of(block.get("content")).strip()
+            if result:
+                others.append({"type": "text", "text": f"[late result of {call}] {result}"})
         elif kind not in CALLS and "thinking" not in kind:
             others.append(block)
     return [*(results.get(name) or _no_result(call) for name, call in waiting.items()), *others]

@@ -34,8 +34,8 @@ from tipstaff.context.shortening.preamble import (
     opening,
     pinned_block,
     read_preamble,
-    said_in,
-    said_within,
+    user_texts_in,
+    user_texts_within,
 )
 from tipstaff.context.shortening.pruner import PrunedPart, Pruner
 from tipstaff.context.shortening.pruning import PruneResult, measured_request
@@ -57,7 +57,7 @@ _RESULT_SHARE: Final = 0.3
 """Of the target, what one result of a tool may take after a compaction."""
 
 _LEAST_CAP: Final = 500
-_SAID_SHARE: Final = 0.75
+_USER_SHARE: Final = 0.75
 _CARRIED_SHARE: Final = 0.5
 _MODEL_PART: Final = 8
 """A model is asked for a summary of at most one part in so many of the room, and never less than it always was."""
@@ -253,22 +253,24 @@ def _summarized(
         left[index] = left[index + 1] + work.cost(pruned[index])
     front = work.tokens(opening(texts, "", (), "", Facts()))
     turning = estimate_message(go_on(), count=count)
-    asking = _Asking(summarizer, count)
+    requester = _SummaryRequester(summarizer, count)
     for cut in _cuts(work, pruned, preamble):
         kept = pruned[cut:]
         if cut <= preamble.size:
             continue
         user_first = kept[0].get("role") == "user"
         room = target - front - left[cut] - (0 if user_first else turning)
-        before = said_in(work.messages[preamble.size : cut])
-        task, said = (
-            (preamble.task, (*preamble.said, *before)) if preamble.task else (before[0] if before else "", before[1:])
+        before = user_texts_in(work.messages[preamble.size : cut])
+        task, user_texts = (
+            (preamble.task, (*preamble.user_texts, *before))
+            if preamble.task
+            else (before[0] if before else "", before[1:])
         )
         wanted = (
             count(task)
-            + sum(map(count, said))
-            + 8 * len(said)
-            + count(facts.without("\n".join((task, *said))).render())
+            + sum(map(count, user_texts))
+            + 8 * len(user_texts)
+            + count(facts.without("\n".join((task, *user_texts))).render())
         )
         if cut != last_cut and room < min(wanted + LEAST_SUMMARY, int(_ROOM_SHARE * target)):
             continue
@@ -279,26 +281,26 @@ def _summarized(
         room = max(room, min(max(3 * LEAST_SUMMARY, min(wanted + 3 * LEAST_SUMMARY, spare)), most))
         if room <= LEAST_SUMMARY:
             continue
-        task, said, whole = said_within(task, said, int(room * _SAID_SHARE), count)
-        spoken = "\n".join((task, *said))
-        room -= count(task) + sum(map(count, said)) + 8 * (len(said) + 1)
-        shown = facts.without(spoken).within(max(0, room - LEAST_SUMMARY), count)
+        task, user_texts, whole = user_texts_within(task, user_texts, int(room * _USER_SHARE), count)
+        whole_text = "\n".join((task, *user_texts))
+        room -= count(task) + sum(map(count, user_texts)) + 8 * (len(user_texts) + 1)
+        shown = facts.without(whole_text).within(max(0, room - LEAST_SUMMARY), count)
         room -= count(shown.render())
         carried = latest_summaries(preamble.summaries, int(room * _CARRIED_SHARE), count)
         room -= count(carried)
-        summary = asking.summary(work.messages[preamble.size : cut], max(LEAST_SUMMARY, room - 12), whole=whole)
+        summary = requester.summary(work.messages[preamble.size : cut], max(LEAST_SUMMARY, room - 12), whole=whole)
         result = _finished(
             work,
             "summarized",
             (
-                *opening(texts, task, said, joined(carried, summary), shown),
+                *opening(texts, task, user_texts, joined(carried, summary), shown),
                 *(() if user_first else (go_on(),)),
                 *kept,
             ),
             facts,
             tuple(part for part in parts if part.message >= cut),
             joined(carried, summary),
-            asking.warnings,
+            requester.warnings,
             len(kept),
         )
         if result.phase == "summarized":
@@ -306,7 +308,7 @@ def _summarized(
     return None
 
 
-class _Asking:
+class _SummaryRequester:
     """Asks for summaries; one that failed once is not asked a second time, since it may have taken minutes to fail."""
 
     def __init__(self, summarizer: Summarizer | None, count: TextCounter) -> None:

@@ -213,11 +213,11 @@ def extract_facts(messages: Sequence[Message]) -> Facts:
         for block in blocks_of(message):
             kind = str(block.get("type", ""))
             if kind.endswith("tool_result"):
-                said = text_of(block.get("content")).strip()
-                if has_failed(block, said):
-                    failed[str(block.get("tool_use_id"))] = said
-                    if said and said != "null":
-                        errors.append(_cut(said, MAX_ERROR_CHARS))
+                output = text_of(block.get("content")).strip()
+                if has_failed(block, output):
+                    failed[str(block.get("tool_use_id"))] = output
+                    if output and output != "null":
+                        errors.append(_cut(output, MAX_ERROR_CHARS))
             elif kind == "text" and EXTENSION not in block:
                 if user:
                     demands += sentences(words_of(block), _DEMAND, _WISH)
@@ -253,16 +253,16 @@ def extract_facts(messages: Sequence[Message]) -> Facts:
     )
 
 
-def has_failed(block: Mapping[str, Any], said: str) -> bool:
+def has_failed(block: Mapping[str, Any], output: str) -> bool:
     """Return whether a tool's result is one of a failure: as it says itself, else as its words do."""
     marked: object = block.get("is_error")
     if isinstance(marked, bool):
         return marked
-    if len(said) > 4_000:
-        said = said[:2_000] + "\n" + said[-2_000:]
-    if said.startswith(("{", "[")):
-        return _FAILED_JSON.search(said) is not None
-    return _FAILED.search(said) is not None
+    if len(output) > 4_000:
+        output = output[:2_000] + "\n" + output[-2_000:]
+    if output.startswith(("{", "[")):
+        return _FAILED_JSON.search(output) is not None
+    return _FAILED.search(output) is not None
 
 
 def sentences(text: str, *patterns: re.Pattern[str]) -> list[str]:
@@ -285,9 +285,9 @@ def _around(sentence: str, at: int) -> str:
     return _cut(sentence[begins:], MAX_SENTENCE_CHARS)
 
 
-def _reason(said: str) -> str:
+def _reason(output: str) -> str:
     """Return the line that says why a command failed: the last one that names a failure, else the last."""
-    lines = [line for line in said.splitlines() if line.strip()]
+    lines = [line for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if re.search(r"error|fail|fatal|denied|not found|assert", line, re.IGNORECASE)]
     return _cut((telling or lines or ["no reason given"])[-1], MAX_ERROR_CHARS)
 

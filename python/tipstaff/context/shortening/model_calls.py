@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from tipstaff.errors import ConfigError, TipstaffError
 
 _MAX_BYTES: Final = 8 * 1024 * 1024
-_SAID: Final = 300
+_MAX_ERROR_CHARS: Final = 300
 
 
 class SummarizerError(TipstaffError, RuntimeError):
@@ -90,10 +90,10 @@ def post_json(url: str, headers: Mapping[str, str], body: Mapping[str, Any], tim
     try:
         value: object = json.loads(text)
     except ValueError:
-        msg = f"{url}: expected JSON, got {text[:_SAID]!r}"
+        msg = f"{url}: expected JSON, got {text[:_MAX_ERROR_CHARS]!r}"
         raise SummarizerError(msg) from None
     if not isinstance(value, dict):
-        msg = f"{url}: expected a JSON object, got {text[:_SAID]!r}"
+        msg = f"{url}: expected a JSON object, got {text[:_MAX_ERROR_CHARS]!r}"
         raise SummarizerError(msg)
     return cast("Mapping[str, Any]", value)
 
@@ -154,7 +154,7 @@ def _message_of(text: str) -> str:
     if isinstance(value, dict):
         error: object = cast("dict[str, Any]", value).get("error")
         if isinstance(error, dict):
-            return str(cast("dict[str, Any]", error).get("message"))[:_SAID]
+            return str(cast("dict[str, Any]", error).get("message"))[:_MAX_ERROR_CHARS]
         if isinstance(error, str):
-            return error[:_SAID]
-    return " ".join(text.split())[:_SAID] or "nothing more"
+            return error[:_MAX_ERROR_CHARS]
+    return " ".join(text.split())[:_MAX_ERROR_CHARS] or "nothing more"

@@ -35,7 +35,7 @@ LEAST_SUMMARY: Final = 60
 _FRAME_TOKENS: Final = 8
 _PINNED: Final = re.compile(r"\A<pinned>\n(.*)\n</pinned>\Z", re.DOTALL)
 _TASK: Final = re.compile(r"\A<task>\n(.*)\n</task>\Z", re.DOTALL)
-_SAID: Final = re.compile(r"\A<user-message>\n(.*)\n</user-message>\Z", re.DOTALL)
+_USER_MESSAGE: Final = re.compile(r"\A<user-message>\n(.*)\n</user-message>\Z", re.DOTALL)
 _CAPS: Final = (4_000, 1_200, 500)
 _LEFT_OUT: Final = re.compile(r"\A\[\d+ earlier messages of the user's left out\]\Z")
 
@@ -48,7 +48,7 @@ class Preamble:
     ----------
     size
         How many messages it takes.
-    pinned, task, said
+    pinned, task, user_texts
         Pinned texts; the first thing that the user asked for; what the user said after that.
     summaries, facts
         Of what was before.
@@ -57,7 +57,7 @@ class Preamble:
     size: int = 0
     pinned: tuple[str, ...] = ()
     task: str = ""
-    said: tuple[str, ...] = ()
+    user_texts: tuple[str, ...] = ()
     summaries: str = ""
     facts: Facts = field(default_factory=Facts)
 
@@ -68,14 +68,14 @@ def pinned_block(text: str) -> dict[str, Any]:
 
 
 def opening(
-    pinned: Sequence[str], task: str, said: Sequence[str], summaries: str, facts: Facts
+    pinned: Sequence[str], task: str, user_texts: Sequence[str], summaries: str, facts: Facts
 ) -> tuple[Message, Message]:
     """Return the two messages that a conversation begins with after a compaction."""
     first: list[dict[str, Any]] = [{"type": "text", "text": CONTINUATION}]
     first += [pinned_block(text) for text in pinned]
     if task:
         first.append({"type": "text", "text": f"<task>\n{task}\n</task>"})
-    first += [{"type": "text", "text": f"<user-message>\n{text}\n</user-message>"} for text in said]
+    first += [{"type": "text", "text": f"<user-message>\n{text}\n</user-message>"} for text in user_texts]
     body = [COMPACTED, summaries, facts.render()]
     return (
         {"role": "user", "content": first},
@@ -88,7 +88,7 @@ def go_on() -> Message:
     return {"role": "user", "content": [{"type": "text", "text": GO_ON}]}
 
 
-def said_in(messages: Sequence[Message]) -> tuple[str, ...]:
+def user_texts_in(messages: Sequence[Message]) -> tuple[str, ...]:
     """Return what the user said, message by message: not results of tools, nor context that a host added."""
     found: list[str] = []
     for message in messages:
@@ -101,12 +101,14 @@ def said_in(messages: Sequence[Message]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def said_within(task: str, said: Sequence[str], tokens: int, count: TextCounter) -> tuple[str, tuple[str, ...], bool]:
+def user_texts_within(
+    task: str, user_texts: Sequence[str], tokens: int, count: TextCounter
+) -> tuple[str, tuple[str, ...], bool]:
     """Return as much of what the user said as so many tokens allow.
 
     Returns
     -------
-    task, said, whole
+    task, user_texts, whole
         All of it word for word where that fits. Else long ones are cut in their middle, ever shorter; then the oldest
         but for the task go.
     """
@@ -114,17 +116,17 @@ def said_within(task: str, said: Sequence[str], tokens: int, count: TextCounter)
     def cost(text: str) -> int:
         return count(text) + _FRAME_TOKENS if text else 0
 
-    costs = [cost(text) for text in said]
+    costs = [cost(text) for text in user_texts]
     if cost(task) + sum(costs) <= tokens:
-        return task, tuple(said), True
-    shorter, cut = task, list(said)
+        return task, tuple(user_texts), True
+    shorter, cut = task, list(user_texts)
     for cap in _CAPS:
         shorter = shortened(task, max(cap, 2_000))
         cut = [
             shortened(text, cap) if size * 2 > cap // 2 and len(text) > cap else text
-            for text, size in zip(said, costs, strict=True)
+            for text, size in zip(user_texts, costs, strict=True)
         ]
-        sizes = [size if new is old else cost(new) for new, old, size in zip(cut, said, costs, strict=True)]
+        sizes = [size if new is old else cost(new) for new, old, size in zip(cut, user_texts, costs, strict=True)]
         if cost(shorter) + sum(sizes) <= tokens:
             return shorter, tuple(cut), False
     if cost(shorter) > tokens // 2:
@@ -172,11 +174,11 @@ def read_preamble(messages: Sequence[Message]) -> Preamble:
     """Return what an earlier compaction left; nothing where there was none."""
     if len(messages) < 2 or messages[0].get("role") != "user" or messages[1].get("role") != "assistant":
         return Preamble()
-    opened, said = text_of(messages[0].get("content")), text_of(messages[1].get("content"))
-    if "continued from a previous conversation" not in opened or not said.startswith(COMPACTED):
+    opened, second = text_of(messages[0].get("content")), text_of(messages[1].get("content"))
+    if "continued from a previous conversation" not in opened or not second.startswith(COMPACTED):
         return Preamble()
     pinned: list[str] = []
-    spoken: list[str] = []
+    texts: list[str] = []
     task = ""
     for block in blocks_of(messages[0]):
         text = str(block.get("text") or "")
@@ -184,13 +186,13 @@ def read_preamble(messages: Sequence[Message]) -> Preamble:
             pinned.append(match.group(1))
         elif (match := _TASK.match(text)) is not None:
             task = match.group(1)
-        elif (match := _SAID.match(text)) is not None and not _LEFT_OUT.match(match.group(1)):
-            spoken.append(match.group(1))
-    facts = read_facts(said)
-    body = said[len(COMPACTED) :]
+        elif (match := _USER_MESSAGE.match(text)) is not None and not _LEFT_OUT.match(match.group(1)):
+            texts.append(match.group(1))
+    facts = read_facts(second)
+    body = second[len(COMPACTED) :]
     if "<facts>\n" in body and body.rstrip().endswith("</facts>"):
         body = body[: body.rindex("<facts>\n")]
     size = 2
     if len(messages) > 2 and messages[2].get("role") == "user" and text_of(messages[2].get("content")) == GO_ON:
         size = 3
-    return Preamble(size, tuple(pinned), task, tuple(spoken), body.strip(), facts)
+    return Preamble(size, tuple(pinned), task, tuple(texts), body.strip(), facts)

@@ -62,7 +62,7 @@ class _Candidate:
     message: int
     block: int
     kind: str
-    place: int
+    goes_after: int
     """It may go once the kept turns begin after this message."""
     counted: bool = False
 
@@ -163,7 +163,7 @@ class Pruner:
         """Return the conversation with what was pruned replaced."""
         out = list(self._messages)
         for index, changes in self._replaced.items():
-            blocks = [changes.get(place, block) for place, block in enumerate(blocks_of(out[index]))]
+            blocks = [changes.get(number, block) for number, block in enumerate(blocks_of(out[index]))]
             kept = [block for block in blocks if block is not None]
             out[index] = with_blocks(out[index], kept or [{"type": "text", "text": THINKING_REMOVED}])
         return tuple(out)
@@ -178,15 +178,15 @@ class Pruner:
         if cost <= self._count(THINKING_REMOVED):
             return
         assistant = message.get("role") == "assistant"
-        for place, block in enumerate(blocks_of(message)):
+        for number, block in enumerate(blocks_of(message)):
             kind = str(block.get("type"))
             if kind in THINKING and assistant:
-                self._old.items.append(_Candidate(index, place, "thinking", index))
+                self._old.items.append(_Candidate(index, number, "thinking", index))
             elif kind == "tool_result":
-                self._old.items.append(_Candidate(index, place, kind, index))
+                self._old.items.append(_Candidate(index, number, kind, index))
                 self._kept.items.append(self._old.items[-1])
             elif assistant and index >= self._carried and (kind in CALLS or kind == "text"):
-                self._long.items.append(_Candidate(index, place, "text" if kind == "text" else "tool_use", index))
+                self._long.items.append(_Candidate(index, number, "text" if kind == "text" else "tool_use", index))
 
     def _collect_to(self, end: int) -> None:
         # Nothing is looked at before the first time that anything has to go.
@@ -201,16 +201,16 @@ class Pruner:
         for queue in (self._old, self._long):
             while self._savable < least and queue.known < len(queue.items):
                 candidate = queue.items[queue.known]
-                if candidate.place >= boundary or (candidate.kind == "thinking" and candidate.place >= turn_begins):
+                if candidate.message >= boundary or (candidate.kind == "thinking" and candidate.message >= turn_begins):
                     break
                 self._weigh(candidate)
                 queue.known += 1
         queue = self._kept
         while self._savable < least and queue.known < len(queue.items):
             candidate = queue.items[queue.known]
-            if candidate.place < min(end, max(boundary, self._recent(candidate.place, exchanges))):
+            if candidate.message < min(end, max(boundary, self._recent(candidate.message, exchanges))):
                 self._weigh(candidate)
-            elif candidate.place >= turn_begins:
+            elif candidate.message >= turn_begins:
                 break
             queue.known += 1
         return self._savable >= least
@@ -229,26 +229,26 @@ class Pruner:
         for queue in (self._old, self._long):
             while queue.next < len(queue.items) and self.saved - before < excess:
                 candidate = queue.items[queue.next]
-                if candidate.place >= boundary:
+                if candidate.message >= boundary:
                     break
                 # The thinking of the turn that continues belongs to its calls: providers refuse them without it.
-                if candidate.kind == "thinking" and candidate.place >= turn_begins:
+                if candidate.kind == "thinking" and candidate.message >= turn_begins:
                     break
                 self._take(candidate)
                 queue.next += 1
         while self._kept.next < len(self._kept.items) and self.saved - before < excess:
             candidate = self._kept.items[self._kept.next]
-            if candidate.place < min(end, max(boundary, self._recent(candidate.place, exchanges))):
+            if candidate.message < min(end, max(boundary, self._recent(candidate.message, exchanges))):
                 self._take(candidate)
-            elif candidate.place >= turn_begins:
+            elif candidate.message >= turn_begins:
                 break
             # Else it is of a turn that is over: the last rounds of that stay until it is no longer kept.
             self._kept.next += 1
         return self.saved - before
 
-    def _recent(self, place: int, exchanges: list[list[int]]) -> int:
+    def _recent(self, at: int, exchanges: list[list[int]]) -> int:
         """Return where, in the turn of a message, the last rounds begin."""
-        turn = bisect.bisect_right(self._starts, place, hi=len(exchanges)) - 1
+        turn = bisect.bisect_right(self._starts, at, hi=len(exchanges)) - 1
         if turn < 0:
             return 0
         rounds = exchanges[turn]
@@ -265,7 +265,9 @@ class Pruner:
         stub, cost, left = _weighed(candidate.kind, block, where, self._count)
         if stub is block:
             return None
-        alone = all(place == candidate.block or changes.get(place, other) is None for place, other in enumerate(blocks))
+        alone = all(
+            number == candidate.block or changes.get(number, other) is None for number, other in enumerate(blocks)
+        )
         if stub is None and alone:
             left = self._count(THINKING_REMOVED)
         return (stub, cost - left, where) if left < cost else None
@@ -296,14 +298,14 @@ def _weighed(kind: str, block: Block, where: str, count: TextCounter) -> tuple[B
     if count is not default_counter():
         return _weigh(kind, block, where, count)
     # The texts are what may be replaced in a block that stays the same object.
-    told = (where, *(block.get(name) for name in ("content", "input", "text", "thinking")))
+    weighed = (where, *(block.get(name) for name in ("content", "input", "text", "thinking")))
     known = _WEIGHED.get(id(block))
-    if known is not None and known[0] is block and all(a is b for a, b in zip(known[1], told, strict=True)):
+    if known is not None and known[0] is block and all(a is b for a, b in zip(known[1], weighed, strict=True)):
         return known[2]
     found = _weigh(kind, block, where, count)
-    if isinstance(told[1], str | None) and not isinstance(told[2], Mapping):  # else it may change within
+    if isinstance(weighed[1], str | None) and not isinstance(weighed[2], Mapping):  # else it may change within
         with _WEIGHED_LOCK:
-            _WEIGHED[id(block)] = (block, told, found)
+            _WEIGHED[id(block)] = (block, weighed, found)
             while len(_WEIGHED) > _MOST_WEIGHED:
                 _WEIGHED.popitem(last=False)
     return found

@@ -24,10 +24,10 @@ def capped_results(
     """Return messages of which no result of a tool takes more than `most` tokens; those that do are cut."""
     found = list(messages)
     for index, message in enumerate(messages):
-        for place, block in enumerate(blocks_of(message)):
+        for position, block in enumerate(blocks_of(message)):
             if block.get("type") == "tool_result" and (size := estimate_block(block, count=count)) > most:
                 blocks = list(blocks_of(found[index]))
-                blocks[place] = shortened_result(block, most / size, reference)
+                blocks[position] = shortened_result(block, most / size, reference)
                 found[index] = with_blocks(found[index], blocks)
     return tuple(found)
 
@@ -54,27 +54,27 @@ def shortened_results(
     sizes: list[tuple[int, int, int]] = []
     saved = 0
 
-    def put(index: int, place: int, block: Block, shorter: Block) -> int:
+    def put(index: int, position: int, block: Block, shorter: Block) -> int:
         blocks = list(blocks_of(found[index]))
-        blocks[place] = shorter
+        blocks[position] = shorter
         found[index] = with_blocks(found[index], blocks)
         return estimate_block(block, count=count) - estimate_block(shorter, count=count)
 
     for index, message in enumerate(messages):
-        for place, block in enumerate(blocks_of(message)):
+        for position, block in enumerate(blocks_of(message)):
             if block.get("type") != "tool_result":
                 continue
             before = known.get(str(block.get("tool_use_id")))
             size = estimate_block(block, count=count)
             if before is not None and estimate_block(before, count=count) < size:
-                saved += put(index, place, block, before)
+                saved += put(index, position, block, before)
             elif excess > 0:
-                sizes.append((size, index, place))
-    for size, index, place in sorted(sizes, key=lambda one: (-one[0], one[1], one[2])):
+                sizes.append((size, index, position))
+    for size, index, position in sorted(sizes, key=lambda one: (-one[0], one[1], one[2])):
         if saved >= excess or size < _LEAST_SHORTENED:
             break
-        block = blocks_of(found[index])[place]
+        block = blocks_of(found[index])[position]
         shorter = shortened_result(block, max(0.0, 1 - (excess - saved) / size), reference)
         known[str(block.get("tool_use_id"))] = shorter
-        saved += put(index, place, block, shorter)
+        saved += put(index, position, block, shorter)
     return tuple(found), saved

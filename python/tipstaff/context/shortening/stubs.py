@@ -30,8 +30,8 @@ def stub_of(kind: str, block: Block, where: str) -> Block | None:
         others = _other_parts(content)
         if not others and _is_short(text):
             return block
-        place = where or (f"the result of call {block['tool_use_id']}" if block.get("tool_use_id") else "")
-        return {**block, "content": stub_text(text, place, errors=bool(block.get("is_error")), others=others)}
+        location = where or (f"the result of call {block['tool_use_id']}" if block.get("tool_use_id") else "")
+        return {**block, "content": stub_text(text, location, errors=bool(block.get("is_error")), others=others)}
     if kind == "text":
         text = str(block.get("text") or "")
         return block if _is_short(text) else {**block, "text": stub_text(text, where)}
@@ -76,8 +76,8 @@ def shortened_result(block: Block, share: float, reference: Reference | None = N
     head = text[: floor_boundary(text, room - tail)]
     end = text[ceil_boundary(text, max(len(head), len(text) - tail)) :]
     gone = len(text) - len(head) - len(end)
-    said = [part for part in (f"{gone:,} of {len(text):,} characters left out" if gone else "", others) if part]
-    line = f"{MARKER}{', '.join(said)}; the whole did not fit into the window{f'; whole: {where}' if where else ''}]"
+    notes = [part for part in (f"{gone:,} of {len(text):,} characters left out" if gone else "", others) if part]
+    line = f"{MARKER}{', '.join(notes)}; the whole did not fit into the window{f'; whole: {where}' if where else ''}]"
     return {**block, "content": "\n".join(part for part in (head, line, end) if part)}
 
 
@@ -109,10 +109,10 @@ def stub_text(text: str, where: str = "", *, errors: bool = False, others: str =
         start = len(text) - _fitting(text[-tail_chars:][::-1], tail_chars)
         tail = text[ceil_boundary(text, start) :]
     gone = len(text) - len(head) - len(tail)
-    said = [f"{gone:,} of {len(text):,} characters left out"] if gone else []
+    notes = [f"{gone:,} of {len(text):,} characters left out"] if gone else []
     if others:
-        said.append(others)
-    line = MARKER + ", ".join(said or ["nothing"]) + (f"; whole: {where}]" if where else "]")
+        notes.append(others)
+    line = MARKER + ", ".join(notes or ["nothing"]) + (f"; whole: {where}]" if where else "]")
     return "\n".join(part for part in (head, line, tail) if part)
 
 

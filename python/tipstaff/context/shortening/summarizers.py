@@ -107,15 +107,15 @@ class ExtractiveSummarizer:
         """
         room = max(200, request.max_tokens * 3)
         asked = [entry.text for entry in request.entries if entry.kind == "user"]
-        said = [entry.text for entry in request.entries if entry.kind == "assistant"]
+        answers = [entry.text for entry in request.entries if entry.kind == "assistant"]
         failed = [entry.text for entry in request.entries if entry.kind == "error"]
         calls = [entry.text for entry in request.entries if entry.kind == "call"]
         parts: list[tuple[str, list[str], float]] = [
             ("Task overview", [shortened(text.strip(), 600) for text in asked[:1]], 0.25),
-            ("Current state", [shortened(text.strip(), 600) for text in said[-2:]], 0.2),
-            ("Key decisions", _sentences(said, _KEY_WORDS["Key decisions"])[-8:], 0.2),
+            ("Current state", [shortened(text.strip(), 600) for text in answers[-2:]], 0.2),
+            ("Key decisions", _sentences(answers, _KEY_WORDS["Key decisions"])[-8:], 0.2),
             ("Errors", [shortened(text.strip(), 200) for text in failed[-6:]], 0.15),
-            ("Next steps", _sentences(said[-3:], _KEY_WORDS["Next steps"])[-5:], 0.1),
+            ("Next steps", _sentences(answers[-3:], _KEY_WORDS["Next steps"])[-5:], 0.1),
             (
                 "Context to preserve",
                 [
@@ -315,9 +315,9 @@ class CommandSummarizer:
         except OSError as error:
             msg = f"{name}: could not be started: {error}"
             raise SummarizerError(msg) from error
-        said = done.stderr.decode("utf-8", "replace").strip()
+        stderr = done.stderr.decode("utf-8", "replace").strip()
         if done.returncode != 0:
-            msg = f"{name}: ended with {done.returncode}: {said[-300:] or 'it gave no reason'}"
+            msg = f"{name}: ended with {done.returncode}: {stderr[-300:] or 'it gave no reason'}"
             raise SummarizerError(msg)
         return _answered(done.stdout.decode("utf-8", "replace"), name, None)
 

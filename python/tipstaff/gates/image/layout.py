@@ -130,7 +130,7 @@ class ImageSections:
         """Return the whole image, sealed."""
         header = 32 + 8 * len(SECTIONS)
         body = bytearray(header)
-        places: list[int] = []
+        offsets: list[int] = []
         for name in SECTIONS:
             body += bytes(-len(body) % _ALIGNMENT)
             if name == "strings":
@@ -142,12 +142,12 @@ class ImageSections:
                 if sys.byteorder == "big":  # pragma: no cover - the image is little-endian everywhere
                     numbers.byteswap()
                 data = numbers.tobytes()
-            places.extend((len(body), len(data)))
+            offsets.extend((len(body), len(data)))
             body += data
         body += bytes(-len(body) % 8)
         struct.pack_into("<IIQII", body, 8, VERSION, len(body), 0, len(SECTIONS), 0)
         body[:8] = MAGIC
-        struct.pack_into(f"<{len(places)}I", body, 32, *places)
+        struct.pack_into(f"<{len(offsets)}I", body, 32, *offsets)
         struct.pack_into("<Q", body, 16, _checksum(bytes(body[24:])))
         return bytes(body)
 
@@ -163,11 +163,11 @@ def with_settings(image: bytes, numbers: Sequence[int]) -> bytes:
         The record of the section ``config``.
     """
     body = bytearray(image)
-    place, size = struct.unpack_from("<2I", body, 32 + 8 * SECTIONS.index("config"))
+    offset, size = struct.unpack_from("<2I", body, 32 + 8 * SECTIONS.index("config"))
     record = struct.pack(f"<{len(numbers)}I", *numbers)
     if len(record) != size:
         raise PackError(f"settings of {len(record)} bytes do not take the place of {size}")
-    body[place : place + size] = record
+    body[offset : offset + size] = record
     struct.pack_into("<Q", body, 16, _checksum(bytes(body[24:])))
     return bytes(body)
 

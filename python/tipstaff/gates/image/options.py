@@ -77,12 +77,12 @@ class OptionNames:
                 for number, (name, bit) in enumerate(named)
             ],
         )
-        places = sections.extend("options", [(NOTHING,) if entry is None else entry[1] for entry in table])
+        extent = sections.extend("options", [(NOTHING,) if entry is None else entry[1] for entry in table])
         letters = _bits_of(self.letter(name) for name, _ in named[:short])
         # Where one dash is before every name, a letter's option begins as the others do.
         begun = named if self.style == "single" else named[short:]
         starts = sections.letters(_two_classes(self._unsigned(name)) for name, _ in begun)
-        return (first, len(named), short), places, (*letters, starts)
+        return (first, len(named), short), extent, (*letters, starts)
 
     def signs(self, options: Iterable[str], sections: ImageSections) -> tuple[int, ...]:
         """Return a test that a word is none of some options.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tipstaff.gates.packs.model import DECISIONS, SEVERITIES
-from tipstaff.gates.results import DECISIONS as FOUR
+from tipstaff.gates.results import DECISIONS as RESULT_DECISIONS
 
 if TYPE_CHECKING:
     from tipstaff.gates.config import GateConfig
@@ -99,4 +99,4 @@ def policy_with(packs: Sequence[Path]) -> LoadedPolicy:
     return open_policy(build_image(packs)) if packs else default_policy()
 
 
-assert DECISIONS[:4] == FOUR, "findings are numbered as results are"  # noqa: S101
+assert DECISIONS[:4] == RESULT_DECISIONS, "findings are numbered as results are"  # noqa: S101

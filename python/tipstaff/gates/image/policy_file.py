@@ -54,16 +54,16 @@ def pack_policy(image: bytes, repository: Path | None, sources: list[Path]) -> b
     root = b"" if repository is None else os.fsencode(repository)
     lines = b"".join(source_line(path) for path in sources)
     parts = (image, lines, root)
-    places: list[int] = []
+    extents: list[int] = []
     at = HEAD.size
     for part in parts:
         at = -(-at // _ALIGNMENT) * _ALIGNMENT
-        places += (at, len(part))
+        extents += (at, len(part))
         at += len(part)
     data = bytearray(at)
-    for place, part in zip(places[::2], parts, strict=True):
-        data[place : place + len(part)] = part
-    data[: HEAD.size] = HEAD.pack(MAGIC, VERSION, HEAD.size, at, *places, fast_sum(data[HEAD.size :]))
+    for start, part in zip(extents[::2], parts, strict=True):
+        data[start : start + len(part)] = part
+    data[: HEAD.size] = HEAD.pack(MAGIC, VERSION, HEAD.size, at, *extents, fast_sum(data[HEAD.size :]))
     return bytes(data)
 
 

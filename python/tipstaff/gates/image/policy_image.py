@@ -128,12 +128,12 @@ class _Compiler:
         plain = [(rule, instance) for rule, instance in instances if firsts[rule.id] is None]
         entries: list[tuple[str, Values]] = []
         for word in sorted({*program.subcommands, *(word for rule in rules for word in subcommand_words(rule))}):
-            said = program.subcommands.get(word)
+            subcommand = program.subcommands.get(word)
             own = [(rule, instance) for rule, instance in instances if word in (firsts[rule.id] or ())]
             *candidates, guard = self._candidates([*own, *plain], word, options)
             masks = (
-                self._image.optional_mask(options.add(sorted(said.values))) if said else NOTHING,
-                self._image.optional_mask(options.add(sorted(said.harmless))) if said else NOTHING,
+                self._image.optional_mask(options.add(sorted(subcommand.values))) if subcommand else NOTHING,
+                self._image.optional_mask(options.add(sorted(subcommand.harmless))) if subcommand else NOTHING,
             )
             entries.append((word, (self._image.text(word), *candidates, *masks, guard)))
         table = hashed(entries)
@@ -145,9 +145,9 @@ class _Compiler:
             ],
         )
         *others, guard = self._candidates(plain, None, options)
-        flags, places, bits = options.write(self._image)
+        flags, extent, bits = options.write(self._image)
         style = STYLES.index(program.style)
-        record = (style, *flags, *buckets, *others, values, before, harmless, *places, *bits, guard)
+        record = (style, *flags, *buckets, *others, values, before, harmless, *extent, *bits, guard)
         return self._image.extend("specs", [record])[0]
 
     def _candidates(
@@ -160,10 +160,12 @@ class _Compiler:
         tuple
             The first rule's index, how many they are, and the guard before those that need something.
         """
-        told = [(instance, trigger_of(rule, word)) for rule, instance in instances]
-        told = [(instance, trigger) for instance, trigger in told if trigger != Trigger()]  # the others cannot hold
-        records = [(instance,) for instance, _ in told]
-        return *self._image.shared("candidates", records), self._guard([trigger for _, trigger in told], options)
+        triggered = [(instance, trigger_of(rule, word)) for rule, instance in instances]
+        triggered = [
+            (instance, trigger) for instance, trigger in triggered if trigger != Trigger()
+        ]  # the others cannot hold
+        records = [(instance,) for instance, _ in triggered]
+        return *self._image.shared("candidates", records), self._guard([trigger for _, trigger in triggered], options)
 
     def _guard(self, triggers: Sequence[Trigger | None], options: OptionNames) -> int:
         """Return the index of the guard that selects which candidates may match, NOTHING where there are none.
@@ -278,7 +280,7 @@ def _needs(trigger: Trigger, options: OptionNames) -> list[int]:
 
 def _implied_values(program: Program, rules: Iterable[PackRule]) -> set[str]:
     """Return the options that take a value because a rule asks for it, unless the program says where they do."""
-    told = set(program.values_before).union(*(said.values for said in program.subcommands.values()))
+    listed = set(program.values_before).union(*(subcommand.values for subcommand in program.subcommands.values()))
     implied: set[str] = set()
     for rule in rules:
         for condition in (*rule.base, *(item for group in (*rule.any_of, *rule.unless) for item in group)):
@@ -286,7 +288,7 @@ def _implied_values(program: Program, rules: Iterable[PackRule]) -> set[str]:
                 implied.update(condition.options)
             implied.update(*(selector.options for selector in condition.selectors))
         implied.update(*(selector.options for selector in rule.selectors))
-    return implied - told
+    return implied - listed
 
 
 def _first_words(rule: PackRule) -> set[str] | None:

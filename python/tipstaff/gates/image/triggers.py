@@ -41,7 +41,7 @@ _PAIRS_COST: Final = 30.0
 
 
 def byte_class(byte: int) -> int:
-    """Return the class of a byte, 0 to 30, as ``word_signs.hpp`` has it: letters without case, digits and signs."""
+    """Return the class of a byte, 0 to 30, as ``letter_classes.hpp`` has it: letters without case, digits and signs."""
     if 65 <= byte <= 90:
         return byte - 65
     if 97 <= byte <= 122:
@@ -135,8 +135,8 @@ def glob_signs(glob: str) -> tuple[int, int] | None:
     begins = [*stretch, _BOUNDARY, _BOUNDARY, _BOUNDARY][:3]
     closes = [_BOUNDARY, _BOUNDARY, _BOUNDARY, *stretch][-3:]
     ends = [
-        place + _triple(known[0], known[1], known[2])
-        for place, three in ((0, begins), (_ENDS, closes))
+        first_sign + _triple(known[0], known[1], known[2])
+        for first_sign, three in ((0, begins), (_ENDS, closes))
         if len(known := [one for one in three if one is not None]) == 3
     ]
     alone = _begins_with_sign_alone(stretch)
@@ -192,13 +192,13 @@ def is_plain(word: str) -> bool:
 
 def subcommand_words(rule: PackRule) -> set[str]:
     """Return all first words, in lower case, that the base or an alternative of a rule asks for or does not allow."""
-    behind = _has_subcommand(rule.base)
+    has_subcommand = _has_subcommand(rule.base)
     words: set[str] = set()
     for group in (rule.base, *rule.any_of):
         for condition in group:
             if condition.kind == "subcommand":
                 words.update(sequence[0].lower() for sequence in condition.sequences if is_plain(sequence[0]))
-        if not behind:
+        if not has_subcommand:
             words |= _refused_words(group)
     return words
 
@@ -230,28 +230,28 @@ def trigger_of(rule: PackRule, word: str | None) -> Trigger | None:
     Trigger or None
         None if nothing simple is known; a trigger without anything in it if the rule cannot hold.
     """
-    behind = _has_subcommand(rule.base)
-    told = _of_group(rule.base, word, behind=behind)
+    has_subcommand = _has_subcommand(rule.base)
+    needs = _of_group(rule.base, word, has_subcommand=has_subcommand)
     if rule.any_of:
         whole: Trigger | None = Trigger()
         for group in rule.any_of:
-            best = _best(_of_group(group, word, behind=behind))
+            best = _best(_of_group(group, word, has_subcommand=has_subcommand))
             whole = None if best is None or whole is None else whole | best
-        told.append(whole)
+        needs.append(whole)
     if _only_notes_runs(rule):
-        told.append(Trigger(facts=FOLLOWED))
-    return _best(told)
+        needs.append(Trigger(facts=FOLLOWED))
+    return _best(needs)
 
 
 def _only_notes_runs(rule: PackRule) -> bool:
     """Return whether a rule only records that a file was run, for later calls."""
-    told = rule.rows is not None or rule.because is not None
-    return rule.decision == "mark" and rule.marks == MARKS["runs-file"] and not told
+    reports = rule.rows is not None or rule.because is not None
+    return rule.decision == "mark" and rule.marks == MARKS["runs-file"] and not reports
 
 
-def _of_group(group: Sequence[Condition], word: str | None, *, behind: bool) -> list[Trigger | None]:
-    """Return what each condition needs; `behind`: the first operand is no argument, but the rule's subcommand."""
-    if word is not None and not behind and word in _refused_words(group):
+def _of_group(group: Sequence[Condition], word: str | None, *, has_subcommand: bool) -> list[Trigger | None]:
+    """Return what each condition needs; `has_subcommand`: the first operand is a subcommand, no argument."""
+    if word is not None and not has_subcommand and word in _refused_words(group):
         return [Trigger()]
     return [_needed(condition, word) for condition in group]
 
@@ -283,10 +283,10 @@ def _of_subcommand(condition: Condition, word: str | None) -> Trigger | None:
         first, *rest = sequence
         if is_plain(first) and first.lower() != word:
             continue
-        told = _best([_of_globs((glob,)) for glob in (rest if is_plain(first) else sequence)])
-        if told is None:
+        best = _best([_of_globs((glob,)) for glob in (rest if is_plain(first) else sequence)])
+        if best is None:
             return None
-        whole |= told
+        whole |= best
     return whole
 
 

@@ -191,8 +191,13 @@ class EnforcementGates:
         """
         if flow is None and type(command) is str:
             place = self._places.get(cwd) or self._kept_place(cwd)
-            if self._judge.command(command, 0 if shell == "bash" else dialect_of(shell), place):
+            judged = self._judge.command(command, 0 if shell == "bash" else dialect_of(shell), place)
+            if judged is None:
                 return []
+            native, clean = judged
+            if native is not None:
+                results = self._destructive(native, [Field("command", "command", command, -1)], clean=clean)
+                return results if clean else [*results, *self._secrets([("command", command)])]
         text = as_text(command)
         dialect = dialect_of(shell)
         found = self._policy.native.command(encodable(text), dialect, self._place(cwd), self._settings, flow)
@@ -221,8 +226,11 @@ class EnforcementGates:
         if flow is None and type(params) is dict and type(tool_name) is str and not self._config.tool_allowlist:
             place = self._places.get(cwd) or self._kept_place(cwd)
             dialect = 0 if shell == "bash" else dialect_of(shell)
-            if self._judge.call(tool_name, params, dialect, place, self._places):
+            judged = self._judge.call(tool_name, params, dialect, place, self._places)
+            if judged is None:
                 return []
+            if judged[0] is not None:
+                return self._of_tool(tool_name, params, fields_of(params), judged[0], clean=judged[1])
         tool = as_text(tool_name)
         fields = fields_of(params)
         where = directory_of(params) or cwd
@@ -255,7 +263,7 @@ class EnforcementGates:
         """
         if type(path) is str and type(content) is str:
             place = self._places.get(None) or self._kept_place(None)
-            if self._judge.call("Write", {"file_path": path, "content": content}, 0, place, self._places):
+            if self._judge.call("Write", {"file_path": path, "content": content}, 0, place, self._places) is None:
                 return self._told_size(path, diff_lines) if self._config.diff_size else []
         name = as_text(path)
         text = as_text(content)
@@ -376,11 +384,11 @@ class EnforcementGates:
     # -- gates ---------------------------------------------------------------------------------------------------------
 
     def _of_tool(
-        self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[NativeFinding]
+        self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[NativeFinding], *, clean: bool = False
     ) -> list[GateResult]:
         texts: list[tuple[str, str]] = []
         kept: list[Field] = []
-        if self._config.secrets:
+        if self._config.secrets and not clean:
             from tipstaff.gates.judging.secret_gate import without_former
 
             kept = [without_former(tool, field) for field in fields]
@@ -394,10 +402,13 @@ class EnforcementGates:
             *self._secrets(texts, pairs=kept),
         ]
 
-    def _destructive(self, found: Sequence[NativeFinding], fields: Sequence[Field]) -> list[GateResult]:
+    def _destructive(
+        self, found: Sequence[NativeFinding], fields: Sequence[Field], *, clean: bool = False
+    ) -> list[GateResult]:
         if not found:
             return []
-        findings, relaxed = findings_of(found, self._policy, fields)
+        # A repository's own rules of secrets say nothing of what the package's would mask.
+        findings, relaxed = findings_of(found, self._policy, fields, masked=not clean or self._scanner is not None)
         if not findings and not relaxed:
             return []
         metadata: dict[str, Any] = {"findings": [finding.to_dict() for finding in findings]}

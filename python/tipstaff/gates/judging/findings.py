@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tipstaff.gates.fields import Field
+from tipstaff.gates.packs.model import PATH_CLASSES
 from tipstaff.gates.results import DECISIONS, Finding
+from tipstaff.gates.secrets.scanner import redact
 
 if TYPE_CHECKING:
     from tipstaff.gates.image.policy import LoadedPolicy
@@ -25,7 +28,7 @@ _UNKNOWN: Final = {
 
 
 def findings_of(
-    found: Sequence[NativeFinding], policy: LoadedPolicy, fields: Sequence[Field]
+    found: Sequence[NativeFinding], policy: LoadedPolicy, fields: Sequence[Field], *, masked: bool = True
 ) -> tuple[list[Finding], list[dict[str, str]]]:
     """Return the findings, the worst first, and which rules of the repository made something milder.
 
@@ -37,10 +40,12 @@ def findings_of(
         The policy that was asked.
     fields
         The texts of the call, in the order that the engine got them.
+    masked
+        False where the texts are known to hold no secret.
     """
     findings: list[Finding] = []
     relaxed: list[dict[str, str]] = []
-    masked: dict[int, str] = {}
+    shown: dict[int, str] = {}
     for entry in found:
         rule = policy.rules[entry[0]] if entry[0] >= 0 else None
         field = fields[entry[8]] if entry[8] < len(fields) else Field("", "", "", -1)
@@ -50,16 +55,15 @@ def findings_of(
             )
         if entry[1] == 0:
             continue
-        if entry[8] not in masked:
-            masked[entry[8]] = _masked(field.text)
-        findings.append(_finding(entry, rule, field, masked[entry[8]]))
-    findings.sort(key=lambda finding: (-DECISIONS.index(finding.decision), finding.start))
+        if entry[8] not in shown:
+            shown[entry[8]] = redact(field.text, wary=True) if masked else field.text
+        findings.append(_finding(entry, rule, field, shown[entry[8]]))
+    if len(findings) > 1:
+        findings.sort(key=lambda finding: (-DECISIONS.index(finding.decision), finding.start))
     return findings, relaxed
 
 
 def _finding(entry: NativeFinding, rule: Any, field: Field, masked: str) -> Finding:
-    from tipstaff.gates.packs.model import PATH_CLASSES
-
     start, end = entry[3], entry[4]
     return Finding(
         rule_id=rule.id if rule else "",
@@ -72,18 +76,15 @@ def _finding(entry: NativeFinding, rule: Any, field: Field, masked: str) -> Find
         safer=rule.safer if rule else "",
         unknown=_UNKNOWN.get(rule.id if rule else "", "what it does") if entry[9] else _unknown_path(entry[7]),
         severity=rule.severity if rule else "high",
-        path_classes=tuple(name for name, bit in PATH_CLASSES.items() if entry[7] & bit),
+        path_classes=_named(entry[7]),
         field=field.path,
     )
 
 
+@lru_cache(maxsize=1024)
+def _named(classes: int) -> tuple[str, ...]:
+    return tuple(name for name, bit in PATH_CLASSES.items() if classes & bit)
+
+
 def _unknown_path(classes: int) -> str:
-    from tipstaff.gates.packs.model import PATH_CLASSES
-
     return "which path it is about" if classes & PATH_CLASSES["unknown"] else ""
-
-
-def _masked(text: str) -> str:
-    from tipstaff.gates.secrets.scanner import redact
-
-    return redact(text, wary=True)

@@ -55,8 +55,8 @@ class _Text:
 
         takes = (held > 0).astype(np.float64)
         likely = self.first * takes[:, 0]
-        for place in range(1, _LOOKED_AT):
-            likely = np.floor(likely @ self.pairs / 2.0**_PAIR_UNIT) * takes[:, place]
+        for position in range(1, _LOOKED_AT):
+            likely = np.floor(likely @ self.pairs / 2.0**_PAIR_UNIT) * takes[:, position]
         total: NDArray[np.float64] = likely.sum(axis=1)
         return total
 
@@ -107,10 +107,10 @@ def wide_table(windows: Sequence[tuple[frozenset[int], ...]]) -> bytes:
     rows: dict[bytes, NDArray[np.int64]] = {}
     for window in windows:
         row = np.zeros((WINDOW, CLASSES), dtype=np.int64)
-        for place in range(WINDOW):
-            members = window[place] if place < len(window) else frozenset(range(256))
+        for position in range(WINDOW):
+            members = window[position] if position < len(window) else frozenset(range(256))
             ascii_only = all(byte < 128 for byte in members)
-            row[place, sorted({class_of(byte) for byte in members}) if ascii_only else slice(None)] = 1
+            row[position, sorted({class_of(byte) for byte in members}) if ascii_only else slice(None)] = 1
         rows.setdefault(row.tobytes(), row)
     distinct = np.stack(list(rows.values()))
     few = len(distinct) <= BUCKETS

@@ -47,7 +47,11 @@ _WORD_LISTS: Final = (
     "trial_values",
     "local_hosts",
     "trial_paths",
+    "sample_hosts",
 )
+_WITH_DOCUMENTED: Final = frozenset({"placeholder", "obvious"})
+"""Lists that the samples of documentation belong to as well."""
+
 _PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
 
 _BEHIND_NAME: Final = frozenset({9, 10, 13, *range(32, 127)})
@@ -64,7 +68,10 @@ class _Compiler:
         self.code = bytearray()
         self.names = bytearray()
         self.anchors: list[tuple[bytes, tuple[frozenset[int], ...], int, Repeat | None, int]] = []
-        self.lists: list[Sequence[str]] = [words[name] for name in _WORD_LISTS]
+        self.lists: list[Sequence[str]] = [
+            (*words[name], *words.get("documented", ())) if name in _WITH_DOCUMENTED else words[name]
+            for name in _WORD_LISTS
+        ]
 
     def class_number(self, members: frozenset[int]) -> int:
         number = self.classes.setdefault(members, len(self.classes))

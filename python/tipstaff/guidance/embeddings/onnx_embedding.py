@@ -130,14 +130,14 @@ class OnnxEmbedding:
         words = [text.encode("utf-8", "replace").decode() for text in words]
         out = np.zeros((len(words), self.dimensions), dtype=np.float32)
         encoded = self._tokenizer.encode_batch(words)
-        order = sorted(range(len(words)), key=lambda place: len(encoded[place].ids))
+        order = sorted(range(len(words)), key=lambda index: len(encoded[index].ids))
         start = 0
         while start < len(order):
             end = start + 1
             while end < len(order) and len(encoded[order[end]].ids) * (end + 1 - start) <= _PIECES_PER_RUN:
                 end += 1
-            places = order[start:end]
-            out[places] = self._run([encoded[place].ids for place in places])
+            batch = order[start:end]
+            out[batch] = self._run([encoded[index].ids for index in batch])
             start = end
         return out
 
@@ -159,9 +159,9 @@ class OnnxEmbedding:
         rows = self.embed_batch(texts)
         above = [heading for heading in dict.fromkeys(headings) if heading]
         if above:
-            places = {heading: place for place, heading in enumerate(above)}
+            positions = {heading: index for index, heading in enumerate(above)}
             vectors = np.vstack([self.embed_batch(above), np.zeros((1, self.dimensions), np.float32)])
-            rows += np.float32(HEADING_WEIGHT) * vectors[[places.get(heading, len(above)) for heading in headings]]
+            rows += np.float32(HEADING_WEIGHT) * vectors[[positions.get(heading, len(above)) for heading in headings]]
         return _unit(rows)
 
     def _run(self, ids: list[list[int]]) -> NDArray[np.float32]:
@@ -238,7 +238,8 @@ def _model_file(path: Path) -> tuple[Path, Path]:
 
 def _beside(folder: Path, model: Path, name: str) -> Path | None:
     return next(
-        (place / name for place in (folder, model.parent, model.parent.parent) if (place / name).is_file()), None
+        (directory / name for directory in (folder, model.parent, model.parent.parent) if (directory / name).is_file()),
+        None,
     )
 
 

@@ -152,9 +152,9 @@ class StaticEmbedding:
             raise ValueError(msg)
         rows = self.embed_rows(texts)
         # Many rules are under one heading.
-        places = {heading: place for place, heading in enumerate(dict.fromkeys(headings))}
-        above = self.embed_rows(list(places))
-        blend_rows(rows, above, array("i", map(places.__getitem__, headings)), HEADING_WEIGHT, self.dimensions)
+        positions = {heading: index for index, heading in enumerate(dict.fromkeys(headings))}
+        above = self.embed_rows(list(positions))
+        blend_rows(rows, above, array("i", map(positions.__getitem__, headings)), HEADING_WEIGHT, self.dimensions)
         return rows
 
     def pieces(self, text: str) -> list[str]:

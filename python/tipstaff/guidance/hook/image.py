@@ -111,9 +111,9 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
         holds = rule.repo_scopes
         if EVERYWHERE not in holds and holds not in scopes_at:
             scopes_at[holds] = write_scopes(holds, text, scopes)
-        place = f"{rule.path}:{rule.line}" if rule.line else rule.path
+        location = f"{rule.path}:{rule.line}" if rule.line else rule.path
         records += _RULE.pack(
-            *text(rule.id), *text(_one_line(shard.compact_text)), *text(_one_line(place)), flags, rule.priority,
+            *text(rule.id), *text(_one_line(shard.compact_text)), *text(_one_line(location)), flags, rule.priority,
             _day(rule.active_from), _day(rule.active_until), first, len(others),
             len(f"- {shard.compact_text}") // 4 + 1, 0, mask_of(rule.intents), scopes_at.get(holds, _EVERYWHERE),
         )  # fmt: skip
@@ -139,17 +139,17 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
 
 
 def _packed(numbers: Sequence[float], parts: Sequence[bytes], digest: int) -> bytes:
-    places: list[int] = []
+    extents: list[int] = []
     at = _HEAD.size
     for part in parts:
         at = -(-at // _ALIGNMENT) * _ALIGNMENT
-        places += (at, len(part))
+        extents += (at, len(part))
         at += len(part)
     data = bytearray(at)
-    for place, part in zip(places[::2], parts, strict=True):
-        data[place : place + len(part)] = part
+    for start, part in zip(extents[::2], parts, strict=True):
+        data[start : start + len(part)] = part
     checksum = fast_sum(data[_HEAD.size :])
-    data[: _HEAD.size] = _HEAD.pack(MAGIC, VERSION, _HEAD.size, at, checksum, *numbers, *places, digest)
+    data[: _HEAD.size] = _HEAD.pack(MAGIC, VERSION, _HEAD.size, at, checksum, *numbers, *extents, digest)
     return bytes(data)
 
 

@@ -58,33 +58,33 @@ def write_scopes(scopes: tuple[str, ...], text: Callable[[str], tuple[int, int]]
 
 def _items(name: str) -> Iterator[int]:
     """Yield the numbers of one folder of a usable glob."""
-    place = 0
-    while place < len(name):
-        char = name[place]
-        place += 1
+    at = 0
+    while at < len(name):
+        char = name[at]
+        at += 1
         if char == "*":
             yield _STAR
         elif char == "?":
             yield _ONE
         elif char == "\\":
-            yield ord(name[place])
-            place += 1
+            yield ord(name[at])
+            at += 1
         elif char == "[":
-            others = name[place] in "!^"
-            end = name.find("]", place + others + 1)  # a first ] is a member
-            yield from _set(name[place + others : end], others=others)
-            place = end + 1
+            others = name[at] in "!^"
+            end = name.find("]", at + others + 1)  # a first ] is a member
+            yield from _set(name[at + others : end], others=others)
+            at = end + 1
         else:
             yield ord(char)
 
 
 def _set(members: str, *, others: bool) -> Iterator[int]:
     ranges: list[tuple[int, int]] = []
-    place = 0
-    while place < len(members):
-        spans = members[place + 1 : place + 2] == "-" and place + 2 < len(members)
-        ranges.append((ord(members[place]), ord(members[place + 2 if spans else place])))
-        place += 3 if spans else 1
+    at = 0
+    while at < len(members):
+        spans = members[at + 1 : at + 2] == "-" and at + 2 < len(members)
+        ranges.append((ord(members[at]), ord(members[at + 2 if spans else at])))
+        at += 3 if spans else 1
     yield _SET | (_OTHERS if others else 0) | len(ranges)
     for pair in ranges:
         yield from pair

@@ -35,7 +35,7 @@ from tipstaff.kernels.formats.intent_table import (
     OPENING,
     SIGN,
     VERB,
-    Said,
+    IntentEntry,
     make_intent_table,
 )
 from tipstaff.model import INTENTS
@@ -81,13 +81,13 @@ def _table(text: str, numbers: int) -> Iterator[tuple[int, list[float], str]]:
             yield INTENTS.index(intent), [float(weight) for weight in weights], phrase
 
 
-def _entries() -> dict[tuple[str, ...], Said]:
-    found: dict[tuple[str, ...], Said] = {}
+def _entries() -> dict[tuple[str, ...], IntentEntry]:
+    found: dict[tuple[str, ...], IntentEntry] = {}
     idents = count()
     for intent, (weight,), phrase in _table(SIGNS, 1):
-        found[tuple(phrase.split())] = Said(SIGN, next(idents), intent, weight)
+        found[tuple(phrase.split())] = IntentEntry(SIGN, next(idents), intent, weight)
     for intent, (weight,), phrase in _table(NOUNS, 1):
-        entry = Said(NOUN, next(idents), intent, weight)
+        entry = IntentEntry(NOUN, next(idents), intent, weight)
         found.update(dict.fromkeys(_noun_phrase_forms(phrase), entry))
     for intent, (weight, lead), phrase in _table(VERBS, 2):
         ident = next(idents)
@@ -98,7 +98,7 @@ def _entries() -> dict[tuple[str, ...], Said]:
             noun = found.get(form)
             if noun is None:
                 later, first = ((weight + lead) / 2, lead) if opens else (weight, weight)
-                found[form] = Said(VERB, ident, intent, weight, intent, later, first)
+                found[form] = IntentEntry(VERB, ident, intent, weight, intent, later, first)
             elif opens and noun.kind != VERB:
                 found[form] = noun._replace(
                     kind=BOTH, verb_intent=intent, verb_weight=(weight + lead) / 2, lead_weight=lead
@@ -106,24 +106,24 @@ def _entries() -> dict[tuple[str, ...], Said]:
     return _with_steering(found)
 
 
-def _with_steering(found: dict[tuple[str, ...], Said]) -> dict[tuple[str, ...], Said]:
+def _with_steering(found: dict[tuple[str, ...], IntentEntry]) -> dict[tuple[str, ...], IntentEntry]:
     """Add the words that steer the reading, and the words of other languages."""
     single = {words[0]: entry for words, entry in found.items() if len(words) == 1}
     for word in PREPOSITIONS.split():
-        single.setdefault(word, Said(CONTROL, 0, 0, _ASIDE))
+        single.setdefault(word, IntentEntry(CONTROL, 0, 0, _ASIDE))
     for word in CONJUNCTIONS.split():
-        single[word] = Said(CONTROL, 0, 0, _CLAUSE)
+        single[word] = IntentEntry(CONTROL, 0, 0, _CLAUSE)
     for word in FINITE_VERBS.split():
-        single.setdefault(word, Said(FINITE, 0))
-    single["to"] = Said(CONTROL, 0, 0, _ASIDE, 0, 1.0)
+        single.setdefault(word, IntentEntry(FINITE, 0))
+    single["to"] = IntentEntry(CONTROL, 0, 0, _ASIDE, 0, 1.0)
     for word in ("and", "or", "but", "then", "y", "e", "et", "und"):
-        single[word] = Said(CONTROL, 0, 0, 0.0, 0, 1.0)
+        single[word] = IntentEntry(CONTROL, 0, 0, 0.0, 0, 1.0)
     for mark in ",:":
-        single[mark] = Said(CONTROL, 0, 0, 1.0, 0, 1.0)
+        single[mark] = IntentEntry(CONTROL, 0, 0, 1.0, 0, 1.0)
     for foreign, english in _foreign_words():
         single.setdefault(foreign, single[english])
     for opener in (("let", "s"), ("let", "us"), ("let", "me")):
-        found[opener] = Said(CONTROL, 0, 0, 0.0, 0, 1.0)
+        found[opener] = IntentEntry(CONTROL, 0, 0, 0.0, 0, 1.0)
     phrases = {words: entry for words, entry in found.items() if len(words) > 1}
     return {(word,): entry for word, entry in single.items()} | phrases
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tipstaff.kernels import task_places
+from tipstaff.kernels import task_paths
 
 
 def places_in(task: str) -> tuple[str, ...]:
@@ -17,9 +17,9 @@ def places_in(task: str) -> tuple[str, ...]:
     tuple of str
         At most 8, relative to the repository, in the task's order.
     """
-    places = task_places(task)
-    if places is None:
-        from tipstaff.kernels.formats.task_text import places_in_text
+    paths = task_paths(task)
+    if paths is None:
+        from tipstaff.kernels.formats.task_text import paths_in_text
 
-        return places_in_text(task)
-    return places
+        return paths_in_text(task)
+    return paths

@@ -154,13 +154,13 @@ def _word_masks() -> dict[str, int]:
     for bit, intent in enumerate(INTENT_ORDER):
         for word in _expand(*_INTENT_WORDS[intent]):
             masks[word] = masks.get(word, 0) | 1 << bit
-    for place, domain in enumerate(DOMAIN_ORDER):
+    for index, domain in enumerate(DOMAIN_ORDER):
         words = _expand(*_INTENT_WORDS.get(domain, ("", "", "")))
         verbs, listed = _NOT_DOMAIN.get(domain, ("", ""))
         words -= _expand(verbs, listed, listed)
         words |= _expand(*_DOMAIN_WORDS.get(domain, ("", "", "")))
         for word in words:
-            masks[word] = masks.get(word, 0) | 1 << (_INTENT_BITS + place)
+            masks[word] = masks.get(word, 0) | 1 << (_INTENT_BITS + index)
     return masks
 
 

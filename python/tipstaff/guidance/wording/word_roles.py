@@ -114,9 +114,9 @@ def word_roles() -> dict[str, int]:
             # One that is no function word belongs to its clause's topic as well.
             plain = 0 if name in _KINDS else roles.GRAMMAR | roles.CONTENT
             found[word] = found.get(word, plain) | bit
-    for place, (first, second) in enumerate(roles.PAIRS):
-        found[first] |= 1 << roles.PAIR_FIRST + place
-        found[second] |= 1 << roles.PAIR_SECOND + place
+    for index, (first, second) in enumerate(roles.PAIRS):
+        found[first] |= 1 << roles.PAIR_FIRST + index
+        found[second] |= 1 << roles.PAIR_SECOND + index
     for words, bit in ((IMPERATIVES, roles.IMPERATIVE), (MODAL_WORDS, MODAL), (PHRASE_WORDS, PHRASE)):
         for word in words:
             found[word] = found.get(word, 0) | bit

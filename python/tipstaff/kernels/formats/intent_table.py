@@ -34,14 +34,14 @@ MAX_FURTHER_WORDS: Final = 3
 MAX_IDENTS: Final = 4_096
 MAGIC: Final = b"TIN1\r\n\x1a\n"
 _HEAD: Final = struct.Struct("<8s6I")
-_SAID: Final = "BBBBBBH"
-_WORD: Final = struct.Struct(f"<{_SAID}IBBBxHxx")
-_PHRASE: Final = struct.Struct(f"<{_SAID}Bx3H")
+_ENTRY: Final = "BBBBBBH"
+_WORD: Final = struct.Struct(f"<{_ENTRY}IBBBxHxx")
+_PHRASE: Final = struct.Struct(f"<{_ENTRY}Bx3H")
 _EMPTY: Final = 0xFFFF
 _MAX_WORDS: Final = 0xFFFE
 
 
-class Said(NamedTuple):
+class IntentEntry(NamedTuple):
     """What one word or phrase says: as a noun or a sign, and as a verb that opens a clause."""
 
     kind: int
@@ -65,11 +65,11 @@ class IntentTable(NamedTuple):
         Word to its flags, if it has any.
     """
 
-    words: dict[str, tuple[Said, tuple[tuple[int, list[str], Said], ...]]]
+    words: dict[str, tuple[IntentEntry, tuple[tuple[int, list[str], IntentEntry], ...]]]
     flags: dict[str, int]
 
 
-def make_intent_table(entries: Mapping[tuple[str, ...], Said], flags: Mapping[str, int]) -> bytes:
+def make_intent_table(entries: Mapping[tuple[str, ...], IntentEntry], flags: Mapping[str, int]) -> bytes:
     """Return a lexicon.
 
     Parameters
@@ -84,7 +84,7 @@ def make_intent_table(entries: Mapping[tuple[str, ...], Said], flags: Mapping[st
     ValueError
         If a word or phrase is too long, or there are too many words, phrases, idents or distinct weights.
     """
-    single = {words[0]: said for words, said in entries.items() if len(words) == 1}
+    single = {words[0]: entry for words, entry in entries.items() if len(words) == 1}
     phrases: dict[str, list[tuple[str, ...]]] = {}
     for words in entries:
         if len(words) > 1:
@@ -93,10 +93,10 @@ def make_intent_table(entries: Mapping[tuple[str, ...], Said], flags: Mapping[st
     for word in (*single, *(word for words in entries for word in words), *flags):
         numbers.setdefault(word, len(numbers))
     distinct = dict.fromkeys(
-        one for said in entries.values() for one in (0.0, said.weight, said.verb_weight, said.lead_weight)
+        one for entry in entries.values() for one in (0.0, entry.weight, entry.verb_weight, entry.lead_weight)
     )
-    weights = {weight: place for place, weight in enumerate(distinct or (0.0,))}
-    idents = 1 + max((said.ident for said in entries.values()), default=0)
+    weights = {weight: index for index, weight in enumerate(distinct or (0.0,))}
+    idents = 1 + max((entry.ident for entry in entries.values()), default=0)
 
     total = sum(map(len, phrases.values()))
     if len(numbers) > _MAX_WORDS // 2 or total >= _EMPTY or idents > MAX_IDENTS or len(weights) > 256:
@@ -104,9 +104,11 @@ def make_intent_table(entries: Mapping[tuple[str, ...], Said], flags: Mapping[st
         msg = f"{counts} are too large for a lexicon"
         raise ValueError(msg)
 
-    def packed(said: Said) -> tuple[int, ...]:
-        places = [weights.setdefault(one, len(weights)) for one in (said.weight, said.verb_weight, said.lead_weight)]
-        return said.kind, said.intent, said.verb_intent, *places, said.ident
+    def packed(entry: IntentEntry) -> tuple[int, ...]:
+        indices = [
+            weights.setdefault(one, len(weights)) for one in (entry.weight, entry.verb_weight, entry.lead_weight)
+        ]
+        return entry.kind, entry.intent, entry.verb_intent, *indices, entry.ident
 
     letters = bytearray()
     records, others = bytearray(), bytearray()
@@ -118,9 +120,9 @@ def make_intent_table(entries: Mapping[tuple[str, ...], Said], flags: Mapping[st
             msg = f"{word!r} or a phrase that begins with it is too long for a lexicon"
             raise ValueError(msg)
         # A word that only begins phrases is one that is met and says nothing.
-        said = single.get(word, Said(SILENT if begun else NONE, 0))
+        entry = single.get(word, IntentEntry(SILENT if begun else NONE, 0))
         records += _WORD.pack(
-            *packed(said), len(letters), len(encoded), flags.get(word, 0), len(begun), n_phrases if begun else 0
+            *packed(entry), len(letters), len(encoded), flags.get(word, 0), len(begun), n_phrases if begun else 0
         )
         letters += encoded
         n_phrases += len(begun)
@@ -150,10 +152,10 @@ def _slots(words: list[str]) -> list[int]:
         value = 0x811C9DC5
         for byte in word.encode():
             value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF
-        place = (value ^ value >> 15) & size - 1
-        while slots[place] != _EMPTY:
-            place = (place + 1) & size - 1
-        slots[place] = number
+        slot = (value ^ value >> 15) & size - 1
+        while slots[slot] != _EMPTY:
+            slot = (slot + 1) & size - 1
+        slots[slot] = number
     return slots
 
 
@@ -169,27 +171,29 @@ def read_intent_table(data: bytes) -> IntentTable:
     if len(data) < _HEAD.size or data[:8] != MAGIC:
         raise ValueError(msg)
     _, n_slots, n_words, n_phrases, n_weights, n_letters, _ = _HEAD.unpack_from(data)
-    places = [_HEAD.size]
+    offsets = [_HEAD.size]
     for size in (8 * n_weights, 2 * n_slots, _WORD.size * n_words, _PHRASE.size * n_phrases, n_letters):
-        places.append(places[-1] + size)
-    if places[-1] != len(data):
+        offsets.append(offsets[-1] + size)
+    if offsets[-1] != len(data):
         raise ValueError(msg)
-    weights: tuple[float, ...] = struct.unpack_from(f"<{n_weights}d", data, places[0])
-    letters = data[places[4] :]
+    weights: tuple[float, ...] = struct.unpack_from(f"<{n_weights}d", data, offsets[0])
+    letters = data[offsets[4] :]
 
-    def said(fields: tuple[int, ...]) -> Said:
+    def entry(fields: tuple[int, ...]) -> IntentEntry:
         kind, intent, verb_intent, weight, verb_weight, lead_weight, ident = fields
-        return Said(kind, ident, intent, weights[weight], verb_intent, weights[verb_weight], weights[lead_weight])
+        return IntentEntry(
+            kind, ident, intent, weights[weight], verb_intent, weights[verb_weight], weights[lead_weight]
+        )
 
     try:
-        records = list(_WORD.iter_unpack(data[places[2] : places[3]]))
+        records = list(_WORD.iter_unpack(data[offsets[2] : offsets[3]]))
         names = [letters[record[7] : record[7] + record[8]].decode() for record in records]
         others = [
-            (record[7], [names[number] for number in record[8 : 8 + record[7]]], said(record[:7]))
-            for record in _PHRASE.iter_unpack(data[places[3] : places[4]])
+            (record[7], [names[number] for number in record[8 : 8 + record[7]]], entry(record[:7]))
+            for record in _PHRASE.iter_unpack(data[offsets[3] : offsets[4]])
         ]
         words = {
-            name: (said(record[:7]), tuple(others[record[11] : record[11] + record[10]]))
+            name: (entry(record[:7]), tuple(others[record[11] : record[11] + record[10]]))
             for name, record in zip(names, records, strict=True)
             if record[0] != NONE
         }

@@ -58,14 +58,14 @@ def make_lexicon(values: Mapping[str, int], stems: Mapping[str, str]) -> bytes:
         if not 0 < len(key) <= MAX_WORD_BYTES:
             msg = f"{word!r} has {len(key)} bytes; a lexicon's words have 1 to {MAX_WORD_BYTES}"
             raise ValueError(msg)
-        place = _first_place(key, n_slots)
-        while slots[place * _SLOT.size]:
-            place = (place + 1) % n_slots
-        _SLOT.pack_into(slots, place * _SLOT.size, key, values.get(word, 0), fnv(stem.encode()))
+        slot = _first_slot(key, n_slots)
+        while slots[slot * _SLOT.size]:
+            slot = (slot + 1) % n_slots
+        _SLOT.pack_into(slots, slot * _SLOT.size, key, values.get(word, 0), fnv(stem.encode()))
     return _HEADER.pack(_MAGIC, n_slots) + bytes(slots)
 
 
-def _first_place(key: bytes, n_slots: int) -> int:
+def _first_slot(key: bytes, n_slots: int) -> int:
     parts: tuple[int, int, int] = _PARTS.unpack(key.ljust(MAX_WORD_BYTES, b"\0"))
     mixed: int = sum(map(mul, _FACTORS, parts)) & 0xFFFFFFFFFFFFFFFF
     return mixed >> 44 & (n_slots - 1)

@@ -15,7 +15,7 @@ _PLAIN_BYTES: Final = bytes(
     for letter in map(chr, range(128))
 ).ljust(256)
 
-_MAX_PLACES: Final = 8
+_MAX_PATHS: Final = 8
 _MAX_CHARS: Final = 16_384
 """A task's beginning: what is named far below is rarely what is worked on, and the work stays bounded."""
 _WORD: Final = re.compile(r"[^\s`'\"<>|,;()\[\]]+")
@@ -32,8 +32,8 @@ def plain_words(text: str) -> list[str]:
     return text.replace(",", " , ").replace(":", " : ").split()
 
 
-def places_in_text(task: str) -> tuple[str, ...]:
-    """Return the places that a task of any script names, at most 8."""
+def paths_in_text(task: str) -> tuple[str, ...]:
+    """Return the paths that a task of any script names, at most 8."""
     found: dict[str, None] = {}
     for match in _WORD.finditer(task[:_MAX_CHARS]):
         word = match[0].rstrip(".:!?")
@@ -41,14 +41,14 @@ def places_in_text(task: str) -> tuple[str, ...]:
             continue
         if "://" in word or "@" in word.partition("/")[0][1:] or word.lower().startswith("www."):
             continue
-        if place := _place(_LINE.sub("", word)):
-            found[place] = None
-            if len(found) >= _MAX_PLACES:
+        if path := _path_of(_LINE.sub("", word)):
+            found[path] = None
+            if len(found) >= _MAX_PATHS:
                 break
     return tuple(found)
 
 
-def _place(word: str) -> str:
+def _path_of(word: str) -> str:
     """Return the path that a word is, empty if it is not a path."""
     path = word.replace("\\", "/")
     while path.startswith("./"):
@@ -57,7 +57,7 @@ def _place(word: str) -> str:
         parts = [part for part in path.split("/") if part not in {"", "."}]
         if not parts or ".." in parts or not any(char.isalpha() for char in path):
             return ""
-        # "and/or" and "read/write" are prose; "src/api", "api/", "/etc" and "a/b.ts" are places.
+        # "and/or" and "read/write" are prose; "src/api", "api/", "/etc" and "a/b.ts" are paths.
         if len(parts) == 2 and path == "/".join(parts) and not _ENDING.search(path) and not _looks_like_folder(parts):
             return ""
         return "/".join(parts)

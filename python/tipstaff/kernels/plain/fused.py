@@ -92,10 +92,10 @@ def _read_task(words: Sequence[tuple[str, str]], lexicon: Buffer) -> _Task:
     fields = [0.0] * _MOST_FIELDS
     strong, nouns, asks, only_verbs = 0, 0.0, False, True
     values = [entries.get(word.encode(), (0, 0))[0] for word, _ in words]
-    for place, value in enumerate(values):
-        if value & ASKS_BIT and (place == 0 or words[place][1]):
+    for position, value in enumerate(values):
+        if value & ASKS_BIT and (position == 0 or words[position][1]):
             asks = True
-        if place == 0 and value & ASKS_HOW_BIT and len(values) > 1:
+        if position == 0 and value & ASKS_HOW_BIT and len(values) > 1:
             asks |= bool(values[1] & AFTER_HOW_BIT)
         if value & STOP_BIT:
             continue

@@ -15,11 +15,11 @@ from tipstaff.kernels.formats.intent_table import (
     LEADER,
     NOUN,
     VERB,
-    Said,
+    IntentEntry,
     read_intent_table,
 )
 from tipstaff.kernels.formats.task_text import plain_words
-from tipstaff.kernels.plain.places import task_places
+from tipstaff.kernels.plain.task_paths import task_paths
 from tipstaff.kernels.plain.topics import TopicWords, stem_hashes
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ __all__ = [
     "TopicWords",
     "ascii_words",
     "stem_hashes",
-    "task_places",
+    "task_paths",
 ]
 
 GENERAL: Final = 10
@@ -87,13 +87,13 @@ class TaskReader:
     def __init__(self, lexicon: Buffer) -> None:
         table = read_intent_table(bytes(memoryview(lexicon)))
 
-        def plain(said: Said) -> _Plain:
-            kind, ident, intent, weight, verb_intent, verb_weight, lead_weight = said
+        def plain(entry: IntentEntry) -> _Plain:
+            kind, ident, intent, weight, verb_intent, verb_weight, lead_weight = entry
             return kind, ident, intent, weight, verb_intent, verb_weight, lead_weight
 
         self._words: dict[str, _Word] = {
-            word: (*plain(said), tuple((size, rest, plain(one)) for size, rest, one in phrases))
-            for word, (said, phrases) in table.words.items()
+            word: (*plain(entry), tuple((size, rest, plain(one)) for size, rest, one in phrases))
+            for word, (entry, phrases) in table.words.items()
         }
         self._leaders = frozenset(word for word, flags in table.flags.items() if flags & LEADER)
         self._determiners = frozenset(word for word, flags in table.flags.items() if flags & DETERMINER)
@@ -172,6 +172,6 @@ class TaskReader:
                 if leading:
                     amount = amount + _LABEL if follower == ":" and weight >= _LABEL_LEAST else amount * _SUBJECT
                 noun_end, noun_intent, noun_loss = resume, intent, amount * (_MODIFIER_AHEAD if leading else _MODIFIER)
-            said = scores[intent]
-            scores[intent] = said + amount * _AGAIN if said else amount
+            score = scores[intent]
+            scores[intent] = score + amount * _AGAIN if score else amount
         return scores

@@ -115,9 +115,9 @@ def hash_embed(text: str, dimensions: int = 384, *, isa: str | None = None) -> F
 def hash_embed_into(text: str, out: Buffer, *, isa: str | None = None) -> None:
     """Embed one text into a caller's array; documented in ``src/_embedding.pyx``."""
     check_isa(isa)
-    place = _writable(out)
-    _check_dimensions(len(place))
-    place[:] = memoryview(_hash_vector(text, len(place)))
+    target = _writable(out)
+    _check_dimensions(len(target))
+    target[:] = memoryview(_hash_vector(text, len(target)))
 
 
 def _writable(out: Buffer) -> Floats:
@@ -144,11 +144,11 @@ def hash_embed_batch(
         message = f"n_rows: expected 0 or more, got {n_rows}"
         raise ValueError(message)
     if large_offsets:
-        places = typed_bytes(offsets, "offsets", "lqLQ", "int64", 8).cast("q")
+        bounds = typed_bytes(offsets, "offsets", "lqLQ", "int64", 8).cast("q")
     else:
-        places = typed_bytes(offsets, "offsets", "iIlL", "int32", 4).cast("i")
-    if n_rows > 0 and len(places) < n_rows + 1:
-        message = f"offsets: {n_rows} rows need {n_rows + 1} offsets, got {len(places)}"
+        bounds = typed_bytes(offsets, "offsets", "iIlL", "int32", 4).cast("i")
+    if n_rows > 0 and len(bounds) < n_rows + 1:
+        message = f"offsets: {n_rows} rows need {n_rows + 1} offsets, got {len(bounds)}"
         raise ValueError(message)
     text = typed_bytes(data, "data", "B", "bytes", 1)
     vectors = _writable(out)
@@ -156,7 +156,7 @@ def hash_embed_batch(
         message = f"out: {n_rows} rows of {dimensions} float32 are {n_rows * dimensions} items, got {len(vectors)}"
         raise ValueError(message)
     for row in range(n_rows):
-        start, end = places[row], places[row + 1]
+        start, end = bounds[row], bounds[row + 1]
         if not 0 <= start <= end <= len(text):
             message = f"offsets: those of row {row} are out of order or outside the data"
             raise ValueError(message)
@@ -337,12 +337,12 @@ def jaccard_pairs(
         message = f"max_pairs: expected 0 or more, got {max_pairs}"
         raise ValueError(message)
     flat = typed_bytes(tokens, "tokens", "IL", "uint32", 4).cast("I")
-    places = typed_bytes(offsets, "offsets", "qlQL", "int64", 8).cast("q")
-    if not places:
+    bounds = typed_bytes(offsets, "offsets", "qlQL", "int64", 8).cast("q")
+    if not bounds:
         message = "offsets: expected one more than there are sets, got none"
         raise ValueError(message)
     sets: list[memoryview[int]] = []
-    for number, (start, end) in enumerate(pairwise(places)):
+    for number, (start, end) in enumerate(pairwise(bounds)):
         if not 0 <= start <= end <= len(flat):
             message = f"offsets: those of set {number} are out of order or outside the tokens"
             raise ValueError(message)

@@ -77,14 +77,14 @@ def sign_rows(codes: Buffer, scales: Buffer, dimensions: int) -> tuple[Floats, F
     mean = array("f", [sum(column) / n for column in zip(*rows, strict=True)] if n else [0.0] * dimensions)
     bits = bytearray(sign_bytes(n, dimensions))
     factors = array("f")
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         centred = [x - m for x, m in zip(row, mean, strict=True)]
         turned = _rotated(centred, padded)
         total = sum(map(abs, turned))
-        factors.append(sum(x * x for x in centred) / total if total and scale[place] else 0.0)
+        factors.append(sum(x * x for x in centred) / total if total and scale[index] else 0.0)
         for i, value in enumerate(turned[:kept]):
             if value >= 0:
-                bits[place // _BLOCK * _BLOCK * kept // 8 + i // 8 * _BLOCK + place % _BLOCK] |= 1 << i % 8
+                bits[index // _BLOCK * _BLOCK * kept // 8 + i // 8 * _BLOCK + index % _BLOCK] |= 1 << i % 8
     return memoryview(mean), memoryview(factors), memoryview(bits)
 
 

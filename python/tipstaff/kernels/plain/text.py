@@ -112,7 +112,7 @@ def alike_texts(
     """Return the pairs of texts whose topics are alike; documented in ``src/_text.pyx``."""
     read = word_reader(read_lexicon(bytes(lexicon)))
     numbers: dict[tuple[int, int], int] = {}
-    flat, places = array("I"), array("q", [0])
+    flat, bounds = array("I"), array("q", [0])
     for text in _texts(offsets, data):
         topic: set[int] = set()
         for word in words_of(text)[:max_words]:
@@ -121,18 +121,18 @@ def alike_texts(
                 copies = 3 if word[:1].isdigit() else 1
                 topic.update(numbers.setdefault((stem, copy), len(numbers)) for copy in range(copies))
         flat.extend(sorted(topic))
-        places.append(len(flat))
-    pairs, complete = jaccard_pairs(flat, places, threshold, max_pairs)
+        bounds.append(len(flat))
+    pairs, complete = jaccard_pairs(flat, bounds, threshold, max_pairs)
     return [(left, right) for left, right, _ in pairs], complete
 
 
 def _texts(offsets: Buffer, data: Buffer) -> Iterator[bytes]:
-    places = memoryview(offsets).cast("B").cast("i").tolist()
+    bounds = memoryview(offsets).cast("B").cast("i").tolist()
     raw = bytes(data)
-    if not places:
+    if not bounds:
         msg = "offsets: expected one more than there are texts, got none"
         raise ValueError(msg)
-    for index, (low, high) in enumerate(pairwise(places)):
+    for index, (low, high) in enumerate(pairwise(bounds)):
         if not 0 <= low <= high <= len(raw):
             msg = f"offsets: those of text {index} are out of order or outside the data"
             raise ValueError(msg)

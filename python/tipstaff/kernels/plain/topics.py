@@ -53,17 +53,17 @@ class TopicWords:
         return shared
 
     def reasons(
-        self, task: str, topics: Sequence[bytes], cosines: Sequence[float], said: Sequence[str], most: int = 4
+        self, task: str, topics: Sequence[bytes], cosines: Sequence[float], shown: Sequence[str], most: int = 4
     ) -> list[str] | None:
         """Return for each topic why it was found, None where the task is not ASCII."""
-        if len(cosines) != len(topics) or len(said) != len(topics):
-            msg = f"{len(topics)} topics need as many cosines and texts, got {len(cosines)} and {len(said)}"
+        if len(cosines) != len(topics) or len(shown) != len(topics):
+            msg = f"{len(topics)} topics need as many cosines and texts, got {len(cosines)} and {len(shown)}"
             raise ValueError(msg)
         shared = self.shared(task, topics, most)
         if shared is None:
             return None
         found: list[str] = []
-        for cosine, more, words in zip(cosines, said, shared, strict=True):
+        for cosine, more, words in zip(cosines, shown, shared, strict=True):
             if not 0.0 <= cosine <= 1.0:
                 msg = f"cosines: expected 0 to 1, got {cosine}"
                 raise ValueError(msg)

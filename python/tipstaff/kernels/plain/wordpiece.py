@@ -142,9 +142,9 @@ def _open(table: Buffer) -> _Table:
     if _last and _last[0][0] == key and _last[0][1].codes.obj is file.obj:
         return _last[0][1]
     codes, scales, _, starts, names = offsets
-    places = struct.unpack_from(f"<{pieces + 1}I", file, starts)
+    bounds = struct.unpack_from(f"<{pieces + 1}I", file, starts)
     blob = str(file[names : names + names_size], "latin-1")
-    listed = tuple(blob[start:end] for start, end in pairwise(places))
+    listed = tuple(blob[start:end] for start, end in pairwise(bounds))
     opened = _Table(
         codes=file[codes : codes + pieces * dimensions].cast("b"),
         scales=memoryview(array("f", struct.unpack_from(f"<{pieces}f", file, scales))),
@@ -227,7 +227,7 @@ def _lower_beyond_latin(c: int) -> int:
 def split_words(text: str) -> Iterator[tuple[str, str]]:
     """Yield (script, word): ``latin``, ``alphabetic`` or ``ideograph``."""
     script, word, before = "latin", "", ""
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         kind, base = _classify(character)
         if kind == "joiner":
             before = ""
@@ -235,7 +235,7 @@ def split_words(text: str) -> Iterator[tuple[str, str]]:
         found = kind if kind in {"alphabetic", "ideograph"} else "latin"
         # camelCase, and HTTPServer but not APIs.
         new_word = kind == "upper" and (
-            before == "lower" or (before == "upper" and _ACRONYM_ENDS.match(text, place + 1) is not None)
+            before == "lower" or (before == "upper" and _ACRONYM_ENDS.match(text, index + 1) is not None)
         )
         if kind == "border" or found != script or new_word:
             if word:
@@ -252,14 +252,14 @@ def _grams(script: str, word: str) -> Iterator[int]:
     """Yield the hashes of a word's n-grams, in order."""
     codes = [ord(character) for character in word]
     if script == "ideograph":
-        for place, code in enumerate(codes):
+        for index, code in enumerate(codes):
             yield _fnv(_SINGLE_BASIS, code)
-            if place:
-                yield _fnv(_PAIR_BASIS, codes[place - 1], code)
+            if index:
+                yield _fnv(_PAIR_BASIS, codes[index - 1], code)
     else:
         padded = [_EDGE, *codes, _EDGE]
-        for place in range(len(codes)):
-            yield _fnv(_TRIGRAM_BASIS, *padded[place : place + 3])
+        for index in range(len(codes)):
+            yield _fnv(_TRIGRAM_BASIS, *padded[index : index + 3])
         yield _fnv(_WORD_BASIS, *codes)
 
 
@@ -300,8 +300,8 @@ def _signs(gram: int, dimensions: int) -> Iterator[int]:
         bits = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & _MASK
         bits = (bits ^ bits >> 27) * 0x94D049BB133111EB & _MASK
         bits ^= bits >> 31
-        for place in range(min(64, dimensions - start)):
-            yield 1 - 2 * (bits >> place & 1)
+        for bit in range(min(64, dimensions - start)):
+            yield 1 - 2 * (bits >> bit & 1)
 
 
 def _vector(table: _Table, text: str) -> array[float]:
@@ -330,8 +330,8 @@ def _vector(table: _Table, text: str) -> array[float]:
 
 def _unit(total: array[float]) -> array[float]:
     lanes = [0.0] * 8
-    for place, value in enumerate(total):
-        lanes[place % 8] += value * value
+    for index, value in enumerate(total):
+        lanes[index % 8] += value * value
     squares = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
     if not 0 < squares <= 1e60:
         return array("f", bytes(4 * len(total)))
@@ -367,9 +367,9 @@ def wordpiece_embed_batch(
     if n_rows < 0:
         message = f"n_rows: expected 0 or more, got {n_rows}"
         raise ValueError(message)
-    places = _bytes(offsets).cast("q" if large_offsets else "i")
-    if n_rows > 0 and len(places) < n_rows + 1:
-        message = f"offsets: {n_rows} rows need {n_rows + 1} offsets, got {len(places)}"
+    bounds = _bytes(offsets).cast("q" if large_offsets else "i")
+    if n_rows > 0 and len(bounds) < n_rows + 1:
+        message = f"offsets: {n_rows} rows need {n_rows + 1} offsets, got {len(bounds)}"
         raise ValueError(message)
     text = _bytes(data)
     vectors = _bytes(out).cast("f")
@@ -378,7 +378,7 @@ def wordpiece_embed_batch(
         message = f"out: {n_rows} rows of {opened.dimensions} float32 are {wanted} items, got {len(vectors)}"
         raise ValueError(message)
     for row in range(n_rows):
-        start, end = places[row], places[row + 1]
+        start, end = bounds[row], bounds[row + 1]
         if not 0 <= start <= end <= len(text):
             message = f"offsets: those of row {row} are out of order or outside the data"
             raise ValueError(message)
@@ -387,27 +387,29 @@ def wordpiece_embed_batch(
         vectors[row * opened.dimensions : (row + 1) * opened.dimensions] = memoryview(vector)
 
 
-def blend_rows(rows: Buffer, others: Buffer, places: Buffer, weight: float, dimensions: int) -> None:
+def blend_rows(rows: Buffer, others: Buffer, positions: Buffer, weight: float, dimensions: int) -> None:
     """Add to each row a weighted one of some others; documented in ``src/_wordpiece.pyx``."""
     if not 0 < dimensions <= MAX_DIMENSIONS or dimensions % 16:
         message = f"dimensions: expected a multiple of 16 up to 1024, got {dimensions}"
         raise ValueError(message)
-    row_values, other_values, chosen = _bytes(rows).cast("f"), _bytes(others).cast("f"), _bytes(places).cast("i")
+    row_values, other_values, chosen = _bytes(rows).cast("f"), _bytes(others).cast("f"), _bytes(positions).cast("i")
     if len(row_values) % dimensions or len(other_values) % dimensions:
         message = f"rows and others: expected whole rows of {dimensions} float32"
         raise ValueError(message)
     n_rows, n_others = len(row_values) // dimensions, len(other_values) // dimensions
     if len(chosen) != n_rows:
-        message = f"places: {n_rows} rows need as many, got {len(chosen)}"
+        message = f"positions: {n_rows} rows need as many, got {len(chosen)}"
         raise ValueError(message)
-    for row, place in enumerate(chosen):
-        if not 0 <= place < n_others:
-            message = f"places: that of row {row} is not one of the {n_others} others"
+    for row, position in enumerate(chosen):
+        if not 0 <= position < n_others:
+            message = f"positions: that of row {row} is not one of the {n_others} others"
             raise ValueError(message)
     (factor,) = array("f", [weight])
-    for row, place in enumerate(chosen):
+    for row, position in enumerate(chosen):
         own = row_values[row * dimensions : (row + 1) * dimensions]
-        added = array("f", (factor * value for value in other_values[place * dimensions : (place + 1) * dimensions]))
+        added = array(
+            "f", (factor * value for value in other_values[position * dimensions : (position + 1) * dimensions])
+        )
         own[:] = memoryview(_unit(array("f", map(float.__add__, own, added))))
 
 

@@ -26,10 +26,10 @@ def configured_checks(root: Path, config: ReviewConfig | None = None) -> tuple[C
     except CheckConfigError as error:
         if not settings.path:
             raise
-        raise CheckConfigError(error.code, f"{_place(settings, str(error))}: {error}") from None
+        raise CheckConfigError(error.code, f"{_location(settings, str(error))}: {error}") from None
 
 
-def _place(settings: ReviewConfig, message: str) -> str:
+def _location(settings: ReviewConfig, message: str) -> str:
     """Return ``file:line`` of the first quoted words of a message that the file has."""
     key = re.match(r"checks: (\w+) must be", message)
     table = "checks" if settings.line_of_key("checks") else "gates"

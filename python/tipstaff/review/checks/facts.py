@@ -183,8 +183,8 @@ class Facts:
     def find_tool(self, name: str) -> str | None:
         """Return the path of a program of this project or of the PATH, None where there is none."""
         for base in dict.fromkeys((self.folder, self.root)):
-            for place in (".venv/bin", "venv/bin", "node_modules/.bin"):
-                path = base / place / name
+            for programs in (".venv/bin", "venv/bin", "node_modules/.bin"):
+                path = base / programs / name
                 if os.access(path, os.X_OK):
                     return str(path)
         return shutil.which(name)

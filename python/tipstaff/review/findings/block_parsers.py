@@ -10,14 +10,14 @@ from tipstaff.review.findings.line_parsers import MAX_LINE_CHARS, parse_lines
 from tipstaff.review.findings.model import Finding, one_line
 
 _RUST_HEAD: Final = re.compile(r"(error|warning)(?:\[(\w+)\])?: (.+)")
-_RUST_PLACE: Final = re.compile(r"\s*--> ([^:\n]{1,300}):(\d+):(\d+)")
+_RUST_LOCATION: Final = re.compile(r"\s*--> ([^:\n]{1,300}):(\d+):(\d+)")
 _RUST_PANIC: Final = re.compile(
     r"thread '([^']{1,200})' (?:\(\d+\) )?panicked at (?:'(.*)', )?([^:\n']{1,300}):(\d+):(\d+)"
 )
 _RUFF_HEAD: Final = re.compile(r"([A-Z]{1,10}\d{1,6}|[a-z][a-z-]{2,40}):? (?:\[\*\] )?(\S.*)")
 _MYPY_HEAD: Final = re.compile(r"[^\s:][^:\n]{0,300}:\d+(?::\d+)*: (?:error|note|warning): ")
 _MYPY_WRAPPED: Final = 8
-_PYTEST_PLACE: Final = re.compile(r"([^\s:][^:\n]{0,300}\.py):(\d+)(?:: ?([\w.]*)|$)")
+_PYTEST_LOCATION: Final = re.compile(r"([^\s:][^:\n]{0,300}\.py):(\d+)(?:: ?([\w.]*)|$)")
 _PYTEST_HEAD: Final = re.compile(r"_+ (?!_)(.{1,300}?) _+$")
 _PYTEST_SUMMARY: Final = re.compile(r"(FAILED|ERROR) ([^\s:]+\.py)(?:::(\S+))?(?: - (.+))?")
 _PY_FOREIGN: Final = ("site-packages/", "dist-packages/", "lib/python")
@@ -32,7 +32,7 @@ _TAP_FAIL: Final = re.compile(r"\s*not ok \d+ - (.{1,300})")
 _TAP_ERROR: Final = re.compile(r"\s+error: (?:'(.*)'|\|-|(.*))$")
 _TAP_FRAME: Final = re.compile(r"\s+(?:at )?(?:[^()]{1,200} \()?(?:file://)?(/[^\s():]{1,300}):(\d+):(\d+)\)?$")
 _GO_FAIL: Final = re.compile(r"\s*--- FAIL: (\S+)")
-_GO_PLACE: Final = re.compile(r"\s+([^\s:]{1,200}\.go):(\d+): (.+)")
+_GO_LOCATION: Final = re.compile(r"\s+([^\s:]{1,200}\.go):(\d+): (.+)")
 _GO_PANIC: Final = re.compile(r"panic: (.+)")
 _GO_FRAME: Final = re.compile(r"\s+(/\S{1,300}\.go):(\d+) \+0x")
 
@@ -62,13 +62,13 @@ def parse_cargo(text: str) -> list[Finding]:
         if head is None or not line.startswith(" "):
             started = _RUST_HEAD.match(line)
             head = started if started is not None else (head if line.startswith(" ") else None)
-        place = _RUST_PLACE.match(line)
-        if place is not None and head is not None:
+        location = _RUST_LOCATION.match(line)
+        if location is not None and head is not None:
             found.append(
                 Finding(
-                    path=place[1],
-                    line=int(place[2]),
-                    column=int(place[3]),
+                    path=location[1],
+                    line=int(location[2]),
+                    column=int(location[3]),
                     message=one_line(head[3]),
                     severity=head[1],
                     code=head[2] or "",
@@ -83,11 +83,12 @@ def parse_ruff(text: str) -> list[Finding]:
     found: list[Finding] = []
     head: re.Match[str] | None = None
     for line in _lines(text):
-        place = _RUST_PLACE.match(line)
-        if place is not None and head is not None:
+        location = _RUST_LOCATION.match(line)
+        if location is not None and head is not None:
             found.append(
                 Finding(
-                    path=place[1], line=int(place[2]), column=int(place[3]), message=one_line(head[2]), code=head[1]
+                    path=location[1], line=int(location[2]), column=int(location[3]),
+                    message=one_line(head[2]), code=head[1],
                 )
             )  # fmt: skip
         head = _RUFF_HEAD.match(line)
@@ -117,29 +118,29 @@ def parse_pytest(text: str) -> list[Finding]:
     reported: set[str] = set()
     name = ""
     wrong = ""
-    place: tuple[str, int] | None = None
+    location: tuple[str, int] | None = None
 
     def close() -> None:
-        if wrong and place is not None:
+        if wrong and location is not None:
             test = name.partition(" of ")[2] if name.startswith("ERROR at ") else name
             file = name.removeprefix("ERROR collecting ") if name.startswith("ERROR collecting ") else ""
-            path, row = (file, 0) if file and _is_foreign(place[0]) else place
+            path, row = (file, 0) if file and _is_foreign(location[0]) else location
             found.append(Finding(path=path, line=row, message=one_line(f"{name}: {wrong}" if name else wrong)))
-            reported.update((place[0], file, _bare_name(test, ".")))
+            reported.update((location[0], file, _bare_name(test, ".")))
 
     for line in _lines(text):
         head = _PYTEST_HEAD.match(line)
         if head is not None or line.startswith("==="):
             close()
-            name, wrong, place = (head[1] if head is not None else ""), "", None
+            name, wrong, location = (head[1] if head is not None else ""), "", None
             continue
         if line.startswith("E  ") and not wrong:
             wrong = line[1:].strip()
             continue
-        where = _PYTEST_PLACE.match(line)
-        is_own = where is not None and (place is None or not _is_foreign(where[1]))
+        where = _PYTEST_LOCATION.match(line)
+        is_own = where is not None and (location is None or not _is_foreign(where[1]))
         if where is not None and is_own and (where[3] or not line.endswith(" ")):
-            place = where[1], int(where[2])
+            location = where[1], int(where[2])
             continue
         summary = _PYTEST_SUMMARY.match(line)
         test = _bare_name(summary[3], "::") if summary is not None and summary[3] else ""
@@ -164,18 +165,18 @@ def _is_foreign(path: str) -> bool:
 def parse_python(text: str) -> list[Finding]:
     """Return the errors of Python tracebacks and of ``compileall``: the last frame, and the error below it."""
     found: list[Finding] = []
-    place: tuple[str, int] | None = None
+    location: tuple[str, int] | None = None
     for line in _lines(text):
         frame = _PY_FRAME.match(line)
         if frame is not None:
-            place = frame[1], int(frame[2])
+            location = frame[1], int(frame[2])
             continue
         error = _PY_ERROR.match(line)
-        if error is not None and place is not None:
+        if error is not None and location is not None:
             found.append(
-                Finding(path=place[0], line=place[1], message=one_line(line), code=error[1].rpartition(".")[2])
+                Finding(path=location[0], line=location[1], message=one_line(line), code=error[1].rpartition(".")[2])
             )
-            place = None
+            location = None
     return found
 
 
@@ -284,9 +285,9 @@ def parse_go_tests(text: str) -> list[Finding]:
             found.append(Finding(path=frame[1], line=int(frame[2]), message=one_line(f"panic: {panic}")))
             panic = ""
             continue
-        place = _GO_PLACE.match(line)
-        if place is not None and test:
-            found.append(Finding(path=place[1], line=int(place[2]), message=one_line(f"{test}: {place[3]}")))
+        location = _GO_LOCATION.match(line)
+        if location is not None and test:
+            found.append(Finding(path=location[1], line=int(location[2]), message=one_line(f"{test}: {location[3]}")))
         elif line and not line[0].isspace():
             test = ""
     return found

@@ -70,12 +70,12 @@ def _result(name: str, finding: Finding, rules: list[str]) -> dict[str, Any]:
         "partialFingerprints": {"tipstaff/v1": digest.hexdigest()[:32]},
     }
     if finding.path:
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path, errors="surrogateescape")}}
+        location: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path, errors="surrogateescape")}}
         if finding.line:
-            place["region"] = {"startLine": finding.line}
+            location["region"] = {"startLine": finding.line}
             if finding.column:
-                place["region"]["startColumn"] = finding.column
-        result["locations"] = [{"physicalLocation": place}]
+                location["region"]["startColumn"] = finding.column
+        result["locations"] = [{"physicalLocation": location}]
     return result
 
 

@@ -69,14 +69,14 @@ def _sarif_results(log: dict[str, Any]) -> Iterator[Finding]:
         fields = cast("dict[str, Any]", run)
         tool = str(_at(fields, "tool", "driver", "name") or "")
         for result in cast("list[Any]", fields.get("results") or []):
-            places = cast("list[Any]", _at(result, "locations") or [None])
-            place = _at(places[0], "physicalLocation")
-            uri = unquote(str(_at(place, "artifactLocation", "uri") or ""))
+            locations = cast("list[Any]", _at(result, "locations") or [None])
+            location = _at(locations[0], "physicalLocation")
+            uri = unquote(str(_at(location, "artifactLocation", "uri") or ""))
             level = str(_at(result, "level") or "warning")
             yield Finding(
                 path=uri.removeprefix("file://"),
-                line=int(_at(place, "region", "startLine") or 0),
-                column=int(_at(place, "region", "startColumn") or 0),
+                line=int(_at(location, "region", "startLine") or 0),
+                column=int(_at(location, "region", "startColumn") or 0),
                 message=one_line(str(_at(result, "message", "text") or "")),
                 severity=_LEVELS.get(level, "warning"),
                 code=str(_at(result, "ruleId") or ""),

@@ -44,8 +44,8 @@ def _percent(covered: int, total: int) -> float | None:
 def _go(data: bytes) -> float | None:
     # A block occurs once for each package that was tested with it; it is covered where any of them covers it.
     blocks: dict[bytes, tuple[int, bool]] = {}
-    for place, statements, count in _GO_LINE.findall(data):
-        blocks[place] = int(statements), int(count) > 0 or blocks.get(place, (0, False))[1]
+    for span, statements, count in _GO_LINE.findall(data):
+        blocks[span] = int(statements), int(count) > 0 or blocks.get(span, (0, False))[1]
     covered = sum(statements for statements, hit in blocks.values() if hit)
     return _percent(covered, sum(statements for statements, _ in blocks.values()))
 

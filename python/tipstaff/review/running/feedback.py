@@ -61,7 +61,7 @@ def clipped(text: str, *, lines: int = MAX_OUTPUT_LINES) -> str:
     return "\n".join([*rows[:head], f"[... {len(rows) - lines:,} lines left out ...]", *rows[-tail:]])
 
 
-def place(result_path: str, line: int, column: int = 0) -> str:
+def location(result_path: str, line: int, column: int = 0) -> str:
     """Return ``path:line:column`` as far as it is known."""
     return ":".join([result_path, *([str(line)] if line else []), *([str(column)] if line and column else [])])
 
@@ -78,7 +78,7 @@ def _about(result: CheckResult, shown: set[Finding]) -> list[str]:
         lines.append(f"{len(errors) - len(new):,} of its findings are listed above.")
     for finding in new[:MAX_FINDINGS]:
         code = f" [{finding.code}]" if finding.code else ""
-        where = place(finding.path, finding.line, finding.column)
+        where = location(finding.path, finding.line, finding.column)
         lines.append(f"- {where}: {finding.message}{code}" if where else f"- {finding.message}{code}")
     if len(new) > MAX_FINDINGS:
         lines.append(f"- and {len(new) - MAX_FINDINGS:,} more")

@@ -85,11 +85,11 @@ class Supervisor:
 
     def started(self, group: int) -> None:
         """Note the process group of a command that was started."""
-        self._tell(f"+ {group}")
+        self._write(f"+ {group}")
 
     def ending(self, group: int) -> None:
         """Note that a group is over; to be called before its leader is reaped, while the number is its own."""
-        self._tell(f"- {group}")
+        self._write(f"- {group}")
 
     def close(self, *, ended: bool = True) -> None:
         """Stop watching.
@@ -101,7 +101,7 @@ class Supervisor:
             exception may have come between the start of a command and the note of it.
         """
         if ended:
-            self._tell(".")
+            self._write(".")
         with self._lock:
             process, self._process = self._process, None
         if process is None:
@@ -114,7 +114,7 @@ class Supervisor:
             process.send_signal(signal.SIGKILL)
             process.wait()
 
-    def _tell(self, line: str) -> None:
+    def _write(self, line: str) -> None:
         with self._lock, contextlib.suppress(OSError):
             if self._process is not None and self._process.stdin is not None:
                 self._process.stdin.write(f"{line}\n".encode())

@@ -155,10 +155,10 @@ def _run_case(
         _git(folder, "commit", "-q", "--allow-empty", "--no-verify", "-m", "before the agent")
         finished, transcript = executor.run(case.prompt, folder, timeout_s=case.timeout_s, env=env)
         touched, diff = _changes(folder)
-        said = (
+        reported = (
             str(Path(one).relative_to(folder)) if Path(one).is_relative_to(folder) else one for one in transcript.files
         )
-        files = tuple(sorted({*touched, *said}))
+        files = tuple(sorted({*touched, *reported}))
         failures = tuple(
             f"{one.kind}: {why}"
             for one in case.assertions

@@ -376,16 +376,16 @@ class Optimizer:
 def _evidence(rank: ViolationRank, events: Sequence[RunEvent]) -> Evidence:
     rule_id = rank.rule_id
     broken = [event for event in events if any(one.rule_id == rule_id for one in event.violations)]
-    said: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for event in broken:
         for one in event.violations:
             if one.rule_id == rule_id and one.description.strip():
-                said[one.description] = said.get(one.description, 0) + 1
+                counts[one.description] = counts.get(one.description, 0) + 1
     return Evidence(
         rule_id=rule_id, frequency=rank.frequency, cost=rank.cost, runs=len(events),
         retrieved=sum(rule_id in event.retrieved_rule_ids for event in events),
         broken=len(broken), broken_without=sum(rule_id not in event.retrieved_rule_ids for event in broken),
-        descriptions=tuple(sorted(said, key=lambda text: (-said[text], text))),
+        descriptions=tuple(sorted(counts, key=lambda text: (-counts[text], text))),
     )  # fmt: skip
 
 

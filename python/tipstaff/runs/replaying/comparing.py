@@ -137,12 +137,12 @@ def _calls_compared(
     total = int(calls.counts.sum())
     count = len(calls.counts)
 
-    def told(done: int, of: int, *, first: int) -> None:
+    def report(done: int, of: int, *, first: int) -> None:
         if progress is not None:
             progress(first * count + done, 2 * of)
 
-    old = decided(calls, before, threads, partial(told, first=0))
-    new = decided(calls, after, threads, partial(told, first=1))
+    old = decided(calls, before, threads, partial(report, first=0))
+    new = decided(calls, after, threads, partial(report, first=1))
     rows = np.flatnonzero(old != new)
     pairs = np.bincount(old.astype(np.int64) * 4 + new, weights=calls.counts, minlength=16)
     transitions = {f"{DECISIONS[at // 4]} -> {DECISIONS[at % 4]}": int(pairs[at]) for at in range(16) if pairs[at]}

@@ -7,6 +7,7 @@
 #include "tipstaff/gate/tree/tree.hpp"
 #include "tipstaff/gate/paths/names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"
+#include "tipstaff/gate/paths/places.hpp"
 
 namespace tipstaff::gate {
 
@@ -41,37 +42,6 @@ constexpr std::uint32_t kCredential = 524288;  // no path: the value of a variab
 //  - where an unknown part may be empty, the classes of what is left without it are added ("$UNSET"/* is kRoot too).
 
 namespace path_detail {
-
-enum class Relation : std::uint8_t { other, same, inside, holds };
-
-// How `path` lies to the directory `place`; patterns in `path` are taken for all that they can name.
-inline Relation relate(const PathParts& path, const PathParts& place) noexcept {
-  if (path.base != place.base || (path.base == PathBase::drive && path.drive != place.drive)) return Relation::other;
-  const bool folded = path.folded || place.folded ||
-                      (place.count > 0 && (place.part[0] == "Users" || place.part[0] == "Volumes"));
-  const std::uint32_t shared = path.count < place.count ? path.count : place.count;
-  for (std::uint32_t i = 0; i < shared; ++i) {
-    if (path.part[i] == place.part[i]) continue;
-    const std::string_view name = place.part[i];
-    if (path.has_glob(path.part[i])) {
-      char lower[PathParts::kLongestPattern];
-      if (name.size() > sizeof lower || path.part[i].size() > PathParts::kLongestPattern) continue;
-      for (std::size_t j = 0; j < name.size(); ++j) lower[j] = ascii::lower(name[j]);
-      if (glob_names(path.part[i], std::string_view(lower, name.size()))) continue;
-      return Relation::other;
-    }
-    if (!folded || path.part[i].size() != name.size()) return Relation::other;
-    for (std::size_t j = 0; j < name.size(); ++j) {
-      if (ascii::lower(name[j]) != ascii::lower(path.part[i][j])) return Relation::other;
-    }
-  }
-  if (path.count == place.count) return Relation::same;
-  return path.count < place.count ? Relation::holds : Relation::inside;
-}
-
-inline void take_place(std::string_view place, PathParts* out) noexcept {
-  take_path_apart(place, {}, {}, PathParts::is_drive_letter(place), false, out);
-}
 
 constexpr std::string_view kNullDevices =
     "null zero full random urandom stdout stderr stdin tty fd pts ptmx console ptyp0 stdnull";
@@ -180,13 +150,8 @@ inline std::uint32_t by_names(const PathParts& path) noexcept {
   return bits;
 }
 
-struct Places {
-  PathParts repository, home, temporary;
-  bool has_repository = false, has_home = false, has_temporary = false;
-};
-
 // The classes of a path with a known base, after symbolic links.
-inline std::uint32_t classify_known(const Places& places, PathParts path) noexcept {
+inline std::uint32_t classify_known(const Places& places, const PathParts& repository, PathParts path) noexcept {
   using namespace path_class;
   std::uint32_t bits = 0;
   while (path.count > 0 && path.is_everything(path.part[path.count - 1])) {
@@ -198,8 +163,8 @@ inline std::uint32_t classify_known(const Places& places, PathParts path) noexce
   }
   const Relation to_home = places.has_home ? relate(path, places.home) : Relation::other;
   if (places.has_repository) {
-    const Relation relation = relate(path, places.repository);
-    const std::uint32_t depth = places.repository.count;
+    const Relation relation = relate(path, repository);
+    const std::uint32_t depth = repository.count;
     if (relation == Relation::same || relation == Relation::inside) {
       bits |= kRepository;
       if (relation == Relation::same) bits |= kRepositoryRoot;
@@ -216,7 +181,7 @@ inline std::uint32_t classify_known(const Places& places, PathParts path) noexce
     if (relation == Relation::holds) {
       bits |= kSibling;
     } else if (depth > 1) {
-      PathParts parent = places.repository;
+      PathParts parent = repository;
       --parent.count;
       if (relate(path, parent) == Relation::inside) {
         const bool parent_is_home = places.has_home && relate(parent, places.home) == Relation::same;
@@ -250,45 +215,64 @@ inline std::uint32_t classify_known(const Places& places, PathParts path) noexce
   return bits | classify_place(path);
 }
 
-// Resolves symbolic links of the deepest folder that exists; false where nothing changes.
-inline bool real_place(const Surroundings& surroundings, const PathParts& path, bool follow_last, char* memory,
-                       std::size_t capacity, PathParts* out) noexcept {
-  if (surroundings.real_path == nullptr || path.base != PathBase::root) return false;
-  std::uint32_t known = path.count;  // parts before the first that is no plain name
-  for (std::uint32_t i = 0; i < path.count; ++i) {
-    if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) {
-      known = i;
-      break;
-    }
-  }
-  if (known == path.count && !follow_last && known > 0) --known;
-  char lexical[4096];
-  for (std::uint32_t tries = 0; known > 0 && tries < 6; ++tries, --known) {
-    std::size_t size = 0;
-    for (std::uint32_t i = 0; i < known; ++i) {
-      if (size + 1 + path.part[i].size() > sizeof lexical) return false;
-      lexical[size++] = '/';
-      std::memcpy(lexical + size, path.part[i].data(), path.part[i].size());
-      size += path.part[i].size();
-    }
-    const std::size_t real =
-        surroundings.real_path(surroundings.self, std::string_view(lexical, size), memory, capacity);
-    if (real == 0 || real > capacity || memory[0] != '/') continue;
-    if (std::string_view(memory, real) == std::string_view(lexical, size)) return false;
-    *out = PathParts();
-    out->base = PathBase::root;
-    out->glob = path.glob;
-    out->push_all(std::string_view(memory, real), false);
-    for (std::uint32_t i = known; i < path.count; ++i) out->push(path.part[i]);
-    out->see_through_mounts();
-    return true;
-  }
-  return false;
-}
+}  // namespace path_detail
 
-inline std::uint32_t classify_text(const Surroundings& surroundings, const Command& command, std::string_view text,
-                                   const Word& word, bool remote) noexcept {
+// The places of one event, taken apart when a path is first asked about. `around` must outlive it.
+class KnownPlaces {
+ public:
+  explicit KnownPlaces(const Surroundings& around) noexcept : around_(around) {}
+
+  const Surroundings& around() const noexcept { return around_; }
+  const path_detail::Places& places() noexcept {
+    if (!known_) know();
+    return places_;
+  }
+  // The repository as symbolic links lead to it.
+  const PathParts& repository() noexcept {
+    if (!followed_) {
+      followed_ = true;
+      if (!places().has_repository || !path_detail::real_place(around_, places_.repository, true, memory_, sizeof memory_, &repository_))
+        repository_ = places_.repository;
+    }
+    return repository_;
+  }
+
+ private:
+  void know() noexcept {
+    using namespace path_class;
+    known_ = true;
+    std::string_view repository = around_.repository;
+    if (repository.empty() && !around_.cwd.empty()) {  // then the working directory is what is worked on
+      PathParts working;
+      path_detail::take_place(around_.cwd, &working);
+      const std::uint32_t bits = path_detail::classify_place(working);
+      const bool is_home = !around_.home.empty() && around_.home == around_.cwd;
+      if ((bits & (kRoot | kHomeRoot | kSystem | kDevice)) == 0 && !is_home && !(bits & kTemporary && bits & kOutside)) {
+        repository = around_.cwd;
+      }
+    }
+    const auto take = [](std::string_view place, PathParts* out) noexcept {
+      if (!place.empty()) path_detail::take_place(place, out);
+      return !place.empty();
+    };
+    places_.has_repository = take(repository, &places_.repository);
+    places_.has_home = take(around_.home, &places_.home);
+    places_.has_temporary = take(around_.temporary, &places_.temporary);
+  }
+
+  const Surroundings& around_;
+  path_detail::Places places_;
+  PathParts repository_;
+  bool known_ = false, followed_ = false;
+  char memory_[4096];  // what repository_ is of
+};
+
+namespace path_detail {
+
+inline std::uint32_t classify_text(KnownPlaces& known, const Command& command, std::string_view text, const Word& word,
+                                   bool remote) noexcept {
   using namespace path_class;
+  const Surroundings& surroundings = known.around();
   const bool windows = command.dialect == Dialect::powershell || command.dialect == Dialect::cmd;
   PathParts path;
   path.glob = word.has(word_flag::kGlob);
@@ -302,34 +286,9 @@ inline std::uint32_t classify_text(const Surroundings& surroundings, const Comma
     case PathBase::relative: return named | kUnknown | (path.climbs > 0 ? kSibling : 0u);
     default: break;
   }
-  if (remote) {
-    Places nowhere;
-    return named | classify_known(nowhere, path);
-  }
-  Places places;
-  std::string_view repository = surroundings.repository;
-  if (repository.empty() && !surroundings.cwd.empty()) {  // then the working directory is what is worked on
-    PathParts working;
-    take_place(surroundings.cwd, &working);
-    const std::uint32_t bits = classify_place(working);
-    const bool is_home = !surroundings.home.empty() && surroundings.home == surroundings.cwd;
-    if ((bits & (kRoot | kHomeRoot | kSystem | kDevice)) == 0 && !is_home && !(bits & kTemporary && bits & kOutside)) {
-      repository = surroundings.cwd;
-    }
-  }
-  if (!repository.empty()) {
-    take_place(repository, &places.repository);
-    places.has_repository = true;
-  }
-  if (!surroundings.home.empty()) {
-    take_place(surroundings.home, &places.home);
-    places.has_home = true;
-  }
-  if (!surroundings.temporary.empty()) {
-    take_place(surroundings.temporary, &places.temporary);
-    places.has_temporary = true;
-  }
-  std::uint32_t bits = named | classify_known(places, path);
+  if (remote) return named | classify_known(Places(), PathParts(), path);
+  const Places& places = known.places();
+  std::uint32_t bits = named | classify_known(places, places.repository, path);
   // The history of something that was copied into the repository is none of the repository's own.
   if ((bits & kVcs) != 0 && (bits & kRepository) != 0 && (bits & (kGlob | kUnknown)) != (kGlob | kUnknown)) {
     const std::uint32_t depth = places.repository.count;
@@ -341,15 +300,10 @@ inline std::uint32_t classify_text(const Surroundings& surroundings, const Comma
   // What these do to a symbolic link is done to the link.
   const bool follow_last =
       path.ends_in_slash || !ascii::one_of(command.program, "rm rmdir unlink mv @delete git shred trash del erase");
-  char memory[4096], repository_memory[4096];
+  char memory[4096];
   PathParts real;
   if (real_place(surroundings, path, follow_last, memory, sizeof memory, &real)) {
-    PathParts real_repository;
-    if (places.has_repository && real_place(surroundings, places.repository, true, repository_memory,
-                                            sizeof repository_memory, &real_repository)) {
-      places.repository = real_repository;
-    }
-    const std::uint32_t seen = classify_known(places, real);
+    const std::uint32_t seen = classify_known(places, known.repository(), real);
     // The place is that of what is reached; a name that tells something is recognised by either.
     bits = named | seen | by_names(real) | (bits & kGlob);
   }
@@ -359,7 +313,7 @@ inline std::uint32_t classify_text(const Surroundings& surroundings, const Comma
 }  // namespace path_detail
 
 // Returns the classes of a path-like word as the command that carries it would see it. Linear in the word.
-inline std::uint32_t classify_path(const Surroundings& surroundings, const Command& command, const Word& word) noexcept {
+inline std::uint32_t classify_path(KnownPlaces& known, const Command& command, const Word& word) noexcept {
   using namespace path_class;
   const std::string_view text = word.text;
   const bool windows = command.dialect == Dialect::powershell || command.dialect == Dialect::cmd;
@@ -381,25 +335,29 @@ inline std::uint32_t classify_path(const Surroundings& surroundings, const Comma
     if (ascii::one_of(drive, "hklm hkcu hkcr hku hkcc registry")) return kSystem;
     if (ascii::one_of(drive, "env function alias variable cert wsman temp")) return kOutside;
   }
-  std::uint32_t bits = path_detail::classify_text(surroundings, command, text, word, remote);
+  std::uint32_t bits = path_detail::classify_text(known, command, text, word, remote);
 
   // The same without an unknown part at its beginning or its end, where that may be nothing.
   if (word.has(word_flag::kMayBeEmpty) && !word.has(word_flag::kTemporary)) {
     std::size_t start = 0;
     while (start < text.size() && text[start] == kUnknownPart) ++start;
     if (start > 0 && start < text.size()) {
-      const std::uint32_t left = path_detail::classify_text(surroundings, command, text.substr(start), word, remote);
+      const std::uint32_t left = path_detail::classify_text(known, command, text.substr(start), word, remote);
       bits |= left & (kRoot | kHomeRoot | kRepositoryRoot | (left & kRepositoryRoot ? kRepository : 0u));
     }
     std::size_t end = text.size();
     while (end > 0 && (text[end - 1] == kUnknownPart || text[end - 1] == '*')) --end;
     if (start == 0 && end > 0 && end < text.size() && text.find(kUnknownPart, end) != std::string_view::npos &&
         (text[end - 1] == '/' || (windows && text[end - 1] == '\\'))) {
-      const std::uint32_t left = path_detail::classify_text(surroundings, command, text.substr(0, end), word, remote);
+      const std::uint32_t left = path_detail::classify_text(known, command, text.substr(0, end), word, remote);
       bits |= left & ~((left & kTemporary) != 0 ? kOutside : 0u);
     }
   }
   return bits | glob | elsewhere;
+}
+inline std::uint32_t classify_path(const Surroundings& surroundings, const Command& command, const Word& word) noexcept {
+  KnownPlaces known(surroundings);
+  return classify_path(known, command, word);
 }
 
 }  // namespace tipstaff::gate

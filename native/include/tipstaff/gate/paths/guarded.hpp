@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "tipstaff/gate/paths/classes.hpp"
+#include "tipstaff/gate/paths/guarded_hints.hpp"
+#include "tipstaff/gate/tree/word_table.hpp"
 
 namespace tipstaff::gate {
 
@@ -88,48 +90,35 @@ inline bool calls_for_answer(std::string_view text) noexcept {
   return imports_answering(text);
 }
 
+// Programs that put files into a folder by their own names.
+inline constexpr std::uint32_t kContainers = 1;
+inline constexpr auto kFillers = [](std::uint32_t list) constexpr noexcept {
+  return list == kContainers ? std::string_view("docker podman nerdctl") : std::string_view("cp mv ln install rsync scp gcp rclone");
+};
+inline constexpr WordTable<32> kFillerTable(2, kFillers);
+
 // Finds what is guarded among the words of commands. Made for one event; paths are taken apart when first asked for.
 class GuardedPlaces {
  public:
-  explicit GuardedPlaces(const Surroundings& around) noexcept : around_(around) {}
+  explicit GuardedPlaces(KnownPlaces& places) noexcept : around_(places.around()), places_(places) {}
 
   // False: no word of this text leads there, as long as no link does. At most one pass over the text.
-  bool may_be_in(std::string_view text) noexcept {
+  bool may_be_in(std::string_view text) const noexcept {
     if (around_.state.empty() && around_.program.empty()) return false;
-    if (around_.follows_links) return true;
-    if (near(around_.cwd)) return true;
-    char before = ' ';
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      const char c = text[i];
-      switch (c) {
-        case '~': case '*': case '?': case '[': case '$': case '`': case '{': return true;
-        case '.':
-          if (i + 1 == text.size() || before == '.') return true;
-          // Folders of hosts, and `.` alone.
-          if (before == ' ' || before == '/' || before == '=' || before == '"' || before == '\'') return true;
-          break;
-        case 't':
-          if (i + 1 < text.size() && text[i + 1] == 'i' && text.substr(i, 8) == "tipstaff") return true;
-          break;
-        case '/':
-          if (i + 1 == text.size() || !ascii::is_name(text[i + 1])) return true;
-          break;
-        default: break;
-      }
-      before = c;
-    }
-    return holds_name(text, around_.state) || holds_name(text, around_.program) || leads_up(text);
+    return around_.follows_links || near(around_.cwd) || guarded_hints::text_may_lead(text, around_.state, around_.program);
   }
 
   // What a word leads to: the worst that one of its readings as a path is.
   Guarded find(const Command& command, const Word& word) noexcept {
     const std::string_view text = word.text;
     if (text.empty() || text.size() > 4096) return Guarded::none;
+    const bool by_name = !around_.follows_links || around_.real_path == nullptr;  // no link leads there unasked
+    if (by_name && guarded_hints::stays_below(text) && is_apart(command.cwd)) return Guarded::none;
     if ((command.via & (via::kRemote | via::kContainer)) != 0 && !word.has(word_flag::kHostPath)) return Guarded::none;
     if (text.find("://") != std::string_view::npos && !ascii::starts_with(text, "file://")) return Guarded::none;
     Guarded worst = Guarded::none;
     const auto look = [&](std::string_view part) noexcept {
-      if (part.empty()) return;
+      if (part.empty() || (by_name && passes_by(command, part))) return;
       const Guarded found = of_path(command, part, word);
       if (found > worst) worst = found;
     };
@@ -149,8 +138,9 @@ class GuardedPlaces {
 
   // What a copy, move or link puts in place: FOLDER/NAME, or what is in the source where its contents are meant.
   Guarded filled(const Command& command, const Word* words) noexcept {
-    const bool container = ascii::one_of(command.program, "docker podman nerdctl");
-    if (!container && !ascii::one_of(command.program, "cp mv ln install rsync scp gcp rclone")) return Guarded::none;
+    const std::uint32_t filler = kFillerTable.find(command.program, kFillers);
+    if (filler == kFillerTable.kNowhere) return Guarded::none;
+    const bool container = filler == kContainers;
     if (container && (command.word_count == 0 || words[0].text != "cp")) return Guarded::none;
     const Word* to = nullptr;
     bool contents = false, named = false;
@@ -175,7 +165,7 @@ class GuardedPlaces {
 
   // What the folder is in which a command runs.
   Guarded of_folder(std::string_view cwd) noexcept {
-    if (cwd.empty() || around_.state.empty()) return Guarded::none;
+    if (cwd.empty() || around_.state.empty() || is_apart(cwd)) return Guarded::none;
     PathParts path;
     path_detail::take_place(cwd, &path);
     const path_detail::Relation relation = to_state(path);
@@ -197,17 +187,46 @@ class GuardedPlaces {
     return !cwd.empty() && !state.empty() &&
            (state.substr(0, cwd.size()) == cwd || cwd.substr(0, state.size()) == state);
   }
-  static bool holds_name(std::string_view text, std::string_view path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    return slash != std::string_view::npos && slash + 1 < path.size() && guarded_detail::holds(text, path.substr(slash + 1));
-  }
-  // Absolute paths that are short may hold it.
-  bool leads_up(std::string_view text) const noexcept {
-    for (const std::string_view path : {around_.state, around_.program}) {
-      for (std::size_t end = path.find('/', 1); end != std::string_view::npos; end = path.find('/', end + 1))
-        if (guarded_detail::holds(text, path.substr(0, end))) return true;
+
+  // Whether a folder is no guarded one, holds none and has no name that begins with a dot on its way: then names below it
+  // lead to none either. Commands share their folder; the last answer is kept.
+  bool is_apart(std::string_view cwd) noexcept {
+    if (cwd.empty()) return true;
+    if (cwd.size() == folder_bytes_ && std::memcmp(folder_, cwd.data(), cwd.size()) == 0) return folder_is_apart_;
+    bool apart = cwd[0] == '/' && cwd.find("/.") == std::string_view::npos && cwd.find_first_of(kOpen) == std::string_view::npos;
+    if (apart) {
+      PathParts path;
+      path_detail::take_place(cwd, &path);
+      apart = !path.too_long && classify(path) == Guarded::none;
     }
-    return false;
+    if (cwd.size() > sizeof folder_) return apart;
+    std::memcpy(folder_, cwd.data(), cwd.size());  // what it is in may be written over
+    folder_bytes_ = cwd.size();
+    folder_is_apart_ = apart;
+    return apart;
+  }
+  // Whether an absolute path lies in another folder of the root than all that is guarded, and names nothing hidden.
+  bool passes_by(const Command& command, std::string_view text) noexcept {
+    if (text.size() < 3 || text[0] != '/' || command.dialect == Dialect::powershell || command.dialect == Dialect::cmd) return false;
+    const std::size_t end = text.find('/', 1);
+    const std::string_view first = text.substr(1, end == std::string_view::npos ? end : end - 1);
+    if (first.size() < 2 || first.find_first_of(kOpen) != std::string_view::npos || text.find("/.") != std::string_view::npos) return false;
+    if (ascii::one_of(first, "proc mnt cygdrive")) return false;
+    const auto begins = [first](const PathParts& path) noexcept {
+      return path.base == PathBase::root && (path.count == 0 || equal_folded(path.part[0], first));
+    };
+    const auto leads = [&](Kept* kept, std::string_view place) noexcept {
+      if (place.empty()) return false;
+      know(kept, place);
+      return begins(kept->lexical) || (kept->has_real && begins(kept->real));
+    };
+    return !leads(&state_, around_.state) && !leads(&program_, around_.program);
+  }
+  static bool equal_folded(std::string_view one, std::string_view other) noexcept {
+    if (one.size() != other.size()) return false;
+    for (std::size_t i = 0; i < one.size(); ++i)
+      if (ascii::lower(one[i]) != ascii::lower(other[i])) return false;
+    return true;
   }
 
   void know(Kept* kept, std::string_view place) noexcept {
@@ -275,7 +294,7 @@ class GuardedPlaces {
       }
       const std::string_view whole(path, size);
       Word word = folder;
-      const std::uint32_t bits = path_detail::classify_text(around_, command, whole, word, false);
+      const std::uint32_t bits = path_detail::classify_text(places_, command, whole, word, false);
       if ((bits & path_class::kTemporary) != 0 && (bits & (path_class::kRepository | path_class::kHome)) == 0) return;
       Guarded found = of_path(command, whole, word);
       if (found == Guarded::holds_registration) found = Guarded::registration;
@@ -361,8 +380,14 @@ class GuardedPlaces {
     return Guarded::none;
   }
 
+  static constexpr char kOpen[] = {'*', '?', '[', kUnknownPart, 0};  // a part with one of them has several names
+
   const Surroundings& around_;
+  KnownPlaces& places_;
   Kept state_, program_;
+  std::size_t folder_bytes_ = 0;  // 0: no folder was looked at
+  bool folder_is_apart_ = false;
+  char folder_[256];  // of the last command
 };
 
 }  // namespace tipstaff::gate

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/paths/parts.hpp"
+#include "tipstaff/gate/tree/word_table.hpp"
 
 namespace tipstaff::gate {
 
@@ -316,7 +317,8 @@ inline constexpr std::string_view kBuildNames =
     ".ipython_cache .jupyter_cache .quarto _book _minted-cache .hugo_build.lock .docz .fatherrc.cache .umi-production .temp .sst .amplify-hosting .chalice-build .localstack-cache "
     "cdktf.out .terragrunt-cache .packer_cache packer_cache .vagrant-cache .molecule .kitchen-cache .import .mono obj-x64 cmake_build .bazel-cache buck-out .pants.d .gradle-cache .mvn-cache "
     "lcov-report .c8_output .coverage-report coverage-report html-report .reports";
-inline constexpr NameSigns kBuildSigns(kBuildNames);
+inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
+inline constexpr WordTable<512> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings("egg-info dist-info pyc pyo tsbuildinfo o obj class gcda gcno");
 
 // Looks at the parts from `first` on: those below the repository's root.
@@ -326,7 +328,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.has_glob(name)) {  // *.pyc is, build-* as well, build* may be anything
       if (name == "build-*" || name == "dist-*") return true;
       if (name.size() > 1 && name[0] != '*') continue;
-    } else if (kBuildSigns.may_have(name) && ascii::one_of(name, kBuildNames)) {
+    } else if (kBuildTable.find(name, kBuildList) != kBuildTable.kNowhere) {
       return true;
     }
     if (kBuildEndings.may_have(ending_of(name))) {

@@ -8,6 +8,11 @@
 #include "tipstaff/gate/tree/ascii.hpp"
 #include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/rules/word_signs.hpp"
+#include "tipstaff/text/lowest_bit.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace tipstaff::gate::rules {
 
@@ -49,8 +54,26 @@ inline bool matches_general(std::string_view glob, std::string_view text) noexce
 inline bool contains_folded(std::string_view text, std::string_view part) noexcept {
   if (part.empty()) return true;
   if (text.size() < part.size()) return false;
-  for (std::size_t i = 0; i + part.size() <= text.size(); ++i)
-    if (lower(text[i]) == part[0] && equal_folded(text.substr(i, part.size()), part)) return true;
+  const std::size_t positions = text.size() - part.size() + 1;
+  const auto is_at = [&](std::size_t at) noexcept { return equal_folded(text.substr(at, part.size()), part); };
+  std::size_t at = 0;
+#if defined(__SSE2__)
+  // Its first and its last letter, both where they should be, at 16 positions at a time.
+  constexpr char kSmall = ' ';
+  const __m128i small = _mm_set1_epi8(kSmall), first = _mm_set1_epi8(static_cast<char>(part.front() | kSmall)),
+                last = _mm_set1_epi8(static_cast<char>(part.back() | kSmall));
+  const auto is = [&](const char* from, __m128i letter) noexcept {
+    return _mm_cmpeq_epi8(_mm_or_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)), small), letter);
+  };
+  const char* const bytes = text.data();
+  for (; positions - at >= 16; at += 16) {
+    auto found = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_and_si128(is(bytes + at, first), is(bytes + at + part.size() - 1, last))));
+    for (; found != 0; found &= found - 1)
+      if (is_at(at + static_cast<std::size_t>(lowest_bit(found)))) return true;
+  }
+#endif
+  for (; at < positions; ++at)
+    if (lower(text[at]) == part[0] && is_at(at)) return true;
   return false;
 }
 
@@ -84,9 +107,11 @@ inline bool outline_fits(const record::Glob& glob, std::string_view text) noexce
   return glob.edge == static_cast<unsigned char>(lower(edge));
 }
 
-inline bool matches_any(const Image& image, std::uint32_t first, std::uint32_t count, std::string_view text) noexcept {
+// `letters`: all that the text may have.
+inline bool matches_any(const Image& image, std::uint32_t first, std::uint32_t count, std::string_view text,
+                        std::uint32_t letters = ~std::uint32_t{0}) noexcept {
   for (std::uint32_t i = first; i < first + count; ++i)
-    if (outline_fits(image.globs[i], text) && matches(image, image.globs[i], text)) return true;
+    if ((image.globs[i].letters & ~letters) == 0 && outline_fits(image.globs[i], text) && matches(image, image.globs[i], text)) return true;
   return false;
 }
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/tree/ascii.hpp"
-#include "tipstaff/gate/rules/name_hash.hpp"
+#include "tipstaff/gate/tree/name_hash.hpp"
 #include <type_traits>
 
 namespace tipstaff::gate {

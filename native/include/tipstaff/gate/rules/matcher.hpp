@@ -14,9 +14,9 @@ namespace tipstaff::gate::rules {
 // Answers one rule about one command.
 class Matcher {
  public:
-  Matcher(const Image& image, const Surroundings& surroundings, const Tree& tree, const Command& command,
-          std::uint32_t index, const Parsed& parsed) noexcept
-      : image_(image), surroundings_(surroundings), tree_(tree), command_(command), index_(index), parsed_(parsed) {}
+  Matcher(const Image& image, KnownPlaces& places, const Tree& tree, const Command& command, std::uint32_t index,
+          const Parsed& parsed) noexcept
+      : image_(image), places_(places), tree_(tree), command_(command), index_(index), parsed_(parsed) {}
 
   bool holds(const record::Instance& rule) noexcept {
     skip_ = 0;
@@ -111,7 +111,7 @@ class Matcher {
         const Word& own = parsed_.words[i];
         if (own.text.data() != word.text.data() || own.text.size() != word.text.size()) continue;
         last_asked_ = i;
-        if (parsed_.readings[i].classes == kUnclassified) parsed_.readings[i].classes = classify_path(surroundings_, command, word);
+        if (parsed_.readings[i].classes == kUnclassified) parsed_.readings[i].classes = classify_path(places_, command, word);
         return parsed_.readings[i].classes;
       }
       if (last_asked_ != 0) {
@@ -119,7 +119,7 @@ class Matcher {
         return classes_of(command, word);
       }
     }
-    return classify_path(surroundings_, command, word);
+    return classify_path(places_, command, word);
   }
 
   bool positional(std::uint32_t index) const noexcept { return parsed_.kind_of(index) == WordKind::positional; }
@@ -305,7 +305,7 @@ class Matcher {
     return false;
   }
   bool condition(const record::Condition& c) noexcept {
-    const auto any = [&](std::string_view text) noexcept { return matches_any(image_, c.a, c.b, text); };
+    const auto any = [&](std::string_view text) noexcept { return matches_any(image_, c.a, c.b, text, parsed_.all_letters()); };
     switch (static_cast<ConditionKind>(c.kind)) {
       case ConditionKind::subcommand:
       case ConditionKind::flags_any:
@@ -364,14 +364,14 @@ class Matcher {
                     (parsed_.words[i].flags & (word_flag::kUnknown | word_flag::kAppended)) != 0;
         return unknown == (c.a != 0);
       }
-      case ConditionKind::input: return command_.has_input && any(command_.input.text);
+      case ConditionKind::input: return command_.has_input && matches_any(image_, c.a, c.b, command_.input.text);
       case ConditionKind::dialects: return (c.a >> static_cast<std::uint32_t>(command_.dialect)) & 1;
     }
     return false;
   }
 
   const Image& image_;
-  const Surroundings& surroundings_;
+  KnownPlaces& places_;
   const Tree& tree_;
   const Command& command_;
   std::uint32_t index_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/scripting/values.hpp"
+#include "tipstaff/gate/tree/word_table.hpp"
 
 namespace tipstaff::gate::program {
 
@@ -266,13 +267,34 @@ inline constexpr Call kMethods[] = {
     {Action::connect, "connect"},
 };
 
-template <std::size_t N>
-Action find_call(const Call (&calls)[N], std::string_view name) noexcept {
-  for (const Call& call : calls) {
-    if (ascii::one_of(name, call.names)) return call.action;
+// The names of calls by their hash: code names many, and most are none of these.
+template <std::uint32_t Slots, std::size_t N>
+class CallTable {
+ public:
+  constexpr explicit CallTable(const Call (&calls)[N]) : table_(N, Names{calls}) {}
+  Action find(const Call (&calls)[N], std::string_view name) const noexcept {
+    const std::uint32_t found = table_.find(name, Names{calls});
+    return found == table_.kNowhere ? Action::none : calls[found].action;
   }
-  return Action::none;
+
+ private:
+  struct Names {
+    const Call* calls;
+    constexpr std::string_view operator()(std::uint32_t list) const noexcept { return calls[list].names; }
+  };
+  WordTable<Slots> table_;
+};
+
+template <std::uint32_t Slots, std::size_t N>
+constexpr CallTable<Slots, N> call_table(const Call (&calls)[N]) {
+  return CallTable<Slots, N>(calls);
 }
+inline constexpr auto kPythonTable = call_table<512>(kPython);
+inline constexpr auto kNodeTable = call_table<512>(kNode);
+inline constexpr auto kPerlTable = call_table<128>(kPerl);
+inline constexpr auto kRubyTable = call_table<256>(kRuby);
+inline constexpr auto kPhpTable = call_table<256>(kPhp);
+inline constexpr auto kMethodTable = call_table<128>(kMethods);
 
 // Whether a function that is handed over does harm when it runs.
 constexpr bool does_harm(Action action) noexcept {
@@ -281,11 +303,11 @@ constexpr bool does_harm(Action action) noexcept {
 
 inline Action find_call(Language language, std::string_view name) noexcept {
   switch (language) {
-    case Language::python: return find_call(kPython, name);
-    case Language::node: return find_call(kNode, name);
-    case Language::perl: return find_call(kPerl, name);
-    case Language::ruby: return find_call(kRuby, name);
-    case Language::php: return find_call(kPhp, name);
+    case Language::python: return kPythonTable.find(kPython, name);
+    case Language::node: return kNodeTable.find(kNode, name);
+    case Language::perl: return kPerlTable.find(kPerl, name);
+    case Language::ruby: return kRubyTable.find(kRuby, name);
+    case Language::php: return kPhpTable.find(kPhp, name);
   }
   return Action::none;
 }

@@ -30,12 +30,14 @@ struct Token {
   char quote = 0;
   bool glob = false;           // </etc/*>: the files that match
 
-  bool is(std::string_view mark) const noexcept { return kind == Kind::mark && text == mark; }
+  bool is(std::string_view mark) const noexcept {
+    return kind == Kind::mark && text.size() == mark.size() && text[0] == mark[0] && ascii::same_bytes(text, mark);
+  }
   bool is_name(std::string_view name) const noexcept { return kind == Kind::name && sigil == 0 && text == name; }
   bool is_one_of(std::string_view names) const noexcept { return kind == Kind::name && sigil == 0 && ascii::one_of(text, names); }
   // Whether a value ends here, so that a slash after it divides.
   bool ends_value() const noexcept {
-    if (kind == Kind::mark) return text == ")" || text == "]" || text == "}";
+    if (kind == Kind::mark) return is(")") || is("]") || is("}");
     if (kind == Kind::name && sigil == 0) {
       return !ascii::one_of(text, "return if unless while until and or not in of case typeof void delete new throw elsif when then split "
                                   "grep map join push puts print else do yield await x");
@@ -305,8 +307,12 @@ class Lexer {
     static constexpr std::string_view kMarks[] = {"===", "!==", "...", "**=", "||=", "&&=", "?\?=", "<=>", "==", "!=", "=>", "->", "::",
                                                   "+=", ".=", "||", "&&", "??", "?.", "=~", "!~", "<=", ">=", ":=", "-=", "*=",
                                                   "/=", "%=", "|=", "&=", "**", "<<", ">>", ".."};
-    for (const std::string_view mark : kMarks) {
-      if (at_ + mark.size() <= end_ && text_.substr(at_, mark.size()) == mark) {
+    // Most are of one sign: what follows begins none of these.
+    const char first = text_[at_], second = peek(1);
+    if (!ascii::is_name(second) && !ascii::is_space(second) && second != '\0') {
+      for (const std::string_view mark : kMarks) {
+        if (mark[0] != first || mark[1] != second || at_ + mark.size() > end_) continue;
+        if (mark.size() == 3 && text_[at_ + 2] != mark[2]) continue;
         at_ += mark.size();
         return finish(token);
       }

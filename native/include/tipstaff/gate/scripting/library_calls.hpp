@@ -24,8 +24,9 @@ constexpr std::array<std::uint32_t, 32> make_taking_pairs() {
 inline constexpr std::array<std::uint32_t, 32> kTakingPairs = make_taking_pairs();
 
 inline bool begins_taking(std::string_view text) noexcept {
+  const char first = text.empty() ? '\0' : ascii::lower(text[0]);
   for (const std::string_view stem : kTakingAway)
-    if (text.size() >= stem.size() && ascii::equals(text.substr(0, stem.size()), stem)) return true;
+    if (stem[0] == first && ascii::starts_with(text, stem)) return true;
   return false;
 }
 inline bool holds_taking(std::string_view text) noexcept {

@@ -260,7 +260,7 @@ inline Action Program::unknown_method(std::string_view last, std::string_view ba
     if (ascii::equals(last, "rm") && ascii::one_of(base, "promises fsp fsx")) return Action::remove_by_options;
   }
   if (language_ == Language::node && base == "shell") return Action::none;
-  return find_call(kMethods, last);
+  return kMethodTable.find(kMethods, last);
 }
 
 // What is neither in a table nor a method that tells.

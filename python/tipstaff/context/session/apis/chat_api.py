@@ -85,8 +85,8 @@ def _item(message: dict[str, Any], at: int) -> dict[str, Any]:
         If it is of another API or in a form that is no longer served.
     """
     if "role" not in message:
-        said = "convert the conversation with from_openai_responses, then to_openai_chat"
-        msg = f"message {at}: an item of the Responses API: {said}, or give the session api='openai-responses'"
+        advice = "convert the conversation with from_openai_responses, then to_openai_chat"
+        msg = f"message {at}: an item of the Responses API: {advice}, or give the session api='openai-responses'"
         raise MessageError(msg)
     if message["role"] == "function" or message.get("function_call"):
         msg = f"message {at}: function_call is the former form of calls; use tool_calls and messages of role 'tool'"

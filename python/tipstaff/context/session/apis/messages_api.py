@@ -26,8 +26,8 @@ class MessagesApi:
         while at < len(given) and given[at].get("role") in _SYSTEM:
             at += 1
         found: list[dict[str, Any]] = []
-        for place, message in enumerate(given[at:], at):
-            where = f"message {place}"
+        for index, message in enumerate(given[at:], at):
+            where = f"message {index}"
             refuse_foreign(message, where)
             check_message(message, where)
             found.append({"role": message.get("role"), "content": _bare(message.get("content"))})

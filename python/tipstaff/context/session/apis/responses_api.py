@@ -122,15 +122,15 @@ class _Shape(ResponsesShape):
             note = {"item": dict(item), "reasoning": reasoning}
             if kind == "reasoning":
                 reasoning = str(item.get("id") or "")
-                said = text_of(item.get("summary")) or "[reasoning]"
+                summary = text_of(item.get("summary")) or "[reasoning]"
                 signed = item.get("encrypted_content") or ""
-                blocks.append({"type": "thinking", "thinking": said, "signature": signed, EXTENSION: note})
+                blocks.append({"type": "thinking", "thinking": summary, "signature": signed, EXTENSION: note})
             elif kind.endswith("_call") and item.get("call_id") and item["call_id"] not in answered:
                 name = item.get("name") or kind.removesuffix("_call")
                 call = {"type": "tool_use", "id": item["call_id"], "name": name, "input": _input(item)}
                 blocks.append(call | {EXTENSION: note})
             else:
-                blocks.append({"type": "text", "text": _said(item), EXTENSION: note})
+                blocks.append({"type": "text", "text": _text_in(item), EXTENSION: note})
         return {"role": "assistant", "content": blocks}
 
     def to_items(self, message: Message) -> list[dict[str, Any]]:
@@ -160,9 +160,9 @@ class _Shape(ResponsesShape):
 
 
 def _refuse_foreign(item: Mapping[str, Any], at: int) -> None:
-    said = "convert the conversation with from_openai_chat, then to_openai_responses"
+    advice = "convert the conversation with from_openai_chat, then to_openai_responses"
     if "tool_calls" in item or item.get("role") in {"tool", "function"}:
-        msg = f"item {at}: a chat completions message: {said}, or give the session api='openai-chat'"
+        msg = f"item {at}: a chat completions message: {advice}, or give the session api='openai-chat'"
         raise MessageError(msg)
     content: object = item.get("content")
     blocks = cast("list[object]", content) if isinstance(content, list) else []
@@ -214,14 +214,14 @@ def _part_text(part: Any) -> str:
     if not isinstance(part, Mapping):
         return str(part)
     fields = cast("Mapping[str, Any]", part)
-    if isinstance(said := fields.get("text"), str):
-        return said
+    if isinstance(words := fields.get("text"), str):
+        return words
     if "stdout" in fields or "stderr" in fields:
         return "\n".join(str(fields[name]) for name in ("stdout", "stderr") if fields.get(name))
     return f"[{fields.get('type')}]"
 
 
-def _said(item: Mapping[str, Any]) -> str:
+def _text_in(item: Mapping[str, Any]) -> str:
     if _kind(item) != "message":
         # A picture's data is nothing that a vocabulary would count.
         return compact_json({key: value for key, value in item.items() if key not in {"result", "encrypted_content"}})
@@ -240,7 +240,7 @@ def _unchanged(item: Mapping[str, Any], block: Block) -> bool:
         return (item.get("call_id") or item.get("id")) == block.get("tool_use_id") and _output(item) == block["content"]
     if block.get("type") == "tool_use":
         return item.get("call_id") == block.get("id") and _input(item) == block.get("input")
-    return _said(item) == block.get("text")
+    return _text_in(item) == block.get("text")
 
 
 def _changed(item: dict[str, Any], block: Block) -> dict[str, Any]:

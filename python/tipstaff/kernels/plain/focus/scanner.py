@@ -95,7 +95,7 @@ def _take_token(found: Found, owner: int, token: bytes, around: Around, *, symbo
         token = token[1:-1]
     if not token or set(token) & frozenset(b"*%&$"):
         return
-    if any(byte == ord("@") and place > 0 and token[place - 1] != ord("/") for place, byte in enumerate(token)):
+    if any(byte == ord("@") and index > 0 and token[index - 1] != ord("/") for index, byte in enumerate(token)):
         return
     separated = b"/" in token or b"\\" in token
     names_path = (
@@ -145,10 +145,10 @@ def _scan(
     within_code: bool = False,
 ) -> None:
     size = len(text)
-    told, told_end = "", 0
+    cue, cue_end = "", 0
 
     def before(at: int) -> str:
-        return told if all(byte in SPACES for byte in text[told_end:at]) else ""
+        return cue if all(byte in SPACES for byte in text[cue_end:at]) else ""
 
     def take_word(start: int, stop: int) -> tuple[str, int]:
         """Count a word of letters, and return the last that says something about the next."""
@@ -160,7 +160,7 @@ def _scan(
             found.signals |= PLANS if word == "steps" and last == "next" else 0
             found.signals |= PLANS if word == "to" and last == "steps" else 0
         kind = "defines" if word in DEFINES_WORDS else word
-        return (kind, stop) if kind in {"next", "steps", "defines"} else (told, told_end)
+        return (kind, stop) if kind in {"next", "steps", "defines"} else (cue, cue_end)
 
     at = 0
     while at < size:
@@ -182,7 +182,7 @@ def _scan(
             )
             named_file = end - at >= 7 and text[end - 4 : end] == b"file"
             if ends and not named_file and not (capital and before(at) == "defines"):
-                told, told_end = take_word(at, end)
+                cue, cue_end = take_word(at, end)
                 at = end
                 continue
         elif byte in MARKS:
@@ -208,7 +208,7 @@ def _scan(
             defined=before(at) == "defines",
         )
         if not opens and all(letter in LOWER or letter in UPPER for letter in text[at:end]):
-            told, told_end = take_word(at, end)
+            cue, cue_end = take_word(at, end)
         _take_token(found, owner, text[at:end], around, symbols=symbols)
         at = end + 2 if around.call else end
         if not symbols and not signals and not within_code and len(found.paths) >= found.max_paths:
@@ -265,7 +265,7 @@ def _token_end(text: bytes, at: int) -> tuple[int, bool]:
             elif following in DIGITS or (end - at == 1 and following in SEPARATORS):
                 end += 1
             else:
-                return end, b"@" in text[at + 1 : end]  # somebody@host:place
+                return end, b"@" in text[at + 1 : end]  # user@host:path
         elif byte >= 0x80:
             code, width = decoded(text, end)
             if ends_token(code):

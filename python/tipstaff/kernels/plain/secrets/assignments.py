@@ -144,6 +144,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         at += mark
     if anywhere and text[end - 1] in _QUOTES:
         key_quote = True
+    if before == 0x24 and key_quote:  # [ "$PWD" = "/srv" ]: a comparison
+        return None
     gap = at
     pair = _PAIR.match(text, at)
     if pair is not None and pair.end() > at:
@@ -208,7 +210,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             or text[at - 1 : at + 1] in {b' "', b" '"}
             or word_before(text, head, words(values.INTRODUCERS))
             or after_login(text, head)
-            or text[start:end].lower() in {b"requirepass", b"masterauth", b"identified by", b"securestring"}
+            or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring"}
         )
     ):
         if not quote_at(text, at) and is_macro(text, head):  # #define NAME OTHER: code, and no text

@@ -74,14 +74,7 @@ def says_pair(data: bytes, table: Table) -> bool:
     name, colon, password = text.partition(b":")
     if not colon or len(password) < 4 or not all(0x20 <= byte < 0x7F for byte in text):
         return False
-    del name
-    folded = password.lower()
-    return not (
-        values.is_template(password)
-        or values.is_repeated(password)
-        or values.holds_any(password, table.words(values.PLACEHOLDER))
-        or folded in table.words(values.KNOWN)
-    )
+    return address_password_holds(password, name, table)
 
 
 def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tuple[int, int], *, wary: bool) -> bool:
@@ -206,12 +199,22 @@ def _addresses(table: Table, text: bytes) -> Iterator[tuple[int, int]]:
             or not ((chr(text[last + 1]).isascii() and chr(text[last + 1]).isalnum()) or text[last + 1] in b"[_")
         ):
             continue
+        if is_sample_host(text[last + 1 : last + 257], table):
+            continue
         if address_password_holds(text[begin:last], text[start:colon], table):
             yield begin, last
 
 
+def is_sample_host(text: bytes, table: Table) -> bool:
+    """Return whether the host at the beginning is kept for documentation by standards: ``db.example.com``."""
+    host = re.match(rb"[0-9A-Za-z.-]*", text)
+    parts = (host[0] if host else b"").rstrip(b".").lower().split(b".")
+    words = table.words(values.SAMPLE_HOSTS)
+    return parts[-1] in words or b".".join(parts[-2:]) in words
+
+
 def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
-    """Return whether the password of an address is a secret, and not one that everybody has."""
+    """Return whether the password of an address, or of a pair, is a secret and not one that everybody has."""
     folded = password.lower()
     if (
         len(password) < 4
@@ -221,7 +224,7 @@ def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
         or values.is_repeated(password)
         or values.is_sequence(password)
         or values.holds_any(password, table.words(values.PLACEHOLDER))
-        or folded in table.words(values.KNOWN)
+        or values.is_known_password(password, table.words)
     ):
         return False
     counts = values.counts_of(password)

@@ -37,6 +37,7 @@ Words = Callable[[int], Sequence[bytes]]
     INTRODUCERS,
     OBVIOUS,
 ) = range(10)
+SAMPLE_HOSTS: Final = 13
 """Numbers of the lists."""
 
 
@@ -139,9 +140,13 @@ def is_sequence(data: bytes) -> bool:
 
 
 def is_wordy(data: bytes) -> bool:
-    """Return whether most letters are in pieces that can be spoken, few bytes are digits, and kinds rarely change."""
+    """Return whether most letters are in pieces that can be spoken, few bytes are digits, and kinds rarely change.
+
+    That a capital begins a word is not a change.
+    """
     size = len(data)
-    if 3 * counts_of(data).changes >= size:
+    capitals = sum(data[at] in _UPPER and data[at + 1] in _LOWER for at in range(size - 1))
+    if 3 * (counts_of(data).changes - capitals) >= size:
         return False
     letters = spoken = digits = 0
     at = 0
@@ -212,7 +217,23 @@ def is_reference(data: bytes, words: Words) -> bool:
         return True
     if any(folded.endswith(word) for word in words(FILE_ENDINGS)) and 3 * counts_of(data).digit <= len(data):
         return True
-    return (data[0] in b"/~" or data.startswith(b"./")) and is_wordy(data)
+    return ((data[0] in b"/~" or data.startswith(b"./")) and is_wordy(data)) or is_location(data)
+
+
+def is_location(data: bytes) -> bool:
+    """Return whether it says where something is, by its form alone.
+
+    A path of two folders or more without digits (``/go/src/app``), a path or class with backslashes
+    (``Symfony\\Component\\Form``), or a host with a port (``www.acme.io:443``).
+    """
+    if any(byte not in _NAME and byte not in b"/\\.-:" for byte in data):
+        return False
+    if data[0] == 0x2F and data.count(b"/") >= 2 and counts_of(data).digit == 0:
+        return True
+    if b"\\" in data and b"/" not in data and (data[0] == 0x5C or data[0] in _UPPER):
+        return counts_of(data).digit == 0
+    host, colon, port = data.rpartition(b":")
+    return bool(colon) and 2 <= len(port) <= 5 and port.isdigit() and b"." in host and b":" not in host
 
 
 def is_name(data: bytes) -> bool:
@@ -231,7 +252,11 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
     size, lines = len(data), data.count(b"_")
     if size < 3:
         return False
+    if data[0] == 0x5F and data.startswith(b"__") and data.endswith(b"__"):  # __name__
+        return counts.other == lines
     names = data[0] in _LETTER and counts.other == lines
+    if lines >= 2 and counts.other == lines + data.count(b"-") and _is_parts(data):
+        return True
     if names and counts.lower == 0 and lines >= (1 if value.strict else 2) and 3 * counts.digit <= size:
         return True
     if names and lines == 0 and counts.digit == 0 and counts.upper >= 2 and counts.lower >= 3 * counts.upper:
@@ -248,6 +273,20 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
     if names and lines >= 2 and 5 * counts.digit <= size:
         return True
     return data[0] == 0x2F and counts.digit == 0 and counts.other == lines + data.count(b"/")
+
+
+def _is_parts(data: bytes) -> bool:
+    """Return whether signs join three short parts or more, each in one case: ``ALICE_cf_wap-wsg_secp160r1``."""
+    parts = data.replace(b"-", b"_").split(b"_")
+    first = parts[0]
+    return (
+        len(first) >= 3
+        and all(byte in _LETTER for byte in first)
+        and all(
+            0 < len(part) <= 10 and not (any(b in _LOWER for b in part) and any(b in _UPPER for b in part))
+            for part in parts
+        )
+    )
 
 
 def _is_member(data: bytes, digits: int) -> bool:
@@ -304,6 +343,93 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
     return word and digits == 0 and len(data) < 48 and any(byte in b".:_" for byte in data)
 
 
+def is_between_strings(data: bytes) -> bool:
+    """Return whether it is code between two strings, as in ``"token: " + name + "."``."""
+    first, last = data[0], data[-1]
+    if first == 0x20 or last == 0x20:
+        return True
+    if first not in b"+,)]};|&=.>":
+        return False
+    return last in b"+([{,." or (first != 0x2E and (b"(" in data or b" " in data[1:]))
+
+
+def is_label(data: bytes, digits: int) -> bool:
+    """Return whether it is a text that a person reads beside a field: ``Neues Passwort:``, ``Enter the new one``."""
+    foreign = sum(0xC2 <= byte <= 0xEF for byte in data)  # letters of other languages
+    if foreign > 0 and (digits == 0 or foreign >= 4 or b" " in data):
+        return True
+    blanks = data.count(b" ")
+    if digits > (2 if blanks >= 3 else 0):
+        return False
+    if data[-1] == 0x3A:
+        return True
+    return blanks > 0 and (blanks >= 4 or data[0] in _UPPER or data[-1] in b".!?,") and _holds_words(data)
+
+
+def _holds_words(data: bytes) -> bool:
+    """Return whether a piece of three letters or more can be spoken."""
+    at, size = 0, len(data)
+    while at < size:
+        if data[at] not in _LETTER:
+            at += 1
+            continue
+        start = at
+        at += 1
+        if data[start] in _UPPER and at < size and data[at] in _UPPER:
+            while at < size and data[at] in _UPPER:
+                at += 1
+        else:
+            while at < size and data[at] in _LOWER:
+                at += 1
+        if at - start >= 3 and _is_spoken(data[start:at]):
+            return True
+    return False
+
+
+def is_descriptive(data: bytes, value: Value, words: Words) -> bool:
+    """Return whether a value only says what would be there, or is a name or a number of something else.
+
+    ``refresh_token``, ``secretPwd2``, ``read:members``, ``keyword.operator``, ``UsernameAndPassword``, ``OAUTH2_JWT``,
+    a UUID, an object identifier (``1.2.840.113549``).
+    """
+    counts = counts_of(data)
+    if is_uuid(data) or is_identifier(data, value, counts):
+        return True
+    if counts.lower + counts.upper == 0 and data.count(b".") >= 2:
+        return True
+    end = len(data)
+    while end > 0 and len(data) - end < 6 and (data[end - 1] in _DIGIT or data[end - 1] in b"!?."):
+        end -= 1
+    body = data[:end]
+    if not body or is_sequence(body) or any(byte in _DIGIT for byte in body):
+        return False
+    if holds_any(data, words(PLAIN_VALUE)):
+        return True
+    if end < len(data):
+        return False
+    joined = any(byte in b".:" for byte in data[1:-1])
+    return joined and all(byte in _NAME or byte in b".:-" for byte in data) and is_wordy(data)
+
+
+_LETTERS_MEANT: Final = bytes.maketrans(b"013457@$", b"oieasta" + b"s")
+
+
+def unmasked(data: bytes) -> bytes:
+    """Return it in lower case, digits and signs read as the letters that they stand for: ``s3cr3t``."""
+    return data.translate(_LETTERS_MEANT).lower()
+
+
+def is_known_password(data: bytes, words: Words) -> bool:
+    """Return whether everybody knows a password: ``secret``, ``s3cret``, ``secret123``."""
+    known = words(KNOWN)
+    if data.lower() in known or unmasked(data) in known:
+        return True
+    end = len(data)
+    while end > 0 and data[end - 1] in _DIGIT:
+        end -= 1
+    return b"123456".startswith(data[end:]) and data[:end].lower() in known
+
+
 def is_sealed(data: bytes) -> bool:
     """Return whether a value is of a SealedSecret: base64 that begins with the length of an RSA session key, 512."""
     return len(data) >= 300 and data[:3] in {b"AgA", b"AgB", b"AgC", b"AgD"}
@@ -333,11 +459,17 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         data[0] in b"!*&@" or any(byte in b"([{" for byte in data) or b"=>" in data or b"->" in data
     ):
         return False
+    if not value.quoted and data[0] == 0x2D and all(byte in _LETTER or byte == 0x2D for byte in data):
+        return False  # -PassThru -ErrorAction: the next option
+    if value.quoted and is_between_strings(data):
+        return False
     if wary:
         if value.quoted != (mode == QUOTED):
             return False
         counts = counts_of(data)
         if value.strict and counts.digit == 0:  # "token", "oldNoLine": names in a list
+            return False
+        if is_label(data, counts.digit) or is_descriptive(data, value, words):
             return False
         if mode == UNQUOTED and (counts.digit == 0 or counts.lower + counts.upper == 0):
             return False
@@ -348,6 +480,12 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     counts = counts_of(data)
     if counts.lower + counts.upper == 0 or counts.distinct < 5:
+        return False
+    if value.quoted and counts.digit == 0 and data[-1] == 0x3A:
+        return False
+    if mode != PASSWORD and data.count(b"-") >= 2 and _is_header(data, counts):
+        return False
+    if mode == PASSWORD and size <= 24 and (holds_any(unmasked(data), words(PLAIN_VALUE)) or is_known_password(data, words)):
         return False
     if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
         return False

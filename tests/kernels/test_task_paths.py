@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tipstaff.guidance.intents.task_paths import places_in
 from tipstaff.kernels import _intents
-from tipstaff.kernels.formats.task_text import places_in_text
-from tipstaff.kernels.plain import places as plain_places
+from tipstaff.kernels.formats.task_text import paths_in_text
+from tipstaff.kernels.plain import task_paths as plain_paths
 
 PIECES = st.sampled_from(
     ["src", "api", "app.ts", ".", "..", "/", "//", "./", "\\", ":", "::", "#", "@", "a", "_x", "1", ":12", ":12:3", "www.", "WWW.",
@@ -29,25 +29,27 @@ PIECES = st.sampled_from(
 @example("x.com x.co ab.c a.py")
 @example("src\\app.ts \\x.y")
 def test_native_and_plain_find_the_same(task: str) -> None:
-    assert _intents.task_places(task) == plain_places.task_places(task)
+    assert _intents.task_paths(task) == plain_paths.task_paths(task)
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=60))
 def test_in_any_ascii(task: str) -> None:
-    assert _intents.task_places(task) == plain_places.task_places(task)
+    assert _intents.task_paths(task) == plain_paths.task_paths(task)
 
 
 @given(st.text(max_size=30))
 def test_in_any_text(task: str) -> None:
-    found = _intents.task_places(task)
-    assert found == plain_places.task_places(task)
-    assert places_in(task) == places_in_text(task)
+    found = _intents.task_paths(task)
+    assert found == plain_paths.task_paths(task)
+    assert places_in(task) == paths_in_text(task)
     assert (found is None) == (not task.isascii())
 
 
-@pytest.mark.parametrize("find", [_intents.task_places, plain_places.task_places])
+@pytest.mark.parametrize("find", [_intents.task_paths, plain_paths.task_paths])
 def test_the_beginning_counts(find: Callable[[str], tuple[str, ...]]) -> None:
     assert find("a" * 16_377 + " x/y.ts") == ("x/y.ts",)
     assert find("a" * 16_378 + " x/y.ts") == ("x/y.t",)
     assert find("a" * 16_390 + " x/y.ts") == ()
-    assert find(" ".join(f"src/f{place}.py" for place in range(20))) == tuple(f"src/f{place}.py" for place in range(8))
+    assert find(" ".join(f"src/f{number}.py" for number in range(20))) == tuple(
+        f"src/f{number}.py" for number in range(8)
+    )
