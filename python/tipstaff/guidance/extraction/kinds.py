@@ -82,7 +82,8 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"purpose|concepts?|glossary|terminology|workflows in|located in|phase pipeline|flow \d|diagram|"
     r"(?:known|current) (?:issues|bugs|limitations|problems|status|errors)|limitations|"
     r"(?:project|development|phase) status|"
-    r"future (?:services|features|enhancements|plans|work)|roadmap\W*$|table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
+    r"future (?:services|features|enhancements|plans|work)|roadmap\W*$|"
+    r"table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
     r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
     r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
     r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요",
