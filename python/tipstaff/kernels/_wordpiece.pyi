@@ -11,6 +11,7 @@ def wordpiece_embed_batch(
     n_rows: int,
     out: Buffer,
     *,
+    lengths: Buffer | None = None,
     large_offsets: bool = False,
     isa: str | None = None,
 ) -> None: ...
