@@ -19,6 +19,7 @@ from tipstaff.guidance.extraction.grammar import (
     opens_with_imperative,
 )
 from tipstaff.guidance.extraction.labels import Label
+from tipstaff.guidance.wording.cues import CuedPattern
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
@@ -102,11 +103,12 @@ _DIRECTING_LABEL: Final = re.compile(
     r"步骤|手順|ルール|ガイドライン|規約|方針|必須|注意|场合|場合|时|前|規定|규칙|지침",
     re.IGNORECASE,
 )
-_STRONG: Final = re.compile(
+_STRONG: Final = CuedPattern(
     r"\b(?:must|never|always|do not|don['’]t|should|shall|avoid|ensure|prefer|mandatory|forbidden|prohibited|"
     r"not allowed|make sure|use|immer|niemals|nunca|siempre|jamais|toujours|sempre|altijd|nooit|zawsze|nigdy|zakaz|"
     r"всегда|никогда|нельзя|asla)\b|禁止|必须|必須|不要|不得|一律|优先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
-    re.IGNORECASE,
+    "must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use immer niemals "
+    "nunca siempre jamais toujours sempre altijd nooit zawsze nigdy zakaz asla",
 )
 
 
@@ -178,8 +180,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     if _EXAMPLE.match(words):
         return False
     near = [label for label in labels if not label.topic]
-    marked = _MARKED.match(words) is not None
-    words = _MARKED.sub("", words)
+    marked = not words.isascii() and _MARKED.match(words) is not None
+    words = words if words.isascii() else _MARKED.sub("", words)
     lead = near[-1].text if near else ""
     if any(label.negative for label in labels):
         return True
