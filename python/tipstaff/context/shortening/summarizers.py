@@ -150,7 +150,7 @@ class _ApiSummarizer:
     """What summarizers that use an API have in common: an address, a key, a limit of time and one of input."""
 
     _KEY_VARIABLE: ClassVar[str]
-    _PLACE: ClassVar[str]
+    _ENDPOINT: ClassVar[str]
 
     def __init__(self, model: str, *, key: str | None, base_url: str, timeout_s: float, max_input_chars: int) -> None:
         self.model = model
@@ -194,7 +194,7 @@ class AnthropicSummarizer(_ApiSummarizer):
     """
 
     _KEY_VARIABLE = "ANTHROPIC_API_KEY"
-    _PLACE = "/v1/messages"
+    _ENDPOINT = "/v1/messages"
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class OpenAISummarizer(_ApiSummarizer):
     """
 
     _KEY_VARIABLE = "OPENAI_API_KEY"
-    _PLACE = "/chat/completions"
+    _ENDPOINT = "/chat/completions"
 
     def __init__(
         self,
