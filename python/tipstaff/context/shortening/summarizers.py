@@ -156,7 +156,7 @@ class _ApiSummarizer:
         self.model = model
         self.max_input_chars = _positive("max_input_chars", max_input_chars)
         self._key = key
-        self._url = f"{checked_base_url(base_url)}{self._PLACE}"
+        self._url = f"{checked_base_url(base_url)}{self._ENDPOINT}"
         self._timeout_s = _positive("timeout_s", timeout_s)
 
     def _asked(self, headers: Mapping[str, str], tokens_field: str, request: SummaryRequest) -> Mapping[str, Any]:
