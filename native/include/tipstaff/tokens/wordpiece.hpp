@@ -24,8 +24,8 @@ static inline std::uint64_t splitmix64(std::uint64_t& state) noexcept {
 }
 
 // Writes a sum at length 1; of nothing, or of rows that cancel out or overflow, zeros. `dimensions` is
-// a multiple of 8; `out` may be `sum`.
-static inline void write_unit(const float* sum, std::int64_t dimensions, float* out) noexcept {
+// a multiple of 8; `out` may be `sum`. Returns the sum's length, 0 where zeros are written.
+static inline double write_unit(const float* sum, std::int64_t dimensions, float* out) noexcept {
   double lane[8] = {};
   for (std::int64_t i = 0; i < dimensions; i += 8) {
     for (int j = 0; j < 8; ++j) {
@@ -36,10 +36,12 @@ static inline void write_unit(const float* sum, std::int64_t dimensions, float* 
   const double squares = ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
                          ((lane[1] + lane[5]) + (lane[3] + lane[7]));
   const bool usable = squares > 0 && squares <= 1e60;
-  const double inverse = usable ? 1.0 / std::sqrt(squares) : 0.0;
+  const double length = usable ? std::sqrt(squares) : 0.0;
+  const double inverse = usable ? 1.0 / length : 0.0;
   for (std::int64_t i = 0; i < dimensions; ++i) {
     out[i] = usable ? static_cast<float>(static_cast<double>(sum[i]) * inverse) : 0.0f;
   }
+  return length;
 }
 
 // rows[i] = norm(rows[i] + weight * others[positions[i]]). Returns n_rows, or -1 - row for the first
@@ -87,9 +89,10 @@ class RowSum {
     add(table_.gram_scale, signs);
   }
 
-  void write(float* out) noexcept {
+  // Returns the sum's length.
+  double write(float* out) noexcept {
     add_waiting();
-    write_unit(sum_, table_.dimensions, out);
+    return write_unit(sum_, table_.dimensions, out);
   }
 
  private:
@@ -120,22 +123,28 @@ struct WordPieceKernels {
   // Embeds UTF-8 into out[dimensions]. Bytes that are not UTF-8 end words.
   void (*embed)(const WordPieces& table, Span text, float* out) noexcept;
   // Embeds rows of a string column, out[n_rows][dimensions]; offset_bytes is 4 or 8. Returns n_rows,
-  // or -1 - row for the first row whose offsets do not lie in the data.
+  // or -1 - row for the first row whose offsets do not lie in the data. `lengths`, unless null, gets those of the sums
+  // before they are brought to length 1: how much a word's rows say by themselves.
   std::int64_t (*embed_column)(const WordPieces& table, const unsigned char* offsets, int offset_bytes,
-                               Span data, std::int64_t n_rows, float* out) noexcept;
+                               Span data, std::int64_t n_rows, float* out, float* lengths) noexcept;
 };
 
 template <class S>
-static void embed_words(const WordPieces& table, Span text, float* out) noexcept {
+static double sum_words(const WordPieces& table, Span text, float* out) noexcept {
   RowSum<S> sum(table);
   WordPieceSplitter<RowSum<S>>(table, sum).split(text);
-  sum.write(out);
+  return sum.write(out);
+}
+
+template <class S>
+static void embed_words(const WordPieces& table, Span text, float* out) noexcept {
+  sum_words<S>(table, text, out);
 }
 
 template <class S>
 static std::int64_t embed_word_column(const WordPieces& table, const unsigned char* offsets,
                                       int offset_bytes, Span data, std::int64_t n_rows,
-                                      float* out) noexcept {
+                                      float* out, float* lengths) noexcept {
   const auto offset_at = [&](std::int64_t row) noexcept -> std::int64_t {
     return offset_bytes == 4 ? load_field<std::int32_t>(offsets + row * 4)
                              : load_field<std::int64_t>(offsets + row * 8);
@@ -144,7 +153,8 @@ static std::int64_t embed_word_column(const WordPieces& table, const unsigned ch
   for (std::int64_t row = 0; row < n_rows; ++row) {
     const std::int64_t end = offset_at(row + 1);
     if (start < 0 || end < start || end > data.size) return -1 - row;
-    embed_words<S>(table, Span{data.data + start, end - start}, out + row * table.dimensions);
+    const double length = sum_words<S>(table, Span{data.data + start, end - start}, out + row * table.dimensions);
+    if (lengths != nullptr) lengths[row] = static_cast<float>(length);
     start = end;
   }
   return n_rows;

@@ -207,7 +207,7 @@ def _signs(gram: int, dimensions: int) -> Iterator[int]:
             yield 1 - 2 * (bits >> bit & 1)
 
 
-def _vector(table: _Table, text: str) -> array[float]:
+def _sum(table: _Table, text: str) -> array[float]:
     # An array of float32 rounds whatever is put into it: each product, then each sum.
     total = array("f", bytes(4 * table.dimensions))
 
@@ -228,18 +228,20 @@ def _vector(table: _Table, text: str) -> array[float]:
             grams = _grams(script, word)
         for gram in grams:
             add(table.gram_scale, _signs(gram, table.dimensions))
-    return _unit(total)
+    return total
 
 
-def _unit(total: array[float]) -> array[float]:
+def _unit(total: array[float]) -> tuple[array[float], float]:
+    """Return a sum brought to length 1, and its length; zeros and 0 of nothing."""
     lanes = [0.0] * 8
     for index, value in enumerate(total):
         lanes[index % 8] += value * value
     squares = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
     if not 0 < squares <= 1e60:
-        return array("f", bytes(4 * len(total)))
-    inverse = 1.0 / math.sqrt(squares)
-    return array("f", (value * inverse for value in total))
+        return array("f", bytes(4 * len(total))), 0.0
+    length = math.sqrt(squares)
+    inverse = 1.0 / length
+    return array("f", (value * inverse for value in total)), length
 
 
 def _check_isa(isa: str | None) -> None:
@@ -251,7 +253,7 @@ def _check_isa(isa: str | None) -> None:
 def wordpiece_embed(table: Buffer, text: str, *, isa: str | None = None) -> Floats:
     """Embed one text; documented in ``src/_wordpiece.pyx``."""
     _check_isa(isa)
-    return memoryview(_vector(_open(table), text))
+    return memoryview(_unit(_sum(_open(table), text))[0])
 
 
 def wordpiece_embed_batch(
@@ -261,6 +263,7 @@ def wordpiece_embed_batch(
     n_rows: int,
     out: Buffer,
     *,
+    lengths: Buffer | None = None,
     large_offsets: bool = False,
     isa: str | None = None,
 ) -> None:
@@ -280,13 +283,19 @@ def wordpiece_embed_batch(
         wanted = n_rows * opened.dimensions
         message = f"out: {n_rows} rows of {opened.dimensions} float32 are {wanted} items, got {len(vectors)}"
         raise ValueError(message)
+    sums = None if lengths is None else _bytes(lengths).cast("f")
+    if sums is not None and len(sums) != n_rows:
+        message = f"lengths: expected {n_rows} float32, got {len(sums)}"
+        raise ValueError(message)
     for row in range(n_rows):
         start, end = bounds[row], bounds[row + 1]
         if not 0 <= start <= end <= len(text):
             message = f"offsets: those of row {row} are out of order or outside the data"
             raise ValueError(message)
         # Bytes that are no UTF-8 end words, as U+FFFD does.
-        vector = _vector(opened, str(text[start:end], "utf-8", "replace"))
+        vector, length = _unit(_sum(opened, str(text[start:end], "utf-8", "replace")))
+        if sums is not None:
+            sums[row] = length
         vectors[row * opened.dimensions : (row + 1) * opened.dimensions] = memoryview(vector)
 
 
@@ -313,7 +322,7 @@ def blend_rows(rows: Buffer, others: Buffer, positions: Buffer, weight: float, d
         added = array(
             "f", (factor * value for value in other_values[position * dimensions : (position + 1) * dimensions])
         )
-        own[:] = memoryview(_unit(array("f", map(float.__add__, own, added))))
+        own[:] = memoryview(_unit(array("f", map(float.__add__, own, added)))[0])
 
 
 def _bytes(data: Buffer) -> Bytes:
