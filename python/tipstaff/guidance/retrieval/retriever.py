@@ -15,6 +15,7 @@ Source: ADR-G002 and ADR-G003.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -70,6 +71,7 @@ _SLACK: Final = 8
 _BATCH_PER_THREAD: Final = 16
 HEADING_SEPARATOR: Final = " > "
 """Between the headings of a path."""
+_FILE_NAME: Final = re.compile(r"[\w./@-]*\.\w{2,13}")
 _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
 
@@ -323,7 +325,8 @@ class ShardRetriever:
         k
             How many to return at most.
         headings
-            For each rule the heading above it, or all of them, the outermost first, with `HEADING_SEPARATOR` between.
+            For each rule the heading above it, or all of them, the outermost first, with `HEADING_SEPARATOR` between;
+            the name of the rule's file may be in front.
         embedding
             `StaticEmbedding` where None.
 
@@ -348,8 +351,9 @@ class ShardRetriever:
             heads = headings if headings is not None else [""] * len(texts)
             paths = [tuple(head.split(HEADING_SEPARATOR)) if head else () for head in heads]
             rules = [
-                RuleText(text, text, headings=path, section=path or None)
+                RuleText(text, text, headings=path[1 if named else 0 :], section=path or None)
                 for text, path in zip(texts, paths, strict=True)
+                for named in [bool(path) and _FILE_NAME.fullmatch(path[0]) is not None]
             ]
             search = FusedSearch(fused_index(rules, chosen), query_lexicon(), chosen.table)
             return search.find(task, k=k)[0]

@@ -33,7 +33,6 @@ MAX_TOPIC_WORDS: Final = 64
 MAX_CHARS: Final = 1_000
 """What of a rule's text counts for its topic, and for its claims."""
 _MAX_STEMS: Final = 50_000
-DEMANDS: Final = frozenset({REQUIRE, PERMIT})
 _NO_TOPIC: Final = frozenset({""})
 _OPPOSITES: Final = frozenset(
     {(REQUIRE, FORBID), (FORBID, REQUIRE), (PERMIT, FORBID), (FORBID, PERMIT), (LIFT, REQUIRE), (REQUIRE, LIFT)}
