@@ -203,6 +203,8 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
   }
   if (end <= at) return false;
   const std::size_t behind = skip_blanks(text, end, 8);
+  // key = shuffle (a, b), password = dialog->field
+  if ((behind > end && byte_at(text, behind) == '(') || (text[end - 1] == '-' && byte_at(text, end) == '>')) return false;
   const Byte next = byte_at(text, end);
   const bool ends_line = behind >= size || one_of(text[behind], "\r\n\"'`&<") ||
                          (behind > end && one_of(text[behind], "#/|;-\\")) || next == '\\' ||
@@ -274,7 +276,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     ++at;
     while (at < size && at - sign < 3 && one_of(text[at], "=>~")) ++at;
   } else if (byte == ':') {
-    if (byte_at(text, at + 1) == ':') return false;
+    if (byte_at(text, at + 1) == ':' || before == '@') return false;  // @password: what it is, in comments
     ++at;
     manner.colon = true;
     if (byte_at(text, at) == '=') {

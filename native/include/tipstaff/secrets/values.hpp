@@ -200,14 +200,15 @@ inline bool is_template(Bytes data) noexcept {
   return false;
 }
 
-// Whether it says where something is, by its form alone: /go/src/app, Symfony\Component, www.acme.io:443.
+// Whether it says where something is, by its form alone: /go/src/app, doc/man3/open.3, Symfony\Component, www.acme.io:443.
 inline bool is_location(Bytes data) noexcept {
   std::size_t slashes = 0, digits = 0, colons = 0, last_colon = 0;
-  bool back = false, dot = false;
+  bool back = false, dot = false, ending = false;
   for (std::size_t i = 0; i < data.size; ++i) {
     const Byte c = data[i];
     if (!is_namely(c) && !one_of(c, "/\\.-:")) return false;
     slashes += c == '/';
+    ending = (ending && c != '/') || c == '.';
     digits += is_digit(c);
     back = back || c == '\\';
     dot = dot || (c == '.' && colons == 0);
@@ -216,7 +217,7 @@ inline bool is_location(Bytes data) noexcept {
       last_colon = i;
     }
   }
-  if (data[0] == '/' && slashes >= 2 && digits == 0) return true;
+  if (slashes >= 2 && (ending || (data[0] == '/' && digits == 0))) return true;
   if (back && slashes == 0 && (data[0] == '\\' || is_upper(data[0]))) return digits == 0;
   if (colons != 1 || !dot || data.size - last_colon < 3 || data.size - last_colon > 6) return false;
   for (std::size_t i = last_colon + 1; i < data.size; ++i) {
@@ -312,7 +313,7 @@ inline bool is_parts(Bytes data) noexcept {
   std::size_t size = 0, parts = 0;
   for (std::size_t i = 0; i <= data.size; ++i) {
     if (i == data.size || data[i] == '_' || data[i] == '-') {
-      if (size == 0 || size > 10 || (lower && upper) || (parts == 0 && size < 3)) return false;
+      if (size == 0 || size > 10 || (lower && upper) || (parts == 0 && size < 2)) return false;
       lower = upper = false;
       size = 0;
       ++parts;
@@ -368,6 +369,24 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
          (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
 }
 
+// Whether hyphens, two or more, join words and numbers, each whole: files-api-2025-04-14.
+inline bool is_dated(Bytes data) noexcept {
+  std::size_t start = 0, dashes = 0;
+  bool spoken = false;
+  for (std::size_t i = 0; i <= data.size; ++i) {
+    if (i < data.size && data[i] != '-') {
+      if (!is_lower(data[i]) && !is_digit(data[i])) return false;
+      if (i > start && is_digit(data[i]) != is_digit(data[i - 1])) return false;
+      continue;
+    }
+    if (i == start) return false;
+    spoken = spoken || (i - start >= 4 && is_lower(data[start]) && is_spoken(data.part(start, i)));
+    dashes += i < data.size;
+    start = i + 1;
+  }
+  return spoken && dashes >= 2;
+}
+
 // Whether a value reads as the name of something: Name.Builtin.Pseudo, one of a list of names.
 inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word) noexcept {
   bool names = true, joint = false;
@@ -382,7 +401,7 @@ inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word)
 // Whether it is code between two strings, as in "token: " + name + ".".
 inline bool is_between_strings(Bytes data) noexcept {
   const Byte first = data[0], last = data[data.size - 1];
-  if (first == ' ' || last == ' ') return true;
+  if (first == ' ' || last == ' ' || (first == '-' && data[1] == '-') || holds(data, " = ")) return true;
   if (!one_of(first, "+,)]};|&=.>")) return false;
   if (one_of(last, "+([{,.")) return true;
   if (first == '.') return false;
@@ -403,7 +422,8 @@ inline bool is_label(Bytes data, std::size_t digits) noexcept {
   if (digits > (blanks >= 3 ? 2u : 0u)) return false;
   const Byte last = data[data.size - 1];
   if (last == ':') return true;
-  if (blanks == 0 || !(blanks >= 4 || is_upper(data[0]) || one_of(last, ".!?,"))) return false;
+  if (blanks >= 4) return true;
+  if (blanks == 0 || !(is_upper(data[0]) || one_of(last, ".!?,"))) return false;
   for (std::size_t at = 0; at < data.size;) {
     if (!is_letter(data[at])) {
       ++at;
@@ -497,6 +517,10 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
     for (std::size_t i = 0; i < data.size; ++i) {
       if (one_of(data[i], "([{")) return false;
     }
+    if (holds(data, "::")) return false;  // Convert::ASN1
+    std::size_t comment = 1;  // #Password
+    while (comment < data.size && is_letter(data[comment])) ++comment;
+    if (data[0] == '#' && comment == data.size) return false;
     std::size_t option = 0;  // -PassThru -ErrorAction: the next option
     while (option < data.size && (is_letter(data[option]) || data[option] == '-')) ++option;
     if (data[0] == '-' && option == data.size) return false;
@@ -521,7 +545,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   const Counts counts = counts_of(data);
   if (counts.lower + counts.upper == 0 || counts.distinct < 5) return false;
   if (value.quoted && counts.digit == 0 && data[data.size - 1] == ':') return false;
-  if (mode != judge_password && is_header(data, counts, 2)) return false;
+  if (mode != judge_password && (is_header(data, counts, 2) || is_dated(data))) return false;
   if (is_name_like(data, counts.digit, value.strict, mode != judge_password)) return false;
   if (is_identifier(data, value, counts)) return false;
   if (!(mode == judge_password ? is_password(data, value, counts) : is_token(data, value, counts, mode, known))) {

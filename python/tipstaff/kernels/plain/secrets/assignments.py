@@ -183,6 +183,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     elif byte == 0x3A:
         if text[at + 1 : at + 2] == b":":
             return None
+        if before == 0x40:  # @password: what it is, in comments
+            return None
         at += 1
         colon = True
         if at < size and text[at] == 0x3D:
@@ -333,6 +335,8 @@ def _value(
     if end <= at:
         return None
     behind = _blanks(text, end, 8)
+    if (behind > end and text[behind : behind + 1] == b"(") or (text[end - 1] == 0x2D and text[end : end + 1] == b">"):
+        return None  # key = shuffle (a, b), password = dialog->field
     ends_line = (
         behind >= size
         or text[behind] in b"\r\n\"'`&<"

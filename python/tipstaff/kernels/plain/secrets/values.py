@@ -223,12 +223,14 @@ def is_reference(data: bytes, words: Words) -> bool:
 def is_location(data: bytes) -> bool:
     """Return whether it says where something is, by its form alone.
 
-    A path of two folders or more without digits (``/go/src/app``), a path or class with backslashes
+    A path of two folders or more, without digits (``/go/src/app``) or with an ending (``doc/man3/open.3``), a path or class with backslashes
     (``Symfony\\Component\\Form``), or a host with a port (``www.acme.io:443``).
     """
     if any(byte not in _NAME and byte not in b"/\\.-:" for byte in data):
         return False
     if data[0] == 0x2F and data.count(b"/") >= 2 and counts_of(data).digit == 0:
+        return True
+    if data.count(b"/") >= 2 and b"." in data[data.rfind(b"/") :]:
         return True
     if b"\\" in data and b"/" not in data and (data[0] == 0x5C or data[0] in _UPPER):
         return counts_of(data).digit == 0
@@ -280,7 +282,7 @@ def _is_parts(data: bytes) -> bool:
     parts = data.replace(b"-", b"_").split(b"_")
     first = parts[0]
     return (
-        len(first) >= 3
+        len(first) >= 2
         and all(byte in _LETTER for byte in first)
         and all(
             0 < len(part) <= 10 and not (any(b in _LOWER for b in part) and any(b in _UPPER for b in part))
@@ -324,6 +326,14 @@ def _is_header(data: bytes, counts: Counts) -> bool:
     )
 
 
+def _is_dated(data: bytes) -> bool:
+    """Return whether hyphens join words and numbers, each whole: ``files-api-2025-04-14``."""
+    parts = data.split(b"-")
+    words = [part for part in parts if part and all(byte in _LOWER for byte in part)]
+    numbers = sum(bool(part) and all(byte in _DIGIT for byte in part) for part in parts)
+    return len(words) + numbers == len(parts) and any(len(word) >= 4 and _is_spoken(word) for word in words)
+
+
 def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
     """Return whether a value reads as the name of something: ``Name.Builtin.Pseudo``, one of a list of names.
 
@@ -346,7 +356,7 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
 def is_between_strings(data: bytes) -> bool:
     """Return whether it is code between two strings, as in ``"token: " + name + "."``."""
     first, last = data[0], data[-1]
-    if first == 0x20 or last == 0x20:
+    if first == 0x20 or last == 0x20 or data.startswith(b"--") or b" = " in data:
         return True
     if first not in b"+,)]};|&=.>":
         return False
@@ -363,7 +373,7 @@ def is_label(data: bytes, digits: int) -> bool:
         return False
     if data[-1] == 0x3A:
         return True
-    return blanks > 0 and (blanks >= 4 or data[0] in _UPPER or data[-1] in b".!?,") and _holds_words(data)
+    return blanks >= 4 or (blanks > 0 and (data[0] in _UPPER or data[-1] in b".!?,") and _holds_words(data))
 
 
 def _holds_words(data: bytes) -> bool:
@@ -459,6 +469,8 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         data[0] in b"!*&@" or any(byte in b"([{" for byte in data) or b"=>" in data or b"->" in data
     ):
         return False
+    if not value.quoted and (b"::" in data or (data[0] == 0x23 and all(byte in _LETTER for byte in data[1:]))):
+        return False  # Convert::ASN1, and a comment: #Password
     if not value.quoted and data[0] == 0x2D and all(byte in _LETTER or byte == 0x2D for byte in data):
         return False  # -PassThru -ErrorAction: the next option
     if value.quoted and is_between_strings(data):
@@ -483,9 +495,13 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if value.quoted and counts.digit == 0 and data[-1] == 0x3A:
         return False
-    if mode != PASSWORD and data.count(b"-") >= 2 and _is_header(data, counts):
+    if mode != PASSWORD and data.count(b"-") >= 2 and (_is_header(data, counts) or _is_dated(data)):
         return False
-    if mode == PASSWORD and size <= 24 and (holds_any(unmasked(data), words(PLAIN_VALUE)) or is_known_password(data, words)):
+    if (
+        mode == PASSWORD
+        and size <= 24
+        and (holds_any(unmasked(data), words(PLAIN_VALUE)) or is_known_password(data, words))
+    ):
         return False
     if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
         return False
