@@ -151,11 +151,13 @@ def hashing() -> list[Row]:
 def _timed_at_first_sight(text: str) -> float:
     """Time a compilation in a process that has compiled other rule files and has nothing of this one cached."""
     from tipstaff import compile_guidance
-    from tipstaff.guidance.extraction import annotations
-    from tipstaff.guidance.wording import claims
+    from tipstaff.guidance.wording.vocabulary import stem
 
-    for remembering in (annotations.parse_annotations, annotations.plain_annotation, claims.claims):
-        remembering.cache_clear()
+    modules = [module for name, module in sys.modules.items() if name.startswith("tipstaff.guidance.")]
+    for value in (value for module in modules for value in vars(module).values() if hasattr(value, "cache_parameters")):
+        # What is made once has no size; single words are those of other files.
+        if value.cache_parameters()["maxsize"] and value is not stem:
+            value.cache_clear()
     return _timed(lambda: compile_guidance(text))
 
 

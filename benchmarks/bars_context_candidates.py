@@ -4,7 +4,7 @@ Contenders take turns over the same texts, and every result of ours is compared 
 6 to 18 words of a vocabulary of 20,000 by Zipf's law; of those asked for, half are earlier texts with one word changed.
 
 - *match*: text in, number of the most similar or of the new one out, reading the words included. Plain Python keeps its
-  sets and reads only the text that is asked for. rensa answers approximately; how often it misses is said.
+  sets and reads only the text that is asked for. rensa answers approximately; how often it misses is reported.
 - *store*: a whole `CandidateStore.upsert`, checked, locked, signed, appended, against a store that reads every text for
   each upsert and then signs and writes every line again, without a flush to the disk on either side.
 - *durable*: the same with a flush to the disk in each call (``flushed``), and without, where it shows more.

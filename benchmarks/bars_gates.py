@@ -191,7 +191,7 @@ def threads() -> Sequence[Row]:
 
 
 def _ratio(own: list[float], others: list[float]) -> float:
-    # Both of a round are measured one right behind the other: a shared machine is faster in some rounds.
+    # Both of a round are measured one right after the other: a shared machine is faster in some rounds.
     return statistics.median(two / one for one, two in zip(own, others, strict=True))
 
 

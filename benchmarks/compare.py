@@ -109,7 +109,7 @@ def read_run(path: Path, statistic: str = "median") -> Run:
     Raises
     ------
     UnusableError
-        If it cannot be read, is no such file, or has a benchmark without a group or with a time that is none.
+        If it cannot be read, is no such file, or has a benchmark without a group or with an invalid time.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -152,7 +152,7 @@ def _contender(path: Path, one: dict[str, Any]) -> Contender:
 
 
 def is_peer(name: str) -> bool:
-    """Whether a contender is somebody else's."""
+    """Whether a contender is a peer's."""
     return name.startswith(PEERS)
 
 

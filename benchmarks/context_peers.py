@@ -137,7 +137,7 @@ def replayed(name: str, contender: Contender, calls: Sequence[tuple[list[Item], 
 
 
 def tipstaff(root: Path, calls: Sequence[tuple[list[Item], Item]]) -> Contender:
-    """Return `ContextSession`; it is told of each answer, with its usage."""
+    """Return `ContextSession`; it is given each answer, with its usage."""
     session = ContextSession(
         root, api="openai-chat", model_window=WINDOW, max_output=MAX_OUTPUT, base=SYSTEM, git=None, snapshots=None
     )

@@ -19,7 +19,7 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
 
     cdef cppclass WordPieceKernels:
         void embed(const WordPieces&, Span, float*) noexcept
-        int64_t embed_column(const WordPieces&, const unsigned char*, int, Span, int64_t, float*) noexcept
+        int64_t embed_column(const WordPieces&, const unsigned char*, int, Span, int64_t, float*, float*) noexcept
 
     const WordPieceKernels* wordpiece_kernels(Isa) noexcept
 
@@ -126,7 +126,7 @@ def wordpiece_embed(table, str text not None, *, isa=None):
 
 
 def wordpiece_embed_batch(
-    table, offsets, data, Py_ssize_t n_rows, out, *, bint large_offsets=False, isa=None
+    table, offsets, data, Py_ssize_t n_rows, out, *, lengths=None, bint large_offsets=False, isa=None
 ):
     """Embed every row of an Arrow string column.
 
@@ -143,6 +143,9 @@ def wordpiece_embed_batch(
         Number of rows.
     out
         Writable float32, shape (n_rows, dimensions).
+    lengths
+        Writable float32, shape (n_rows,), for the lengths of the sums before they are brought to 1: what the table says
+        of a word that stands in every text is short. None for none.
     large_offsets
         Whether the column is a ``large_string`` one.
     isa
@@ -162,6 +165,8 @@ def wordpiece_embed_batch(
     cdef Borrowed positions
     cdef Borrowed text
     cdef Borrowed vectors
+    cdef Borrowed length_view
+    cdef float* sums = NULL
     cdef WordPieces words
     cdef int offset_bytes = 8 if large_offsets else 4
     open_table(file, table, &words)
@@ -181,12 +186,17 @@ def wordpiece_embed_batch(
             f"out: {n_rows} rows of {words.dimensions} float32 are {n_rows * words.dimensions} items, "
             f"got {vectors.size() // 4}"
         )
+    if lengths is not None:
+        length_view.take(lengths, "lengths", "f", "float32", 4, 1)
+        if length_view.size() != n_rows * 4:
+            raise ValueError(f"lengths: expected {n_rows} float32, got {length_view.size() // 4}")
+        sums = <float*> length_view.data()
     cdef Span span
     span.data = text.data()
     span.size = text.size()
     cdef int64_t done
     with nogil:
-        done = kernels.embed_column(words, positions.data(), offset_bytes, span, n_rows, <float*> vectors.data())
+        done = kernels.embed_column(words, positions.data(), offset_bytes, span, n_rows, <float*> vectors.data(), sums)
     if done < 0:
         raise ValueError(f"offsets: those of row {-1 - done} are out of order or outside the data")
 

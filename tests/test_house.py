@@ -18,7 +18,6 @@ MOST_FILES = 20
 OF_LIKE_FILES = {
     "python/tipstaff/cli/commands": "one file for each command, found by the command's name",
     "python/tipstaff/gates/packs": "one file for each subject, and their reader",
-    "native/kernels": "one translation unit for each kernel family and instruction set",
     "benchmarks": "one file for each figure or peer",
     "native/include/tipstaff/gate/scripting": "one file for each scripting language, and what they share",
 }

@@ -22,7 +22,7 @@ BODIES = {
     "gate/sql": "sql.cpp", "gate/cmd": "cmd.cpp", "gate/powershell": "powershell.cpp", "gate/scripting": "scripting.cpp",
     "gate/shell": "shell.cpp", "gate/command_judge.hpp": "engine.cpp",
 }  # fmt: skip
-SHARED = {"gate/shell/programs/table.hpp", "gate/shell/language/bytes.hpp"}
+SHARED = {"gate/shell/programs/table.hpp", "gate/shell/programs/verbs.hpp", "gate/shell/language/bytes.hpp"}
 """Tables that others than the shell's reader look things up in."""
 
 

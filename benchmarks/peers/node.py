@@ -66,7 +66,7 @@ class NodePeer:
         Raises
         ------
         PeerError
-            If the answer is an error, is no JSON object, or never comes because the process ended.
+            If the answer is an error, is not a JSON object, or never comes because the process ended.
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None

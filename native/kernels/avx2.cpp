@@ -3,6 +3,7 @@
 
 #include "tipstaff/scoring/fused_find.hpp"
 #include "tipstaff/scoring/quantize.hpp"
+#include "limits.hpp"
 #include "tables.hpp"
 
 namespace {
@@ -234,46 +235,8 @@ struct Avx2 {
   }
 };
 
-std::uint64_t read_bytes(const unsigned char* data, std::int64_t size) noexcept {
-  __m256i a = _mm256_setzero_si256();
-  __m256i b = a;
-  __m256i c = a;
-  __m256i e = a;
-  std::int64_t i = 0;
-  for (; i + 128 <= size; i += 128) {
-    const auto* at = reinterpret_cast<const __m256i*>(data + i);
-    a = _mm256_xor_si256(a, _mm256_loadu_si256(at));
-    b = _mm256_xor_si256(b, _mm256_loadu_si256(at + 1));
-    c = _mm256_xor_si256(c, _mm256_loadu_si256(at + 2));
-    e = _mm256_xor_si256(e, _mm256_loadu_si256(at + 3));
-  }
-  std::uint64_t words[4];
-  const __m256i all = _mm256_xor_si256(_mm256_xor_si256(a, b), _mm256_xor_si256(c, e));
-  std::memcpy(words, &all, sizeof words);
-  std::uint64_t sum = 0;
-  for (const std::uint64_t word : words) sum ^= word;
-  for (; i < size; ++i) sum ^= data[i];
-  return sum;
-}
-
-// Enough chains to hide the latency of a multiply-add on two ports.
-constexpr int chains = 12;
 float multiply_add(std::int64_t rounds) noexcept {
-  const __m256 factor = _mm256_set1_ps(0.999f);
-  const __m256 addend = _mm256_set1_ps(0.001f);
-  __m256 x[chains];
-  for (int j = 0; j < chains; ++j) x[j] = _mm256_set1_ps(static_cast<float>(j));
-  for (std::int64_t i = 0; i < rounds; ++i) {
-#pragma GCC unroll 12
-    for (int j = 0; j < chains; ++j) x[j] = _mm256_fmadd_ps(x[j], factor, addend);
-  }
-  float lanes[8];
-  float sum = 0;
-  for (const __m256& chain : x) {
-    std::memcpy(lanes, &chain, sizeof lanes);
-    for (const float value : lanes) sum += value;
-  }
-  return sum;
+  return multiply_add_with<__m256>(rounds, [](__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); });
 }
 
 }  // namespace
@@ -282,6 +245,6 @@ namespace tipstaff {
 const HashKernels avx2_hash = make_hash_kernels<Avx2>();
 const ScoreKernels avx2_score = make_score_kernels<Avx2>();
 const FusedKernels avx2_fused = make_fused_kernels<Avx2>();
-const LimitKernels avx2_limit{&read_bytes, &multiply_add, 2 * 8 * chains};
+const LimitKernels avx2_limit{&read_bytes<__m256i>, &multiply_add, 2 * 8 * limit_chains};
 const WordPieceKernels avx2_wordpiece = make_wordpiece_kernels<Avx2>();
 }  // namespace tipstaff

@@ -264,7 +264,7 @@ std::int64_t WordSetIndex::shared_with(const std::uint32_t* members, std::int64_
 }
 
 // Looks at sets some at a time, so that one's fetch does not wait for another's.
-void WordSetIndex::look(const Sharing* sharing, std::size_t count, Lead* lead) noexcept {
+void WordSetIndex::compare(const Sharing* sharing, std::size_t count, Lead* lead) noexcept {
   for (std::size_t n = 0; n < count; ++n) {
     const Posting posting = sharing[n].posting;
     const std::int64_t other_size = posting.size;
@@ -322,11 +322,11 @@ WordMatch WordSetIndex::search(std::int64_t earliest, std::int64_t latest) noexc
       fetch(records_.data() + posting.begin + kMembers + posting.size - 1);
       sharing[waiting++] = {posting, static_cast<std::uint32_t>(i)};
       if (waiting < at_once) continue;
-      look(sharing, waiting, &lead);
+      compare(sharing, waiting, &lead);
       waiting = 0;
     }
   }
-  look(sharing, waiting, &lead);
+  compare(sharing, waiting, &lead);
   return lead.best;
 }
 

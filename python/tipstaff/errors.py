@@ -16,6 +16,31 @@ class ConfigError(TipstaffError, ValueError):
     """An option or a configuration value is not usable."""
 
 
+def require_whole_number(name: str, value: object, least: int | None = None, most: int | None = None) -> None:
+    """Refuse an option that is no whole number, or one out of range.
+
+    Parameters
+    ----------
+    name
+        Of the option, as its caller writes it.
+    value
+        As it was given; an integer of NumPy is one, true and false are none.
+    least, most
+        The range, inclusive; open where None.
+
+    Raises
+    ------
+    ConfigError
+        If it is not usable.
+    """
+    whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    if whole and (least is None or least <= value) and (most is None or value <= most):  # type: ignore[operator]  # pyright: ignore[reportOperatorIssue]
+        return
+    span = "" if least is None else f"{least} or more" if most is None else f"between {least} and {most}"
+    wanted = ", ".join(filter(None, ("" if whole else "a whole number", span)))
+    raise ConfigError(f"{name} is {value!r}; it must be {wanted}")
+
+
 class SourceError(TipstaffError, ValueError):
     """A rule file cannot be read as text: wrong encoding, too large, not a file."""
 

@@ -180,7 +180,7 @@ def _extent(glob: str) -> tuple[_Extent, ...]:
                 break
             literal.append(part)
         last = parts[-1]
-        # Text behind the last magic character; a set or an escape there says nothing.
+        # Text after the last magic character; a set or an escape there says nothing.
         ending = last[max(last.rfind("*"), last.rfind("?")) + 1 :]
         whole = last == "**" or len(literal) == len(parts) or not MAGIC.search(last) or bool(MAGIC.search(ending))
         found.append((tuple(literal), partial, "" if whole else ending))

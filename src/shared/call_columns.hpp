@@ -24,7 +24,7 @@ inline bool is_former_field(std::string_view name) noexcept {
 constexpr unsigned char kCloserLook = 255;
 
 // One thread's reader of calls. A call whose JSON is not plain, that names a directory which is not, or that may hold a
-// secret takes a closer look by somebody else.
+// secret takes a closer look by another reader.
 class CallReader {
  public:
   CallReader(const Image& image, const Settings& settings, const Place& place, const SecretWatch* watch)

@@ -59,7 +59,7 @@ class Room {
   }
   // Making one again takes as long as judging some commands.
   Verdict& verdict() noexcept { return verdict_; }
-  OwnFolders& own_folders() noexcept { return own_folders_; }
+  KeptOwnPlaces& own_places() noexcept { return own_places_; }
 
  private:
   struct Block {
@@ -68,7 +68,7 @@ class Room {
   };
   Block small_, large_;
   Verdict verdict_;
-  OwnFolders own_folders_;
+  KeptOwnPlaces own_places_;
 };
 
 inline Room& own_room() {
@@ -87,7 +87,7 @@ inline void judge(const Image& image, const Settings& settings, const Call& call
   for (std::uint32_t i = 0; i < event.field_count; ++i)
     if (event.fields[i].text.size() > longest) longest = event.fields[i].text.size();
   Surroundings around = call.place->surroundings();
-  RealPaths real_paths(room.own_folders());
+  RealPaths real_paths(room.own_places());
   real_paths.serve(&around);
   evaluate(image, settings, event, around, room.tree(longest), flow, verdict, trace);
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "tipstaff/gate/paths/own_places.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -17,45 +18,21 @@
 
 namespace tipstaff::gate {
 
-// The folders on the way to the gate's own state and program, as they were met within the last second: every judgement
-// that looks at them asks for the same ones. Who changes a link there must move a folder that holds them, which is itself
-// judged; a folder that is not there is asked about again.
-class OwnFolders {
+// The gate's own places, as one thread found them within the last second.
+class KeptOwnPlaces {
  public:
-  static constexpr std::size_t kBytes = 255;
-
-  // Forgets what is older than that. Once for a judgement.
-  void begin() noexcept {
+  OwnPlaces& fresh() noexcept {
     const Clock::time_point now = Clock::now();
-    if (now - since_ < std::chrono::seconds(1)) return;
-    since_ = now;
-    count_ = 0;
-  }
-  // What a folder on the way leads to; empty where that is not known.
-  std::string_view find(std::string_view path) const noexcept {
-    for (std::uint32_t i = 0; i < count_; ++i)
-      if (path == std::string_view(entries_[i].path, entries_[i].path_bytes)) return {entries_[i].real, entries_[i].real_bytes};
-    return {};
-  }
-  void note(std::string_view path, std::string_view real) noexcept {
-    if (count_ == kEntries || real.empty()) return;
-    Entry& entry = entries_[count_++];
-    entry.path_bytes = static_cast<std::uint8_t>(path.size());
-    entry.real_bytes = static_cast<std::uint8_t>(real.size());
-    std::memcpy(entry.path, path.data(), path.size());
-    std::memcpy(entry.real, real.data(), real.size());
+    if (now - since_ >= std::chrono::seconds(1)) {
+      since_ = now;
+      places_.forget();
+    }
+    return places_;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::uint32_t kEntries = 24;
-  struct Entry {
-    std::uint8_t path_bytes, real_bytes;
-    char path[kBytes], real[kBytes];
-  };
-
-  Entry entries_[kEntries];  // the first `count_` are written
-  std::uint32_t count_ = 0;
+  OwnPlaces places_;
   Clock::time_point since_{};
 };
 
@@ -63,23 +40,26 @@ class OwnFolders {
 // takes milliseconds at most; what changes on the disk meanwhile could as well change before its command runs.
 class RealPaths {
  public:
-  explicit RealPaths(OwnFolders& own) noexcept : own_(own) {}
+  explicit RealPaths(KeptOwnPlaces& own) noexcept : own_(own) {}
 
   // Lets `around` ask here. It must not outlive this object.
   void serve(Surroundings* around) noexcept {
 #if defined(__unix__) || defined(__APPLE__)
+    self_ = around->self;
+    real_path_ = around->real_path;
+    read_file_ = around->read_file;
+    around->own_places = own_places;
+    around->self = this;
     if (around->real_path == nullptr) return;
-    asked_ = *around;
     around->real_path = find;
     if (around->read_file != nullptr) around->read_file = read;
-    around->self = this;
 #else
     (void)around;
 #endif
   }
 
  private:
-  static constexpr std::size_t kBytes = OwnFolders::kBytes;  // of a path; longer ones are resolved as a whole
+  static constexpr std::size_t kBytes = 255;  // of a path; longer ones are resolved as a whole
   static constexpr std::uint32_t kEntries = 16;
   struct Entry {
     std::uint8_t path_bytes, real_bytes;  // no real bytes: there is nothing
@@ -89,7 +69,7 @@ class RealPaths {
 #if defined(__unix__) || defined(__APPLE__)
   static std::size_t find(void* self, std::string_view path, char* out, std::size_t capacity) noexcept {
     RealPaths& known = *static_cast<RealPaths*>(self);
-    const auto whole = [&]() noexcept { return known.asked_.real_path(known.asked_.self, path, out, capacity); };
+    const auto whole = [&]() noexcept { return known.real_path_(known.self_, path, out, capacity); };
     if (path.size() > kBytes || !is_plain(path)) return whole();
     char real[kBytes + 1];
     std::size_t size = 0;
@@ -100,9 +80,6 @@ class RealPaths {
       if (const Entry* entry = known.entry(prefix); entry != nullptr) {
         size = entry->real_bytes;
         std::memcpy(real, entry->real, size);
-      } else if (const std::string_view own = known.own(prefix); !own.empty()) {
-        size = own.size();
-        std::memcpy(real, own.data(), size);
       } else {
         if (size + (end - start) > kBytes) return whole();
         std::memcpy(real + size, path.data() + start, end - start);
@@ -110,11 +87,10 @@ class RealPaths {
         real[size] = 0;
         char link;
         if (::readlink(real, &link, 1) >= 0)
-          size = known.asked_.real_path(known.asked_.self, prefix, real, kBytes);
+          size = known.real_path_(known.self_, prefix, real, kBytes);
         else if (errno != EINVAL)  // EINVAL: it is there, and not a link
           size = 0;
-        if (size != 0 && known.is_own(prefix)) known.own_.note(prefix, {real, size});
-        else known.note(prefix, {real, size});
+        known.note(prefix, {real, size});
       }
       if (size == 0) return 0;
       start = end;
@@ -135,19 +111,6 @@ class RealPaths {
     return true;
   }
 
-  // On the way to the gate's own folders.
-  bool is_own(std::string_view path) const noexcept {
-    for (const std::string_view place : {asked_.state, asked_.program})
-      if (place.size() >= path.size() && place.substr(0, path.size()) == path && (place.size() == path.size() || place[path.size()] == '/')) return true;
-    return false;
-  }
-  std::string_view own(std::string_view path) noexcept {
-    if (!is_own(path)) return {};
-    if (!began_) own_.begin();
-    began_ = true;
-    return own_.find(path);
-  }
-
   const Entry* entry(std::string_view path) const noexcept {
     const std::uint32_t held = count_ < kEntries ? count_ : kEntries;
     for (std::uint32_t i = 0; i < held; ++i)
@@ -162,17 +125,20 @@ class RealPaths {
     std::memcpy(entry.real, real.data(), real.size());
   }
 
+  static OwnPlaces* own_places(void* self) noexcept { return &static_cast<RealPaths*>(self)->own_.fresh(); }
   static long long read(void* self, std::string_view path, char* out, std::size_t capacity) noexcept {
     const RealPaths& known = *static_cast<RealPaths*>(self);
-    return known.asked_.read_file(known.asked_.self, path, out, capacity);
+    return known.read_file_(known.self_, path, out, capacity);
   }
 #endif
 
   Entry entries_[kEntries];  // the first `count_` are written
   std::uint32_t count_ = 0;
-  OwnFolders& own_;
-  bool began_ = false;
-  Surroundings asked_;
+  KeptOwnPlaces& own_;
+  // Who is asked.
+  void* self_ = nullptr;
+  decltype(Surroundings::real_path) real_path_ = nullptr;
+  decltype(Surroundings::read_file) read_file_ = nullptr;
 };
 
 }  // namespace tipstaff::gate

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tipstaff import (
@@ -79,3 +84,52 @@ def test_of_equal_rules_that_of_the_file_that_most_hosts_read_is_kept(tmp_path: 
     bundle = compile_repository(tmp_path)
     assert [(rule.path, rule.line) for rule in bundle.rules()] == [("AGENTS.md", 2), ("AGENTS.md", 3)]
     assert [(one.code, one.source) for one in bundle.diagnostics if one.code == "TS501"] == [("TS501", "CLAUDE.md")]
+
+
+@pytest.mark.parametrize("value", ["3", 2.0, None, True, [1]], ids=repr)
+@pytest.mark.parametrize(
+    ("name", "range_"),
+    [
+        ("max_constitution_lines", "a whole number, 0 or more"),
+        ("default_priority", "a whole number, between 0 and 9999"),
+    ],
+)
+def test_numbers_of_the_compiler_are_checked(name: str, range_: str, value: object) -> None:
+    compiler = GuidanceCompiler()
+    message = rf"^{name} is {re.escape(repr(value))}; it must be {range_}$"
+    with pytest.raises(ConfigError, match=message):
+        compiler.update_config(**{name: value})
+    with pytest.raises(ConfigError, match=message):
+        CompilerConfig(**{name: value})  # type: ignore[arg-type]
+    assert compiler.config == CompilerConfig()
+
+
+def test_a_day_of_the_compiler_is_a_text() -> None:
+    with pytest.raises(ConfigError, match="today is 5; it must be an ISO date"):
+        GuidanceCompiler().update_config(today=5)
+
+
+@pytest.mark.parametrize("value", ["3", 2.0, True, [1]], ids=repr)
+@pytest.mark.parametrize("name", ["max_shards", "max_tokens", "threads", "k"])
+def test_numbers_of_the_retriever_are_checked(name: str, value: Any) -> None:
+    retriever = ShardRetriever(compile_guidance(TEXT), HashEmbedding(64))
+    ask: Callable[..., Any] = partial(retriever.retrieve_batch, ["Keep secrets"])
+    if name == "k":
+        ask = partial(ShardRetriever.rank, "Keep secrets", [TEXT])
+    with pytest.raises(ConfigError, match=rf"^{name} is {re.escape(repr(value))}; it must be a whole number"):
+        ask(**{name: value})
+    if name in {"max_shards", "max_tokens"}:
+        with pytest.raises(ConfigError, match=rf"^{name} is -1; it must be 0 or more$"):
+            ask(**{name: -1})
+        assert ask(**{name: np.int64(400)})[0].shards
+
+
+@pytest.mark.parametrize(
+    "boosts", [5, "abc", ("0.1", 0.2, 0.3), (0.1, 0.2), (0.1, 0.2, 2.0), (0.1, None, 0.3)], ids=repr
+)
+def test_boosts_of_the_retriever_are_checked(boosts: Any) -> None:
+    retriever = ShardRetriever(compile_guidance(TEXT), HashEmbedding(64))
+    before = retriever.boosts
+    with pytest.raises(ConfigError, match="it must be three numbers from 0 to 1"):
+        retriever.update_config(boosts=boosts)
+    assert retriever.boosts == before

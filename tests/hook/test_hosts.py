@@ -153,7 +153,7 @@ def test_copilots_parameters_may_be_a_text(bench: Bench) -> None:
     event = events(bench)["copilot"](HARMLESS)
     assert bench.run({**event, "toolArgs": '{"command": "rm -rf /"}'}, "--host", "copilot").decision() == "deny"
     assert bench.run({**event, "toolArgs": '{"command": "git status"}'}, "--host", "copilot").stdout == b""
-    # Text that is no JSON could mean anything.
+    # Text that is not JSON could mean anything.
     assert bench.run({**event, "toolArgs": '{"command": "git sta'}, "--host", "copilot").decision() == "ask"
 
 

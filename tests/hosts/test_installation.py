@@ -1,4 +1,4 @@
-"""Settings files: what stands in them stays, and taking the hook away brings them back byte for byte."""
+"""Settings files: what is in them stays, and taking the hook away brings them back byte for byte."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_foreign_entries_stay_and_come_back_byte_for_byte(host: AgentHost, tmp_p
     assert [key for key in now if key in former] == list(former)
     for event, entries in former["hooks"].items():
         assert now["hooks"][event][: len(entries)] == entries
-    # Each line that stood there stands there still, but for what was added at its end.
+    # Each line that was there is there still, but for what was added at its end.
     lines = path.read_bytes().decode().splitlines()
     for line in text.splitlines() if "\n" in text.strip() else []:
         assert any(new.startswith(line.rstrip(",]")) for new in lines), line

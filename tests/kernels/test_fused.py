@@ -90,6 +90,16 @@ def test_the_same_rules(text: str, isa: str) -> None:
             assert ours[3] == pytest.approx(theirs[3], abs=1e-4)
 
 
+def test_a_common_word_counts_less_than_a_rare_one() -> None:
+    """Both are in one rule of three; what the table says of them decides."""
+    embedding = StaticEmbedding()
+    rules = [RuleText(text, text) for text in ("Keep two lines", "Keep nginx lines", "Keep the order")]
+    search = _fused.FusedSearch(fused_index(rules, embedding), query_lexicon(), embedding.table)
+    rows, scores, meanings, _ = search.find("two nginx", k=3)
+    words = {row: score - meaning for row, score, meaning in zip(rows, scores, meanings, strict=True)}
+    assert words[1] > 2 * words[0] > 2 * words[2] == 0
+
+
 def test_what_decides() -> None:
     native, _ = searches()
     assert native.find("create a pull request", k=1)[0] == [2]

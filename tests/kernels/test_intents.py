@@ -1,4 +1,4 @@
-"""Reading tasks: native and plain say the same, to the bit, and a lexicon that is none is refused."""
+"""Reading tasks: native and plain say the same, to the bit, and an invalid lexicon is refused."""
 
 from __future__ import annotations
 

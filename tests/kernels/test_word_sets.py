@@ -83,7 +83,7 @@ def test_histories(which: str, steps: list[tuple[Any, ...]], threshold: float) -
 
 @pytest.mark.parametrize("which", MAKERS)
 def test_many_texts_with_common_and_rare_words(which: str) -> None:
-    # Enough of them that the order of words is made anew several times.
+    # Enough of them that the order of words is made again several times.
     index = MAKERS[which](0.5)
     texts = [f"the rule {i % 7} says check part{i % 31} before step{i}" for i in range(700)]
     for number, text in enumerate(texts):

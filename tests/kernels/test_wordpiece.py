@@ -104,6 +104,27 @@ def test_a_batch_is_its_texts_one_by_one(texts: list[str], large: bool) -> None:
         assert out.tobytes() == expected, which
 
 
+def test_lengths_are_those_of_the_sums() -> None:
+    texts = ["", "fix", "fix fix", "fix auth", "漢字", "--"]
+    offsets, data = column(texts, large=False)
+    for which, embed in implementations("wordpiece_embed_batch").items():
+        out, lengths = np.zeros((6, 48), np.float32), np.full(6, 9, np.float32)
+        embed(table(), offsets, data, 6, out, lengths=lengths)
+        assert lengths[[0, 5]].tolist() == [0.0, 0.0], which
+        assert lengths[2] == 2 * lengths[1] > 0, which
+        both = lengths[1] * out[1].astype(np.float64)
+        assert np.linalg.norm(lengths[3] * out[3] - both) == pytest.approx(_length("auth"), rel=1e-5), which
+        with pytest.raises(ValueError, match="lengths: expected 6 float32, got 5"):
+            embed(table(), offsets, data, 6, out, lengths=np.zeros(5, np.float32))
+
+
+def _length(word: str) -> float:
+    offsets, data = column([word], large=False)
+    lengths = np.zeros(1, np.float32)
+    _wordpiece.wordpiece_embed_batch(table(), offsets, data, 1, np.zeros((1, 48), np.float32), lengths=lengths)
+    return float(lengths[0])
+
+
 def test_rows_of_a_sliced_arrow_column() -> None:
     texts = pa.array(["one", "fix auth", None, "vault ü"]).slice(1)
     _, offsets, data = texts.buffers()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tipstaff.errors import ConfigError
 from tipstaff.review.graph.chunker import chunk_markdown
-from tipstaff.review.graph.entities import sop_content, sop_graph
+from tipstaff.review.graph.entities import sop_graph
 from tipstaff.review.graph.export import to_json_ld, to_n_quads
 from tipstaff.review.graph.store import GraphStore, Statement
 from tipstaff.review.sops.documents import parse_sop
@@ -37,7 +37,11 @@ def test_sops_as_a_graph() -> None:
     assert isinstance(count, int)
     assert count > 1
     assert len(store.inbound(sop.id, "code.structure.belongs")) == count
-    assert sop_content(store, sop.id) == sop.text
+    chunks = [
+        store.entities(name, with_chunks=True)[0].values for name in store.inbound(sop.id, "code.structure.belongs")
+    ]
+    chunks.sort(key=lambda chunk: int(chunk["source.doc.chunk_index"][0]))
+    assert "".join(str(chunk["source.doc.content"][0]) for chunk in chunks) == sop.text
     assert [one.object for one in store.query(predicate_prefix="source.doc.severity")] == ["error", "info"]
     assert store.entities("semspec.convention.p.c1")[0].values["semspec.convention.confidence"] == (0.5,)
     lines = to_n_quads(store.query()).splitlines()

@@ -1,4 +1,4 @@
-"""The runner: ends of commands told apart, process groups, time limits, order, cache, faults of the disk."""
+"""The runner: ends of commands distinguished, process groups, time limits, order, cache, faults of the disk."""
 
 from __future__ import annotations
 

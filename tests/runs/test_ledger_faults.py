@@ -205,7 +205,7 @@ def test_a_spool_is_taken_in_once(ledger: Ledger, tmp_path: Path) -> None:
     assert not spool.exists()
     spool.write_bytes(spool_line(31))
     assert ledger.ingest(spool).to_dict() == {"taken": 1, "repeated": 0, "set_aside": 0}
-    # A restored copy of what was taken in, and more behind it.
+    # A restored copy of what was taken in, and more after it.
     spool.write_bytes(lines + spool_line(30))
     assert ledger.ingest(spool).to_dict() == {"taken": 1, "repeated": 30, "set_aside": 0}
     records = list(ledger.records("verdict"))

@@ -64,7 +64,7 @@ def test_a_change_that_helps_wins_and_is_applied_by_a_person(root: Path, ledger:
     (experiment,) = first.started
     assert experiment.change.before == "Run the whole test suite before a commit."
     assert "the tests were not run" in experiment.change.after
-    assert optimizer.open_experiments() == (experiment,)
+    assert tuple(History(ledger).open.values()) == (experiment,)
     assert optimizer.cycle(now=START).trials[0].decision == "continue"
     add_runs(ledger, 120, "TST-1", 0.7, experiment, 0.05)
     decided = optimizer.cycle(now=START + 2 * DAY)

@@ -20,7 +20,7 @@ def test_what_follows_what_is_counted() -> None:
     first, pairs = measure(iter([b"abab", b"Ba\xe9a"]))
     a, b = class_of(ord("a")), class_of(ord("b"))
     assert len(first) == len(pairs) == len(pairs[0]) == CLASSES
-    # a before b twice, b before a twice; the one before and the one behind what is not ASCII do not count.
+    # a before b twice, b before a twice; the one before and the one after what is not ASCII do not count.
     assert (first[a], first[b], first[class_of(ord("c"))]) == ("2", "2", "z")
     assert (pairs[a][b], pairs[b][a], pairs[a][a]) == ("0", "0", "z")
 

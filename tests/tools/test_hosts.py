@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from tools.hosts import __main__ as program
 from tools.hosts.checks import CHECKS, LIMITS
-from tools.hosts.clients import CLIENTS, NPM
+from tools.hosts.client import NPM
+from tools.hosts.clients import CLIENTS
 from tools.hosts.model import ModelServer, Script, ToolCall
 
 TOOL = {"name": "run", "description": "d", "input_schema": {}}

@@ -30,7 +30,7 @@ _TEXT_NAMES = re.compile(
     r"\.(?:html?|mdx?|markdown|rst|txt|adoc|[1-9]|rdoc)$|(?:^|/)(?:readme|contributing|hacking|changelog|changes|news|history)$",
     re.IGNORECASE,
 )
-# What agents are told, translations, test data, and what carries a licence and no advice.
+# Instructions to agents, translations, test data, and what carries a licence and no advice.
 _NOT_TEXT = re.compile(
     r"(?:^|/)(?:claude|agents|gemini)\.|\.cursorrules|\.mdc$|\.instructions|(?:^|/)skills?/|\.egg-info|SOURCES\.txt"
     r"|changelog\.debian|(?:^|/)templates?/|common-passwords|requires\.txt|requirements|constraints|(?:^|/)(?:licen[cs]es?|copying|copyright|authors|thanks|notice)"

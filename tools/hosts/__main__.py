@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from tools.hosts.clients import CLIENTS, install
+from tools.hosts.client import install
+from tools.hosts.clients import CLIENTS
 
 PAGE: Final = Path("docs/hosts.md")
 BEGIN, END = "<!-- what real programs did: begin -->", "<!-- end -->"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tools.hosts.clients import Client
+from tools.hosts.client import Client
 from tools.hosts.mcp_server import KEY as AWS_KEY
 from tools.hosts.model import ModelServer, Script, ToolCall
 
@@ -49,7 +49,7 @@ SECRETS: Final = (AWS_KEY, github_token())
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a program: what it printed, what the model was told, and the spool's lines."""
+    """One run of a program: what it printed, what the model was sent, and the spool's lines."""
 
     status: int | None
     seconds: float

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tools.hosts.bench import SECRETS, TIPSTAFF, Bench, Run
-from tools.hosts.clients import Client
+from tools.hosts.client import Client
 from tools.hosts.model import Script
 
 Seen = tuple[bool | None, str]

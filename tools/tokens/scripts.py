@@ -1,7 +1,7 @@
 """Weights of scripts that the estimator's features do not tell apart, and factors of languages in Latin letters.
 
-Fitted, after the features' weights, to two sources of prose (`tools.tokens.prose`) that weigh the same; what is said of
-the error is measured on the third, and on each of the two by weights that were fitted to the other alone.
+Fitted, after the features' weights, to two sources of prose (`tools.tokens.prose`) that weigh the same; the error is
+measured on the third, and on each of the two by weights that were fitted to the other alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// Inline programs of JavaScript, and what MongoDB's shell is told: text, and what it would do.
+// Inline programs of JavaScript, and what MongoDB's shell is given: text, and what it would do.
 #include "gate/reading.hpp"
 
 

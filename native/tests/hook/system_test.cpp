@@ -96,11 +96,11 @@ void check_bytes() {
   for (const std::size_t size : {127, 128, 129, 255, 256, 257, 495, 511, 512, 513, 527, 1000, 4096, 5000}) sizes.push_back(size);
   for (const std::size_t size : sizes) {
     for (int round = 0; round < 12; ++round) {
-      std::vector<unsigned char> from(size), to(size), other;
+      std::vector<unsigned char> from(size), to(size);
       for (auto& byte : from) byte = static_cast<unsigned char>(random() % 3);
       memory::copy(to.data(), from.data(), size);
       check(to == from, "copied bytes");
-      other = from;
+      std::vector<unsigned char> other(from);
       if (size != 0 && round % 2 == 0) other[random() % size] ^= static_cast<unsigned char>(1 + random() % 255);
       const int expected = size == 0 ? 0 : std::memcmp(from.data(), other.data(), size);
       check(sign(memory::compare(from.data(), other.data(), size)) == sign(expected), "compared bytes");
@@ -112,9 +112,9 @@ void check_bytes() {
       check(to == std::vector<unsigned char>(size, wanted), "filled bytes");
       // Both ways over itself.
       const std::size_t apart = random() % 40;
-      std::vector<unsigned char> whole(size + apart), twin;
+      std::vector<unsigned char> whole(size + apart);
       for (auto& byte : whole) byte = static_cast<unsigned char>(random());
-      twin = whole;
+      std::vector<unsigned char> twin(whole);
       const bool up = round % 2 == 0;
       if (size != 0) std::memmove(twin.data() + (up ? apart : 0), twin.data() + (up ? 0 : apart), size);
       memory::move(whole.data() + (up ? apart : 0), whole.data() + (up ? 0 : apart), size);

@@ -96,7 +96,8 @@ void check_best(const Rows& rows, const Query& query, const Boosts& boosts, std:
   std::vector<double> all(static_cast<std::size_t>(rows.n), -1.0);
   std::int64_t passing = 0;
   for (std::int64_t row = 0; row < rows.n; ++row) {
-    if (!row_allowed(rows, query.risk_filter, row)) continue;
+    const unsigned risk = rows.risks[row];
+    if (risk >= 8 || ((query.risk_filter >> risk) & 1) == 0 || (rows.mask != nullptr && rows.mask[row] == 0)) continue;
     ++passing;
     double dot = 0;
     for (std::int64_t i = 0; i < rows.dimensions; ++i) {

@@ -131,7 +131,14 @@ void test_equal_bits(std::uint32_t dimensions, std::mt19937& random) {
     for (const int bytes : {4, 8}) {
       std::vector<float> batch(rows.size(), 9.0f);
       const Span bounds = bytes == 4 ? bounds4.span() : bounds8.span();
-      check(kernels->embed_column(table, bounds.data, bytes, column.span(), n_rows, batch.data()) == n_rows, "all rows");
+      std::vector<float> lengths(static_cast<std::size_t>(n_rows), 9.0f);
+      check(kernels->embed_column(table, bounds.data, bytes, column.span(), n_rows, batch.data(), lengths.data()) == n_rows,
+            "all rows");
+      for (std::int64_t row = 0; row < n_rows; ++row) {
+        const float* found = batch.data() + row * dimensions;
+        const bool empty = std::all_of(found, found + dimensions, [](float value) { return value == 0; });
+        check(empty == (lengths[static_cast<std::size_t>(row)] == 0), "the lengths of what is not nothing");
+      }
       // The column's texts lie side by side; a text that ends within a sequence borrows nothing.
       check(std::memcmp(first.data(), batch.data(), rows.size() * sizeof(float)) == 0, "a batch is its texts");
     }
@@ -149,7 +156,7 @@ void test_bad_offsets(std::mt19937& random) {
     for (const std::int32_t offset : offsets) put(&bytes, offset);
     const Block bounds(bytes);
     std::vector<float> out(32);
-    const std::int64_t done = wordpiece_kernels(Isa::portable)->embed_column(table, bounds.span().data, 4, data.span(), 2, out.data());
+    const std::int64_t done = wordpiece_kernels(Isa::portable)->embed_column(table, bounds.span().data, 4, data.span(), 2, out.data(), nullptr);
     check(done < 0, "offsets that leave the data");
   }
 }

@@ -69,19 +69,21 @@ if TYPE_CHECKING:
     from tipstaff.context.sources.memory_tiers import MemoryTier, MemoryTiers, TierSource
     from tipstaff.context.sources.path_rules import PathRule, PathRules
     from tipstaff.context.tokens.counting import (
-        BudgetCheck,
-        ConversationMeter,
-        check_budget,
         estimate_block,
-        estimate_full_context,
         estimate_message,
         estimate_system_prompt,
         estimate_tokens,
         estimate_tools,
-        forget_conversations,
         usage_tokens,
     )
     from tipstaff.context.tokens.estimator import TokenEstimator
+    from tipstaff.context.tokens.request_tokens import (
+        BudgetCheck,
+        ConversationMeter,
+        check_budget,
+        estimate_full_context,
+        forget_conversations,
+    )
 
 _HOMES = {
     "AutoMemory": "tipstaff.context.sources.auto_memory",
@@ -152,16 +154,16 @@ _HOMES = {
     "OpenAISummarizer": "tipstaff.context.shortening.summarizers",
     "Summarizer": "tipstaff.context.shortening.summarizers",
     "SummaryRequest": "tipstaff.context.shortening.summarizers",
-    "BudgetCheck": "tipstaff.context.tokens.counting",
-    "ConversationMeter": "tipstaff.context.tokens.counting",
-    "check_budget": "tipstaff.context.tokens.counting",
+    "BudgetCheck": "tipstaff.context.tokens.request_tokens",
+    "ConversationMeter": "tipstaff.context.tokens.request_tokens",
+    "check_budget": "tipstaff.context.tokens.request_tokens",
     "estimate_block": "tipstaff.context.tokens.counting",
-    "estimate_full_context": "tipstaff.context.tokens.counting",
+    "estimate_full_context": "tipstaff.context.tokens.request_tokens",
     "estimate_message": "tipstaff.context.tokens.counting",
     "estimate_system_prompt": "tipstaff.context.tokens.counting",
     "estimate_tokens": "tipstaff.context.tokens.counting",
     "estimate_tools": "tipstaff.context.tokens.counting",
-    "forget_conversations": "tipstaff.context.tokens.counting",
+    "forget_conversations": "tipstaff.context.tokens.request_tokens",
     "usage_tokens": "tipstaff.context.tokens.counting",
     "treemap_svg": "tipstaff.context.inspecting.treemap",
     "truncate": "tipstaff.context.prompt.truncation",

@@ -21,7 +21,8 @@ from tipstaff.context.shortening.results import LAST_RESORT_SHARE, shortened_res
 from tipstaff.context.sources.git_state import GitState
 from tipstaff.context.sources.memory_tiers import MemoryTiers
 from tipstaff.context.sources.path_rules import PathRules
-from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_full_context
+from tipstaff.context.tokens.counting import TextCounter, default_counter
+from tipstaff.context.tokens.request_tokens import estimate_full_context
 from tipstaff.errors import ConfigError, StoreDamagedError, StoreWriteError
 from tipstaff.model import Record
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tipstaff import globs
 from tipstaff.budgets import CONSTITUTION_TOKENS
 from tipstaff.errors import ConfigError
 from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.quality import MAX_RULE_CHARS, is_long, is_vague
-from tipstaff.guidance.reading.repository_files import FileList, list_files
+from tipstaff.guidance.reading.repository_files import list_files
+from tipstaff.guidance.scope_findings import scope_findings
 from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle, Record, Severity
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def lint_repository(
     bundle = compile_documents(repository.documents, config=config, diagnostics=repository.diagnostics)
     found = [*bundle.diagnostics]
     found += _quality(bundle.rules())
-    found += _scopes(bundle.rules(), repository.documents, files)
+    found += scope_findings(bundle.rules(), repository.documents, files)
     found += _cut_off(repository.documents, repository.aliases)
     found += _constitution_cost(bundle)
     if files.holds_only(repository.files) and repository_of(repository.root) is None:
@@ -282,86 +282,6 @@ def _quality(rules: Iterable[GuidanceRule]) -> list[Diagnostic]:
 
 def _short(text: str, chars: int = 60) -> str:
     return f"“{text if len(text) <= chars else text[: chars - 1].rstrip() + '…'}”"
-
-
-def _scopes(rules: Iterable[GuidanceRule], documents: Iterable[Document], files: FileList) -> list[Diagnostic]:
-    """Judge the scopes of a file once, and those of each rule that names its own."""
-    found: list[Diagnostic] = []
-    of_files: dict[str, tuple[str, ...]] = {}
-    for document in documents:
-        of_files[document.path] = document.scopes
-        found += [
-            problem.finding(document.path, _line_of(document.text, problem.glob))
-            for problem in _scope_problems(document.scopes, files)
-        ]
-    for rule in rules:
-        if rule.repo_scopes in {of_files.get(rule.path), rule.file_scope}:
-            continue
-        found += [
-            problem.finding(rule.path, rule.line, rule_id=rule.id, span=rule.span)
-            for problem in _scope_problems(rule.repo_scopes, files)
-        ]
-    return found
-
-
-class _ScopeProblem(Record, frozen=True, kw_only=True):
-    code: str
-    glob: str
-    """The first that is concerned."""
-    message: str
-    fix: str = ""
-    severity: Severity | None = None
-
-    def finding(
-        self, path: str, line: int, *, rule_id: str | None = None, span: tuple[int, int] = (0, 0)
-    ) -> Diagnostic:
-        return find(
-            self.code, line, path, self.message, fix=self.fix, rule_id=rule_id, span=span, severity=self.severity
-        )
-
-
-def _scope_problems(scopes: tuple[str, ...], files: FileList) -> list[_ScopeProblem]:
-    """Return what is wrong with the scopes that belong together; those that are alternatives need not all be alive."""
-    found: list[_ScopeProblem] = []
-    dead: list[str] = []
-    alive = 0
-    for glob in scopes:
-        reason = globs.is_valid(glob)
-        if reason is not None:
-            message = f"The scope {glob!r} cannot be used: {reason}."
-            found.append(_ScopeProblem(code="TS602", glob=glob, message=message))
-        elif glob.startswith("!"):
-            continue
-        elif files.any_match(glob):
-            alive += 1
-        else:
-            dead.append(glob)
-    if dead:
-        found.append(_dead_scopes(dead, files, alive=alive))
-    return found
-
-
-def _dead_scopes(dead: list[str], files: FileList, *, alive: int) -> _ScopeProblem:
-    named = ", ".join(map(repr, dead[:4])) + (f" and {len(dead) - 4} more" if len(dead) > 4 else "")
-    many = len(dead) > 1
-    message = f"The scope{'s' if many else ''} {named} {'match' if many else 'matches'} no file of the repository"
-    hint = next(filter(None, map(files.suggest, dead[:4])), None)
-    fix = f"Perhaps {hint} is intended; else delete the rule together with the files that it was about." if hint else ""
-    if alive:
-        # The rule is loaded all the same, for the files that its other scopes cover.
-        message += f"; {'another does' if alive == 1 else f'{alive} others do'}"
-    severity = Severity.INFO if alive else None
-    return _ScopeProblem(code="TS601", glob=dead[0], message=f"{message}.", fix=fix, severity=severity)
-
-
-def _line_of(text: str, glob: str) -> int:
-    """Return the line of the front matter that holds a glob, 1 where it was derived."""
-    head, _, _ = text[:8_192].partition("\n---")
-    for spelling in (glob, glob.lstrip("/"), glob.removesuffix("/**")):
-        position = head.find(spelling) if spelling else -1
-        if position >= 0 and head.startswith("---"):
-            return head.count("\n", 0, position) + 1
-    return 1
 
 
 def _cut_off(documents: Iterable[Document], aliases: Iterable[tuple[str, str]]) -> list[Diagnostic]:

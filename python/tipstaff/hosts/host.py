@@ -214,7 +214,7 @@ def line_of(handler: Mapping[str, Any]) -> str:
 
 
 def words_of(handler: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return program and arguments of a handler, none where it is no command."""
+    """Return program and arguments of a handler, none where it is not a command."""
     line = line_of(handler)
     if takes_arguments(handler):
         arguments: Any = handler.get("args", [])

@@ -58,7 +58,7 @@ def plan_install(host: AgentHost, scope: Scope, root: Path, home: Path, program:
     Raises
     ------
     SourceError
-        The settings file cannot be read or is no JSON; it stays as it is.
+        The settings file cannot be read or is not JSON; it stays as it is.
     """
     path = _followed(host.settings_file(scope, root, home))
     before = _read(path)
@@ -95,7 +95,7 @@ def plan_uninstall(host: AgentHost, scope: Scope, root: Path, home: Path) -> Cha
     Raises
     ------
     SourceError
-        The settings file cannot be read or is no JSON; it stays as it is.
+        The settings file cannot be read or is not JSON; it stays as it is.
     """
     path = _followed(host.settings_file(scope, root, home))
     before = _read(path)
@@ -173,7 +173,7 @@ def read_settings(path: Path) -> dict[str, Any] | None:
     Raises
     ------
     SourceError
-        It cannot be read or is no JSON.
+        It cannot be read or is not JSON.
     """
     data = _read(path)
     if data is None:

@@ -15,7 +15,7 @@ _INDENT: Final = re.compile(r"\n([ \t]+)\S")
 
 
 class JsonTextError(SourceError):
-    """A settings file is no JSON document that can be edited; nothing was changed."""
+    """A settings file is not a JSON document that can be edited; nothing was changed."""
 
 
 class Node:

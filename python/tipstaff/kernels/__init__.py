@@ -31,8 +31,8 @@ NumPy array, an Arrow buffer, a slice of a mapped file at whatever alignment. Re
 changes, and may be called from any number of threads; :class:`WordSets` alone is an object that grows.
 
 Each has a twin of the same name and signature in :mod:`tipstaff.kernels.plain`: readable Python that states what the
-compiled one does. Tests hold the two together; nothing else in the package imports the twins. What both sides and other
-rooms need (byte layouts, tables of words) is in :mod:`tipstaff.kernels.formats`.
+compiled one does. Tests hold the two together; nothing in the package imports the twins, but for the compiled modules'
+stubs. What both sides and other rooms need (byte layouts, tables of words) is in :mod:`tipstaff.kernels.formats`.
 
 The kernels exist for several instruction sets and the best that the processor runs is chosen once, at import.
 ``TIPSTAFF_ISA`` overrides it (``portable``, ``avx2``, ``avx512``, ``avx512_vnni``, ``neon_dot``), and the keyword

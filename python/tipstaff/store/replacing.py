@@ -23,7 +23,7 @@ def replaced_file(path: str | os.PathLike[str], *, durable: bool = True) -> Gene
 
     The file is made in the same directory, readable and writable for its owner only, flushed to the disk and renamed.
     Of two writers at once, the later rename stays. If anything fails the temporary file is removed and `path` is as it
-    was. Temporary files that a killed writer left behind are removed by the next writer, once they are old.
+    was. Temporary files that a killed writer left are removed by the next writer, once they are old.
 
     Parameters
     ----------

@@ -1,13 +1,14 @@
 """The owner's state folder: what lies outside every repository, and how the hook program knows it again.
 
-The hook program (``native/include/tipstaff/hook/state.hpp``) finds and checks the same files; hashes and checksums
-here are the twins of its own.
+The hook program (``native/include/tipstaff/hook/state.hpp``, ``policy.hpp``) finds and checks the same files; hashes
+and checksums here are the twins of its own.
 """
 
 from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ _FNV_START: Final = 0xCBF29CE484222325
 _FNV_PRIME: Final = 0x100000001B3
 _MIX: Final = 0x9E3779B97F4A7C15
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
+_ALIGNMENT: Final = 64
 
 
 def state_folder() -> Path:
@@ -78,3 +80,13 @@ def source_line(path: Path) -> bytes:
         return b"0 0 " + os.fsencode(path) + b"\n"
     size = 0 if path.is_dir() else about.st_size
     return b"%d %d " % (about.st_mtime_ns, size) + os.fsencode(path) + b"\n"
+
+
+def with_parts(head_bytes: int, parts: Sequence[bytes]) -> tuple[bytearray, list[int]]:
+    """Return room for a head with the parts after it, each at a multiple of 64 bytes, and offset and size of each."""
+    data, extents = bytearray(head_bytes), list[int]()
+    for part in parts:
+        data += bytes(-len(data) % _ALIGNMENT)
+        extents += (len(data), len(part))
+        data += part
+    return data, extents

@@ -20,7 +20,7 @@ from tipstaff.context.candidates.store import CandidateStore
 
 WRITER = Path(__file__).with_name("killed_writer.py")
 HARMLESS = {"torn"}
-"""What a kill may leave: a line cut off, which nobody was told is kept."""
+"""What a kill may leave: a line cut off, which was never reported as kept."""
 
 
 class Outcome(NamedTuple):

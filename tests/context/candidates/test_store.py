@@ -135,7 +135,7 @@ def test_the_whole_way(store: CandidateStore, clock: Clock) -> None:
     (over,) = store.evaluate_all()
     assert (over.from_state, over.to_state, over.reason_code) == ("IN_USE", "ARCHIVED", "DECAYED")
     assert store.evaluate_all() == ()
-    assert seen(store).id != candidate_id  # new evidence starts anew
+    assert seen(store).id != candidate_id  # new evidence starts again
     clock.advance(days=50, microseconds=1)
     assert [move.reason_code for move in store.evaluate_all() if move.candidate_id == candidate_id] == ["RETENTION"]
 

@@ -31,7 +31,7 @@ RULE = "Never log the customer's key; ask before a migration."
 
 
 class Scripted:
-    """A summarizer that says what it is told and remembers what it was asked."""
+    """A summarizer that returns what it is given and remembers what it was asked."""
 
     max_input_chars = 50_000
 

@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tipstaff.guidance.compiling.choices import CHOICES, CUE, choices, conflicting_choices, may_have_cue
+from tipstaff.guidance.compiling.choices import CHOICES, choices, conflicting_choices
 from tipstaff.guidance.compiling.compiler import compile_guidance
 from tipstaff.guidance.compiling.statements import CONFLICT
 from tipstaff.model import GuidanceRule
@@ -83,15 +79,16 @@ def test_the_table_has_no_value_twice() -> None:
     assert list(choices(rule("Sort the imports"))) == []
 
 
-WORDS = (
-    *"tab tabs space quote exports component camelCase SnakeCase case squashed rebasing lf crlf 50 English Deutsch".split(),
-    *" ".join(values for values, _ in CHOICES.values()).split(),
-    *"the a code should be é ı ſ K".split(),
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("SQUASHED commits only", "merging", "squash"),
+        ("Use pnpm’s lockfile", "package manager", "pnpm"),
+        ("Name files in snake case", "naming", "snakecase"),
+        ("Lines have 80chars at most", "char at most", "80"),
+        ("Antworte auf Französisch", "language", "french"),
+        ("Прогон: отступ 4 spaces", "indentation", "spaces"),
+    ],
 )
-
-
-@given(st.lists(st.sampled_from(WORDS), max_size=4), st.sampled_from([str, str.upper, str.title]))
-def test_the_quick_look_misses_no_cue(words: list[str], case: Callable[[str], str]) -> None:
-    text = case(" ".join(words))
-    if CUE.search(text):
-        assert may_have_cue(text)
+def test_choices_in_any_form_and_script(text: str, kind: str, value: str) -> None:
+    assert (kind, value) in {(one.kind, one.value) for one in choices(rule(text))}

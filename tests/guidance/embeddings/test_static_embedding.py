@@ -64,6 +64,14 @@ def test_meaning(embedding: StaticEmbedding) -> None:
     )
 
 
+def test_words_of_all_subjects_are_short(embedding: StaticEmbedding) -> None:
+    lengths = embedding.word_lengths(["", "two", "existing", "nginx", "migration"] * 1_000)
+    assert lengths.shape == (5_000,)
+    assert lengths[0] == 0 < max(lengths[1:3]) < min(lengths[3:5]) / 2
+    assert lengths[:5].tolist() == lengths[-5:].tolist()
+    assert embedding.word_lengths([]).shape == (0,)
+
+
 def test_one_by_one_in_lists_in_columns_and_without_numpy(embedding: StaticEmbedding) -> None:
     texts = ["", "Fix the auth issue", "ünïcode 漢字", "\ud800", *(case["text"] for case in GOLDEN)]
     expected = b"".join(embedding.embed(text).tobytes() for text in texts)

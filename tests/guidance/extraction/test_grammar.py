@@ -12,6 +12,7 @@ from tipstaff.guidance.extraction.grammar import (
     has_negation,
     is_demanding_heading,
     opens_with_imperative,
+    refers_back,
     says_something,
     sentences,
     starts_with_pronoun,
@@ -50,6 +51,32 @@ def test_the_quick_look_for_modals_agrees_with_the_expression(pieces: list[tuple
         assert has_modal(text) == (MODAL.search(text) is not None)
     elif MODAL.search(text) is not None:
         assert has_modal(text)
+
+
+@given(
+    st.sampled_from(["", "**", "If ", "with ", "Although ", "*Since "]),
+    st.sampled_from(
+        "It These those This That They them its such otherwise both instead Except Exception Exceptions note ausnahmen "
+        "excepciones eccezioni uitzonderingen nothing commits item".split(" ")
+    ),
+    st.sampled_from(["", ": ", " must be done", " of these is kept", " applies", "emize"]),
+)
+def test_the_quick_look_for_references_back_agrees_with_the_expressions(before: str, word: str, after: str) -> None:
+    text = f"{before}{word}{after}"
+    if starts_with_pronoun(text):
+        assert refers_back(text)
+    assert refers_back(f"→ {text}") == refers_back(f"→ {text} é")
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("**These** are kept", True), ("Instead, rebase", True), ("Instead of a merge, rebase", False), ("Exception: tests", True),
+        ("Keep it short and use these", False), ("上述规则除外", True), ("Exception handling is local", False),
+    ],
+)  # fmt: skip
+def test_what_refers_back(text: str, back: bool) -> None:
+    assert refers_back(text) is back
 
 
 def test_small_questions() -> None:

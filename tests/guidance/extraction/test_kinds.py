@@ -48,6 +48,13 @@ def test_what_is_a_rule_and_what_is_information(text: str, rule: bool) -> None:
         ("Do not include this in a message:\n\n- names of customers\n", True),
         ("## Known issues\n- The cache is slow\n", False),
         ("## Project status\n- Phase 2: begun\n", False),
+        ("## Build\n- Run all tests: `make test`\n", False),
+        ("## Build\n- Before a release: `make test`\n", True),
+        ("Before you push:\n\n- **Run all tests:** `make test`\n", True),
+        ("## 규칙\n- **변수/함수명**: 뜻이 분명한 이름을 사용합니다\n", True),
+        ("## Conventions\n- Types/Classes: PascalCase\n", True),
+        ("## Tech stack\n- 設定は一か所に置くこと。\n", True),
+        ("## Roadmap\n- Faster doors\n", False),
         ("编写变更日志时，请参考已有条目的格式。\n", True),
     ],
 )  # fmt: skip

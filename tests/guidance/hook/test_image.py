@@ -15,7 +15,6 @@ from tipstaff.guidance.hook import image as module
 from tipstaff.guidance.hook.image import (
     hook_image,
     hook_image_path,
-    remove_hook_image,
     write_hook_image,
 )
 from tipstaff.guidance.hook.scopes import write_scopes
@@ -90,8 +89,6 @@ def test_it_is_written_for_the_owner_alone_and_removed(tmp_path: Path) -> None:
     assert path.parent.stat().st_mode & 0o077 == 0
     about = (tmp_path / "CLAUDE.md").stat()
     assert f"{about.st_mtime_ns} {about.st_size} {tmp_path}/CLAUDE.md\n".encode() in path.read_bytes()
-    assert remove_hook_image(tmp_path, state) == [path]
-    assert remove_hook_image(tmp_path, state) == []
 
 
 def test_too_many_rules_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

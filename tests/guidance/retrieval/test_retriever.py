@@ -475,6 +475,15 @@ def test_rank_of_nothing(number: int) -> None:
     assert ShardRetriever.rank("Fix", [], 5) == []
 
 
+def test_the_name_of_a_file_before_headings_is_none_of_them() -> None:
+    texts, heads = ["Keep it short", "Keep it safe", "Keep it"], ["Docs", "Deploy > Agents", ""]
+    named = [f"AGENTS.md > {head}" if head else "AGENTS.md" for head in heads]
+    for task in ("Deploy the docs", "Change AGENTS.md"):
+        assert ShardRetriever.rank(task, texts, 3, headings=named) == ShardRetriever.rank(
+            task, texts, 3, headings=heads
+        )
+
+
 def test_rank_takes_headings() -> None:
     texts, heads = ["one", "two", "three"], ["", "Testing", "Deployment"]
     plain = ["one", "Testing: two", "Deployment: three"]

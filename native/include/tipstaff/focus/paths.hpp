@@ -91,7 +91,7 @@ static inline bool is_path(Bytes* start, Bytes* finish, bool marked) noexcept {
 }
 
 // A path that holds spaces, as it is between quotes or backticks: it has an ending, no word before
-// the last is a file, and the first is no command.
+// the last is a file, and the first is not a command.
 static inline bool is_spaced_path(Bytes* start, Bytes* finish) noexcept {
   Bytes s = *start;
   Bytes e = *finish;

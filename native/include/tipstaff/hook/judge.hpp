@@ -1,4 +1,4 @@
-// One event of a host, judged: what the engine found, what a person allowed, what is said about it.
+// One event of a host, judged: what the engine found, what a person allowed, what is reported about it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/redaction.hpp"
 #include "tipstaff/hook/reply.hpp"
-#include "tipstaff/hook/state.hpp"
+#include "tipstaff/hook/policy.hpp"
 
 namespace tipstaff::hook {
 

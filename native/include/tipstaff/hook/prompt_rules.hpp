@@ -12,7 +12,7 @@
 
 #include "tipstaff/tasks/scopes.hpp"
 #include "tipstaff/hook/guidance_image.hpp"
-#include "tipstaff/hook/state.hpp"
+#include "tipstaff/hook/policy.hpp"
 #include "tipstaff/scoring/fused_find.hpp"
 #include "tipstaff/tasks/intents.hpp"
 #include "tipstaff/tasks/paths.hpp"

@@ -32,7 +32,7 @@ class Redaction {
     Place first;
   };
 
-  // Lays the table over bytes; false where they are none. `known`: they are the program's own.
+  // Lays the table over bytes; false where they are not a valid table. `known`: they are the program's own.
   bool open(std::string_view bytes, bool known) noexcept {
     distinct_ = 0;
     usable_ = secrets::Table::open(reinterpret_cast<const secrets::Byte*>(bytes.data()), bytes.size(), &table_, known) ==
@@ -133,7 +133,7 @@ class Redaction {
   }
 
  private:
-  // What is no secret byte by byte, but to whoever reads it.
+  // What is not a secret byte by byte, but is one to whoever reads it.
   std::uint32_t mask_folded(std::string_view text, bool wary, Weight* weight, std::string_view path) noexcept {
     const bool steered = folding::has_steering(text);
     if (!steered && std::memchr(text.data(), '\n', text.size()) == nullptr) return 0;

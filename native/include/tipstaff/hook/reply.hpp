@@ -77,7 +77,7 @@ inline void claude_like(const HookEvent& event, const Reply& reply, Writer& out)
     out.raw("}");
   }
   out.raw("}");
-  if (out.view() == "{}") out.clear();  // nothing to say is said by saying nothing
+  if (out.view() == "{}") out.clear();  // an empty reply is written as no output
 }
 
 inline void gemini(const HookEvent& event, const Reply& reply, Writer& out) noexcept {

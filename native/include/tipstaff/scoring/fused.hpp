@@ -23,7 +23,7 @@ struct FusedHead {
   std::uint32_t n, dimensions, n_terms, n_postings, n_fields, n_field_terms;
   float spread;                // sqrt(2 ln n): the best of many rules is near by chance
   float unknown;               // how rare a word is that no rule has
-  float floor[kFloorNumbers];  // weights of the features, the constant, and below what nothing is said
+  float floor[kFloorNumbers];  // weights of the features, the constant, and below what nothing is returned
   std::uint32_t n_signs;       // n where very many rules are searched by the signs of their rows, otherwise 0
   std::uint32_t unused;
 };

@@ -66,8 +66,7 @@ struct Best {
   float* cosines;
 };
 
-// Dimensions are limited so that an int32 holds every integer dot product.
-inline constexpr std::int64_t max_dimensions = 65536;
+// Callers limit dimensions to 65536, so that an int32 holds every integer dot product.
 inline constexpr int block_rows = 32;
 inline constexpr int batch_queries = 64;
 
@@ -119,11 +118,6 @@ static inline T load_as(const unsigned char* at) noexcept {
 static inline float clamp_cosine(float dot) noexcept {
   const float low = dot > 0.0f ? dot : 0.0f;
   return low < 1.0f ? low : 1.0f;
-}
-
-static inline bool row_allowed(const Rows& rows, std::uint8_t filter, std::int64_t row) noexcept {
-  const unsigned risk = rows.risks[row];
-  return risk < 8 && ((filter >> risk) & 1) != 0 && (rows.mask == nullptr || rows.mask[row] != 0);
 }
 
 static inline float with_boosts(float cosine, std::uint16_t row_intents, std::uint8_t risk,

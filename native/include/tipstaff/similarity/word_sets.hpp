@@ -96,7 +96,7 @@ class WordSetIndex {
   std::uint32_t entry_after(const Piece& piece, const unsigned char* letters);
   std::uint32_t entry_of(std::uint32_t order) const noexcept;
   WordMatch search(std::int64_t earliest, std::int64_t latest) noexcept;
-  void look(const Sharing* sharing, std::size_t count, Lead* lead) noexcept;
+  void compare(const Sharing* sharing, std::size_t count, Lead* lead) noexcept;
   const Posting* postings_of(const Word& word) const noexcept;
   void post_word(std::uint32_t entry, Posting posting);
   std::int64_t shared_with(const std::uint32_t* members, std::int64_t n_members, std::int64_t k,

@@ -46,7 +46,7 @@ struct IntentPhrase {
 };
 static_assert(sizeof(IntentWord) == 20 && sizeof(IntentPhrase) == 16, "as tipstaff.kernels.formats.intent_table writes them");
 
-// A lexicon in memory that somebody else keeps.
+// A lexicon in memory that the caller owns.
 class IntentLexicon {
  public:
   static constexpr std::size_t kHeadBytes = 32;

@@ -172,31 +172,6 @@ inline Span stems_apart(const IntentLexicon& lexicon, Span text, unsigned char* 
   return {out, static_cast<std::int64_t>(size)};
 }
 
-// Writes the words of a task's topic for next_token(); `out` has room for the text's bytes twice and 4 more.
-inline Span letters_for_topic(Span text, unsigned char* out) noexcept {
-  using namespace task_letters;
-  std::size_t size = 0;
-  for (std::int64_t at = 0; at < text.size;) {
-    const unsigned char c = text.data[at];
-    if (c < 0x80) {
-      out[size++] = c >= 'A' && c <= 'Z' ? static_cast<unsigned char>(c + 32) : c;
-      ++at;
-      continue;
-    }
-    const std::uint32_t code = decode_utf8(text, at);
-    const Character found = classify_beyond_ascii(code);
-    if (code == 0x2019) {
-      out[size++] = '\'';
-    } else if (found.kind == Letter::border || found.kind == Letter::joiner) {
-      out[size++] = '"';
-    } else {
-      const bool latin = code < 0x180 || (code >= 0x1E00 && code < 0x1F00);
-      size += write_utf8(latin ? lower_latin(code) : lower_beyond_latin(code), out + size);
-    }
-  }
-  return {out, static_cast<std::int64_t>(size)};
-}
-
 }  // namespace tipstaff
 
 #endif

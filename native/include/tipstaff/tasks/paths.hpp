@@ -1,7 +1,7 @@
 // The files, folders and modules that a task names: paths as far as a scope can be held against them.
 //
 // tipstaff/kernels/plain/paths.py states the same in Python. For ASCII the two agree to the letter; beyond it, what is a
-// letter is said by letters.hpp. Linear in the text; nothing is allocated.
+// letter is defined in letters.hpp. Linear in the text; nothing is allocated.
 #ifndef TIPSTAFF_TASKS_PATHS_HPP
 #define TIPSTAFF_TASKS_PATHS_HPP
 
@@ -116,7 +116,7 @@ inline std::size_t joined_parts(std::string_view path, char* out) noexcept {
   return size;
 }
 
-// A dotted or `::` name; returns whether it is one, and the length of its path, 0 where it is no path.
+// A dotted or `::` name; returns whether it is one, and the length of its path, 0 where it is not a path.
 inline bool module_of(std::string_view name, char* out, std::size_t* size) noexcept {
   *size = 0;
   std::size_t at = 0, parts = 0, last = 0;

@@ -180,7 +180,7 @@ class QueryTerms {
 };
 
 // Calls take(term, value) for each term of words: the longest of three, two or one that the lexicon has; words that are
-// passed over (kStop) are none.
+// passed over (kStop) do not count.
 template <class Take>
 static inline void read_terms(const Lexicon& lexicon, const QueryWords& words, const Take& take) noexcept {
   for (int i = 0; i < words.count();) {

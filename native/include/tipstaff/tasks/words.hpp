@@ -15,7 +15,6 @@ namespace tipstaff {
 
 class TaskWords {
  public:
-  static constexpr std::int64_t kTopicChars = 1000;  // of a task that count
   static constexpr std::int64_t kMost = 64;          // words of a task that count
 
   // Reads a lowered text; words whose value has a bit of `grammar` belong to no topic. The text is to outlive this.
@@ -30,7 +29,7 @@ class TaskWords {
       std::int64_t same = 0;
       while (same < count_ && stems_[same] != stem) ++same;
       stems_[same] = stem;
-      words_[same] = word;  // of several words with one stem the last, at the place of the first
+      words_[same] = word;  // of several words with one stem the last, at the position of the first
       if (same == count_) ++count_;
     }
   }

@@ -134,7 +134,7 @@ static inline std::uint64_t lexicon_slot(const std::uint64_t* word, std::uint64_
   return mixed >> 44 & mask;
 }
 
-// A lexicon in memory that somebody else keeps: a hash table with linear probing.
+// A lexicon in memory that the caller owns: a hash table with linear probing.
 struct Lexicon {
   const unsigned char* slots = nullptr;
   std::uint64_t mask = 0;

@@ -36,7 +36,7 @@ def command(*, directory: Path, socket_path: Path | None, workers: int, as_json:
 
     path = socket_path or directory / ".tipstaff" / "run" / "tipstaff.sock"
     dispatcher = Dispatcher(context_methods(SnapshotFolder.of_project(directory)))
-    # Before anybody is told that it listens: whoever knows may end it.
+    # Before it is announced that it listens: whoever knows may end it.
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         with SocketServer(path, dispatcher, workers=workers) as server, contextlib.suppress(KeyboardInterrupt):

@@ -87,7 +87,7 @@ def _text(value: object, name: str, longest: int) -> str:
     if len(value) > longest:
         msg = f"{name}: expected at most {longest} characters, got {len(value)}"
         raise ConfigError(msg)
-    # Half of a surrogate pair is no text: it could neither be written nor signed.
+    # Half of a surrogate pair is not text: it could neither be written nor signed.
     return value if value.isascii() else value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

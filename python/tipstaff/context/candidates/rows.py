@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final, Self
+from operator import attrgetter
+from typing import Final, Self
 
 import msgspec
 
@@ -55,25 +56,7 @@ class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
     def of(cls, entry: Appeared | Kept) -> Self:
         """Return the candidate of an entry."""
         if isinstance(entry, Kept):
-            return cls(
-                entry.id,
-                entry.kind,
-                entry.category,
-                entry.tool_tag,
-                entry.content,
-                entry.tags,
-                entry.state,
-                entry.score,
-                entry.evidence_count,
-                entry.success_count,
-                entry.failure_count,
-                entry.first_us,
-                entry.last_us,
-                entry.trial_us,
-                entry.events,
-                entry.sources,
-                entry.cooldown_us,
-            )
+            return cls(*_kept_fields(entry))
         event = entry.event
         return cls(
             entry.id,
@@ -128,8 +111,7 @@ class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
 
     def kept(self) -> Kept:
         """Return the entry that says all of it."""
-        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__ if name != "slot"}
-        return Kept(**fields)
+        return Kept(**{name: getattr(self, name) for name in _OF_KEPT})
 
     def record(self, now_us: int, spans: Periods) -> Candidate:
         """Return the candidate as it is at a time."""
@@ -154,6 +136,8 @@ class Row(msgspec.Struct, array_like=True, gc=False, eq=False):
         )
 
 
+_OF_KEPT: Final = Row.__struct_fields__[:-1]
+_kept_fields = attrgetter(*_OF_KEPT)
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final[msgspec.msgpack.Decoder[list[Row]]] = msgspec.msgpack.Decoder(list[Row])
 

@@ -150,15 +150,6 @@ class CandidateStore:
             seen = look_back(row, now_us, self.config, self._spans)
             return tuple(promotion_obstacles(row, seen, now_us, self.config, self._spans))
 
-    def injectable(self) -> tuple[tuple[Candidate, str], ...]:
-        """Return what is PROMOTED or IN_USE, each with why it is not to be shown at this moment (empty where it is)."""
-        with self._shared.turn() as now_us:
-            return tuple(
-                (row.record(now_us, self._spans), unfit(row, now_us, self.config, self._spans))
-                for row in self._shared.rows
-                if row.state in {CandidateState.PROMOTED, CandidateState.IN_USE}
-            )
-
     def promoted(self) -> tuple[list[Row], Callable[[Row], tuple[Candidate, str]]]:
         """Return what is PROMOTED or IN_USE as rows, and what judges one at this moment, as `injectable` does all."""
         with self._shared.turn() as now_us:

@@ -38,7 +38,7 @@ _TRIVIAL: Final = frozenset({"cd", "ls", "pwd"})
 
 
 def input_of(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the input of a call; empty where it is no JSON object."""
+    """Return the input of a call; empty where it is not a JSON object."""
     value: object = block.get("input")
     if not isinstance(value, Mapping):
         try:

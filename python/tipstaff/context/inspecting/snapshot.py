@@ -9,7 +9,8 @@ from typing import Any, Final, Protocol
 from tipstaff.context.inspecting.monitor import MonitorState
 from tipstaff.context.prompt.assembly import AssembledPrompt
 from tipstaff.context.prompt.sections import SectionReport
-from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_tools, messages_total
+from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_tools
+from tipstaff.context.tokens.request_tokens import messages_total
 from tipstaff.model import Record
 
 CANDIDATES: Final = "candidates"

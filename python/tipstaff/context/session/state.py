@@ -109,7 +109,7 @@ class SessionState:
         return any(starts_turn(message) for message in update.messages)
 
     def take_tools(self, given: Sequence[Any], n_calls: int) -> None:
-        """Take the caller's tools, after so many calls; others than before begin the request anew for the cache."""
+        """Take the caller's tools, after so many calls; others than before break the cached prefix."""
         keys = tuple(given)
         if len(keys) == len(self._given_tools) and all(a is b for a, b in zip(keys, self._given_tools, strict=True)):
             return

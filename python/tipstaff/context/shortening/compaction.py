@@ -42,12 +42,7 @@ from tipstaff.context.shortening.pruning import PruneResult, measured_request
 from tipstaff.context.shortening.results import capped_results
 from tipstaff.context.shortening.stubs import Reference
 from tipstaff.context.shortening.summarizers import ExtractiveSummarizer, Summarizer, SummaryRequest, summary_in
-from tipstaff.context.tokens.counting import (
-    SystemPrompt,
-    TextCounter,
-    default_counter,
-    estimate_message,
-)
+from tipstaff.context.tokens.counting import SystemPrompt, TextCounter, default_counter, estimate_message
 from tipstaff.model import Record
 
 _ROOM_SHARE: Final = 0.6

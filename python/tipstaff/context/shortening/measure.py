@@ -6,14 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from tipstaff.context.conversation.messages import Message
-from tipstaff.context.tokens.counting import (
-    SystemPrompt,
-    TextCounter,
-    estimate_full_context,
-    estimate_system_prompt,
-    message_costs,
-    usage_tokens,
-)
+from tipstaff.context.tokens.counting import SystemPrompt, TextCounter, estimate_system_prompt, usage_tokens
+from tipstaff.context.tokens.request_tokens import estimate_full_context, message_costs
 
 _LEAST, _MOST = 0.4, 4.0
 _DOUBTFUL: Final = 0.85

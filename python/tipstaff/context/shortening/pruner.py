@@ -18,7 +18,8 @@ from tipstaff.context.conversation.messages import CALLS, THINKING, Block, Messa
 from tipstaff.context.shortening.compaction_config import CompactionConfig
 from tipstaff.context.shortening.preamble import read_preamble
 from tipstaff.context.shortening.stubs import Reference, stub_of
-from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_block, message_costs
+from tipstaff.context.tokens.counting import TextCounter, default_counter, estimate_block
+from tipstaff.context.tokens.request_tokens import message_costs
 from tipstaff.model import Record
 
 KEPT_EXCHANGES: Final = 8
@@ -57,13 +58,11 @@ class PrunedPart(Record, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class _Candidate:
-    """A block that could be pruned, and when."""
+    """A block that could be pruned once the kept turns begin after its message."""
 
     message: int
     block: int
     kind: str
-    goes_after: int
-    """It may go once the kept turns begin after this message."""
     counted: bool = False
 
 
@@ -154,7 +153,7 @@ class Pruner:
                 continue
             if not _is_same(part, blocks[part.block]):
                 continue
-            candidate = _Candidate(part.message, part.block, part.kind, part.message)
+            candidate = _Candidate(part.message, part.block, part.kind)
             before = self.saved
             if self._take(candidate):
                 self._earlier[part.message] = self._earlier.get(part.message, 0) + self.saved - before
@@ -181,12 +180,12 @@ class Pruner:
         for number, block in enumerate(blocks_of(message)):
             kind = str(block.get("type"))
             if kind in THINKING and assistant:
-                self._old.items.append(_Candidate(index, number, "thinking", index))
+                self._old.items.append(_Candidate(index, number, "thinking"))
             elif kind == "tool_result":
-                self._old.items.append(_Candidate(index, number, kind, index))
+                self._old.items.append(_Candidate(index, number, kind))
                 self._kept.items.append(self._old.items[-1])
             elif assistant and index >= self._carried and (kind in CALLS or kind == "text"):
-                self._long.items.append(_Candidate(index, number, "text" if kind == "text" else "tool_use", index))
+                self._long.items.append(_Candidate(index, number, "text" if kind == "text" else "tool_use"))
 
     def _collect_to(self, end: int) -> None:
         # Nothing is looked at before the first time that anything has to go.

@@ -6,7 +6,7 @@ much is gone, and where the whole is. Only where that is not enough, long inputs
 become stubs too, and then old results within the turns that are kept. The user's own words always stay.
 
 What was pruned stays pruned, and in the same words, as the conversation continues, so that a provider's cache of the
-prompt holds. There is no state behind that: the conversation is walked from its start, and at each message it is
+prompt holds. No state is kept for that: the conversation is walked from its start, and at each message it is
 decided what would have been pruned there. Later messages do not change what was decided before them.
 """
 

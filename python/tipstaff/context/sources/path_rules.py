@@ -73,7 +73,7 @@ class PathRules:
     -----
     The front matter's ``paths`` (also ``globs`` and ``applyTo``) is a list or a string of globs in the dialect of
     :mod:`tipstaff.globs`; one without a slash is about the root folder, as Claude Code reads it, and ``**/*.py``
-    covers files there too. A file without globs is no path rule. A file or a glob that cannot be used is reported in
+    covers files there too. A file without globs is not a path rule. A file or a glob that cannot be used is reported in
     :attr:`problems`, and the others hold.
     """
 

@@ -2,7 +2,7 @@
 
 Policy files lie outside every repository, in the owner's state folder, where an agent that works in the repository has
 no business; the hook program takes only a file that nobody but the owner may write. The layout is that of
-``native/include/tipstaff/hook/state.hpp``.
+``native/include/tipstaff/hook/policy.hpp``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from tipstaff.store.replacing import replaced_file
-from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder
+from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder, with_parts
 
 MAGIC: Final = b"TIPSPLCY"
 VERSION: Final = 1
 HEAD: Final = struct.Struct("<8sII Q IIIIII Q")
-_ALIGNMENT: Final = 64
 PACKS_FOLDER: Final = ".tipstaff/packs"
 SECRETS_FOLDER: Final = ".tipstaff/secrets"
 SETTINGS_FILE: Final = ".tipstaff/gates.toml"
@@ -54,16 +53,8 @@ def pack_policy(image: bytes, repository: Path | None, sources: list[Path]) -> b
     root = b"" if repository is None else os.fsencode(repository)
     lines = b"".join(source_line(path) for path in sources)
     parts = (image, lines, root)
-    extents: list[int] = []
-    at = HEAD.size
-    for part in parts:
-        at = -(-at // _ALIGNMENT) * _ALIGNMENT
-        extents += (at, len(part))
-        at += len(part)
-    data = bytearray(at)
-    for start, part in zip(extents[::2], parts, strict=True):
-        data[start : start + len(part)] = part
-    data[: HEAD.size] = HEAD.pack(MAGIC, VERSION, HEAD.size, at, *extents, fast_sum(data[HEAD.size :]))
+    data, extents = with_parts(HEAD.size, parts)
+    data[: HEAD.size] = HEAD.pack(MAGIC, VERSION, HEAD.size, len(data), *extents, fast_sum(data[HEAD.size :]))
     return bytes(data)
 
 

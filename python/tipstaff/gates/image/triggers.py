@@ -129,7 +129,7 @@ def glob_signs(glob: str) -> tuple[int, int] | None:
     Parameters
     ----------
     glob
-        ``*`` and ``?``, a backslash before a sign that is none of them; letter case does not count.
+        ``*`` and ``?``, a backslash before any other sign; letter case does not count.
     """
     stretch = _stretch(glob)
     begins = [*stretch, _BOUNDARY, _BOUNDARY, _BOUNDARY][:3]

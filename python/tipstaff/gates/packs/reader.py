@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
+from tipstaff.gates.packs.conditions import CONDITION_KEYS, ID, ConditionReader
 from tipstaff.gates.packs.model import (
     DECISIONS,
-    DIALECTS,
     MARKS,
-    PATH_CLASSES,
-    SELECTORS,
     SEVERITIES,
     STYLES,
-    VIA,
-    Condition,
     PackError,
     PackRule,
     Policy,
     Program,
     Row,
     Sample,
-    Selector,
     Subcommand,
 )
 from tipstaff.gates.packs.weakenings import WeakeningReview
@@ -33,21 +27,12 @@ from tipstaff.gates.packs.weakenings import WeakeningReview
 PACKS_DIRECTORY: Final = Path(__file__).parent
 SAMPLE_CWD: Final = "/home/dev/proj"
 MAX_PACK_BYTES: Final = 1024 * 1024
-_ID: Final = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*")
 _SHELLS: Final = ("bash", "sh", "zsh", "powershell", "cmd", "sql", "python", "node", "redis", "mongo")
 _ORDER: Final = {"allow": 0, "mark": 0, "warn": 1, "require-confirmation": 2, "uncertain": 3, "block": 4}
-_GLOB_KEYS: Final = ("first", "second", "last", "args_any", "args_all", "args_none", "words_any", "input")
-_PROGRAM_KEYS: Final = ("reads_from", "writes_to", "inside")
 WIRING: Final = "wiring."
 """What the ids of the rules begin with that keep the gate itself in place."""
 
-_CONDITION_KEYS: Final = frozenset(
-    {
-        *_GLOB_KEYS, *_PROGRAM_KEYS, "subcommand", "flags_any", "flags_all", "flags_none", "values", "args_min",
-        "args_max", "paths", "via_any", "via_none", "reads_paths", "unknown_args", "dialects",
-    }
-)  # fmt: skip
-_RULE_KEYS: Final = _CONDITION_KEYS | {
+_RULE_KEYS: Final = CONDITION_KEYS | {
     "id", "programs", "any", "unless", "decision", "decide", "reason", "safer", "severity", "marks", "positives",
     "negatives", "because", "enabled",
 }  # fmt: skip
@@ -114,7 +99,7 @@ def _parse(path: Path) -> dict[str, Any]:
         raise PackError(f"{path}: cannot be read as TOML: {error}") from error
 
 
-class _Reader:
+class _Reader(ConditionReader):
     """Reads one file; every error names it and the rule."""
 
     def __init__(
@@ -124,11 +109,11 @@ class _Reader:
         tables: dict[str, tuple[Row, ...]],
         review: WeakeningReview | None = None,
     ) -> None:
+        super().__init__(path.name, policy.words, tables)
         self._path = path
         self._review = review
         self._policy = policy
-        self._tables = tables
-        self._where = path.name
+        self._named = tables
         self._cwd = SAMPLE_CWD
 
     def shared(self, data: Mapping[str, Any]) -> None:
@@ -143,7 +128,7 @@ class _Reader:
             self._known(self._table(table, name), {"rows"})
             if not self._admits("table", name, table, because):
                 continue
-            self._tables[name] = self._rows(table.get("rows"))
+            self._named[name] = self._rows(table.get("rows"))
         for entry in self._list(data.get("program", []), "program"):
             table = self._table(entry, "program")
             names = self._strings(table.get("names"), "names")
@@ -166,14 +151,14 @@ class _Reader:
         pack = self._table(data.get("pack", {}), "pack")
         self._known(pack, {"id", "title", "cwd", "because"})
         pack_id = pack.get("id")
-        if not isinstance(pack_id, str) or not _ID.fullmatch(pack_id):
+        if not isinstance(pack_id, str) or not ID.fullmatch(pack_id):
             raise self._error("[pack] needs an id of lower-case letters, digits and dashes")
         self._cwd = str(pack.get("cwd", SAMPLE_CWD))
         seen: set[str] = set()
         for entry in self._list(data.get("rule", []), "rule"):
             rule = self._table(entry, "rule")
             rule_id = rule.get("id")
-            if not isinstance(rule_id, str) or not _ID.fullmatch(rule_id):
+            if not isinstance(rule_id, str) or not ID.fullmatch(rule_id):
                 raise self._error(f"a rule needs an id of lower-case letters, digits, dashes and dots, not {rule_id!r}")
             self._where = f"{self._path.name}: rule {rule_id}"
             if rule_id in seen or (not over and rule_id in self._policy.rules):
@@ -254,7 +239,7 @@ class _Reader:
             pack=pack_id,
             source=str(self._path.name),
             programs=programs,
-            base=self._conditions({key: value for key, value in data.items() if key in _CONDITION_KEYS}),
+            base=self._conditions({key: value for key, value in data.items() if key in CONDITION_KEYS}),
             any_of=self._groups(data.get("any", []), "any"),
             unless=self._groups(data.get("unless", []), "unless"),
             decision=decision,
@@ -268,114 +253,6 @@ class _Reader:
             positives=positives,
             negatives=negatives,
         )
-
-    def _groups(self, value: object, key: str) -> tuple[tuple[Condition, ...], ...]:
-        groups: list[tuple[Condition, ...]] = []
-        for entry in self._list(value, key):
-            table = self._table(entry, key)
-            self._known(table, _CONDITION_KEYS)
-            if not table:
-                raise self._error(f"`{key}` has an empty table")
-            groups.append(self._conditions(table))
-        return tuple(groups)
-
-    def _conditions(self, data: Mapping[str, Any]) -> tuple[Condition, ...]:
-        found: list[Condition] = []
-        if "subcommand" in data:  # the first one: it says where the other positionals begin
-            sequences = tuple(tuple(text.lower().split()) for text in self._strings(data["subcommand"], "subcommand"))
-            if not all(sequences):
-                raise self._error("`subcommand` has an empty text")
-            found.append(Condition("subcommand", sequences=sequences))
-        found.extend(
-            Condition("flags_any", options=self._options(text))
-            for text in self._strings(data.get("flags_all", []), "flags_all")
-        )
-        for key in ("flags_any", "flags_none"):
-            if key in data:
-                options = [name for text in self._strings(data[key], key) for name in self._options(text)]
-                found.append(Condition(key, options=tuple(options)))
-        for names, globs in self._table(data.get("values", {}), "values").items():
-            found.append(Condition("value", options=self._options(names), globs=self._globs(globs, "values")))
-        found.extend(
-            Condition(key, globs=self._globs(data[key], key)) for key in (*_GLOB_KEYS, *_PROGRAM_KEYS) if key in data
-        )
-        if "args_min" in data or "args_max" in data:
-            least, most = data.get("args_min", 0), data.get("args_max", 0xFFFFFFFF)
-            if not all(isinstance(number, int) and number >= 0 for number in (least, most)):
-                raise self._error("`args_min` and `args_max` must be counts")
-            found.append(Condition("count", least=least, most=most))
-        if "paths" in data:
-            table = self._table(data["paths"], "paths")
-            self._known(table, {"of", "classes", "strip"})
-            row = Row("block", self._terms(table.get("classes")))
-            found.append(Condition("paths", selectors=self._selectors(table), rows=(row,)))
-        if "reads_paths" in data:
-            found.append(Condition("reads_paths", rows=(Row("block", self._terms(data["reads_paths"])),)))
-        found.extend(
-            Condition(key, least=self._bits(data[key], key, VIA)) for key in ("via_any", "via_none") if key in data
-        )
-        if "dialects" in data:
-            found.append(Condition("dialects", least=self._bits(data["dialects"], "dialects", _powers(DIALECTS))))
-        if "unknown_args" in data:
-            found.append(Condition("unknown_args", least=int(bool(data["unknown_args"]))))
-        return tuple(found)
-
-    def _decide(self, value: object) -> tuple[tuple[Row, ...], tuple[Selector, ...], str | None]:
-        table = self._table(value, "decide")
-        self._known(table, {"of", "table", "rows", "missing", "strip"})
-        if "table" in table:
-            if table["table"] not in self._tables or "rows" in table:
-                raise self._error(f"`decide` names a table that does not exist: {table['table']!r}")
-            rows = self._tables[table["table"]]
-        else:
-            rows = self._rows(table.get("rows"))
-        missing = table.get("missing")
-        if missing is not None and not isinstance(missing, str):
-            raise self._error("`missing` must be a path")
-        return rows, self._selectors(table), missing
-
-    def _rows(self, value: object) -> tuple[Row, ...]:
-        rows: list[Row] = []
-        for entry in self._list(value, "rows"):
-            pair = self._strings(entry, "rows")
-            if len(pair) != 2 or pair[0] not in DECISIONS:
-                raise self._error(f'a row is ["decision", "classes"], not {entry!r}')
-            rows.append(Row(pair[0], self._terms(pair[1])))
-        if not rows:
-            raise self._error("a table needs rows")
-        return tuple(rows)
-
-    def _terms(self, value: object) -> tuple[tuple[int, int], ...]:
-        if not isinstance(value, str) or not value.split():
-            raise self._error('path classes are a text such as "root home-root"')
-        terms: list[tuple[int, int]] = []
-        for text in value.split():
-            require = forbid = 0
-            for name in text.split("+"):
-                bare = name.removeprefix("!")
-                if bare != "*" and bare not in PATH_CLASSES:
-                    raise self._error(f"there is no path class {bare!r}; there are {', '.join(PATH_CLASSES)}")
-                bit = PATH_CLASSES.get(bare, 0)
-                if name.startswith("!"):
-                    forbid |= bit
-                else:
-                    require |= bit
-            terms.append((require, forbid))
-        return tuple(terms)
-
-    def _selectors(self, table: Mapping[str, Any]) -> tuple[Selector, ...]:
-        of = table.get("of", "args")
-        strip = table.get("strip", "")
-        if not isinstance(strip, str) or len(strip) > 1 or not strip.isascii():
-            raise self._error("`strip` is one character")
-        selectors: list[Selector] = []
-        for text in [of] if isinstance(of, str) else self._strings(of, "of"):
-            kind, _, rest = text.partition(":")
-            if kind not in SELECTORS or (kind in {"option", "key"}) != bool(rest):
-                raise self._error(f"`of` knows {', '.join(SELECTORS)} (option:-x|--xx, key:name), not {text!r}")
-            options = self._options(rest) if kind == "option" else ()
-            selectors.append(Selector(kind, options, rest.lower() if kind == "key" else "", strip))
-        return tuple(selectors)
 
     def _samples(self, data: Mapping[str, Any], key: str) -> tuple[Sample, ...]:
         samples: list[Sample] = []
@@ -416,56 +293,3 @@ class _Reader:
                 subcommand = program.subcommands.setdefault(word.lower(), Subcommand())
                 subcommand.values.update(self._strings(table.get("values", []), "values"))
                 subcommand.harmless.update(self._strings(table.get("harmless", []), "harmless"))
-
-    def _options(self, text: str) -> tuple[str, ...]:
-        names = tuple(text.split("|"))
-        if not all(name[:1] in {"-", "/"} and len(name) > 1 for name in names):
-            raise self._error(f"an option begins with - or /: {text!r}")
-        return names
-
-    def _globs(self, value: object, key: str) -> tuple[str, ...]:
-        globs: list[str] = []
-        for text in self._strings(value, key):
-            if text.startswith("@") and text[1:] in self._policy.words:
-                globs.extend(self._policy.words[text[1:]])
-            elif text.startswith("@") and _ID.fullmatch(text[1:]) and key not in _PROGRAM_KEYS:
-                raise self._error(f"there is no word set {text!r}")
-            else:
-                globs.append(text)
-        return tuple(globs)
-
-    def _bits(self, value: object, key: str, names: Mapping[str, int]) -> int:
-        bits = 0
-        for name in self._strings(value, key):
-            if name not in names:
-                raise self._error(f"`{key}` knows {', '.join(names)}, not {name!r}")
-            bits |= names[name]
-        return bits
-
-    def _strings(self, value: object, key: str) -> tuple[str, ...]:
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
-            raise self._error(f"`{key}` must be a list of texts")
-        return tuple(cast("list[str]", value))
-
-    def _list(self, value: object, key: str) -> list[Any]:
-        if not isinstance(value, list):
-            raise self._error(f"`{key}` must be a list")
-        return value
-
-    def _table(self, value: object, key: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise self._error(f"`{key}` must be a table")
-        return cast("dict[str, Any]", value)
-
-    def _known(self, data: Mapping[str, Any], keys: Iterable[str]) -> None:
-        known = set(keys)
-        for key in data:
-            if key not in known:
-                raise self._error(f"unknown key {key!r}; known are {', '.join(sorted(known))}")
-
-    def _error(self, message: str) -> PackError:
-        return PackError(f"{self._where}: {message}")
-
-
-def _powers(names: Iterable[str]) -> dict[str, int]:
-    return {name: 1 << bit for bit, name in enumerate(names)}

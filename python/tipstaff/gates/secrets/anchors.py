@@ -111,7 +111,7 @@ def anchor_of(path: tuple[frozenset[int] | Repeat, ...]) -> Anchor | None:
         start = first_repeat + 1
         behind = next((at for at in range(start, len(items)) if isinstance(items[at], Repeat)), len(items))
         run = items[start:behind]
-        # The window begins right behind the run.
+        # The window begins right after the run.
         best = best_place(run, only_first=True)
     else:
         behind = first_repeat

@@ -15,6 +15,7 @@ import msgspec
 from tipstaff.globs import scopes_may_overlap
 from tipstaff.guidance.compiling.statements import CONFLICT, POSSIBLE, Statement, clash_of_places, statement
 from tipstaff.guidance.wording.claims import PERMIT, REQUIRE, claims, topic_of
+from tipstaff.guidance.wording.cues import cue, cues
 from tipstaff.guidance.wording.tokenize import words as split
 from tipstaff.guidance.wording.vocabulary import stem
 from tipstaff.model import GuidanceRule, Relation
@@ -139,45 +140,25 @@ class Choice(msgspec.Struct, frozen=True, gc=False):
 
 _VALUE_OF: Final = {stem(value): (kind, value) for kind, (values, _) in CHOICES.items() for value in values.split()}
 _WITH: Final = {kind: frozenset(map(stem, words.split())) for kind, (_, words) in CHOICES.items()}
-CUE: Final = re.compile(
-    rf"\d|\b(?:tabs?|spaces?|quotes?|exports?|components?|(?:{'|'.join(CHOICES['package manager'][0].split())}"
-    rf"|{'|'.join(CHOICES['python packages'][0].split())})|squash\w*|rebas\w+|crlf|lf"
-    rf"|{'|'.join(_LANGUAGE_OF)})\b|case\b",
-    re.IGNORECASE,
+_NAMING: Final = cue(
+    "tab tabs space spaces quote quotes export exports component components squash squashes squashed squashing rebase "
+    "rebases rebased rebasing crlf lf case camelcase snakecase kebabcase pascalcase "
+    + " ".join(CHOICES[kind][0] for kind in ("package manager", "python packages"))
 )
-
-
-SIGNS: Final = tuple(
-    dict.fromkeys(
-        [
-            *"tab space quote export component squash rebas lf case".split(),
-            *(values.lower() for kind in ("package manager", "python packages") for values in CHOICES[kind][0].split()),
-            *_LANGUAGE_OF,
-        ]
-    )
-)
-"""Parts of what `CUE` looks for, in small letters: an ASCII text without them and without a digit has no cue."""
+"""One of these words is in a rule that makes a choice of the table: most have none."""
+_SPEAKING: Final = cue(" ".join(_LANGUAGE_OF))
 _DIGIT: Final = re.compile("[0-9]")
-
-
-def may_have_cue(text: str) -> bool:
-    """Return whether `CUE` may match, found in a tenth of its time where it does not."""
-    if not text.isascii() or _DIGIT.search(text):
-        return True
-    return any(map(text.lower().__contains__, SIGNS))
 
 
 def choices(rule: GuidanceRule) -> Iterator[Choice]:
     """Yield what a rule chooses; a rule that names two values of a kind chooses none of them."""
     own = rule.text[rule.own_start :]
-    if not may_have_cue(own) or not CUE.search(own):
-        return
-    said = statement(rule)
-    yield from _tabled(said)
-    plain = _ASIDE.sub(" ", own)
-    if (language := _language(plain, rule)) is not None:
+    found = cues(own)
+    if found & _NAMING:
+        yield from _tabled(statement(rule))
+    if found & _SPEAKING and (language := _language(_ASIDE.sub(" ", own), rule)) is not None:
         yield language
-    if (limit := _limit(plain, said)) is not None:
+    if (found < 0 or _DIGIT.search(own)) and (limit := _limit(_ASIDE.sub(" ", own), rule)) is not None:
         yield limit
 
 
@@ -264,7 +245,7 @@ def _without_language(place: frozenset[str]) -> frozenset[str]:
     return frozenset(word for word in place if not word.startswith(_ABOUT_LANGUAGE))
 
 
-def _limit(own: str, said: Statement) -> Choice | None:
+def _limit(own: str, rule: GuidanceRule) -> Choice | None:
     found = list(_LIMIT.finditer(own))
     if len(found) != 1 or len(re.findall(r"\d+", own)) != 1:
         return None
@@ -279,5 +260,5 @@ def _limit(own: str, said: Statement) -> Choice | None:
     if not thing and unit == "char":
         thing = frozenset({"line"})
     if not thing and kind != "spaces":
-        thing = said.place
+        thing = statement(rule).place
     return Choice(kind, match[1].replace(",", ""), thing, permits=False)

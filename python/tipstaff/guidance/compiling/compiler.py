@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
-from tipstaff.errors import ConfigError, SourceError
+from tipstaff.errors import ConfigError, SourceError, require_whole_number
 from tipstaff.guidance.compiling import conflicts
 from tipstaff.guidance.compiling.constitution import pack, short_hash
 from tipstaff.guidance.compiling.election import CONSTITUTION_TOKENS, FOLDER_TOKENS, elect, folder_scope
@@ -77,16 +77,12 @@ class CompilerConfig(Record, frozen=True):
         if self.default_risk_class not in RISK_CLASSES:
             msg = f"default_risk_class is {self.default_risk_class!r}; it must be one of {', '.join(RISK_CLASSES)}"
             raise ConfigError(msg)
-        if self.max_constitution_lines < 0:
-            msg = f"max_constitution_lines is {self.max_constitution_lines}; it must be 0 or more"
-            raise ConfigError(msg)
-        if not 0 <= self.default_priority <= MAX_PRIORITY:
-            msg = f"default_priority is {self.default_priority}; it must be between 0 and {MAX_PRIORITY}"
-            raise ConfigError(msg)
+        require_whole_number("max_constitution_lines", self.max_constitution_lines, 0)
+        require_whole_number("default_priority", self.default_priority, 0, MAX_PRIORITY)
         if self.today is not None:
             try:
                 plain = dt.date.fromisoformat(self.today).isoformat() == self.today
-            except ValueError:
+            except (TypeError, ValueError):
                 plain = False
             if not plain:
                 msg = f"today is {self.today!r}; it must be an ISO date such as 2026-11-21"

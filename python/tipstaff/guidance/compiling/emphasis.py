@@ -14,6 +14,7 @@ import msgspec
 
 from tipstaff.guidance.extraction.grammar import is_condition
 from tipstaff.guidance.extraction.polarity import is_negative_heading
+from tipstaff.guidance.wording.cues import CuedPattern
 from tipstaff.model import EVERYWHERE, GuidanceRule
 
 ENOUGH: Final = 3.0
@@ -38,14 +39,16 @@ _CAPITAL_DUTIES: Final = re.compile(
     r"OBLIGATOIRE|SEMPRE|"
     r"OBRIGATÓRIO|ALTIJD|ZAWSZE|WAŻNE|ВСЕГДА|ОБЯЗАТЕЛЬНО|ВАЖНО|MUTLAKA|ÖNEMLİ|DEBEN?|DEVE[M]?|DEVONO|DOIT|DOIVENT|MOET(?:EN)?|MUSI|MUSZĄ|ДОЛЖНЫ?|ДОЛЖЕН|ДОЛЖНО|WAJIB|HARUS)(?![\w`-])"
 )
-_MARKED: Final = re.compile(
+_MARKED: Final = CuedPattern(
     r"(?:\*\*|__)[^*\n]{0,60}\b(?:never|must|always|do not|don['’]t|critical|required|mandatory|important|"
     r"forbidden|banned|"
     r"non-?negotiable|niemals|nie|muss|verboten|immer|wichtig|kritisch|verbindlich|nunca|siempre|prohibido|"
     r"jamais|toujours|interdit|sempre)\b"
     r"|(?:\*\*|__)[^*\n]{0,60}(?:禁止|必须|必須|绝对|絶対|严禁|切勿|必ず|いけない|금지|반드시|절대)|"
     r"[⚠🚨⛔🚫❗‼]|\bcritical(?:ly)?:|\bimportant:",
-    re.IGNORECASE,
+    """never must always not don't critical critically required mandatory important forbidden banned negotiable
+    nonnegotiable niemals nie muss verboten immer wichtig kritisch verbindlich nunca siempre prohibido jamais toujours
+    interdit sempre""",
 )
 _FORBIDS: Final = re.compile(
     r"(?<![^\W_])(?:never|do not|don['’]?t|must not|no\b(?!-)|avoid|niemals|keine?\b|nie\b|nunca|jamás|jamais|ne\b|"
@@ -54,25 +57,28 @@ _FORBIDS: Final = re.compile(
     r"أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",
     re.IGNORECASE,
 )
-_OBLIGES: Final = re.compile(
+_OBLIGES: Final = CuedPattern(
     r"\b(?:must|always|required?|mandatory|shall|muss|müssen|immer|verbindlich|siempre|debe[ns]?|toujours|"
     r"doit|doivent|sempre|deve[m]?|altijd|moet|zawsze|musi|"
     r"всегда|должн|обязательно|mutlaka)\b|必须|必須|务必|必ず|こと|一律|반드시|항상|"
     r"يجب|دائم[اً]|अनिवार्य|हमेशा|অবশ্যই|\b(?:wajib|harus|selalu)\b",
-    re.IGNORECASE,
+    """must always require required mandatory shall muss immer verbindlich siempre debe deben debes toujours doit
+    doivent sempre deve devem altijd moet zawsze musi mutlaka wajib harus selalu""",
 )
-_PLAINLY: Final = re.compile(
+_PLAINLY: Final = CuedPattern(
     r"\b(?:never|must|niemals|muss|müssen|nunca|jamás|jamais|doit|doivent|nooit|moet|nigdy|musi|никогда|"
     r"должн\w*|asla|jangan|dilarang|wajib|harus)\b|必须|必須|务必|必ず|반드시|يجب|أبد[اً]|ممنوع|अनिवार्य|कभी|অবশ্যই|কখনো",
-    re.IGNORECASE,
+    """never must niemals muss nunca jamais doit doivent nooit moet nigdy musi asla jangan dilarang wajib harus""",
 )
+_ENDS_FORBIDDING: Final = CuedPattern(r"\b(?:must not|do not|don['’]t|never|avoid)[\W_]*$", "not don't never avoid")
 _SHOUTS: Final = re.compile(r"[^\W\d_a-z]{2}")
 """Two letters that are not small ones of ASCII, as every word in capitals has; five times as quick as the words."""
+_ASCII_SHOUTS: Final = re.compile("[A-Z][A-Z]")
 _MARKS: Final = re.compile(r"\*\*|__|[:⚠🚨⛔🚫❗‼]")
 _STRONG_CJK: Final = re.compile(
     r"严禁|绝对|切勿|絶対|必ず|してはいけない|してはならない|반드시|절대|必須|أبد[اً]|ممنوع|कभी भी|अनिवार्य"
 )
-_GRAVE: Final = re.compile(
+_GRAVE: Final = CuedPattern(
     r"\b(?:secrets?|credentials?|passwords?|api keys?|private keys?|tokens?|\.env|pii|personal data|"
     r"force[- ]?push(?:ing|es)?|--force|--no-verify|"
     r"rebase|production|prod|main branch|to main|to master|delete|deleting|drop|destroy|rm -rf|reset --hard|"
@@ -83,7 +89,12 @@ _GRAVE: Final = re.compile(
     r"backward|breaking|release|publish|deploy|"
     r"commit(?:s|ting)?|geheimnis\w*|zugangsdaten|passw[oö]rt\w*|contraseñ\w*|secretos?|mots? de passe)\b|"
     r"密钥|密码|秘密|パスワード|機密|本番|生产|비밀",
-    re.IGNORECASE,
+    """secret secrets credential credentials password passwords api private token tokens env pii personal force
+    forcepush forcepushes forcepushing verify rebase production prod main master delete deleting drop destroy rm reset
+    truncate migration migrations generated vendor vendore vendored lock lockfile lockfiles without explicit explicitly
+    approval permission ask human security vulnerabilit injection sanitiz auth authentication authorization backward
+    breaking release publish deploy commit commits committing geheimnis geheimnisse geheimnissen zugangsdaten passwort
+    passworte secreto secretos mot mots""",
 )
 _URGENT_HEADING: Final = re.compile(
     r"\b(?:critical|important|must|never|always|mandatory|required|non-?negotiable|forbidden|banned|"
@@ -127,7 +138,7 @@ def emphasis(rule: GuidanceRule) -> Emphasis:
     def note(points: float, reason: str) -> None:
         found.append((points, reason))
 
-    shouts = _SHOUTS.search(rule.text) is not None
+    shouts = _shouts(rule.text)
     if shouts and (match := _CAPITALS.search(own)):
         note(3.0, f"capitals: {match[0]}")
     elif shouts and (match := _CAPITAL_DUTIES.search(own)):
@@ -142,7 +153,7 @@ def emphasis(rule: GuidanceRule) -> Emphasis:
     if heading is not None:
         nearest = heading == rule.heading
         note(1.5 if nearest else 1.0, f"the heading {heading!r}")
-    if any(map(_bans, rule.headings)) or (labels and _ends_forbidding(labels)):
+    if any(map(_bans, rule.headings)) or (labels and _ENDS_FORBIDDING.search(labels)):
         note(1.0, "it is forbidden by what is above it")
     if _FORBIDS.search(own[:60]):
         note(1.0, "it forbids")
@@ -169,12 +180,18 @@ def may_be_strong(rule: GuidanceRule) -> bool:
     text = rule.text
     return (
         not text.isascii()
-        or _SHOUTS.search(text) is not None
-        or _MARKS.search(text, rule.own_start) is not None
+        or _shouts(text)
+        or "**" in text
+        or "__" in text
+        or ":" in text[rule.own_start :]
         or any(map(_urges, rule.headings))
         or any(map(_bans, rule.headings))
-        or (rule.own_start > 0 and _ends_forbidding(text[: rule.own_start]))
+        or (rule.own_start > 0 and _ENDS_FORBIDDING.search(text[: rule.own_start]) is not None)
     )
+
+
+def _shouts(text: str) -> bool:
+    return (_ASCII_SHOUTS if text.isascii() else _SHOUTS).search(text) is not None
 
 
 @lru_cache(maxsize=4_096)
@@ -183,7 +200,3 @@ def _urges(heading: str) -> bool:
 
 
 _bans: Final = lru_cache(maxsize=4_096)(is_negative_heading)
-
-
-def _ends_forbidding(labels: str) -> bool:
-    return re.search(r"\b(?:must not|do not|don['’]t|never|avoid)[\W_]*$", labels, re.IGNORECASE) is not None

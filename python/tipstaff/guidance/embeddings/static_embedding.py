@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "static_embedding.bin"
 HEADING_WEIGHT: Final = 0.3
 """Weight of the heading above a rule, the rule's own text weighing 1."""
+_WORDS_AT_ONCE: Final = 4_096
 _HEADER_BYTES: Final = 128
 _BODY_DIGEST_AT: Final = 88
 _HEADER_DIGEST_AT: Final = 96
@@ -116,6 +117,21 @@ class StaticEmbedding:
             self._embed_into(texts, out)
         return out
 
+    def word_lengths(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return how long each word's sum of rows is, float32 (n_words,).
+
+        It is the weight that a word has in a text's vector: fitted on much text, it is short for words of all subjects
+        ("two", about 0.5) and long for those of one ("nginx", about 1.5).
+        """
+        import numpy as np
+
+        lengths = np.empty(len(words), dtype=np.float32)
+        for start in range(0, len(words), _WORDS_AT_ONCE):
+            part = words[start : start + _WORDS_AT_ONCE]
+            rows = np.empty((len(part), self.dimensions), dtype=np.float32)
+            self._embed_into(part, rows, lengths[start : start + len(part)])
+        return lengths
+
     def embed_query(self, text: str) -> memoryview[float]:
         """Return the vector of a text, float32 (dimensions,), without NumPy."""
         return wordpiece_embed(self._table, text)
@@ -161,14 +177,14 @@ class StaticEmbedding:
         """Return the word pieces that make up a text's vector; continuations begin with ``##``."""
         return wordpiece_split(self._table, text)
 
-    def _embed_into(self, texts: Any, out: Any) -> None:
+    def _embed_into(self, texts: Any, out: Any, lengths: Any = None) -> None:
         if not hasattr(texts, "buffers"):
             try:
                 offsets, data = text_column(texts)
             except UnicodeEncodeError:
                 # Lone surrogates end words, as question marks do.
                 offsets, data = text_column([text.encode("utf-8", "replace").decode() for text in texts])
-            wordpiece_embed_batch(self._table, offsets, data, len(texts), out)
+            wordpiece_embed_batch(self._table, offsets, data, len(texts), out, lengths=lengths)
             return
         view, column, large = arrow_column(texts)
         wordpiece_embed_batch(self._table, view, column, len(texts), out, large_offsets=large)

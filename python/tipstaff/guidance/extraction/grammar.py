@@ -9,25 +9,28 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tipstaff.guidance.wording.rule_lexicon import lexicon
-from tipstaff.guidance.wording.word_roles import IMPERATIVES
-from tipstaff.guidance.wording.word_roles import MODAL as _MODAL_WORD
-from tipstaff.guidance.wording.word_roles import PHRASE as _PHRASE_WORD
-from tipstaff.kernels import word_values
+from tipstaff.guidance.wording.cues import CuedPattern, cue, cues
+from tipstaff.guidance.wording.word_roles import IMPERATIVES, MODAL_WORDS
 
 _ENGLISH_MODALS: Final = (
-    r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|do not|don['’]?t|cannot|can not|can['’]t|"
-    r"may not|avoid|ensure|make sure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|not allowed|"
-    r"disallowed|"
-    r"ha(?:ve|s) to|needs? to|refrain|is not permitted|are not permitted|ought to"
+    r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|don['’]?t|cannot|can['’]t|"
+    r"avoid|ensure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|disallowed|refrain"
 )
 _OTHER_MODALS: Final = (
     # es, pt, it, fr, de, nl, pl, ru, tr
-    r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|no se debe|prohibido|proibido|obligatorio|obrigatório|"
-    r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|darf nicht|dürfen nicht|"
-    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|nie wolno|никогда|всегда|нельзя|должны|должен|обязательно|"
-    r"запрещено|необходимо|следует|soll(?:en|te|ten|st)?|zwingend|il faut|hay que|tienen? que|bisogna|occorre|"
-    r"należy|trzeba|mag niet|mogen niet|gerekir|mutlaka|asla|zorunlu|jangan|dilarang|wajib|harus|tidak boleh"
+    r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|prohibido|proibido|obligatorio|obrigatório|"
+    r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|"
+    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|никогда|всегда|нельзя|должны|должен|обязательно|"
+    r"запрещено|необходимо|следует|soll(?:en|te|ten|st)?|zwingend|bisogna|occorre|"
+    r"należy|trzeba|gerekir|mutlaka|asla|zorunlu|jangan|dilarang|wajib|harus"
+)
+_MODAL_PHRASES: Final = re.compile(
+    (
+        r"\b(?:do not|can not|may not|make sure|not allowed|ha(?:ve|s) to|needs? to|is not permitted|are not permitted|"
+        r"ought to|no se debe|darf nicht|dürfen nicht|nie wolno|il faut|hay que|tienen? que|mag niet|mogen niet|"
+        r"tidak boleh)\b"
+    ).replace(" ", r"\s+"),
+    re.IGNORECASE,
 )
 _CJK_MODALS: Final = (
     r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
@@ -35,12 +38,18 @@ _CJK_MODALS: Final = (
     r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
 )
 MODAL: Final = re.compile(
-    rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_CJK_MODALS}".replace(" ", r"\s+").replace(r"\s+?", r"\s*"),
+    rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_MODAL_PHRASES.pattern}|{_CJK_MODALS}".replace(" ?", r"\s*"),
     re.IGNORECASE,
 )
 """A word that turns a sentence into a rule."""
+_MODAL_WORD: Final = cue(" ".join(MODAL_WORDS))
+_MODAL_PHRASE: Final = cue(
+    "do can may is are make have has need needs ought allowed il hay tiene tienen mag mogen nie darf no tidak",
+    "not sure to que niet nicht wolno faut boleh debe",
+)
+"""The first and the second words of its phrases."""
 
-NEGATION: Final = re.compile(
+NEGATION: Final = CuedPattern(
     r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
     r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|banned|"
     r"nicht|keine?[nrms]?|nie|niemals|verboten\w*|vermeiden|ohne|nunca|jamás|sin|evitar?|prohibid[oa]s?|"
@@ -48,7 +57,12 @@ NEGATION: Final = re.compile(
     r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan|jangan|dilarang|tidak|tanpa)\b"
     r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)"
     r"|ممنوع|محظور|لا تقم|أبد[اً]|कभी|निषिद्ध|কখনো|নিষিদ্ধ",
-    re.IGNORECASE,
+    """never not no dont don't donts don'ts avoid avoided avoiding without forbid forbidden forbids prohibit prohibited
+    prohibits disallow disallowed cannot can't mustnt mustn't shouldnt shouldn't won't anti antipattern antipatterns
+    refrain banned nicht kein keinn keinr keinm keins keine keinen keiner keinem keines nie niemals verboten verbotene
+    verbotenen verbotener verbotenes vermeiden ohne nunca sin evita evitar prohibido prohibida prohibidos prohibidas
+    jamais pas sans interdit interdite interdits interdites interdiction sem evite proibido proibida proibidos proibidas
+    mai senza evitare vietato vietati niet geen nooit zonder nigdy bez asla olmadan jangan dilarang tidak tanpa""",
 )
 """A word that turns what follows into what is not to be done."""
 
@@ -82,21 +96,27 @@ _REFERS_BACK: Final = re.compile(
     r"[*_]{0,3}(?:except|instead(?! of\b)|otherwise)\b|(?:在这些|这些|此时|上述)|[^。]{0,60}是例外",
     re.IGNORECASE,
 )
+_BACKWARD: Final = cue(
+    """its they them it these those this that such otherwise both instead except exception exceptions note ausnahme
+    ausnahmen excepcion excepciones eccezione eccezioni uitzonderinge uitzonderingen"""
+)
+_BACKWARD_CHARS: Final = 24
+"""Within so many characters from its beginning, of an ASCII text."""
 _SUBORDINATE: Final = (
     r"when(?:ever)?|if|before|after|once|while|unless|until|in case|for (?:each|every|any|new|all)|wenn|falls|"
     r"bevor|vor|"
     r"nach|bei|cuando|si|antes de|después de|al|quando|se|avant|après|lorsque|als|voor|przed|jeśli|если|перед|при"
 )
-_CONDITION: Final = re.compile(
-    rf"[\W_]*(?:{_SUBORDINATE})\b|.*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때)|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))",
-    re.IGNORECASE,
+_CONDITION: Final = re.compile(rf"[\W_]*(?:{_SUBORDINATE})\b", re.IGNORECASE)
+_CJK_CONDITION: Final = re.compile(
+    r".*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때)|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))"
 )
 _EMPTY_WORDS: Final = re.compile(
     r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
 )
 _WORDS: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CJK_RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_IMPERATIVE_ELSEWHERE: Final = re.compile(
+_IMPERATIVE_ELSEWHERE: Final = CuedPattern(
     r"[^\w`]*(?:(?:verwendet?|verwenden sie|nutze|benutze|schreibe?|führe|prüfe|halte|beachte|vermeide|stelle|achte|"
     r"erstelle|lösche|ändere|füge|teste|dokumentiere|lies|"
     r"lee|utiliza|evita|escribe|ejecuta|mantén|mantenga|sigue|asegúrate|comprueba|verifica|consulta|responde|respeta|"
@@ -112,7 +132,13 @@ _IMPERATIVE_ELSEWHERE: Final = re.compile(
     r"kullan(?:ın)?|yazın|çalıştır(?:ın)?|okuyun|oluştur(?:un)?)\b"
     r"|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
     r"|[^。]{2,80}[时前后，]，?请",
-    re.IGNORECASE,
+    """verwende verwendet verwenden nutze benutze schreib schreibe halte beachte vermeide stelle achte erstelle teste
+    dokumentiere lies lee utiliza evita escribe ejecuta mantenga sigue comprueba verifica consulta responde respeta
+    prefiere utilise utiliser utilisez garder gardez suivez assure assurer assurez lis lisez ajoute ajouter ajoutez
+    respecte respecter respectez leia escreva mantenha siga certifique verifique adicione responda prefira utilize usare
+    leggi scrivi esegui mantieni segui assicurati controlla aggiungi rispondi preferisci gebruik schrijf houd volg
+    vermijd zorg controleer voeg lees pisz uruchom zachowaj unikaj upewnij przeczytaj stosuj kullan kullanin yazin
+    okuyun""",
 )
 """How an instruction begins in other languages than English."""
 _COMMANDS: Final = frozenset(("use", "prefer", "avoid", "keep", "ensure", "follow", "do", "run", "read"))
@@ -122,11 +148,13 @@ _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 
 def has_modal(text: str) -> bool:
     """Whether a text holds a word that turns it into a rule."""
-    if not text.isascii():
-        return MODAL.search(text) is not None
-    # Words looked up are a hundred times faster than the expression; phrases are asked for only if one may be there.
-    found = word_values(lexicon(), text)
-    return found & _MODAL_WORD != 0 or (found & _PHRASE_WORD != 0 and MODAL.search(text) is not None)
+    found = cues(text)
+    if not found & _MODAL_WORD and found & _MODAL_PHRASE != _MODAL_PHRASE:
+        return False
+    # Words looked up are a hundred times faster than expressions, which are asked for phrases and other scripts.
+    if text.isascii():
+        return found & _MODAL_WORD != 0 or _MODAL_PHRASES.search(text) is not None
+    return (found & _MODAL_WORD != 0 and found >= 0 and "_" not in text) or MODAL.search(text) is not None
 
 
 def has_negation(text: str) -> bool:
@@ -165,12 +193,12 @@ def opens_with_imperative(text: str) -> bool:
     match = _FIRST_WORD.match(text)
     if match is not None and match[1].lower() in IMPERATIVES:
         return not text.startswith((":", "：", ":**", "**:"), match.end()) or match[1].lower() in _COMMANDS
-    return _IMPERATIVE_ELSEWHERE.match(text) is not None
+    return _IMPERATIVE_ELSEWHERE.may_match(text) and _IMPERATIVE_ELSEWHERE.pattern.match(text) is not None
 
 
 def is_condition(words: str) -> bool:
     """Whether words begin with the case in which something holds ("When you add a table")."""
-    return _CONDITION.match(words) is not None
+    return _CONDITION.match(words) is not None or (not words.isascii() and _CJK_CONDITION.match(words) is not None)
 
 
 def starts_with_pronoun(text: str) -> bool:
@@ -180,6 +208,8 @@ def starts_with_pronoun(text: str) -> bool:
 
 def refers_back(text: str) -> bool:
     """Whether an item needs the one before it to be understood ("These ...", "Exception: ...")."""
+    if text.isascii() and not cues(text[:_BACKWARD_CHARS]) & _BACKWARD:
+        return False
     return starts_with_pronoun(text) or _REFERS_BACK.match(text) is not None
 
 

@@ -47,13 +47,14 @@ class HeadingReader(ExtractionState):
         inherited = self._sections[-1].constitution if self._sections else self._outer
         if self._sections:
             self._sections[-1].inner += 1
+            self._sections_changed()
         # The title of a document with sections names the whole; what must always be known has a section of its own.
         names_all = block is self._title and rule_id is None and self._has_sections
         constitution = inherited or (not names_all and is_constitution_heading(words if rule_id else text))
         title = plain_heading(words)
         label = label_of(title.rstrip(":： "), block.start, block.end, topic=True)
         section = Section(block.level, title, constitution, block, label, len(self.candidates))
-        self._sections.append(section)
+        self._open_section(section)
         if rule_id is not None:
             if words.strip():
                 self._open_heading_rule = self._add(words, block.start, block.end, rule_id=rule_id)
@@ -71,7 +72,7 @@ class HeadingReader(ExtractionState):
         block = Block("heading", element.start, element.end)
         label = label_of(title, element.start, element.end, topic=True)
         label.telling = False
-        self._sections.append(Section(0, title, constitution, block, label, len(self.candidates)))
+        self._open_section(Section(0, title, constitution, block, label, len(self.candidates)))
 
     def _leave_sections(self, element: Element) -> None:
         """Close the headings that an element is not part of: where elements come first, or one of its own ends them."""
@@ -84,15 +85,13 @@ class HeadingReader(ExtractionState):
         if not within and self.parsed.elements[0].start < self._heading_starts[0]:
             level = 1
         while self._sections and self._sections[-1].level >= level and self._sections[-1].block is not self._title:
-            self._read_title(self._sections[-1])
-            self._sections.pop()
+            self._end_section()
 
     def _close_element(self, element: Element) -> None:
         """Close an element's section and those within it."""
         places = [n for n, section in enumerate(self._sections) if section.block.start == element.start]
         while places and len(self._sections) > places[-1]:
-            self._read_title(self._sections[-1])
-            self._sections.pop()
+            self._end_section()
 
     def _labels(self, parent: int, *, item: bool, explicit: bool = False, whole: bool = False) -> list[Label]:
         """Return the labels above an item of a parent."""
@@ -100,7 +99,7 @@ class HeadingReader(ExtractionState):
         headings = self._headings()
         if explicit or not (item or whole):
             headings = [one for one in headings if one.deciding or not one.topic]
-        return [*headings, *(context.label for context in above)]
+        return [*headings, *[context.label for context in above]]
 
     def _settle_bold(self) -> None:
         raise NotImplementedError
@@ -131,13 +130,12 @@ class HeadingReader(ExtractionState):
         title = plain_heading(words)
         block = Block("heading", start, end, level=1)
         label = label_of(title.rstrip(":： "), start, end, topic=True)
-        self._sections.append(Section(7, title, False, block, label, len(self.candidates)))
+        self._open_section(Section(7, title, False, block, label, len(self.candidates)))
 
     def _close_sections(self, level: int) -> None:
         """Close every open section at or below a level."""
         while self._sections and (level == 0 or self._sections[-1].level >= level):
-            self._read_title(self._sections[-1])
-            self._sections.pop()
+            self._end_section()
 
     def _read_title(self, section: Section) -> None:
         """Make a rule of the heading of the innermost section if it is one, or what one around it forbids."""

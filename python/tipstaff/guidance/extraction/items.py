@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tipstaff.guidance.extraction.annotations import looks_like_id
+from tipstaff.guidance.extraction.candidate import Context
 from tipstaff.guidance.extraction.grammar import has_modal, refers_back, says_something
 from tipstaff.guidance.extraction.kinds import directs
 from tipstaff.guidance.extraction.paragraphs import ParagraphReader
@@ -81,10 +82,10 @@ class ItemReader(ParagraphReader):
             self._absorb(index, words, start, end, rule_id)
             return
         bare = block.children > 0 and has_modal(words) and not says_something(words)
-        introduces = rule_id is None and (ends_open or is_label(words) or bare)
-        own = self._context(words, start, end, introduces=introduces) if block.children or led else None
-        if own is not None:
-            self._contexts[index] = own
+        own: Context | None = None
+        if block.children or led:
+            introduces = rule_id is None and (ends_open or bare or is_label(words))
+            own = self._contexts[index] = self._context(words, start, end, introduces=introduces)
         if self._led_from and self._marker(block) == self._led_from:
             self._settle_lead()
             self._led_from = ""
@@ -125,7 +126,7 @@ class ItemReader(ParagraphReader):
                 spans.append((extra.start, extra.end))
         self._add("\n".join(parts), start, end, rule_id=rule_id, labels=labels, context=spans, item=True)
         if apart:
-            self._contexts[index] = own or self._context(words, start, end, introduces=introduces)
+            self._contexts[index] = own or self._context(words, start, end, introduces=False)
             for extra in apart:
                 self._extra(extra, index)
 

@@ -19,6 +19,7 @@ from tipstaff.guidance.extraction.grammar import (
     opens_with_imperative,
 )
 from tipstaff.guidance.extraction.labels import Label
+from tipstaff.guidance.wording.cues import CuedPattern
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
@@ -41,9 +42,11 @@ _STATES: Final = re.compile(
 )
 """A word that says what something is, and its value."""
 _RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,80}?)(?:\*\*|__)(?P<between>[^\w`]*)")
-_PLAIN_RUN_IN: Final = re.compile(r"[^:`]{2,40}:\s+(?=\S)")
+_COMMAND: Final = re.compile(r"(?:\*\*|__)?[^`:\n]{2,40}:(?:\*\*|__)?\s*`[^`\n]+`\W*")
+"""What is done, and the command that does it."""
 _ENTRY: Final = re.compile(
-    r"[\W_]*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|@?[\w.-]*[/\\][\w./\\*{},-]+|[\w-]+\.\w{1,5})(?:\*\*|__)?"
+    r"[\W_]*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|"
+    r"(?a:(?![A-Z][a-z]+/[A-Z])@?[\w.-]*[/\\][\w./\\*{},-]+|[\w-]+\.\w{1,5}))(?:\*\*|__)?"
     r"(?:\s*(?:[,/&+|]|and|or)\s*(?:`[^`\n]+`|"
     r"\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?P<mark>[-–—:=→]|->|=>|$)+\s*(?P<rest>.*)",
     re.DOTALL,
@@ -79,7 +82,9 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"technologies|"
     r"purpose|concepts?|glossary|terminology|workflows in|located in|phase pipeline|flow \d|diagram|"
     r"(?:known|current) (?:issues|bugs|limitations|problems|status|errors)|limitations|"
-    r"(?:project|development|phase) status|table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
+    r"(?:project|development|phase) status|"
+    r"future (?:services|features|enhancements|plans|work)|roadmap\W*$|"
+    r"table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
     r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
     r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
     r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요",
@@ -98,10 +103,12 @@ _DIRECTING_LABEL: Final = re.compile(
     r"步骤|手順|ルール|ガイドライン|規約|方針|必須|注意|场合|場合|时|前|規定|규칙|지침",
     re.IGNORECASE,
 )
-_STRONG: Final = re.compile(
+_STRONG: Final = CuedPattern(
     r"\b(?:must|never|always|do not|don['’]t|should|shall|avoid|ensure|prefer|mandatory|forbidden|prohibited|"
-    r"not allowed|make sure|use)\b|禁止|必须|必須|不要|不得|一律|优先|ない|すること",
-    re.IGNORECASE,
+    r"not allowed|make sure|use|immer|niemals|nunca|siempre|jamais|toujours|sempre|altijd|nooit|zawsze|nigdy|zakaz|"
+    r"всегда|никогда|нельзя|asla)\b|禁止|必须|必須|不要|不得|一律|优先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
+    "must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use immer niemals "
+    "nunca siempre jamais toujours sempre altijd nooit zawsze nigdy zakaz asla",
 )
 
 
@@ -173,8 +180,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     if _EXAMPLE.match(words):
         return False
     near = [label for label in labels if not label.topic]
-    marked = _MARKED.match(words) is not None
-    words = _MARKED.sub("", words)
+    marked = not words.isascii() and _MARKED.match(words) is not None
+    words = words if words.isascii() else _MARKED.sub("", words)
     lead = near[-1].text if near else ""
     if any(label.negative for label in labels):
         return True
@@ -198,6 +205,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
         if rest and (has_modal(lead) or has_negation(rest) or _procedure(lead) or _CHOICE.search(lead)):
             return True
         return not rest and bool(lead) and (has_modal(lead) or has_negation(lead) or _procedure(lead))
+    if _COMMAND.fullmatch(words) is not None and not (_procedure(lead) or is_condition(words) or _STRONG.search(words)):
+        return False
     if _imperative(words) or _imperative(body) or _STRONG.search(words) is not None:
         return not _narrates(lead) or _STRONG.search(words) is not None
     if has_modal(words) and _WEAK_MODAL.sub("", words) == words:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -23,8 +24,8 @@ from tipstaff.guidance.extraction.polarity import (
     verdict,
 )
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
+from tipstaff.guidance.wording.claims import stems_of
 from tipstaff.guidance.wording.tokenize import words as split
-from tipstaff.guidance.wording.vocabulary import stem
 from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, MODAL_WORDS
 
 _ASPECTS: Final = frozenset(
@@ -133,8 +134,7 @@ def names_topic(heading: str) -> bool:
     )
 
 
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in split(text) if word not in FUNCTION_WORDS and not word.isdigit()}
+_label_stems: Final = lru_cache(maxsize=1_024)(stems_of)
 
 
 def applied(labels: Sequence[Label], words: str) -> list[Label]:
@@ -151,7 +151,7 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
         return []
     kept: list[Label] = []
     named = False  # whether a heading nearer than the next one says what it is about
-    near: set[str] | None = None  # stems of what is said below, once a topic asks for them
+    near: frozenset[str] | None = None  # stems of what is said below, once a topic asks for them
     below = words.casefold()
     judged = ""  # what a nearer label says of it
     for label in reversed(labels):
@@ -171,14 +171,15 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
                 continue
             named = True
             if not label.deciding:
-                own = _stems(label.text)
+                own = _label_stems(label.text)
                 if near is None:
-                    near = _stems(" ".join((_CODE.sub(" ", words), *(one.text for one in kept))))
+                    plain = _CODE.sub(" ", words) if "`" in words else words
+                    near = stems_of(" ".join((plain, *(one.text for one in kept))))
                 if (own and own <= near) or len(near) > ENOUGH_STEMS:
                     continue
         kept.append(label)
         if near is not None:
-            near |= _stems(label.text)
+            near |= _label_stems(label.text)
         below = f"{label.text.casefold()}\n{below}"
     return kept[::-1]
 

@@ -44,6 +44,8 @@ class ExtractionState:
         self.candidates: list[Candidate] = []
         self.diagnostics: list[Diagnostic] = []
         self._sections: list[Section] = []
+        self._heading_labels: list[Label] | None = None  # of the open sections, once somebody asks
+        self._heading_path: tuple[str, ...] = ()
         self._closed = False  # a thematic break ended the section's protection
         self._contexts: dict[int, Context] = {}  # by item
         self._open: list[int] = []  # items whose contexts may still be taken up
@@ -198,8 +200,27 @@ class ExtractionState:
             found.append(self._bold)
         return found[::-1]
 
+    def _open_section(self, section: Section) -> None:
+        self._sections.append(section)
+        self._sections_changed()
+
+    def _end_section(self) -> None:
+        """Close the innermost section."""
+        self._read_title(self._sections[-1])
+        self._sections.pop()
+        self._sections_changed()
+
+    def _sections_changed(self) -> None:
+        self._heading_labels = None
+        self._heading_path = tuple([one.text for one in self._sections if one.block is not self._title])
+
+    def _read_title(self, section: Section) -> None:
+        raise NotImplementedError
+
     def _headings(self) -> list[Label]:
         """Return the open headings, the outermost first; the document's title only if it decides what is below it."""
+        if self._heading_labels is not None:
+            return self._heading_labels
         found: list[Label] = []
         for place, section in enumerate(self._sections):
             label = section.label
@@ -207,6 +228,7 @@ class ExtractionState:
                 found.append(label)
             if section.lead is not None and self._leads(section, self._sections[place + 1 : place + 2]):
                 found.append(section.lead)
+        self._heading_labels = found
         return found
 
     @staticmethod
@@ -257,7 +279,7 @@ class ExtractionState:
         words = closed_emphasis(annotations.text)
         for code, message in annotations.problems:
             self._say(code, start, end, message, rule_id=rule_id)
-        if not words or (rule_id is None and not words[0].isalnum() and not any(map(str.isalnum, words))):
+        if not words or (rule_id is None and not (words[0].isalnum() or any(map(str.isalnum, words)))):
             annotated = rule_id is not None or len(words) < len(raw.strip())
             # "Risk: low" alone may be a line of a form as well.
             severity = Severity.INFO if rule_id is None else None
@@ -266,8 +288,8 @@ class ExtractionState:
         spans = list(context) if context is not None else []
         section = self._sections[-1] if self._sections else None
         kept = applied(labels, words)
-        spans.extend((label.start, label.end) for label in labels if not label.topic or label in kept)
-        text = ": ".join([*(label.text for label in kept), words])
+        spans.extend([(label.start, label.end) for label in labels if not label.topic or label in kept])
+        text = ": ".join([*[label.text for label in kept], words]) if kept else words
         is_rule = rule_id is not None or not item or demands(words, labels, self._headings(), row=row)
         in_constitution = section.constitution if section is not None else self._outer
         candidate = Candidate(
@@ -279,7 +301,7 @@ class ExtractionState:
             spans,
             section.text if section is not None else "",
             is_rule and in_constitution and not self._closed,
-            tuple([one.text for one in self._sections if one.block is not self._title]),
+            self._heading_path,
             len(text) - len(words),
             is_rule,
         )

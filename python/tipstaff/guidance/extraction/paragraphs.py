@@ -117,6 +117,7 @@ class ParagraphReader(HeadingReader):
                 section = self._sections[-1]
                 if level > section.level:
                     section.lead = self._context(words, head, tail).label
+                    self._sections_changed()
             if last and listed and (colon or self._introduces(words, tail, index)):
                 self._settle_lead()
                 self._led_from = ""

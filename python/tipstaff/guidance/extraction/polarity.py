@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tipstaff.guidance.wording.cues import CuedPattern
+
 MAX_DECIDING_CHARS: Final = 90
 """A longer heading is a sentence, and says by itself what it demands."""
 
@@ -46,7 +48,16 @@ _BANS: Final = (
 )
 _ASKS: Final = re.compile(r"[\W_]*(?:always )?ask\b", re.IGNORECASE)
 _NUMBERING: Final = r"[\W_]*(?:\d+(?:\.\d+)*[.):]?[\W_]+)?"
-_BAN: Final = re.compile(rf"{_NUMBERING}(?:{'|'.join(_BANS)})\W*", re.IGNORECASE)
+_BAN: Final = CuedPattern(
+    rf"{_NUMBERING}(?:{'|'.join(_BANS)})\W*",
+    """never not dont donts don't don'ts avoid avoided no nos nogo nogos nono nonos no's anti antipattern antipatterns
+    forbidden prohibited disallowed banned off prohibitions red nicht niemals nie verbot verbots verbote verbotes
+    verbotn verbotns verbotne verbotnes verbotee verbotees verboten verbotens verbotene verbotenes untersagt vermeiden
+    was tabu tabus prohibido prohibida prohibidos prohibidas prohibiciones nunca evitar lo jamais interdit interdits
+    interdite interdites interdiction interdictions ne ce proibido proibida proibidos proibidas evite o vietato vietati
+    divieti evitare non mai cosa verboden niet nooit vermijden wat zabronione zakaz zakazy zakazane nigdy unikaj czego
+    jangan dilarang larangan yasak yasaklar yapma yapmayin asla ng""",
+)
 _QUALIFIED: Final = re.compile(r".*?(?:\s[–—-]+\s|[:：]\s|\s?[(（])(?=[^()（）:：]*[)）]?\W*$)")
 """What a ban at a heading's end is about: "Legacy helpers (do not use)"."""
 _PERMITS: Final = re.compile(
@@ -56,30 +67,38 @@ _PERMITS: Final = re.compile(
     r"(?: (?:do|ask|examples?|practices?|patterns?|ways?|this|these))?|必须|必須|正确|正しい|良い例|推荐|推奨)[\W_]*",
     re.IGNORECASE,
 )
-_ENDS_BANNING: Final = re.compile(
+_ENDS_BANNING: Final = CuedPattern(
     r"\b(?:must|should|shall|do|does|may|can|will)[\s*_]+not[\W_]*$|\b(?:never|don['’]?ts?|cannot|avoid|"
     r"forbidden|prohibited|disallowed|not allowed|off[- ]limits|"
     r"nunca|niemals|nicht|verboten|jamais|interdits?|prohibid[oa]s?|proibid[oa]s?|vietat[oi]|nooit|verboden|nigdy|"
     r"запрещено|нельзя|никогда|asla|yasak)\W*$|(?:禁止|不要|不得|不可|切勿|严禁|してはいけない|금지)\W*$",
-    re.IGNORECASE,
+    """not never dont don't donts don'ts cannot avoid forbidden prohibited disallowed off nunca niemals nicht verboten
+    jamais interdit interdits prohibido prohibida prohibidos prohibidas proibido proibida proibidos proibidas vietato
+    vietati nooit verboden nigdy asla yasak""",
 )
-_MISTAKES: Final = re.compile(
+_MISTAKES: Final = CuedPattern(
     r"anti-?\s?patterns?|\b(?:bad|poor|wrong|worst) (?:practices?|patterns?|examples?|habits?|ways?)\b|"
     r"\b(?:mistakes?|pitfalls?|deprecated|obsolete|out of scope|red flags?|smells?)\b|^\W*(?:bad|wrong)\W*$|"
     r"\b(?:häufige fehler|errores comunes|erreurs (?:courantes|fréquentes)|"
     r"erros comuns|errori comuni|veelgemaakte fouten)\b|"
     r"反模式|常见错误|常見錯誤|不良|よくある(?:間違い|ミス)|アンチパターン|안티 ?패턴|흔한 실수",
-    re.IGNORECASE,
+    """anti antipattern antipatterns bad poor wrong worst mistake mistakes pitfall pitfalls deprecated obsolete scope
+    flag flags smell smells errores erreurs erros errori veelgemaakte""",
 )
-_LEAVE: Final = re.compile(
+_LEAVE: Final = CuedPattern(
     r"\b(?:ask(?:ing)? (?:first|before|for)|always ask|require[sd]? (?:\w+ )?(?:approval|permission|confirmation|"
     r"review)|needs? (?:\w+ )?(?:approval|permission|confirmation)|approvals?|permission|escalat\w+|exceptions?|except|"
     r"unless|only (?:if|when|after|with|for)|optional(?:ly)?|"
-    r"erst fragen|nachfragen|rückfrag\w*|genehmig\w*|zustimmung|ausnahmen?|preguntar|permiso|aprobación|excepci\w+|"
+    r"erst fragen|nachfragen|rückfrag\w*|genehmig\w*|zustimmung|ausnahmen?|preguntar|permiso|aprobación|"
+    r"excepci(?:[oó]n|ones)|"
     r"demander|autorisation|approbation|perguntar|permissão|aprovação|chiedere|approvazione|vragen|toestemming|"
     r"zapytaj|zgod\w*|спрос\w*|разрешени\w*|согласова\w*|исключени\w*|onay\w*|izin)\b|"
     r"确认|詢問|询问|批准|许可|例外|許可|確認|承認|승인|허가|확인|예외|문의",
-    re.IGNORECASE,
+    """ask asking require required requires need needs approval approvals permission escalate escalated escalates
+    escalating escalation exception exceptions except unless only optional optionally erst nachfragen genehmig genehmigt
+    genehmigen genehmigung genehmigungen zustimmung ausnahme ausnahmen preguntar permiso excepcion excepciones demander
+    autorisation approbation perguntar chiedere approvazione vragen toestemming zapytaj zgod zgoda zgody onay onayla
+    izin""",
 )
 _WHEN: Final = re.compile(
     r"\b(?:when(?:ever)?|if|before|after|until|while|during|in case)\b|"
@@ -102,10 +121,12 @@ def is_negative_heading(text: str) -> bool:
     """Whether a heading says that what is below it is not to be done ("Don't", "What to avoid", "Never")."""
     if len(text) > MAX_DECIDING_CHARS:
         return False
-    if _BAN.fullmatch(text) is not None:
+    if not _BAN.may_match(text):
+        return False
+    if _BAN.pattern.fullmatch(text) is not None:
         return True
     about = _QUALIFIED.match(text)
-    return about is not None and _BAN.fullmatch(text, about.end()) is not None
+    return about is not None and _BAN.pattern.fullmatch(text, about.end()) is not None
 
 
 def verdict(text: str) -> str:
@@ -115,7 +136,7 @@ def verdict(text: str) -> str:
     """
     if len(text) > MAX_DECIDING_CHARS:
         return ""
-    if _BAN.fullmatch(text) is not None or lists_mistakes(text):
+    if (_BAN.may_match(text) and _BAN.pattern.fullmatch(text) is not None) or lists_mistakes(text):
         return "no"
     if _PERMITS.fullmatch(text) is None:
         return ""

@@ -26,13 +26,12 @@ from tipstaff.guidance.retrieval.shard_index import mask_of, search_blob
 from tipstaff.guidance.retrieval.vectors import boosts_of, place_boost_of
 from tipstaff.model import EVERYWHERE, PolicyBundle
 from tipstaff.store.replacing import replaced_file
-from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder
+from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder, with_parts
 
 MAGIC: Final = b"TIPSGUID"
 VERSION: Final = 4
 _HEAD: Final = struct.Struct("<8sII QQ II dd fffI" + "II" * 12 + "Q")
 _RULE: Final = struct.Struct("<IIIIIIIiIIIIIIII")
-_ALIGNMENT: Final = 64
 _LAW, _CRITICAL, _HIGH, _CONSTITUTION, _HIDDEN = (1 << bit for bit in range(5))
 """Flags of rules: contradicts the constitution; risk classes; belongs to the constitution, which has no room for it; is
 one tenant's own."""
@@ -139,17 +138,9 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
 
 
 def _packed(numbers: Sequence[float], parts: Sequence[bytes], digest: int) -> bytes:
-    extents: list[int] = []
-    at = _HEAD.size
-    for part in parts:
-        at = -(-at // _ALIGNMENT) * _ALIGNMENT
-        extents += (at, len(part))
-        at += len(part)
-    data = bytearray(at)
-    for start, part in zip(extents[::2], parts, strict=True):
-        data[start : start + len(part)] = part
+    data, extents = with_parts(_HEAD.size, parts)
     checksum = fast_sum(data[_HEAD.size :])
-    data[: _HEAD.size] = _HEAD.pack(MAGIC, VERSION, _HEAD.size, at, checksum, *numbers, *extents, digest)
+    data[: _HEAD.size] = _HEAD.pack(MAGIC, VERSION, _HEAD.size, len(data), checksum, *numbers, *extents, digest)
     return bytes(data)
 
 
@@ -177,12 +168,3 @@ def _day(day: str | None) -> int:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def remove_hook_image(repository: Path, state: Path | None = None) -> list[Path]:
-    """Remove what `write_hook_image` wrote, and return what was there."""
-    path = hook_image_path(repository, state)
-    removed = [one for one in (path, path.with_name(path.name + ".checked")) if one.exists()]
-    for one in removed:
-        one.unlink(missing_ok=True)
-    return removed

@@ -331,7 +331,7 @@ DETERMINERS: Final = """
 the a an all this that these those our my your its their his her every each any some no how why what whether
 which if both two three and against only
 """
-# What follows is said about the object, and says less about the task...
+# What follows is about the object, and says less about the task...
 PREPOSITIONS: Final = """
 in on at for of from during with within inside into across per under over by without through about de que del
 des du der en para pour dans auf fur nel sul

@@ -269,12 +269,12 @@ class _Walker:
                         block = blocks[leaf]
                         if block.start < 0:  # a heading without words
                             block.start = block.end = start
-                        block.struck = block.end > block.start and self._struck(block, struck_end)
+                        block.struck = struck_end >= block.end > block.start and self._struck(block)
                     leaf = -1
                 elif name == "Item":
                     index = items.pop()
                     block = blocks[index]
-                    block.struck = block.end > block.start and self._struck(block, struck_end)
+                    block.struck = struck_end >= block.end > block.start and self._struck(block)
                     leaf = -1
                 elif name == "List":
                     lists -= 1
@@ -328,9 +328,7 @@ class _Walker:
         self.blocks.append(Block("paragraph", -1, -1, parent=items[-1], quoted=quoted))
         return len(self.blocks) - 1
 
-    def _struck(self, block: Block, struck_end: int) -> bool:
-        if struck_end < block.end:
-            return False
+    def _struck(self, block: Block) -> bool:
         words = self.source.slice(block.start, block.end).strip()
         return words.startswith("~~") and words.find("~~", 2) == len(words) - 2
 

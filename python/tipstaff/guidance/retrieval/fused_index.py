@@ -10,9 +10,10 @@ Source: docs/embedding-model-card.md has the figures and what each part is worth
 
 from __future__ import annotations
 
+import re
 import struct
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import log, sqrt
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -33,6 +34,9 @@ SECTION: Final = 0.8
 PATH: Final = 0.2
 """Weight of the path's vector beside that of the words."""
 SATURATION: Final = 1.5
+FULL_LENGTH: Final = 1.6
+"""Length of a word's rows from which it counts fully among words; a shorter one counts by its share of it."""
+LEAST_WORD: Final = 0.2
 MODAL_PRIOR: Final = 0.1
 INFORMATION_PRIOR: Final = -0.3
 LENGTH_PRIOR: Final = -0.035
@@ -74,6 +78,8 @@ class RuleText(NamedTuple):
     intents: int = 0
 
 
+_WORD: Final = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z]?[^\W\d_A-Z]+(?:['’][^\W\d_]+)*|[A-Z]+|\d+")
+"""A word, of which camelCase has several."""
 _FIELDS: Final = (
     ("own", 1.0, 0.5),
     ("heading", 1.5, 0.3),
@@ -126,7 +132,7 @@ def fused_index(rules: Sequence[RuleText], embedding: StaticEmbedding) -> bytes:
         ],
         dtype="<f4",
     )
-    postings = _postings(rules)
+    postings = _postings(rules, embedding)
     field_terms = [sorted(set(query_terms(query_lexicon(), words))) for _, words in FIELDS]
     field_starts = np.zeros(len(FIELDS) + 1, dtype="<u4")
     field_starts[1:] = np.cumsum([len(found) for found in field_terms])
@@ -217,7 +223,25 @@ class _Postings(NamedTuple):
     weights: Any
 
 
-def _postings(rules: Sequence[RuleText]) -> _Postings:
+def _common(texts: Iterable[str], terms: Any, embedding: StaticEmbedding) -> Any:
+    """Return how much each term says in any text, `LEAST_WORD` to 1, float64 (n_terms,).
+
+    Among some hundred rules "two" is as rare as "nginx"; how long the rows of the table are for them tells them apart.
+    """
+    import numpy as np
+
+    lexicon = query_lexicon()
+    words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
+    found = [(word, own[0]) for word in words if len(own := query_terms(lexicon, word)) == 1]
+    asked = np.array([term for _, term in found], dtype=np.uint64)
+    at = np.minimum(np.searchsorted(terms, asked), max(len(terms) - 1, 0))
+    known = np.flatnonzero(terms[at] == asked) if len(terms) else np.zeros(0, dtype=np.int64)
+    longest = np.zeros(len(terms))
+    np.maximum.at(longest, at[known], embedding.word_lengths([found[place][0] for place in known]))
+    return np.where(longest > 0, np.clip(longest / FULL_LENGTH, LEAST_WORD, 1.0), 1.0)
+
+
+def _postings(rules: Sequence[RuleText], embedding: StaticEmbedding) -> _Postings:
     """Return for each term how rare it is, and its rules with what it contributes to their BM25F."""
     import numpy as np
 
@@ -253,7 +277,8 @@ def _postings(rules: Sequence[RuleText]) -> _Postings:
     rare = np.log(1.0 + (n - having + 0.5) / (having + 0.5))
     starts = np.zeros(len(terms) + 1, dtype="<u4")
     starts[1:] = np.cumsum(having)
-    weights = rare[number] * total * (SATURATION + 1.0) / (total + SATURATION)
+    says = _common(known, terms, embedding)
+    weights = (rare * says)[number] * total * (SATURATION + 1.0) / (total + SATURATION)
     return _Postings(terms.astype("<u8"), rare.astype("<f4"), starts, row.astype("<u4"), weights.astype("<f4"))
 
 

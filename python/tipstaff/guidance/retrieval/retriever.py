@@ -15,11 +15,12 @@ Source: ADR-G002 and ADR-G003.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from tipstaff.errors import ConfigError, StoreEmbeddingError
+from tipstaff.errors import ConfigError, StoreEmbeddingError, require_whole_number
 from tipstaff.globs import matches_any
 from tipstaff.guidance.compiling.compiler import in_force
 from tipstaff.guidance.compiling.constitution import rule_line, short_hash
@@ -70,6 +71,7 @@ _SLACK: Final = 8
 _BATCH_PER_THREAD: Final = 16
 HEADING_SEPARATOR: Final = " > "
 """Between the headings of a path."""
+_FILE_NAME: Final = re.compile(r"[\w./@-]*\.\w{2,13}")
 _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
 
@@ -84,10 +86,9 @@ MOST_BY_TOKENS: Final = 40
 
 def _most(max_shards: int, max_tokens: int | None) -> int:
     """Return how many shards may be given at most."""
-    for name, value in (("max_shards", max_shards), ("max_tokens", max_tokens)):
-        if value is not None and value < 0:
-            msg = f"{name} is {value}; it must be 0 or more"
-            raise ConfigError(msg)
+    require_whole_number("max_shards", max_shards, 0)
+    if max_tokens is not None:
+        require_whole_number("max_tokens", max_tokens, 0)
     return MOST_BY_TOKENS if max_tokens is not None and max_shards == MOST_SHARDS else max_shards
 
 
@@ -177,7 +178,11 @@ class ShardRetriever:
         self._configure(boosts_of(self.embedding) if boosts is None else boosts, changes.get("today", self._today))
 
     def _configure(self, boosts: tuple[float, float, float], today: str | None) -> None:
-        if len(boosts) != 3 or not all(0.0 <= boost <= 1.0 for boost in boosts):
+        try:
+            usable = len(boosts) == 3 and all(0.0 <= boost <= 1.0 for boost in boosts)
+        except TypeError:
+            usable = False
+        if not usable:
             msg = f"boosts is {boosts!r}; it must be three numbers from 0 to 1: for intent, critical risk, high risk"
             raise ConfigError(msg)
         self._today = None if today is None else iso_day(today)
@@ -235,8 +240,8 @@ class ShardRetriever:
         Raises
         ------
         ConfigError
-            If an intent or a risk class is unknown, `max_shards` or `max_tokens` is negative, or `today` is no ISO
-            date.
+            If an intent or a risk class is unknown, `max_shards` or `max_tokens` is no whole number or negative, or
+            `today` is no ISO date.
         TypeError
             If the task is not a string.
         """
@@ -288,7 +293,9 @@ class ShardRetriever:
                 max_tokens=max_tokens, today=day, tenant=tenant,
             )  # fmt: skip
 
-        if threads is None:
+        if threads is not None:
+            require_whole_number("threads", threads)
+        else:
             threads = (os.cpu_count() or 1) if self.shard_count >= _THREADS_FROM_ROWS else 1
         workers = min(threads, len(tasks) // _BATCH_PER_THREAD)
         if workers <= 1:
@@ -318,7 +325,8 @@ class ShardRetriever:
         k
             How many to return at most.
         headings
-            For each rule the heading above it, or all of them, the outermost first, with `HEADING_SEPARATOR` between.
+            For each rule the heading above it, or all of them, the outermost first, with `HEADING_SEPARATOR` between;
+            the name of the rule's file may be in front.
         embedding
             `StaticEmbedding` where None.
 
@@ -330,11 +338,12 @@ class ShardRetriever:
         Raises
         ------
         ValueError
-            If `headings` has another length than `texts`.
+            If `headings` has another length than `texts`, or `k` is no whole number.
         """
         if headings is not None and len(headings) != len(texts):
             msg = f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each"
             raise ValueError(msg)
+        require_whole_number("k", k)
         if not texts or k <= 0:
             return []
         chosen: Embedding = default_embedding() if embedding is None else embedding
@@ -342,8 +351,9 @@ class ShardRetriever:
             heads = headings if headings is not None else [""] * len(texts)
             paths = [tuple(head.split(HEADING_SEPARATOR)) if head else () for head in heads]
             rules = [
-                RuleText(text, text, headings=path, section=path or None)
+                RuleText(text, text, headings=path[1 if named else 0 :], section=path or None)
                 for text, path in zip(texts, paths, strict=True)
+                for named in [bool(path) and _FILE_NAME.fullmatch(path[0]) is not None]
             ]
             search = FusedSearch(fused_index(rules, chosen), query_lexicon(), chosen.table)
             return search.find(task, k=k)[0]

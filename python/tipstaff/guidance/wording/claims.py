@@ -33,7 +33,6 @@ MAX_TOPIC_WORDS: Final = 64
 MAX_CHARS: Final = 1_000
 """What of a rule's text counts for its topic, and for its claims."""
 _MAX_STEMS: Final = 50_000
-DEMANDS: Final = frozenset({REQUIRE, PERMIT})
 _NO_TOPIC: Final = frozenset({""})
 _OPPOSITES: Final = frozenset(
     {(REQUIRE, FORBID), (FORBID, REQUIRE), (PERMIT, FORBID), (FORBID, PERMIT), (LIFT, REQUIRE), (REQUIRE, LIFT)}
@@ -61,7 +60,18 @@ class _TaskStems(_Stems):
         return ""
 
 
+class _PlainStems(_Stems):
+    """As `_Stems`; a number says nothing either."""
+
+    def __missing__(self, word: str) -> str:
+        if not word.isdigit():
+            return super().__missing__(word)
+        self[word] = ""
+        return ""
+
+
 _STEM: Final = _Stems()
+_PLAIN_STEM: Final = _PlainStems()
 _TASK_STEM: Final = _TaskStems()
 
 
@@ -154,6 +164,11 @@ def same_topic(one: Claim, other: Claim) -> float:
 def topic_of(words: Sequence[str]) -> frozenset[str]:
     """Return the stems of the content words among a rule's words."""
     return frozenset(map(_STEM.__getitem__, words[:MAX_TOPIC_WORDS])) - _NO_TOPIC
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """Return the stems of the content words of a text that are no numbers."""
+    return frozenset(map(_PLAIN_STEM.__getitem__, split(text))) - _NO_TOPIC
 
 
 def may_forbid(words: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ _WORD: Final = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)*")
 _TOKEN: Final = re.compile(
     r"\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)*|,(?=\s|$)|[;:.!?](?=,?(?:\s|$))|[。；：，！？]|[–—]|(?<=\s)--?(?=\s)"
 )
-_VERSION: Final = re.compile(r"\d\.\d")
+_VERSION: Final = re.compile(r"\.(?<=\d\.)(?=\d)")
 # Lower-case ASCII letters and digits as they are, capitals lowered, apostrophes kept, all else a space.
 _TABLE: Final = bytes(
     byte if byte == 39 or (byte < 128 and chr(byte).isalnum()) else 32 for byte in bytes(range(256)).lower()

@@ -1,6 +1,6 @@
 """What single words do in a rule: verbs that command, modals, and the words of the grammar.
 
-The bits are those of `tipstaff.kernels.formats.roles`; `MODAL` and `PHRASE` are guidance's own.
+The bits are those of `tipstaff.kernels.formats.roles`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,6 @@ from functools import cache
 from typing import Final
 
 from tipstaff.kernels.formats import roles
-
-MODAL: Final = 1 << 62
-"""A word that turns a sentence into a rule."""
-PHRASE: Final = 1 << 63
-"""A word of a phrase that may do so: "make sure", "has to"."""
 
 IMPERATIVES: Final = frozenset(
     """accept access add adhere adjust adopt alert align allow alphabetize analyze annotate apply archive ask assert
@@ -52,9 +47,10 @@ MODAL_WORDS: Final = frozenset(
     require requires required mandatory forbid forbids forbidden prohibit prohibits prohibited disallowed refrain
     nunca siempre sempre debe debes deben deve deves devem devono prohibido proibido obligatorio jamais toujours doit
     doivent devez interdit obligatoire immer niemals muss verboten altijd nooit moet zawsze nigdy musi mutlaka asla
-    zorunlu soll sollen sollte sollten sollst zwingend bisogna occorre gerekir jangan dilarang wajib harus""".split()
+    zorunlu soll sollen sollte sollten sollst zwingend bisogna occorre gerekir jangan dilarang wajib harus
+    trzeba""".split()
 )
-PHRASE_WORDS: Final = frozenset("not sure to cant nie darf faut que niet trzeba".split())
+"""Each turns a sentence into a rule."""
 
 FUNCTION_WORDS: Final = frozenset(
     """a an the this that these those it its they them their there here he she we you your i our me my us one any all
@@ -117,9 +113,8 @@ def word_roles() -> dict[str, int]:
     for index, (first, second) in enumerate(roles.PAIRS):
         found[first] |= 1 << roles.PAIR_FIRST + index
         found[second] |= 1 << roles.PAIR_SECOND + index
-    for words, bit in ((IMPERATIVES, roles.IMPERATIVE), (MODAL_WORDS, MODAL), (PHRASE_WORDS, PHRASE)):
-        for word in words:
-            found[word] = found.get(word, 0) | bit
+    for word in IMPERATIVES:
+        found[word] = found.get(word, 0) | roles.IMPERATIVE
     return found
 
 

@@ -13,7 +13,8 @@ from tipstaff.kernels.formats.fused import ALIGNMENT, HEAD, MAGIC
 from tipstaff.kernels.formats.lexicon import read_lexicon
 from tipstaff.kernels.plain.signs import sign_bytes, sign_products, sign_rows
 from tipstaff.kernels.plain.text import word_reader
-from tipstaff.kernels.plain.wordpiece import split_words, wordpiece_embed, wordpiece_shape
+from tipstaff.kernels.plain.wordpiece import wordpiece_embed, wordpiece_shape
+from tipstaff.kernels.plain.words import split_words
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -15,8 +15,8 @@ A table file is little-endian: a header of 128 bytes, then five sections at mult
     slots   uint32, a hash table of pieces  starts  uint32 (pieces + 1,): piece i is names[starts[i]:starts[i + 1]]
 
 A text's words are lower-case runs of a-z and 0-9 (letters lose their marks, ``camelCase`` is two words, apostrophes
-vanish), and each is cut into the longest pieces that the table has. A word of three pieces or more and no digit is none
-that the table knows: signs drawn from its hash are added, so that it can at least meet itself. Characters of other
+vanish), and each is cut into the longest pieces that the table has. A word of three pieces or more and no digit is
+unknown to the table: signs drawn from its hash are added, so that it can at least meet itself. Characters of other
 scripts have no pieces: signs drawn from hashes of their n-grams (single characters and pairs of ideographs; trigrams
 and whole words of alphabets) let equal words meet, and say nothing of meaning. All rows are added in the text's order,
 in float32, and the sum is brought to length 1. A text with neither letters nor digits gives zeros.
@@ -25,12 +25,13 @@ in float32, and the sum is brought to length 1. A text with neither letters nor 
 from __future__ import annotations
 
 import math
-import re
 import struct
 from array import array
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tipstaff.kernels.plain.words import split_words
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -55,28 +56,6 @@ _PAIR_BASIS: Final = 0x27D4EB2F165667C5
 _EDGE: Final = ord(" ")
 
 _PIECES_OF_UNKNOWN: Final = 3
-_ACRONYM_ENDS: Final = re.compile("[a-z][a-z]")
-_LOWER: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
-_LATIN_BASE: Final = (
-    "a a a a a a aec e e e e i i i i d n o o o o o   o u u u u y thssa a a a a a aec e e e e i i i i "
-    "d n o o o o o   o u u u u y thy a a a a a a c c c c c c c c d d d d e e e e e e e e e e g g g g "
-    "g g g g h h h h i i i i i i i i i i ijijj j k k k l l l l l l l l l l n n n n n n n n n o o o o "
-    "o o oeoer r r r r r s s s s s s s s t t t t t t u u u u u u u u u u u u w w y y y z z z z z z s "
-)
-"""Base letters of U+00C0 to U+017F, two for each."""
-_LATIN_ADDITIONAL_BASE: Final = (
-    "aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmmmmmmnnnnnnnnoooooooopppprrrrrrrr"
-    "ssssssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzzzzhtwyas  s aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeee"
-    "eeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy      "
-)
-"""Base letters of U+1E00 to U+1EFF."""
-_SIGNS: Final = frozenset(
-    (0x37E, 0x387, 0x5BE, 0x5C0, 0x5C3, 0x60C, 0x61B, 0x61F, 0x66A, 0x66D, 0x6D4, 0x964, 0x965, 0x30FB, 0x3030)
-)
-_OTHER_BORDERS: Final = (
-    (0x3000, 0x3005), (0x3008, 0x3021), (0xD800, 0xF900), (0xFE10, 0xFE70), (0xFFE0, 0x10000), (0x1F000, 0x20000),
-    (0xE0000, 0x110000),
-)  # fmt: skip
 
 
 class _Table(NamedTuple):
@@ -172,82 +151,6 @@ def _fnv(value: int, *units: int) -> int:
     return value
 
 
-def _classify(character: str) -> tuple[str, str]:
-    """Return a character's kind (border, joiner, lower, upper, folded, alphabetic, ideograph) and what it counts as."""
-    c = ord(character)
-    if c < 0x80:
-        if character in _LOWER:
-            return "lower", character
-        if "A" <= character <= "Z":
-            return "upper", character.lower()
-        return ("joiner" if character == "'" else "border"), ""
-    if c < 0xC0:
-        return ("joiner" if c == 0xAD else "border"), ""
-    if c < 0x180:
-        base = _LATIN_BASE[2 * (c - 0xC0) : 2 * (c - 0xC0) + 2].strip()
-        return ("folded" if base else "border"), base
-    if c < 0x2B0:
-        return "alphabetic", character
-    if c < 0x370:
-        return ("border" if c < 0x300 else "joiner"), ""
-    if 0x1E00 <= c < 0x1F00:
-        base = _LATIN_ADDITIONAL_BASE[c - 0x1E00].strip()
-        return ("folded" if base else "border"), base
-    if 0x2000 <= c < 0x2E80:
-        if 0x2C00 <= c < 0x2E00:
-            return "alphabetic", character
-        return ("joiner" if c in {0x2019, 0x200B, 0x200C, 0x200D, 0x2060} else "border"), ""
-    if c == 0xFEFF or 0xFE00 <= c <= 0xFE0F:
-        return "joiner", ""
-    if 0xFF00 <= c < 0xFF66:
-        half = chr(c - 0xFEE0)
-        return ("folded", half.lower()) if half.isalnum() and half.isascii() else ("border", "")
-    if c in _SIGNS or any(low <= c < high for low, high in _OTHER_BORDERS):
-        return "border", ""
-    if c >= 0x2E80:
-        return "ideograph", character
-    return "alphabetic", chr(_lower_beyond_latin(c))
-
-
-def _lower_beyond_latin(c: int) -> int:
-    """Lower case of Greek, Cyrillic and Armenian."""
-    if 0x391 <= c <= 0x3AB or 0x410 <= c <= 0x42F:
-        return c + 32
-    if 0x400 <= c <= 0x40F:
-        return c + 80
-    if 0x388 <= c <= 0x38A:
-        return c + 37
-    if 0x531 <= c <= 0x556:
-        return c + 48
-    if c % 2 == 0 and (0x460 <= c <= 0x481 or 0x48A <= c <= 0x4BF or 0x4D0 <= c <= 0x52F):
-        return c + 1
-    return {0x3C2: 0x3C3, 0x386: 0x3AC, 0x38C: 0x3CC, 0x38E: 0x3CD, 0x38F: 0x3CE}.get(c, c)
-
-
-def split_words(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (script, word): ``latin``, ``alphabetic`` or ``ideograph``."""
-    script, word, before = "latin", "", ""
-    for index, character in enumerate(text):
-        kind, base = _classify(character)
-        if kind == "joiner":
-            before = ""
-            continue
-        found = kind if kind in {"alphabetic", "ideograph"} else "latin"
-        # camelCase, and HTTPServer but not APIs.
-        new_word = kind == "upper" and (
-            before == "lower" or (before == "upper" and _ACRONYM_ENDS.match(text, index + 1) is not None)
-        )
-        if kind == "border" or found != script or new_word:
-            if word:
-                yield script, word
-            word = ""
-        script = found
-        word += base
-        before = kind
-    if word:
-        yield script, word
-
-
 def _grams(script: str, word: str) -> Iterator[int]:
     """Yield the hashes of a word's n-grams, in order."""
     codes = [ord(character) for character in word]
@@ -304,7 +207,7 @@ def _signs(gram: int, dimensions: int) -> Iterator[int]:
             yield 1 - 2 * (bits >> bit & 1)
 
 
-def _vector(table: _Table, text: str) -> array[float]:
+def _sum(table: _Table, text: str) -> array[float]:
     # An array of float32 rounds whatever is put into it: each product, then each sum.
     total = array("f", bytes(4 * table.dimensions))
 
@@ -325,18 +228,20 @@ def _vector(table: _Table, text: str) -> array[float]:
             grams = _grams(script, word)
         for gram in grams:
             add(table.gram_scale, _signs(gram, table.dimensions))
-    return _unit(total)
+    return total
 
 
-def _unit(total: array[float]) -> array[float]:
+def _unit(total: array[float]) -> tuple[array[float], float]:
+    """Return a sum brought to length 1, and its length; zeros and 0 of nothing."""
     lanes = [0.0] * 8
     for index, value in enumerate(total):
         lanes[index % 8] += value * value
     squares = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
     if not 0 < squares <= 1e60:
-        return array("f", bytes(4 * len(total)))
-    inverse = 1.0 / math.sqrt(squares)
-    return array("f", (value * inverse for value in total))
+        return array("f", bytes(4 * len(total))), 0.0
+    length = math.sqrt(squares)
+    inverse = 1.0 / length
+    return array("f", (value * inverse for value in total)), length
 
 
 def _check_isa(isa: str | None) -> None:
@@ -348,7 +253,7 @@ def _check_isa(isa: str | None) -> None:
 def wordpiece_embed(table: Buffer, text: str, *, isa: str | None = None) -> Floats:
     """Embed one text; documented in ``src/_wordpiece.pyx``."""
     _check_isa(isa)
-    return memoryview(_vector(_open(table), text))
+    return memoryview(_unit(_sum(_open(table), text))[0])
 
 
 def wordpiece_embed_batch(
@@ -358,6 +263,7 @@ def wordpiece_embed_batch(
     n_rows: int,
     out: Buffer,
     *,
+    lengths: Buffer | None = None,
     large_offsets: bool = False,
     isa: str | None = None,
 ) -> None:
@@ -377,13 +283,19 @@ def wordpiece_embed_batch(
         wanted = n_rows * opened.dimensions
         message = f"out: {n_rows} rows of {opened.dimensions} float32 are {wanted} items, got {len(vectors)}"
         raise ValueError(message)
+    sums = None if lengths is None else _bytes(lengths).cast("f")
+    if sums is not None and len(sums) != n_rows:
+        message = f"lengths: expected {n_rows} float32, got {len(sums)}"
+        raise ValueError(message)
     for row in range(n_rows):
         start, end = bounds[row], bounds[row + 1]
         if not 0 <= start <= end <= len(text):
             message = f"offsets: those of row {row} are out of order or outside the data"
             raise ValueError(message)
         # Bytes that are no UTF-8 end words, as U+FFFD does.
-        vector = _vector(opened, str(text[start:end], "utf-8", "replace"))
+        vector, length = _unit(_sum(opened, str(text[start:end], "utf-8", "replace")))
+        if sums is not None:
+            sums[row] = length
         vectors[row * opened.dimensions : (row + 1) * opened.dimensions] = memoryview(vector)
 
 
@@ -410,7 +322,7 @@ def blend_rows(rows: Buffer, others: Buffer, positions: Buffer, weight: float, d
         added = array(
             "f", (factor * value for value in other_values[position * dimensions : (position + 1) * dimensions])
         )
-        own[:] = memoryview(_unit(array("f", map(float.__add__, own, added))))
+        own[:] = memoryview(_unit(array("f", map(float.__add__, own, added)))[0])
 
 
 def _bytes(data: Buffer) -> Bytes:

@@ -72,12 +72,3 @@ def convention_statements(convention: Mapping[str, Any]) -> Iterator[Statement]:
         for one in value if isinstance(value, list | tuple) else (value,):
             if one is not None:
                 yield Statement(subject, f"semspec.convention.{key}", one)
-
-
-def sop_content(store: GraphStore, sop_id: str) -> str:
-    """Return the body of an SOP, put together from its chunks in order."""
-    chunks: list[tuple[int, str]] = []
-    for name in store.inbound(sop_id, BELONGS):
-        values = store.entities(name, with_chunks=True)[0].values
-        chunks.append((int(values["source.doc.chunk_index"][0]), str(values["source.doc.content"][0])))
-    return "".join(text for _, text in sorted(chunks))

@@ -67,7 +67,7 @@ def ledger_key(key: bytes | None) -> bytes:
     Raises
     ------
     ConfigError
-        The key given is shorter than 16 bytes; somebody else may read the one in the state folder.
+        The key given is shorter than 16 bytes; others may read the one in the state folder.
     StoreWriteError
         There is none, and none can be made.
     """

@@ -155,7 +155,7 @@ class Database:
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-        if self._create:  # a database of somebody else must not be changed by being looked at
+        if self._create:  # a database of another owner must not be changed by being looked at
             cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'NORMAL'}")
         cursor.close()
@@ -200,9 +200,9 @@ def _sqlite_path(url: URL, *, create: bool) -> Path | None:
 
 
 def _address(url: URL, path: Path) -> URL:
-    """Return the URL to read a database by: one in a folder that nobody may write cannot change, and SQLite is told so.
+    """Return the URL to read a database by: one in a folder that nobody may write is declared immutable.
 
-    Where writers have left entries beside the file, which it needs a writable folder to read, nothing is told.
+    Where writers have left entries beside the file, which it needs a writable folder to read, it is given nothing.
     """
     beside = Path(f"{path}-wal")
     if os.access(path.parent, os.W_OK) or (beside.exists() and beside.stat().st_size):

@@ -170,10 +170,6 @@ class Optimizer:
                 notes=notes,
             )
 
-    def open_experiments(self) -> tuple[Experiment, ...]:
-        """Return the trials that runs take part in now."""
-        return tuple(History(self.ledger).open.values())
-
     def apply(self, change_id: str, *, now: int | None = None) -> tuple[str, ...]:
         """Write a won change into the rule files, and the record of its decision; returns the paths.
 

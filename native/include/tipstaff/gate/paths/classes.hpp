@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <string_view>
 
 #include "tipstaff/gate/tree/tree.hpp"
@@ -217,30 +218,42 @@ inline std::uint32_t classify_known(const Places& places, const PathParts& repos
 
 }  // namespace path_detail
 
-// The places of one event, taken apart when a path is first asked about. `around` must outlive it.
+// The places of one event, taken apart when a path is first asked about: most events have none. `around` must outlive it.
 class KnownPlaces {
  public:
   explicit KnownPlaces(const Surroundings& around) noexcept : around_(around) {}
+  KnownPlaces(const KnownPlaces&) = delete;
+  KnownPlaces& operator=(const KnownPlaces&) = delete;
 
   const Surroundings& around() const noexcept { return around_; }
-  const path_detail::Places& places() noexcept {
-    if (!known_) know();
-    return places_;
-  }
+  const path_detail::Places& places() noexcept { return known().places; }
   // The repository as symbolic links lead to it.
   const PathParts& repository() noexcept {
-    if (!followed_) {
-      followed_ = true;
-      if (!places().has_repository || !path_detail::real_place(around_, places_.repository, true, memory_, sizeof memory_, &repository_))
-        repository_ = places_.repository;
-    }
-    return repository_;
+    Known& all = known();
+    if (all.has_followed) return all.repository;
+    all.has_followed = true;
+    const PathParts& lexical = all.places.repository;
+    if (!all.places.has_repository || !path_detail::real_place(around_, lexical, true, all.memory, sizeof all.memory, &all.repository))
+      all.repository = lexical;
+    return all.repository;
   }
 
  private:
-  void know() noexcept {
+  struct Known {
+    path_detail::Places places;
+    PathParts repository;
+    bool has_followed = false;
+    char memory[4096];  // what the repository is of
+
+    Known() noexcept {}
+  };
+
+  Known& known() noexcept {
+    if (known_ == nullptr) known_ = know(new (room_) Known);
+    return *known_;
+  }
+  Known* know(Known* all) const noexcept {
     using namespace path_class;
-    known_ = true;
     std::string_view repository = around_.repository;
     if (repository.empty() && !around_.cwd.empty()) {  // then the working directory is what is worked on
       PathParts working;
@@ -255,16 +268,15 @@ class KnownPlaces {
       if (!place.empty()) path_detail::take_place(place, out);
       return !place.empty();
     };
-    places_.has_repository = take(repository, &places_.repository);
-    places_.has_home = take(around_.home, &places_.home);
-    places_.has_temporary = take(around_.temporary, &places_.temporary);
+    all->places.has_repository = take(repository, &all->places.repository);
+    all->places.has_home = take(around_.home, &all->places.home);
+    all->places.has_temporary = take(around_.temporary, &all->places.temporary);
+    return all;
   }
 
   const Surroundings& around_;
-  path_detail::Places places_;
-  PathParts repository_;
-  bool known_ = false, followed_ = false;
-  char memory_[4096];  // what repository_ is of
+  Known* known_ = nullptr;
+  alignas(Known) unsigned char room_[sizeof(Known)];
 };
 
 namespace path_detail {

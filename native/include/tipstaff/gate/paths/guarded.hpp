@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <string_view>
 
 #include "tipstaff/gate/paths/classes.hpp"
 #include "tipstaff/gate/paths/guarded_hints.hpp"
+#include "tipstaff/gate/paths/own_places.hpp"
 #include "tipstaff/gate/tree/word_table.hpp"
 
 namespace tipstaff::gate {
@@ -100,12 +102,12 @@ inline constexpr WordTable<32> kFillerTable(2, kFillers);
 // Finds what is guarded among the words of commands. Made for one event; paths are taken apart when first asked for.
 class GuardedPlaces {
  public:
-  explicit GuardedPlaces(KnownPlaces& places) noexcept : around_(places.around()), places_(places) {}
+  explicit GuardedPlaces(KnownPlaces& places) noexcept : around_(places.around()), places_(places), hints_(around_.state, around_.program) {}
 
   // False: no word of this text leads there, as long as no link does. At most one pass over the text.
   bool may_be_in(std::string_view text) const noexcept {
     if (around_.state.empty() && around_.program.empty()) return false;
-    return around_.follows_links || near(around_.cwd) || guarded_hints::text_may_lead(text, around_.state, around_.program);
+    return around_.follows_links || near(around_.cwd) || hints_.may_lead(text);
   }
 
   // What a word leads to: the worst that one of its readings as a path is.
@@ -168,18 +170,13 @@ class GuardedPlaces {
     if (cwd.empty() || around_.state.empty() || is_apart(cwd)) return Guarded::none;
     PathParts path;
     path_detail::take_place(cwd, &path);
-    const path_detail::Relation relation = to_state(path);
+    std::uint32_t depth = 0;
+    const path_detail::Relation relation = own().state(around_).relation(path, &depth);
     return relation == path_detail::Relation::same || relation == path_detail::Relation::inside ? Guarded::state : Guarded::none;
   }
 
  private:
   using Relation = path_detail::Relation;
-
-  struct Kept {
-    PathParts lexical, real;
-    bool known = false, has_real = false;
-    char memory[4096];
-  };
 
   // In the state folder, or above it: then words without a slash lead there.
   bool near(std::string_view cwd) const noexcept {
@@ -192,17 +189,15 @@ class GuardedPlaces {
   // lead to none either. Commands share their folder; the last answer is kept.
   bool is_apart(std::string_view cwd) noexcept {
     if (cwd.empty()) return true;
-    if (cwd.size() == folder_bytes_ && std::memcmp(folder_, cwd.data(), cwd.size()) == 0) return folder_is_apart_;
+    OwnPlaces& own = this->own();
+    if (own.has_folder(cwd)) return own.is_apart();
     bool apart = cwd[0] == '/' && cwd.find("/.") == std::string_view::npos && cwd.find_first_of(kOpen) == std::string_view::npos;
     if (apart) {
       PathParts path;
       path_detail::take_place(cwd, &path);
       apart = !path.too_long && classify(path) == Guarded::none;
     }
-    if (cwd.size() > sizeof folder_) return apart;
-    std::memcpy(folder_, cwd.data(), cwd.size());  // what it is in may be written over
-    folder_bytes_ = cwd.size();
-    folder_is_apart_ = apart;
+    own.note_folder(cwd, apart);
     return apart;
   }
   // Whether an absolute path lies in another folder of the root than all that is guarded, and names nothing hidden.
@@ -215,12 +210,8 @@ class GuardedPlaces {
     const auto begins = [first](const PathParts& path) noexcept {
       return path.base == PathBase::root && (path.count == 0 || equal_folded(path.part[0], first));
     };
-    const auto leads = [&](Kept* kept, std::string_view place) noexcept {
-      if (place.empty()) return false;
-      know(kept, place);
-      return begins(kept->lexical) || (kept->has_real && begins(kept->real));
-    };
-    return !leads(&state_, around_.state) && !leads(&program_, around_.program);
+    const auto leads = [&](const OwnPlaces::Place& place) noexcept { return begins(place.lexical) || (place.has_real && begins(place.real)); };
+    return (around_.state.empty() || !leads(own().state(around_))) && (around_.program.empty() || !leads(own().program(around_)));
   }
   static bool equal_folded(std::string_view one, std::string_view other) noexcept {
     if (one.size() != other.size()) return false;
@@ -229,25 +220,11 @@ class GuardedPlaces {
     return true;
   }
 
-  void know(Kept* kept, std::string_view place) noexcept {
-    if (kept->known) return;
-    kept->known = true;
-    path_detail::take_place(place, &kept->lexical);
-    kept->has_real = path_detail::real_place(around_, kept->lexical, true, kept->memory, sizeof kept->memory, &kept->real);
-  }
-  static Relation related(const PathParts& path, const Kept& kept, std::uint32_t* depth) noexcept {
-    Relation relation = path_detail::relate(path, kept.lexical);
-    *depth = kept.lexical.count;
-    if (relation == Relation::other && kept.has_real) {
-      relation = path_detail::relate(path, kept.real);
-      *depth = kept.real.count;
-    }
-    return relation;
-  }
-  Relation to_state(const PathParts& path) noexcept {
-    know(&state_, around_.state);
-    std::uint32_t depth = 0;
-    return related(path, state_, &depth);
+  OwnPlaces& own() noexcept {
+    if (own_ != nullptr) return *own_;
+    own_ = around_.own_places != nullptr ? around_.own_places(around_.self) : new (room_) OwnPlaces;
+    own_->serve(around_);
+    return *own_;
   }
 
   bool is_there(const Command& command, std::string_view folder, std::string_view first, std::string_view second) const noexcept {
@@ -339,8 +316,7 @@ class GuardedPlaces {
     };
     std::uint32_t depth = 0;
     if (!around_.state.empty()) {
-      know(&state_, around_.state);
-      switch (related(path, state_, &depth)) {
+      switch (own().state(around_).relation(path, &depth)) {
         case Relation::same: take(Guarded::state); break;
         case Relation::holds: take(Guarded::holds_state); break;
         case Relation::inside: {
@@ -352,8 +328,7 @@ class GuardedPlaces {
       }
     }
     if (!around_.program.empty()) {
-      know(&program_, around_.program);
-      switch (related(path, program_, &depth)) {
+      switch (own().program(around_).relation(path, &depth)) {
         case Relation::same: take(Guarded::program); break;
         case Relation::holds: take(Guarded::holds_program); break;
         default: break;
@@ -384,10 +359,9 @@ class GuardedPlaces {
 
   const Surroundings& around_;
   KnownPlaces& places_;
-  Kept state_, program_;
-  std::size_t folder_bytes_ = 0;  // 0: no folder was looked at
-  bool folder_is_apart_ = false;
-  char folder_[256];  // of the last command
+  const guarded_hints::TextHints hints_;
+  OwnPlaces* own_ = nullptr;
+  alignas(OwnPlaces) unsigned char room_[sizeof(OwnPlaces)];  // where no caller keeps them
 };
 
 }  // namespace tipstaff::gate

@@ -236,7 +236,7 @@ class PlainReader {
     outline.as_written = as_written_;
     outline.facts = 0;
     taken.spec = nullptr;
-    const Call call{*taken.called.program, taken.called.name, words + 1, count, outline.first_hash, around_, pos_ >= size_};
+    const Call call{*taken.called.program, taken.called.name, taken.called.hash, words + 1, count, outline.first_hash, around_, pos_ >= size_};
     if (!does_nothing(call)) return false;
     const bool piped = pos_ < size_ && at(pos_) == '|' && !(pos_ + 1 < size_ && at(pos_ + 1) == '|');
     if ((piped || to_nowhere) && !prints_unknown(call, pipe_from_ != kNone)) return false;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/shell/programs/table.hpp"
+#include "tipstaff/gate/shell/programs/verbs.hpp"
 
 namespace tipstaff::gate::plain {
 
@@ -82,6 +83,7 @@ inline constexpr Names kScriptVerbs(kScriptVerbList);
 struct Call {
   const shell::Program& program;
   string_view name;  // base name
+  std::uint32_t hash;  // of it
   const Word* words;
   std::uint32_t count;
   std::uint32_t first_hash;  // of the first word
@@ -165,6 +167,13 @@ inline bool runs_code(const Call& call) noexcept {
   return kRunningModules.has(first.size() > 2 ? first.substr(2) : call.count > 1 ? call.words[1].text : string_view());
 }
 
+// A tool that is given commands for another machine after some verbs, and none of them is there.
+[[gnu::noinline]] inline bool is_plain_elsewhere(const Call& call) noexcept {
+  return !shell::kVerbTools.any(call.hash, [&](string_view verb) noexcept {
+    return verb.empty() || !call.none([verb](string_view text) noexcept { return text == verb; });
+  });
+}
+
 // Whether its handler does nothing.
 inline bool does_nothing(const Call& call) noexcept {
   using shell::Handler;
@@ -183,6 +192,7 @@ inline bool does_nothing(const Call& call) noexcept {
     case Handler::tool: return !is(call.name, "wsl") && kToolVerbs.has(call.first(), call.first_hash);
     case Handler::sed: return is_plain_sed(call);
     case Handler::compiler: return call.none([](string_view text) noexcept { return is(text, "-") || is(text, "/dev/stdin"); });
+    case Handler::elsewhere: return is_plain_elsewhere(call);
     case Handler::alias: return !is(call.first(), "alias");
     default: return false;
   }

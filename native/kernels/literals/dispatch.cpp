@@ -1,7 +1,7 @@
 // Which finder of literals an instruction set has. Compiled for the baseline.
 #include "tipstaff/dispatch.hpp"
 
-#include "literals_kernels.hpp"
+#include "kernels.hpp"
 
 namespace tipstaff {
 

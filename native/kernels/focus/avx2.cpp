@@ -1,7 +1,7 @@
 // The scan for a request's focus for AVX2.
 #include <immintrin.h>
 
-#include "focus_kernels.hpp"
+#include "kernels.hpp"
 #include "tipstaff/focus/focus.hpp"
 #include "tipstaff/focus/hints.hpp"
 

@@ -4,7 +4,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "focus_kernels.hpp"
+#include "kernels.hpp"
 #include "tipstaff/focus/focus.hpp"
 #include "tipstaff/focus/scanner.hpp"
 

@@ -1,5 +1,5 @@
 // Token features in plain C++: eight bytes at a time in an integer.
-#include "tables.hpp"
+#include "../tables.hpp"
 
 namespace {
 

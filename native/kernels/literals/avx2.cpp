@@ -1,7 +1,7 @@
 // Literals by vectors of 32 bytes: four bytes of eight positions are hashed at once.
 #include <immintrin.h>
 
-#include "literals_kernels.hpp"
+#include "kernels.hpp"
 
 namespace tipstaff {
 

@@ -1,7 +1,7 @@
 // Token features for AVX2.
 #include <immintrin.h>
 
-#include "tables.hpp"
+#include "../tables.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Literals by vectors of 64 bytes: tables of 64 classes of bytes give the thirty-two buckets of each.
 #include <immintrin.h>
 
-#include "literals_kernels.hpp"
+#include "kernels.hpp"
 
 namespace tipstaff {
 

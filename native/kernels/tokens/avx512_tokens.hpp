@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include "tables.hpp"
+#include "../tables.hpp"
 
 namespace tipstaff {
 namespace {
