@@ -50,6 +50,11 @@ _MARKED: Final = CuedPattern(
     nonnegotiable niemals nie muss verboten immer wichtig kritisch verbindlich nunca siempre prohibido jamais toujours
     interdit sempre""",
 )
+_BOLD_BAN: Final = re.compile(
+    r"[^\w*_`]*(?:\*\*|__)[^\w*`]*(?:never|do not|don['’]t|must not|niemals|nunca|jamais|nooit|nigdy|никогда|asla)\b",
+    re.IGNORECASE,
+)
+"""How an item begins whose first words are a ban in bold."""
 _FORBIDS: Final = re.compile(
     r"(?<![^\W_])(?:never|do not|don['’]?t|must not|no\b(?!-)|avoid|niemals|keine?\b|nie\b|nunca|jamás|jamais|ne\b|"
     r"não|mai\b|non\b(?!-)|nooit|nigdy|никогда|нельзя|не\b|asla|jangan|dilarang|tidak boleh)"
@@ -146,7 +151,8 @@ def emphasis(rule: GuidanceRule) -> Emphasis:
     elif shouts and (match := _CAPITALS.search(labels) or _CAPITAL_DUTIES.search(labels)):
         note(1.5, f"capitals above it: {match[0]}")
     if _MARKS.search(own) and (match := _MARKED.search(own)):
-        note(1.5, "a marked word")
+        bold = _BOLD_BAN.match(own) is not None
+        note(2.0 if bold else 1.5, "a ban in bold" if bold else "a marked word")
     if not own.isascii() and (match := _STRONG_CJK.search(own)):
         note(1.0, f"a strong word: {match[0]}")
     heading = next((one for one in reversed(rule.headings) if _urges(one)), None)
