@@ -109,7 +109,9 @@ def test_what_an_author_put_there_is_ranked_with_what_is_put_strongly() -> None:
 def test_a_ban_in_bold_at_the_beginning_is_enough() -> None:
     text = "# P\n\n" + "".join(f"- Keep part {n} small\n" for n in range(9))
     bans = ["**Never run the server on the host** - use the container", "**Do not** mix the two"]
-    found = compile_guidance(f"{text}- The worker **never sleeps** at night\n- {bans[0]}\n- {bans[1]}\n- Never say **so**\n")
+    found = compile_guidance(
+        f"{text}- The worker **never sleeps** at night\n- {bans[0]}\n- {bans[1]}\n- Never say **so**\n"
+    )
     assert [rule.text for rule in found.constitution.rules] == bans
 
 
