@@ -10,7 +10,7 @@ from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
 include "isa.pxi"
-include "gates.pxi"
+include "gates/declarations.pxi"
 
 cdef uint32_t NOTHING = 0xFFFFFFFF
 
@@ -119,8 +119,8 @@ cdef class Flow:
         return self.state.changed_lines
 
 
-include "columns.pxi"
-include "gate_tree.pxi"
+include "gates/columns.pxi"
+include "gates/tree.pxi"
 
 
 cdef class Policy:
@@ -412,4 +412,4 @@ def former_parts(tool, field, text):
     return found
 
 
-include "gate_judge.pxi"
+include "gates/judge.pxi"

@@ -1,7 +1,7 @@
 """The compiled rules as the hook program maps them, so that no interpreter starts when a prompt is sent.
 
 The file lies in the owner's state folder beside the policy. Its layout is that of
-``native/include/tipstaff/hook/guidance.hpp``: a head, a record for each shard,
+``native/include/tipstaff/hook/guidance/guidance.hpp``: a head, a record for each shard,
 texts, and the index by which retrieval searches.
 """
 

@@ -12,7 +12,7 @@ cdef extern from "<string_view>" namespace "std" nogil:
         const char* data()
         size_t size()
 
-cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
+cdef extern from "gates/calls.hpp" namespace "tipstaff::gate" nogil:
     cdef struct Span:
         uint32_t start
         uint32_t end
@@ -179,7 +179,7 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
 
 cdef extern from *:
     """
-    #include "gate_calls.hpp"
+    #include "gates/calls.hpp"
     #include "tipstaff/gate/patch/former.hpp"
     #include "tipstaff/gate/paths/classes.hpp"
     static inline void set_dialect(tipstaff::gate::Call& call, int d) { call.dialect = static_cast<tipstaff::gate::Dialect>(d); }
@@ -247,14 +247,14 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
         pass
     LiteralFinder literal_finder(Isa) noexcept
 
-cdef extern from "gate_watch.hpp" namespace "tipstaff::gate" nogil:
+cdef extern from "gates/watch.hpp" namespace "tipstaff::gate" nogil:
     cdef cppclass SecretWatch:
         SecretWatch()
         bint open(const unsigned char*, size_t, LiteralFinder) noexcept
         bint is_clean(string_view) noexcept
         bint is_clean_pair(string_view, string_view) noexcept
 
-cdef extern from "call_columns.hpp" namespace "tipstaff::gate" nogil:
+cdef extern from "gates/call_columns.hpp" namespace "tipstaff::gate" nogil:
     void decide_calls(const Image&, const Settings&, const vector[string_view]&, const vector[string_view]&, const CSite&, const SecretWatch*, uint32_t, unsigned char*) except +
     bint names_directory(string_view) noexcept
     bint is_former_field(string_view) noexcept

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gate_calls.hpp"
-#include "gate_watch.hpp"
+#include "gates/calls.hpp"
+#include "gates/watch.hpp"
 #include "tipstaff/hook/json.hpp"
 
 namespace tipstaff::gate {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "real_paths.hpp"
+#include "gates/real_paths.hpp"
 #include "threads.hpp"
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/tree/files.hpp"
