@@ -17,6 +17,7 @@ from typing import Any
 
 from tipstaff.gates.secrets.scanner import TABLE_FILE
 from tipstaff.kernels import SecretTable
+from tipstaff.kernels.formats import secret_table as layout
 from tipstaff.kernels.plain.secrets import table as plain_secret_table
 from tipstaff.kernels.plain.secrets.shapes import regex_of
 
@@ -44,14 +45,14 @@ def patterns() -> list[bytes]:
     out: list[bytes] = []
     for number, rule in enumerate(table.rules):
         code = regex_of(rule.code, table.members, possessive=False)
-        if rule.flags & plain_secret_table.WARY:
+        if rule.flags & layout.WARY:
             continue
-        if rule.kind == plain_secret_table.SHAPE:
+        if rule.kind == layout.SHAPE:
             out.append(code)
-        elif rule.kind == plain_secret_table.ASSIGN:
+        elif rule.kind == layout.ASSIGN:
             keys = b"|".join(sorted({re.escape(key) for key in table.keys[number]}))
             out.append(b"(?i)(?:" + keys + b")" + SIGN + (code or rb"[!-~]{6,128}"))
-        elif rule.kind == plain_secret_table.URL:
+        elif rule.kind == layout.URL:
             out.append(rb"[a-zA-Z0-9+.-]{1,16}://[^\s:@/\"']{0,64}:[^\s@/\"']{4,128}@")
         else:
             out.append(rb"-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----")

@@ -35,6 +35,21 @@ def test_a_relative_directory_is_that_of_the_terminal(
     assert all("outside" not in classes for classes in decided)
 
 
+def test_the_settings_and_packs_that_were_used_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".tipstaff" / "packs").mkdir(parents=True)
+    (tmp_path / ".tipstaff" / "gates.toml").write_text("diff_size_threshold = 77\n")
+    (tmp_path / ".tipstaff" / "packs" / "own.toml").write_text(
+        '[pack]\nid = "own"\ntitle = "Own"\n[[rule]]\nid = "own.deploy"\nprograms = ["deploy"]\ndecision = "block"\n'
+        'severity = "high"\nreason = "It deploys."\nsafer = ""\npositives = ["deploy now"]\nnegatives = ["ls"]\n'
+    )
+    main(["gate", "--cwd", str(tmp_path), "deploy now"])
+    out = capsys.readouterr().out
+    assert "gates.toml" in out
+    assert "own.toml" in out
+    assert "77" in out
+
+
 def test_allow_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gate", "ls -la"]) == 0
     assert capsys.readouterr().out == "allow\n"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.gates.values import token
 from tests.hook.running import Bench, aws_key, default_image
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.image.policy import build_image
@@ -126,9 +127,9 @@ def test_outputs_are_masked_in_each_hosts_own_shape(bench: Bench) -> None:
     }  # fmt: skip
     masked = bench.run(cursor, "--host", "cursor").reply()
     assert masked["updated_mcp_tool_output"]["content"][0]["text"].endswith(" here")
-    told = bench.run({**cursor, "tool_name": "Shell"}, "--host", "cursor").reply()
-    assert "does not let it mask" in told["additional_context"]
-    for reply in (output, codex, answered, changed, masked, told):
+    noted = bench.run({**cursor, "tool_name": "Shell"}, "--host", "cursor").reply()
+    assert "does not let it mask" in noted["additional_context"]
+    for reply in (output, codex, answered, changed, masked, noted):
         assert secret not in json.dumps(reply)
     assert secret.encode() not in kept(bench)
 
@@ -180,3 +181,12 @@ def test_a_failed_call_without_secrets_is_recorded_alone(bench: Bench) -> None:
     event = bench.claude("false", hook_event_name="PostToolUseFailure", error="Exit code 1")
     assert bench.run(event, "--host", "claude") == (0, b"", b"")
     assert bench.spool()[-1]["event"] == "PostToolUseFailure"
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "masked it with asterisks"), (2, "masked them with asterisks")])
+def test_the_note_about_an_output_agrees_in_number(bench: Bench, count: int, words: str) -> None:
+    text = " ".join([aws_key(), token()][:count])
+    event = bench.claude("env", hook_event_name="PostToolUse", tool_response={"stdout": text})
+    reply = str(bench.run(event, "--host", "claude").reply())
+    assert words in reply
+    assert ".  " not in reply

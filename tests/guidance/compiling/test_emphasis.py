@@ -31,11 +31,21 @@ def test_a_plain_word_alone_does_not(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["Define the scene", "Run it one-time", "Keep I/O non-blocking", "Main line", "No-op it"]
+    "words",
+    ["Define the scene", "Run it one-time", "Keep I/O non-blocking", "Main line", "No-op it", "Do note the name"],
 )
 def test_a_negation_within_a_longer_word_forbids_nothing(words: str) -> None:
     rules = compile_guidance(f"- {words} for each request\n").rules()
     assert [emphasis(rule).reasons for rule in rules] == [()]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["a push with --force", "reading `.env`", "vulnerabilities in what you add", "SQL injections", "--no-verify"],
+)
+def test_what_does_harm_counts_by_whole_words_and_options(words: str) -> None:
+    (rule,) = compile_guidance(f"- Never allow {words} here\n").rules()
+    assert any(reason.startswith("what it is about") for reason in emphasis(rule).reasons), emphasis(rule)
 
 
 def test_whoever_gives_ids_decides_alone() -> None:
@@ -104,6 +114,15 @@ def test_what_an_author_put_there_is_ranked_with_what_is_put_strongly() -> None:
     assert any("NEVER import it" in text for text in texts)
     assert len(bundle.constitution.text) // 4 <= 510
     assert {rule.id for rule in bundle.rules()} >= set(bundle.constitution.overflow)
+
+
+def test_a_ban_in_bold_at_the_beginning_is_enough() -> None:
+    text = "# P\n\n" + "".join(f"- Keep part {n} small\n" for n in range(9))
+    bans = ["**Never run the server on the host** - use the container", "**Do not** mix the two"]
+    found = compile_guidance(
+        f"{text}- The worker **never sleeps** at night\n- {bans[0]}\n- {bans[1]}\n- Never say **so**\n"
+    )
+    assert [rule.text for rule in found.constitution.rules] == bans
 
 
 def test_information_is_never_always_loaded() -> None:

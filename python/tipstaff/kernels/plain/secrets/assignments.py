@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tipstaff.kernels.plain.secrets import values
+from tipstaff.kernels.plain.secrets import letters
+from tipstaff.kernels.plain.secrets.letters import Value, Words
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     LETTERS,
@@ -22,7 +23,6 @@ from tipstaff.kernels.plain.secrets.names import (
     parts_hold,
     word_before,
 )
-from tipstaff.kernels.plain.secrets.values import Value, Words
 
 VALUE_REACH: Final = 1024
 _QUOTES: Final = frozenset(b"\"'`")
@@ -122,8 +122,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         at = name_end(text, end)
         head = name_start(text, start)
         if not named and (
-            parts_hold(text[end:at], words(values.ABOUT_AFTER))
-            or parts_hold(text[head:start], words(values.ABOUT_BEFORE))
+            parts_hold(text[end:at], words(letters.ABOUT_AFTER))
+            or parts_hold(text[head:start], words(letters.ABOUT_BEFORE))
         ):
             return None
         flag = text[head : head + 1] == b"-"
@@ -210,14 +210,14 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         and (
             flag
             or text[at - 1 : at + 1] in {b' "', b" '"}
-            or word_before(text, head, words(values.INTRODUCERS))
+            or word_before(text, head, words(letters.INTRODUCERS))
             or after_login(text, head)
             or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring"}
         )
     ):
         if not quote_at(text, at) and is_macro(text, head):  # #define NAME OTHER: code, and no text
             return None
-        strict = quote_at(text, at) > 0 and not flag and not word_before(text, head, words(values.INTRODUCERS))
+        strict = quote_at(text, at) > 0 and not flag and not word_before(text, head, words(letters.INTRODUCERS))
     else:
         return None
     after = at

@@ -23,7 +23,7 @@ from tipstaff.kernels.formats.secret_table import (
     URL,
     WARY,
 )
-from tipstaff.kernels.plain.secrets import encodings, values
+from tipstaff.kernels.plain.secrets import encodings, forms, letters, samples, values
 from tipstaff.kernels.plain.secrets.assignments import assignment
 from tipstaff.kernels.plain.secrets.names import fold_name
 from tipstaff.kernels.plain.secrets.table import Rule, Table, opened
@@ -79,7 +79,7 @@ def says_pair(data: bytes, table: Table) -> bool:
 
 def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tuple[int, int], *, wary: bool) -> bool:
     """Return whether a secret of the right shape is one by what it is made of."""
-    counts = values.counts_of(secret)
+    counts = letters.counts_of(secret)
     need = rule.need
     if (
         (need & _DIGIT and not counts.digit)
@@ -88,15 +88,15 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
         or (need & _LETTER and not counts.upper + counts.lower)
     ):
         return False
-    stops = values.OBVIOUS if wary else values.PLACEHOLDER
-    if not rule.flags & NO_STOPS and values.holds_any(secret, table.words(stops)):
+    stops = letters.OBVIOUS if wary else letters.PLACEHOLDER
+    if not rule.flags & NO_STOPS and letters.holds_any(secret, table.words(stops)):
         return False
     if not wary:
-        if not rule.flags & REPEATS_FINE and values.is_repeated(
+        if not rule.flags & REPEATS_FINE and letters.is_repeated(
             secret[rule.show :] if rule.show < len(secret) else secret
         ):
             return False
-        if not values.entropy_holds(secret[rule.show :], rule.entropy, table.logs):
+        if not letters.entropy_holds(secret[rule.show :], rule.entropy, table.logs):
             return False
         if rule.checksum and not holds_checksum(secret, rule.checksum):
             return False
@@ -110,10 +110,10 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
         start, end = span
         words = table.words(rule.context - 1)
         before, behind = text[max(0, start - _CONTEXT_BEFORE) : start], text[end : end + _CONTEXT_BEHIND]
-        if not (values.holds_any(before, words) or values.holds_any(behind, words)):
+        if not (letters.holds_any(before, words) or letters.holds_any(behind, words)):
             return False
     if rule.judge and rule.kind == SHAPE:
-        value = values.Value(span[0], span[1], True, False, True, False)
+        value = letters.Value(span[0], span[1], True, False, True, False)
         return values.judge(secret, value, rule.judge, table.words, table.logs)
     return True
 
@@ -143,8 +143,8 @@ def _assigned(table: Table, number: int, text: bytes, *, wary: bool) -> Iterator
             if value is None:
                 continue
             start, end = value.start, value.end
-            if rule.flags & NAMED and not values.holds_any(
-                fold_name(text, match.start(), key_end), table.words(values.SECRET_NAMES)
+            if rule.flags & NAMED and not letters.holds_any(
+                fold_name(text, match.start(), key_end), table.words(letters.SECRET_NAMES)
             ):
                 continue
             if rule.code and rule.judge == 0:
@@ -209,7 +209,7 @@ def is_sample_host(text: bytes, table: Table) -> bool:
     """Return whether the host at the beginning is kept for documentation by standards: ``db.example.com``."""
     host = re.match(rb"[0-9A-Za-z.-]*", text)
     parts = (host[0] if host else b"").rstrip(b".").lower().split(b".")
-    words = table.words(values.SAMPLE_HOSTS)
+    words = table.words(letters.SAMPLE_HOSTS)
     return parts[-1] in words or b".".join(parts[-2:]) in words
 
 
@@ -219,20 +219,20 @@ def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
     if (
         len(password) < 4
         or folded == user.lower()
-        or values.is_template(password)
+        or forms.is_template(password)
         or (password.startswith(b"$") and password[1:2].isalpha())
-        or values.is_repeated(password)
-        or values.is_sequence(password)
-        or values.holds_any(password, table.words(values.PLACEHOLDER))
-        or values.is_known_password(password, table.words)
+        or letters.is_repeated(password)
+        or letters.is_sequence(password)
+        or letters.holds_any(password, table.words(letters.PLACEHOLDER))
+        or samples.is_known_password(password, table.words)
     ):
         return False
-    counts = values.counts_of(password)
+    counts = letters.counts_of(password)
     if counts.lower + counts.upper == 0 or counts.distinct < 4:
         return False
     if counts.digit + counts.other == 0:
-        return len(password) >= 12 and not values.is_wordy(password)
-    return not (counts.digit == 0 and values.is_wordy(password)) and b"%s" not in password
+        return len(password) >= 12 and not letters.is_wordy(password)
+    return not (counts.digit == 0 and letters.is_wordy(password)) and b"%s" not in password
 
 
 _LABEL: Final = re.compile(rb"(?=(-----BEGIN ([A-Za-z0-9 ]{0,80}+)-----))")

@@ -1,0 +1,231 @@
+// Forms of what is not a secret: templates, references, paths, names of programs, headers.
+#ifndef TIPSTAFF_SECRETS_FORMS_HPP
+#define TIPSTAFF_SECRETS_FORMS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tipstaff/secrets/letters.hpp"
+
+namespace tipstaff::secrets {
+
+inline bool is_uuid(Bytes data) noexcept {
+  if (data.size != 36) return false;
+  for (std::size_t i = 0; i < 36; ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? data[i] != '-' : !is_hex(data[i])) return false;
+  }
+  return true;
+}
+
+// Whether a sign is within that marks a placeholder: one of ${ $( {{ }} <% %> #{ %s ... *** ://
+// and an ellipsis.
+inline bool holds_template_sign(Bytes data) noexcept {
+  static constexpr std::uint64_t first[4] = {0x1400443800000000u, 0x2800000000000000u, 0, 0x0000000400000000u};
+  for (std::size_t i = 0; i + 1 < data.size; ++i) {
+    const Byte c = data[i];
+    if ((first[c >> 6] >> (c & 63) & 1) == 0) continue;
+    const Byte next = data[i + 1];
+    const Byte third = i + 2 < data.size ? data[i + 2] : Byte{0};
+    switch (c) {
+      case '$': if (next == '{' || next == '(') return true; break;
+      case '{':
+      case '}': if (next == c) return true; break;
+      case '<': if (next == '%') return true; break;
+      case '%': if (next == '>' || next == 's') return true; break;
+      case '#': if (next == '{') return true; break;
+      case '.':
+      case '*': if (next == c && third == c) return true; break;
+      case ':': if (next == '/' && third == '/') return true; break;
+      default: if (next == 0x80 && third == 0xA6) return true;
+    }
+  }
+  return false;
+}
+
+inline bool is_template(Bytes data) noexcept {
+  const Byte first = data[0];
+  const Byte last = data[data.size - 1];
+  if (first == '$' && data.size > 1 && (is_namely(data[1]) || data[1] == '{' || data[1] == '(')) return true;
+  if ((first == '<' && last == '>') || (first == '%' && last == '%') || (first == '{' && last == '}') ||
+      (first == '[' && last == ']') || (first == '(' && last == ')')) {
+    return true;
+  }
+  if (holds_template_sign(data)) return true;
+  std::size_t opened = 0;
+  while (opened < data.size && data[opened] != '{') ++opened;
+  std::size_t closed = opened;
+  while (closed < data.size && data[closed] != '}') ++closed;
+  if (closed < data.size && closed > opened + 1) {
+    for (std::size_t i = opened + 1; i < closed; ++i) {
+      if (!is_namely(data[i]) && !one_of(data[i], ".[]")) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+// Whether it says where something is, by its form alone: /go/src/app, doc/man3/open.3, Symfony\Component, www.acme.io:443.
+inline bool is_location(Bytes data) noexcept {
+  std::size_t slashes = 0, digits = 0, colons = 0, last_colon = 0;
+  bool back = false, dot = false, ending = false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    const Byte c = data[i];
+    if (!is_namely(c) && !one_of(c, "/\\.-:")) return false;
+    slashes += c == '/';
+    ending = (ending && c != '/') || c == '.';
+    digits += is_digit(c);
+    back = back || c == '\\';
+    dot = dot || (c == '.' && colons == 0);
+    if (c == ':') {
+      ++colons;
+      last_colon = i;
+    }
+  }
+  if (slashes >= 2 && (ending || (data[0] == '/' && digits == 0))) return true;
+  if (back && slashes == 0 && (data[0] == '\\' || is_upper(data[0]))) return digits == 0;
+  if (colons != 1 || !dot || data.size - last_colon < 3 || data.size - last_colon > 6) return false;
+  for (std::size_t i = last_colon + 1; i < data.size; ++i) {
+    if (!is_digit(data[i])) return false;
+  }
+  return true;
+}
+
+inline bool is_reference(Bytes data, const Knowledge& known) noexcept {
+  if (known.list(references).begins(data)) return true;
+  if (known.list(file_endings).ends(data) && 3 * counts_of(data).digit <= data.size) return true;
+  return ((data[0] == '/' || data[0] == '~' || (data.size > 1 && data[0] == '.' && data[1] == '/')) && is_wordy(data)) || is_location(data);
+}
+
+inline bool is_name(Bytes data) noexcept {
+  if (!is_letter(data[0]) && data[0] != '_') return false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!is_namely(data[i]) && data[i] != '.') return false;
+  }
+  return true;
+}
+
+// Whether a name with dots ends with words that can be spoken: x25519.X25519PrivateKey, a.Package.Dir.
+inline bool is_member(Bytes data, std::size_t digits) noexcept {
+  std::size_t at = data.size;
+  while (at > 0 && is_letter(data[at - 1])) --at;
+  std::size_t letters = 0, spoken = 0;
+  while (at < data.size) {
+    const std::size_t start = at;
+    at = piece_end(data, at);
+    letters += at - start;
+    if (at - start >= 3 && is_spoken(data.part(start, at))) spoken += at - start;
+  }
+  return letters >= (digits == 0 ? 3u : 6u) && 10 * spoken >= 7 * letters;
+}
+
+// Whether it is a name as headers have it: Access-Control-Allow-Headers.
+inline bool is_header(Bytes data, const Counts& counts, std::size_t least) noexcept {
+  std::size_t dashes = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if ((i == 0 || data[i - 1] == '-') && !is_upper(data[i])) return false;
+    dashes += data[i] == '-';
+  }
+  return dashes >= least && data[data.size - 1] != '-' && counts.digit == 0 && counts.other == dashes &&
+         counts.upper == dashes + 1;
+}
+
+// Whether signs join three short parts or more, each in one case: ALICE_cf_wap-wsg_secp160r1.
+inline bool is_parts(Bytes data) noexcept {
+  bool lower = false, upper = false;
+  std::size_t size = 0, parts = 0;
+  for (std::size_t i = 0; i <= data.size; ++i) {
+    if (i == data.size || data[i] == '_' || data[i] == '-') {
+      if (size == 0 || size > 10 || (lower && upper) || (parts == 0 && size < 2)) return false;
+      lower = upper = false;
+      size = 0;
+      ++parts;
+      continue;
+    }
+    lower = lower || is_lower(data[i]);
+    upper = upper || is_upper(data[i]);
+    if (parts == 0 && !is_letter(data[i])) return false;
+    ++size;
+  }
+  return true;
+}
+
+// Whether a value is a name as programs write them: a constant (TR31_E0_EMV_KEY), a type or a member of a structure
+// (PrivateKeyTypes, ExclusiveStartShardId), of a list a name with underscores or a path.
+inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcept {
+  std::size_t lines = 0, slashes = 0, dashes = 0;
+  if (!value.quoted && data[0] == '%') {  // %NL80211_ATTR_MAC: a constant, as comments of C name it
+    data = data.part(1, data.size);
+    --counts.other;
+  }
+  if (data.size < 3) return false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    lines += data[i] == '_';
+    slashes += data[i] == '/';
+    dashes += data[i] == '-';
+  }
+  if (data.size >= 4 && data[0] == '_' && data[1] == '_' && data[data.size - 1] == '_' && data[data.size - 2] == '_') {
+    return counts.other == lines;  // __name__
+  }
+  const bool names = is_letter(data[0]) && counts.other == lines;
+  if (lines >= 2 && counts.other == lines + dashes && is_parts(data)) return true;
+  if (names && counts.lower == 0 && lines >= (value.strict ? 1u : 2u) && 3 * counts.digit <= data.size) return true;
+  if (names && lines == 0 && counts.digit == 0 && counts.upper >= 2 && counts.lower >= 3 * counts.upper) return true;
+  if (names && lines == 0 && counts.upper >= 2 && is_lower(data[data.size - 2])) {
+    static constexpr const char* kEndings[] = {"Key", "Keys", "Type", "Types", "Token", "Tokens", "Secret", "Secrets"};
+    for (const char* const end : kEndings) {
+      std::size_t size = 0;
+      while (end[size] != 0) ++size;
+      if (data.size < size + 6) continue;
+      bool same = true;
+      for (std::size_t i = 0; i < size; ++i) same = same && data[data.size - size + i] == static_cast<Byte>(end[i]);
+      if (same) return true;
+    }
+  }
+  if (!value.quoted && is_name(data) && is_member(data, counts.digit)) {
+    for (std::size_t i = 0; i < data.size; ++i) {
+      if (data[i] == '.') return true;
+    }
+  }
+  if (!value.strict) return false;
+  return is_header(data, counts, 1) || (names && lines >= 2 && 5 * counts.digit <= data.size) ||
+         (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
+}
+
+// Whether hyphens, two or more, join words and numbers, each whole: files-api-2025-04-14.
+inline bool is_dated(Bytes data) noexcept {
+  std::size_t start = 0, dashes = 0;
+  bool spoken = false;
+  for (std::size_t i = 0; i <= data.size; ++i) {
+    if (i < data.size && data[i] != '-') {
+      if (!is_lower(data[i]) && !is_digit(data[i])) return false;
+      if (i > start && is_digit(data[i]) != is_digit(data[i - 1])) return false;
+      continue;
+    }
+    if (i == start) return false;
+    spoken = spoken || (i - start >= 4 && is_lower(data[start]) && is_spoken(data.part(start, i)));
+    dashes += i < data.size;
+    start = i + 1;
+  }
+  return spoken && dashes >= 2;
+}
+
+// Whether a value reads as the name of something: Name.Builtin.Pseudo, one of a list of names.
+inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word) noexcept {
+  bool names = true, joint = false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    const Byte c = data[i];
+    names = names && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
+    joint = joint || c == '.' || c == ':' || c == '_';
+  }
+  return (strict && digits < 2 && names) || (word && digits == 0 && data.size < 48 && joint);
+}
+
+// A value of a SealedSecret: base64 that begins with the length of an RSA session key, 512.
+inline bool is_sealed(Bytes data) noexcept {
+  return data.size >= 300 && data[0] == 'A' && data[1] == 'g' && data[2] >= 'A' && data[2] <= 'D';
+}
+
+}  // namespace tipstaff::secrets
+
+#endif

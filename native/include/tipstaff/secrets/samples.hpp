@@ -1,0 +1,117 @@
+// What only fills the place of a secret: labels, descriptions, passwords that everybody knows.
+#ifndef TIPSTAFF_SECRETS_SAMPLES_HPP
+#define TIPSTAFF_SECRETS_SAMPLES_HPP
+
+#include <cstddef>
+
+#include "tipstaff/secrets/forms.hpp"
+
+namespace tipstaff::secrets {
+
+// Whether it is code between two strings, as in "token: " + name + ".".
+inline bool is_between_strings(Bytes data) noexcept {
+  const Byte first = data[0], last = data[data.size - 1];
+  if (first == ' ' || last == ' ' || (first == '-' && data[1] == '-') || holds(data, " = ")) return true;
+  if (!one_of(first, "+,)]};|&=.>")) return false;
+  if (one_of(last, "+([{,.")) return true;
+  if (first == '.') return false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (data[i] == '(' || (i > 0 && data[i] == ' ')) return true;
+  }
+  return false;
+}
+
+// Whether it is a text that a person reads beside a field: Neues Passwort:, Enter the new one.
+inline bool is_label(Bytes data, std::size_t digits) noexcept {
+  std::size_t blanks = 0, foreign = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    foreign += data[i] >= 0xC2 && data[i] <= 0xEF;  // letters of other languages
+    blanks += data[i] == ' ';
+  }
+  if (foreign > 0 && (digits == 0 || foreign >= 4 || blanks > 0)) return true;
+  if (digits > (blanks >= 3 ? 2u : 0u)) return false;
+  const Byte last = data[data.size - 1];
+  if (last == ':') return true;
+  if (blanks >= 4) return true;
+  if (blanks == 0 || !(is_upper(data[0]) || one_of(last, ".!?,"))) return false;
+  for (std::size_t at = 0; at < data.size;) {
+    if (!is_letter(data[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t start = at;
+    at = piece_end(data, at);
+    if (at - start >= 3 && is_spoken(data.part(start, at))) return true;
+  }
+  return false;
+}
+
+// Whether a value only says what would be there (refresh_token, read:members), or is a name or a number of something
+// else: OAUTH2_JWT, a UUID, an object identifier.
+inline bool is_descriptive(Bytes data, const Value& value, const Counts& counts, const Knowledge& known) noexcept {
+  if (is_uuid(data) || is_identifier(data, value, counts)) return true;
+  if (counts.lower + counts.upper == 0) {
+    std::size_t dots = 0;
+    for (std::size_t i = 0; i < data.size; ++i) dots += data[i] == '.';
+    if (dots >= 2) return true;
+  }
+  std::size_t end = data.size;
+  while (end > 0 && data.size - end < 6 && (is_digit(data[end - 1]) || one_of(data[end - 1], "!?."))) --end;
+  if (end == 0 || is_sequence(data.part(0, end))) return false;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (is_digit(data[i])) return false;
+  }
+  if (known.list(plain_value).within(data)) return true;
+  if (end < data.size) return false;
+  bool joined = false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!is_namely(data[i]) && !one_of(data[i], ".:-")) return false;
+    joined = joined || (i > 0 && i + 1 < data.size && one_of(data[i], ".:"));
+  }
+  return joined && is_wordy(data);
+}
+
+// Digits and signs that stand for letters: s3cret, p@ssw0rd.
+inline Byte unmasked(Byte c) noexcept {
+  switch (c) {
+    case '0': return 'o';
+    case '1': return 'i';
+    case '3': return 'e';
+    case '4': case '@': return 'a';
+    case '5': case '$': return 's';
+    case '7': return 't';
+    default: return lower(c);
+  }
+}
+
+inline constexpr std::size_t longest_known = 24;
+
+// Whether everybody knows a password: secret, s3cret, secret123.
+inline bool is_known_password(Bytes data, const Knowledge& known) noexcept {
+  const Words words = known.list(known_passwords);
+  if (words.equals(data)) return true;
+  if (data.size <= longest_known) {
+    Byte folded[longest_known];
+    for (std::size_t i = 0; i < data.size; ++i) folded[i] = unmasked(data[i]);
+    if (words.equals({folded, data.size})) return true;
+  }
+  std::size_t end = data.size;
+  while (end > 0 && is_digit(data[end - 1])) --end;
+  if (data.size - end > 6) return false;
+  for (std::size_t i = end; i < data.size; ++i) {
+    if (data[i] != static_cast<Byte>('1' + (i - end))) return false;
+  }
+  return words.equals(data.part(0, end));
+}
+
+// Whether a short password reads as one of the words of samples: Exampl3Pass.
+inline bool reads_as_sample(Bytes data, const Knowledge& known) noexcept {
+  if (data.size > longest_known) return false;
+  Byte folded[longest_known];
+  for (std::size_t i = 0; i < data.size; ++i) folded[i] = unmasked(data[i]);
+  return known.list(plain_value).within({folded, data.size}) || is_known_password(data, known);
+}
+
+}  // namespace tipstaff::secrets
+
+#endif

@@ -1,0 +1,198 @@
+"""Forms of what is not a secret, as ``secrets/forms.hpp``: templates, references, paths, names, headers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tipstaff.kernels.plain.secrets.letters import (
+    DIGIT,
+    FILE_ENDINGS,
+    HEX,
+    LETTER,
+    LOWER,
+    NAME,
+    REFERENCES,
+    UPPER,
+    Counts,
+    Value,
+    Words,
+    counts_of,
+    is_spoken,
+    is_wordy,
+)
+
+_NAME_ENDINGS: Final = (b"Key", b"Keys", b"Type", b"Types", b"Token", b"Tokens", b"Secret", b"Secrets")
+
+
+def is_uuid(data: bytes) -> bool:
+    """Return whether it has the form of a UUID."""
+    return len(data) == 36 and all(
+        byte == 0x2D if at in {8, 13, 18, 23} else byte in HEX for at, byte in enumerate(data)
+    )
+
+
+def is_template(data: bytes) -> bool:
+    """Return whether something is to be put into it: it is no value yet."""
+    first, last = data[0], data[-1]
+    if first == 0x24 and len(data) > 1 and (data[1] in NAME or data[1] in b"{("):
+        return True
+    if (first, last) in {(0x3C, 0x3E), (0x25, 0x25), (0x7B, 0x7D), (0x5B, 0x5D), (0x28, 0x29)}:
+        return True
+    if any(
+        sign in data
+        for sign in (b"${", b"$(", b"{{", b"}}", b"<%", b"%>", b"#{", b"...", b"***", b"\xe2\x80\xa6", b"%s", b"://")
+    ):
+        return True
+    opened = data.find(b"{")
+    if opened >= 0 and data.find(b"}", opened) > opened + 1:
+        inner = data[opened + 1 : data.find(b"}", opened)]
+        return all(byte in NAME or byte in b".[]" for byte in inner)
+    return False
+
+
+def is_reference(data: bytes, words: Words) -> bool:
+    """Return whether it says where the value is, or is a name of a file."""
+    folded = data.lower()
+    if any(folded.startswith(word) for word in words(REFERENCES)):
+        return True
+    if any(folded.endswith(word) for word in words(FILE_ENDINGS)) and 3 * counts_of(data).digit <= len(data):
+        return True
+    return ((data[0] in b"/~" or data.startswith(b"./")) and is_wordy(data)) or is_location(data)
+
+
+def is_location(data: bytes) -> bool:
+    r"""Return whether it says where something is, by its form alone.
+
+    A path of two folders or more, without digits (``/go/src/app``) or with an ending (``doc/man3/open.3``); a path or
+    class with backslashes (``Symfony\Component\Form``); a host with a port (``www.acme.io:443``).
+    """
+    if any(byte not in NAME and byte not in b"/\\.-:" for byte in data):
+        return False
+    if data[0] == 0x2F and data.count(b"/") >= 2 and counts_of(data).digit == 0:
+        return True
+    if data.count(b"/") >= 2 and b"." in data[data.rfind(b"/") :]:
+        return True
+    if b"\\" in data and b"/" not in data and (data[0] == 0x5C or data[0] in UPPER):
+        return counts_of(data).digit == 0
+    host, colon, port = data.rpartition(b":")
+    return bool(colon) and 2 <= len(port) <= 5 and port.isdigit() and b"." in host and b":" not in host
+
+
+def is_name(data: bytes) -> bool:
+    """Return whether it may be a name in a program: letters, digits, underscores, and dots between."""
+    return data[0] in LETTER | {0x5F} and all(byte in NAME or byte == 0x2E for byte in data)
+
+
+def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
+    """Return whether a value is a name as programs write them.
+
+    A constant (``TR31_E0_EMV_KEY``), a type or a member (``PrivateKeyTypes``, ``ExclusiveStartShardId``); in a list a
+    name with underscores or a path.
+    """
+    if not value.quoted and data[0] == 0x25:  # %NL80211_ATTR_MAC: a constant, as comments of C name it
+        data, counts = data[1:], counts._replace(other=counts.other - 1)
+    size, lines = len(data), data.count(b"_")
+    if size < 3:
+        return False
+    if data[0] == 0x5F and data.startswith(b"__") and data.endswith(b"__"):  # __name__
+        return counts.other == lines
+    names = data[0] in LETTER and counts.other == lines
+    if lines >= 2 and counts.other == lines + data.count(b"-") and _is_parts(data):
+        return True
+    if names and counts.lower == 0 and lines >= (1 if value.strict else 2) and 3 * counts.digit <= size:
+        return True
+    if names and lines == 0 and counts.digit == 0 and counts.upper >= 2 and counts.lower >= 3 * counts.upper:
+        return True
+    is_joined = names and lines == 0 and counts.upper >= 2 and data[-2] in LOWER
+    if is_joined and any(data.endswith(end) and size >= len(end) + 6 for end in _NAME_ENDINGS):
+        return True
+    if not value.quoted and b"." in data and is_name(data) and _is_member(data, counts.digit):
+        return True
+    if not value.strict:
+        return False
+    if is_header(data, counts):
+        return True
+    if names and lines >= 2 and 5 * counts.digit <= size:
+        return True
+    return data[0] == 0x2F and counts.digit == 0 and counts.other == lines + data.count(b"/")
+
+
+def _is_parts(data: bytes) -> bool:
+    """Return whether signs join three short parts or more, each in one case: ``ALICE_cf_wap-wsg_secp160r1``."""
+    parts = data.replace(b"-", b"_").split(b"_")
+    first = parts[0]
+    return (
+        len(first) >= 2
+        and all(byte in LETTER for byte in first)
+        and all(
+            0 < len(part) <= 10 and not (any(b in LOWER for b in part) and any(b in UPPER for b in part))
+            for part in parts
+        )
+    )
+
+
+def _is_member(data: bytes, digits: int) -> bool:
+    """Return whether a name with dots ends with pronounceable words: ``x25519.X25519PrivateKey``, ``a.Package.Dir``."""
+    size = len(data)
+    start = size
+    while start > 0 and data[start - 1] in LETTER:
+        start -= 1
+    letters = spoken = 0
+    at = start
+    while at < size:
+        begin = at
+        at += 1
+        if data[begin] in UPPER and at < size and data[at] in UPPER:
+            while at < size and data[at] in UPPER:
+                at += 1
+        else:
+            while at < size and data[at] in LOWER:
+                at += 1
+        letters += at - begin
+        if at - begin >= 3 and is_spoken(data[begin:at]):
+            spoken += at - begin
+    return letters >= (3 if digits == 0 else 6) and 10 * spoken >= 7 * letters
+
+
+def is_header(data: bytes, counts: Counts) -> bool:
+    """Return whether it is a name as headers have it: ``Access-Control-Allow-Headers``."""
+    dashes = data.count(b"-")
+    return (
+        dashes > 0
+        and counts.digit == 0
+        and counts.other == dashes
+        and counts.upper == dashes + 1
+        and all(part[:1] and part[0] in UPPER for part in data.split(b"-"))
+    )
+
+
+def is_dated(data: bytes) -> bool:
+    """Return whether hyphens join words and numbers, each whole: ``files-api-2025-04-14``."""
+    parts = data.split(b"-")
+    words = [part for part in parts if part and all(byte in LOWER for byte in part)]
+    numbers = sum(bool(part) and all(byte in DIGIT for byte in part) for part in parts)
+    return len(words) + numbers == len(parts) and any(len(word) >= 4 and is_spoken(word) for word in words)
+
+
+def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
+    """Return whether a value reads as the name of something: ``Name.Builtin.Pseudo``, one of a list of names.
+
+    Parameters
+    ----------
+    data
+        The value.
+    digits
+        How many digits it has.
+    strict
+        Whether it follows a comma: then it may be the next name of a list.
+    word
+        Whether dots, colons and underscores without any digit count against it.
+    """
+    if strict and digits < 2 and all(byte in NAME for byte in data):
+        return True
+    return word and digits == 0 and len(data) < 48 and any(byte in b".:_" for byte in data)
+
+
+def is_sealed(data: bytes) -> bool:
+    """Return whether a value is of a SealedSecret: base64 that begins with the length of an RSA session key, 512."""
+    return len(data) >= 300 and data[:3] in {b"AgA", b"AgB", b"AgC", b"AgD"}

@@ -1,0 +1,178 @@
+"""What the bytes of a value are made of, as ``secrets/letters.hpp``: kinds of letters, repeats, entropy, speech."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from tipstaff.kernels.formats.secret_table import LOGS
+
+LOWER: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz")
+UPPER: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+DIGIT: Final = frozenset(b"0123456789")
+LETTER: Final = LOWER | UPPER
+HEX: Final = frozenset(b"0123456789abcdefABCDEF")
+NAME: Final = LETTER | DIGIT | {0x5F}
+_VOWEL: Final = frozenset(b"aeiouyAEIOUY")
+
+Words = Callable[[int], Sequence[bytes]]
+"""Returns one of the table's lists of words."""
+
+(
+    PLACEHOLDER,
+    PLAIN_VALUE,
+    ABOUT_AFTER,
+    ABOUT_BEFORE,
+    SECRET_NAMES,
+    REFERENCES,
+    FILE_ENDINGS,
+    KNOWN,
+    INTRODUCERS,
+    OBVIOUS,
+) = range(10)
+SAMPLE_HOSTS: Final = 13
+"""Numbers of the lists."""
+
+
+class Value(NamedTuple):
+    """A value, and how it is in the text.
+
+    Attributes
+    ----------
+    start, end
+        Its bytes.
+    quoted
+        Whether it is in quotes.
+    tight
+        Whether the sign before it has no blanks around it, or is a colon.
+    ends_line
+        Whether nothing but a comment follows on its line.
+    strict
+        Whether it follows a bracket or a comma, as an argument does.
+    """
+
+    start: int
+    end: int
+    quoted: bool
+    tight: bool
+    ends_line: bool
+    strict: bool
+
+
+class Counts(NamedTuple):
+    """What a value is made of."""
+
+    lower: int
+    upper: int
+    digit: int
+    other: int
+    distinct: int
+    changes: int
+
+
+def counts_of(data: bytes) -> Counts:
+    """Count kinds of bytes, and how often one kind follows another."""
+    lower = upper = digit = other = changes = 0
+    last = -1
+    for byte in data:
+        if byte in LOWER:
+            kind, lower = 0, lower + 1
+        elif byte in UPPER:
+            kind, upper = 1, upper + 1
+        elif byte in DIGIT:
+            kind, digit = 2, digit + 1
+        else:
+            kind, other = 3, other + 1
+        changes += last not in {-1, kind}
+        last = kind
+    return Counts(lower, upper, digit, other, len(set(data)), changes)
+
+
+def entropy_holds(data: bytes, least: int, logs: Sequence[int]) -> bool:
+    """Return whether the entropy is at least `least`, in 1/65536 bits per byte."""
+    data = data[: LOGS - 1]
+    if least == 0 or not data:
+        return least == 0
+    size = len(data)
+    spent = sum(n * logs[n] for n in (data.count(byte) for byte in set(data)))
+    return size * logs[size] - spent >= least * size
+
+
+def lowered(data: bytes) -> bytes:
+    """Return the bytes with ASCII letters in lower case."""
+    return data.lower()
+
+
+def holds_any(data: bytes, words: Sequence[bytes]) -> bool:
+    """Return whether one of the words is within, in either case."""
+    folded = data.lower()
+    return any(word in folded for word in words)
+
+
+def is_repeated(data: bytes) -> bool:
+    """Return whether one byte often follows itself, or some bytes repeat."""
+    size = len(data)
+    longest = run = 1
+    for at in range(1, size):
+        run = run + 1 if data[at] == data[at - 1] else 1
+        longest = max(longest, run)
+    if longest >= 6 and 4 * longest >= size:
+        return True
+    if longest >= 12:
+        return True
+    return size >= 4 and any(data[period:] == data[:-period] for period in range(1, min(32, size // 2) + 1))
+
+
+def is_sequence(data: bytes) -> bool:
+    """Return whether six bytes or more of it count up, over a third of it."""
+    longest = run = 1
+    for at in range(1, len(data)):
+        run = run + 1 if data[at] == data[at - 1] + 1 else 1
+        longest = max(longest, run)
+    return longest >= 6 and 3 * longest >= len(data)
+
+
+def is_wordy(data: bytes) -> bool:
+    """Return whether most letters are in pieces that can be spoken, few bytes are digits, and kinds rarely change.
+
+    That a capital begins a word is not a change.
+    """
+    size = len(data)
+    capitals = sum(data[at] in UPPER and data[at + 1] in LOWER for at in range(size - 1))
+    if 3 * (counts_of(data).changes - capitals) >= size:
+        return False
+    letters = spoken = digits = 0
+    at = 0
+    while at < size:
+        byte = data[at]
+        if byte not in LETTER:
+            digits += byte in DIGIT
+            at += 1
+            continue
+        start = at
+        at += 1
+        if byte in UPPER and at < size and data[at] in UPPER:
+            while at < size and data[at] in UPPER:
+                at += 1
+        else:
+            while at < size and data[at] in LOWER:
+                at += 1
+        letters += at - start
+        if at - start >= 3 and is_spoken(data[start:at]):
+            spoken += at - start
+    return 5 * digits <= size and letters > 0 and 10 * spoken >= 7 * letters
+
+
+def is_spoken(piece: bytes) -> bool:
+    """Return whether a piece of letters can be spoken: vowels are among them, and few of a kind follow each other."""
+    vowels = run = longest = 0
+    last_vowel = False
+    for at, byte in enumerate(piece):
+        if byte | 0x20 == 0x71 and piece[at + 1 : at + 2] not in {b"u", b"U"}:
+            return False
+        vowel = byte in _VOWEL
+        vowels += vowel
+        run = run + 1 if vowel == last_vowel else 1
+        last_vowel = vowel
+        longest = max(longest, run)
+    return vowels > 0 and longest <= 4 and 6 * vowels >= len(piece)

@@ -1,0 +1,115 @@
+"""What only fills the place of a secret, as ``secrets/samples.hpp``: labels, descriptions, known passwords."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tipstaff.kernels.plain.secrets.forms import is_identifier, is_uuid
+from tipstaff.kernels.plain.secrets.letters import (
+    DIGIT,
+    KNOWN,
+    LETTER,
+    LOWER,
+    NAME,
+    PLAIN_VALUE,
+    UPPER,
+    Value,
+    Words,
+    counts_of,
+    holds_any,
+    is_sequence,
+    is_spoken,
+    is_wordy,
+)
+
+
+def is_between_strings(data: bytes) -> bool:
+    """Return whether it is code between two strings, as in ``"token: " + name + "."``."""
+    first, last = data[0], data[-1]
+    if first == 0x20 or last == 0x20 or data.startswith(b"--") or b" = " in data:
+        return True
+    if first not in b"+,)]};|&=.>":
+        return False
+    return last in b"+([{,." or (first != 0x2E and (b"(" in data or b" " in data[1:]))
+
+
+def is_label(data: bytes, digits: int) -> bool:
+    """Return whether it is a text that a person reads beside a field: ``Neues Passwort:``, ``Enter the new one``."""
+    foreign = sum(0xC2 <= byte <= 0xEF for byte in data)  # letters of other languages
+    if foreign > 0 and (digits == 0 or foreign >= 4 or b" " in data):
+        return True
+    blanks = data.count(b" ")
+    if digits > (2 if blanks >= 3 else 0):
+        return False
+    if data[-1] == 0x3A:
+        return True
+    return blanks >= 4 or (blanks > 0 and (data[0] in UPPER or data[-1] in b".!?,") and _holds_words(data))
+
+
+def _holds_words(data: bytes) -> bool:
+    """Return whether a piece of three letters or more can be spoken."""
+    at, size = 0, len(data)
+    while at < size:
+        if data[at] not in LETTER:
+            at += 1
+            continue
+        start = at
+        at += 1
+        if data[start] in UPPER and at < size and data[at] in UPPER:
+            while at < size and data[at] in UPPER:
+                at += 1
+        else:
+            while at < size and data[at] in LOWER:
+                at += 1
+        if at - start >= 3 and is_spoken(data[start:at]):
+            return True
+    return False
+
+
+def is_descriptive(data: bytes, value: Value, words: Words) -> bool:
+    """Return whether a value only says what would be there, or is a name or a number of something else.
+
+    ``refresh_token``, ``secretPwd2``, ``read:members``, ``keyword.operator``, ``UsernameAndPassword``, ``OAUTH2_JWT``,
+    a UUID, an object identifier (``1.2.840.113549``).
+    """
+    counts = counts_of(data)
+    if is_uuid(data) or is_identifier(data, value, counts):
+        return True
+    if counts.lower + counts.upper == 0 and data.count(b".") >= 2:
+        return True
+    end = len(data)
+    while end > 0 and len(data) - end < 6 and (data[end - 1] in DIGIT or data[end - 1] in b"!?."):
+        end -= 1
+    body = data[:end]
+    if not body or is_sequence(body) or any(byte in DIGIT for byte in body):
+        return False
+    if holds_any(data, words(PLAIN_VALUE)):
+        return True
+    if end < len(data):
+        return False
+    joined = any(byte in b".:" for byte in data[1:-1])
+    return joined and all(byte in NAME or byte in b".:-" for byte in data) and is_wordy(data)
+
+
+_LETTERS_MEANT: Final = bytes.maketrans(b"013457@$", b"oieasta" + b"s")
+
+
+def unmasked(data: bytes) -> bytes:
+    """Return it in lower case, digits and signs read as the letters that they stand for: ``s3cr3t``."""
+    return data.translate(_LETTERS_MEANT).lower()
+
+
+def is_known_password(data: bytes, words: Words) -> bool:
+    """Return whether everybody knows a password: ``secret``, ``s3cret``, ``secret123``."""
+    known = words(KNOWN)
+    if data.lower() in known or unmasked(data) in known:
+        return True
+    end = len(data)
+    while end > 0 and data[end - 1] in DIGIT:
+        end -= 1
+    return b"123456".startswith(data[end:]) and data[:end].lower() in known
+
+
+def reads_as_sample(data: bytes, words: Words) -> bool:
+    """Return whether a short password reads as one of the words of samples: ``Exampl3Pass``."""
+    return len(data) <= 24 and (holds_any(unmasked(data), words(PLAIN_VALUE)) or is_known_password(data, words))
