@@ -128,13 +128,17 @@ class TextHints {
       case '~': return !ascii::is_digit(after) || !within_name(text, at);  // HEAD~2
       case '.':  // a name, or the second of two
         if (before == '.') return !ascii::is_name(after) || !within_name(text, at - 1);  // main..HEAD
-        return before == ' ' || before == '/' || before == '=' || before == '"' || before == '\'' || (at + 1 == text.size() && !within_name(text, at));
+        return is_apart(before) || (at >= 2 && text[at - 2] == '-') || (at + 1 == text.size() && !within_name(text, at));
       default: break;
     }
     if (ascii::is_name(after)) return begins(text, at, paths_[0]) || begins(text, at, paths_[1]);
     // dist/, node_modules/@types, https://
     if (after == '/') return !ascii::ends_with(text.substr(0, at), "http:") && !ascii::ends_with(text.substr(0, at), "https:");
     return (after != ' ' && after != '@' && after != '-' && after != '+') || !within_name(text, at);
+  }
+  // What a path may begin after.
+  static bool is_apart(char c) noexcept {
+    return c == ' ' || c == '/' || c == '=' || c == '"' || c == '\'' || c == ':' || c == ',' || c == '@';
   }
   // Whether a byte goes on with a name. Not in `-Xname`, where it begins one, nor where an escape may end before it, or a
   // pipe may turn it round.

@@ -56,30 +56,31 @@ class OwnPlaces {
     state_.known = program_.known = false;
     folder_bytes_ = 0;
   }
-  // Forgets what was found of others than those of `around`, or without following links where it does.
+  // Forgets what was found of others than those of `around`, or without following links where it does. Before it is asked.
   void serve(const Surroundings& around) noexcept {
     const bool follows = around.real_path != nullptr;
-    if (follows != follows_ || !is_of(state_, around.state) || !is_of(program_, around.program)) forget();
+    if (follows == follows_ && is_of(state_, around.state) && is_of(program_, around.program)) return;
+    forget();
     follows_ = follows;
+    take(&state_, around.state);
+    take(&program_, around.program);
   }
 
  private:
+  static constexpr std::size_t kLonger = ~std::size_t{0};  // than can be kept: it is that of nobody else
+
   static bool is_of(const Place& place, std::string_view path) noexcept {
-    return place.known && path.size() == place.bytes && std::memcmp(path.data(), place.text, place.bytes) == 0;
+    return path.size() == place.bytes && std::memcmp(path.data(), place.text, place.bytes) == 0;
+  }
+  static void take(Place* place, std::string_view path) noexcept {
+    place->bytes = path.size() <= sizeof place->text ? path.size() : kLonger;
+    if (place->bytes != kLonger && !path.empty()) std::memcpy(place->text, path.data(), path.size());
   }
   const Place& known(Place* place, std::string_view path, const Surroundings& around) noexcept {
     if (place->known) return *place;
     place->known = true;
     place->lexical = PathParts();
-    place->bytes = path.size();
-    // A longer one is not kept: it is none of any that has this many bytes.
-    if (path.size() <= sizeof place->text) {
-      std::memcpy(place->text, path.data(), path.size());
-      path = {place->text, path.size()};
-    } else {
-      place->bytes = 0;
-    }
-    path_detail::take_place(path, &place->lexical);
+    path_detail::take_place(place->bytes == kLonger ? path : std::string_view(place->text, place->bytes), &place->lexical);
     place->has_real = path_detail::real_place(around, place->lexical, true, place->memory, sizeof place->memory, &place->real);
     return *place;
   }
