@@ -222,7 +222,7 @@ def updates() -> list[Row]:
     with _stored(LARGE, chosen) as path, open_store(path) as store:
         from tipstaff.kernels import quantize_rows
 
-        def anew() -> None:
+        def rebuilt() -> None:
             quantize_rows(shard_columns(changed, chosen).vectors, chosen.dimensions)
 
         def updated() -> None:
@@ -231,9 +231,9 @@ def updates() -> list[Row]:
                 msg = f"{columns.n_embedded} shards were embedded, 100 changed"
                 raise RuntimeError(msg)
 
-        pairs = [(_seconds(anew), _seconds(updated)) for _ in range(5)]
+        pairs = [(_seconds(rebuilt), _seconds(updated)) for _ in range(5)]
     full, part = (statistics.median(column) for column in zip(*pairs, strict=True))
-    remark = f"{part * 1e3:.0f} ms, anew {full * 1e3:.0f} ms"
+    remark = f"{part * 1e3:.0f} ms, rebuilt {full * 1e3:.0f} ms"
     name = f"vectors and int8 rows of {LARGE:,} shards, 100 new, times faster"
     return [Row(name, "UPDATE_VS_BUILD", [full / part], False, remark)]
 

@@ -119,6 +119,10 @@ cdef class Flow:
         return self.state.changed_lines
 
 
+include "columns.pxi"
+include "gate_tree.pxi"
+
+
 cdef class Policy:
     """A checked policy image; any number of threads may use one."""
 
@@ -306,10 +310,8 @@ cdef class Policy:
         cdef Field field
         cdef vector[Tried] tried
         cdef Trace trace = tracing(&tried)
-        cdef uint32_t i, w
-        cdef string_view whole
         self.take_settings(settings, &used)
-        field.text = whole = borrow(text)
+        field.text = borrow(text)
         field.element = NOTHING
         call.field_count = 1
         call.place = &place.place
@@ -322,55 +324,7 @@ cdef class Policy:
 
     def read_tree(self, text, dialect, Place place not None):
         """Return nodes, commands and open questions of a text, as they were read."""
-        cdef Verdict verdict
-        cdef Settings used
-        cdef Call call
-        cdef Field field
-        cdef uint32_t i, w
-        cdef string_view whole
-        cdef const Command* command
-        cdef const Word* words
-        used.config.switches = 1
-        field.text = whole = borrow(text)
-        field.element = NOTHING
-        call.field_count = 1
-        call.place = &place.place
-        set_dialect(call, dialect)
-        cdef OneTree one
-        one.read(self.image, used, call, field, &verdict)
-        cdef Tree* tree = one.tree()
-        nodes = []
-        for i in range(tree.node_count()):
-            nodes.append((
-                node_kind(tree.nodes()[i]), node_dialect(tree.nodes()[i]), bool(tree.nodes()[i].is_code),
-                code_point_at(whole, tree.nodes()[i].span.start), code_point_at(whole, tree.nodes()[i].span.end),
-                -1 if tree.nodes()[i].parent == NOTHING else tree.nodes()[i].parent,
-                -1 if tree.nodes()[i].command == NOTHING else tree.nodes()[i].command,
-            ))
-        commands = []
-        for i in range(tree.command_count()):
-            command = &tree.commands()[i]
-            words = tree.arguments(command[0])
-            arguments = []
-            for w in range(command.word_count):
-                arguments.append((shown(words[w].text), words[w].flags, classes_of(place.place, command[0], words[w]),
-                                  code_point_at(whole, words[w].span.start), code_point_at(whole, words[w].span.end)))
-            commands.append((
-                shown(command.program), arguments, command.via, dialect_of(command[0]), shown(command.cwd),
-                -1 if command.carrier == NOTHING else command.carrier,
-                -1 if command.pipe_from == NOTHING else command.pipe_from,
-                code_point_at(whole, command.span.start), code_point_at(whole, command.span.end),
-                shown(command.input.text) if command.has_input else None,
-            ))
-        uncertain = []
-        for i in range(tree.uncertainty_count()):
-            uncertain.append((
-                reason_of(tree.uncertainties()[i]),
-                code_point_at(whole, tree.uncertainties()[i].span.start),
-                code_point_at(whole, tree.uncertainties()[i].span.end),
-                -1 if tree.uncertainties()[i].command == NOTHING else tree.uncertainties()[i].command,
-            ))
-        return nodes, commands, uncertain
+        return tree_of(self.image, text, dialect, place)
 
     cdef int take_settings(self, settings, Settings* used) except -1:
         switches, diff_lines, run_lines, interactive, unattended, on_error, is_unattended = settings
@@ -415,213 +369,11 @@ cdef class Policy:
         return out
 
 
-cdef class Column:
-    """Texts of an Arrow large_string array, borrowed for as long as this lives."""
-
-    cdef Borrowed marks, letters
-    cdef vector[string_view] texts
-
-    cdef int take(self, offsets, data) except -1:
-        cdef Py_ssize_t i, count
-        cdef int64_t start, end
-        self.marks.take(offsets, "offsets", "lq", "int64", 8, 0)
-        self.letters.take(data, "data", "B", "bytes", 1, 0)
-        count = self.marks.size() // 8 - 1
-        if count < 0:
-            raise ValueError("offsets: expected one more than there are texts")
-        self.texts.reserve(count)
-        memcpy(&start, self.marks.data(), 8)
-        for i in range(count):
-            memcpy(&end, self.marks.data() + 8 * (i + 1), 8)
-            if start < 0 or end < start or end > self.letters.size():
-                raise ValueError(f"offsets: text {i} is from {start} to {end}, outside the {self.letters.size()} bytes of data")
-            self.texts.push_back(string_view(<const char*> self.letters.data() + start, end - start))
-            start = end
-        return 0
-
-
 cdef size_t bytes_of(const vector[Field]& fields) noexcept nogil:
     cdef size_t i, total = 0
     for i in range(fields.size()):
         total += fields[i].text.size()
     return total
-
-
-cdef class Judge:
-    """Judges most calls by all gates at once: one policy, its settings, and a secrets table.
-
-    Parameters
-    ----------
-    policy, settings
-        As of :meth:`Policy.command`.
-    secrets
-        Bytes of the secret scanner's table; None where the secrets gate is off.
-    """
-
-    cdef Policy policy
-    cdef Settings used
-    cdef SecretWatch watch
-    cdef bytes table
-    cdef bint watches
-
-    def __init__(self, Policy policy not None, settings, bytes secrets):
-        self.policy = policy
-        policy.take_settings(settings, &self.used)
-        self.table = secrets
-        self.watches = secrets is not None
-        if self.watches and not self.watch.open(
-            <const unsigned char*> PyBytes_AS_STRING(secrets), PyBytes_GET_SIZE(secrets), FINDER
-        ):
-            raise ValueError("secrets: not a valid table of secrets")
-
-    def command(self, str text not None, int dialect, Place place not None):
-        """Judge a command.
-
-        Returns None where no gate finds anything; else the findings as of `Policy.command`, or None where it takes a closer
-        look, and whether the text holds no secret.
-        """
-        cdef Room* room = &own_room()
-        cdef Verdict* verdict = &room.verdict()
-        cdef Call call
-        cdef Field field
-        cdef Py_ssize_t size = 0
-        cdef const char* data
-        cdef bint clean
-        try:
-            data = PyUnicode_AsUTF8AndSize(text, &size)
-        except UnicodeEncodeError:
-            return None, False
-        field.text = string_view(data, size)
-        field.element = NOTHING
-        call.field_count = 1
-        call.place = &place.place
-        set_dialect(call, dialect)
-        if size < LARGE:
-            judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
-            clean = not self.watches or self.watch.is_clean(field.text)
-        else:
-            with nogil:
-                judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
-                clean = not self.watches or self.watch.is_clean(field.text)
-        if verdict.count == 0:
-            return None if clean else ([], False)
-        return self.policy.findings(&verdict.findings[0], verdict.count, &field, text.isascii()), clean and self.watches
-
-    def call(self, str tool not None, dict params not None, int dialect, Place place not None, dict places not None):
-        """Judge a tool call.
-
-        Returns None where no gate finds anything; else the findings as of `Policy.event`, or None where it takes a closer
-        look, and whether no text holds a secret.
-
-        Parameters
-        ----------
-        tool
-            Its name.
-        params
-            Names and texts; numbers and truth values are none. Anything else takes a closer look.
-        dialect
-            Of its commands.
-        place
-            Where it happens, if the parameters do not say that.
-        places
-            Directories that were met, to their places.
-        """
-        cdef Room* room = &own_room()
-        cdef Verdict* verdict = &room.verdict()
-        cdef Call call
-        cdef Field fields[FEW_FIELDS]
-        cdef uint32_t count = 0
-        cdef uint32_t i
-        cdef Py_ssize_t size = 0
-        cdef const char* data
-        cdef size_t total = 0
-        cdef Place where = place
-        cdef bint clean
-        if len(params) > FEW_FIELDS:
-            return None, False
-        try:
-            data = PyUnicode_AsUTF8AndSize(tool, &size)
-            if size == 0:
-                return None, False
-            call.tool = string_view(data, size)
-            for key, value in params.items():
-                if type(key) is not str:
-                    return None, False
-                data = PyUnicode_AsUTF8AndSize(key, &size)
-                if not is_simple(data, size) or (self.watches and size >= 8 and not self.watch.is_clean(string_view(data, size))):
-                    return None, False
-                if type(value) is not str:
-                    if value is None or isinstance(value, (py_bool, int, float)):
-                        continue
-                    return None, False
-                fields[count].name = string_view(data, size)
-                fields[count].element = NOTHING
-                if names_directory(fields[count].name) and len(value) != 0 and value[0] == "/":
-                    found = places.get(value)
-                    if found is None or where is not place:
-                        return None, False
-                    where = found
-                data = PyUnicode_AsUTF8AndSize(value, &size)
-                fields[count].text = string_view(data, size)
-                total += size
-                count += 1
-        except UnicodeEncodeError:
-            return None, False
-        call.field_count = count
-        call.place = &where.place
-        set_dialect(call, dialect)
-        if total < LARGE:
-            judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
-            clean = self.no_secrets(fields, count)
-        else:
-            with nogil:
-                judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
-                clean = self.no_secrets(fields, count)
-        if verdict.count == 0:
-            return None if clean else ([], False)
-        return self.policy.findings(&verdict.findings[0], verdict.count, fields, False), clean
-
-    def decide_column(self, tools, params, Place place not None, threads=1):
-        """Judge a column of tool calls as Arrow holds it.
-
-        tools, params: each a pair of offsets and data, as of `Policy.decide_column`; params are JSON.
-
-        Returns one byte for each: as `Policy.decisions`, the size of edits included, or 255 for one that takes a closer
-        look. The allowlist is not asked.
-        """
-        cdef Column names = Column()
-        cdef Column texts = Column()
-        cdef uint32_t workers = threads
-        cdef const SecretWatch* watch = &self.watch if self.watches else NULL
-        names.take(tools[0], tools[1])
-        texts.take(params[0], params[1])
-        if names.texts.size() != texts.texts.size():
-            raise ValueError(f"tools and params: {names.texts.size()} and {texts.texts.size()} texts; expected as many of both")
-        cdef bytearray out = bytearray(names.texts.size())
-        cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
-        with nogil:
-            decide_calls(self.policy.image, self.used, names.texts, texts.texts, place.place, watch, workers, decided)
-        return bytes(out)
-
-    cdef bint no_secrets(self, const Field* fields, uint32_t count) noexcept nogil:
-        cdef uint32_t i
-        if not self.watches:
-            return True
-        for i in range(count):
-            if is_former_field(fields[i].name):
-                continue
-            if not self.watch.is_clean(fields[i].text) or not self.watch.is_clean_pair(fields[i].name, fields[i].text):
-                return False
-        return True
-
-
-# A name in lower case that needs no escape: of most parameters.
-cdef bint is_simple(const char* data, Py_ssize_t size) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(size):
-        if not (97 <= data[i] <= 122 or data[i] == 95 or 48 <= data[i] <= 57):
-            return False
-    return size > 0
 
 
 def changed_lines(tool, fields):
@@ -658,3 +410,6 @@ def former_parts(tool, field, text):
     finally:
         del parts
     return found
+
+
+include "gate_judge.pxi"

@@ -9,6 +9,7 @@
 #include "tipstaff/gate/flow.hpp"
 #include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
+#include "tipstaff/gate/tool_languages.hpp"
 
 namespace tipstaff::gate {
 
@@ -185,8 +186,8 @@ class Engine : private CommandJudge {
     switch (kind) {
       case ToolClass::shell:
         if (tools::is_command(field.name) || ascii::one_of(field.name, "input args code keys text keystrokes")) {
-          if (store(event, dialect) != Dialect::shell && tools::is_command(field.name)) return code(text, store(event, dialect));
-          code(tools::looks_like_patch(text) ? text : typed(text), tools::looks_like_patch(text) ? Dialect::patch : dialect);
+          if (languages::of_server(event, dialect) != Dialect::shell && tools::is_command(field.name)) return code(text, languages::of_server(event, dialect));
+          code(tools::looks_like_patch(text) ? text : languages::typed(text), tools::looks_like_patch(text) ? Dialect::patch : dialect);
         }
         return;
       case ToolClass::write:
@@ -228,7 +229,7 @@ class Engine : private CommandJudge {
         if (tools::is_command(field.name) && !ascii::equals(field.name, "script")) return code(text, dialect);
         if (tools::is_sql(field.name) && tools::starts_like_sql(text)) return code(text, Dialect::sql);
         if (tools::is_code(field.name)) {
-          code(text, language(event, name, text));
+          code(text, languages::of_code(event, name, text));
           if (calls_for_answer(text)) pseudo("@answers", "script", 0);
           return;
         }
@@ -237,9 +238,9 @@ class Engine : private CommandJudge {
         if (tools::is_sql(field.name) && tools::starts_like_sql(text)) return code(text, Dialect::sql);
         if (tools::is_command(field.name)) return code(text, dialect);
         if (ascii::one_of(field.name, "keys text input data chars keystrokes") && tools::has_one_verb(name, "keys keystrokes type terminal tmux pane stdin")) {
-          return code(typed(text), dialect);
+          return code(languages::typed(text), dialect);
         }
-        if (tools::is_code(field.name) && field.name != "input") return code(text, language(event, name, text));
+        if (tools::is_code(field.name) && field.name != "input") return code(text, languages::of_code(event, name, text));
         break;
     }
     if (tools::is_patch(field.name) && tools::looks_like_patch(text)) return code(text, Dialect::patch);
@@ -272,48 +273,10 @@ class Engine : private CommandJudge {
     }
   }
 
-  // Text that is typed, without the keys that end it.
-  static std::string_view typed(std::string_view text) noexcept {
-    for (const std::string_view key : {"Enter", "C-m", "<Enter>", "{Enter}", "{ENTER}", "\\n", "\\r"})
-      if (text.size() > key.size() && text.substr(text.size() - key.size()) == key) text.remove_suffix(key.size());
-    return text;
-  }
-
-  // A server's `command` is its own language where the server is a store: mcp__redis__command.
-  static Dialect store(const Event& event, Dialect otherwise) noexcept {
-    if (!ascii::starts_with(event.tool, "mcp_")) return otherwise;
-    const std::string_view server = event.tool.substr(0, event.tool.size() - tools::bare_name(event.tool).size());
-    if (tools::has_one_verb(server, "redis valkey dragonfly")) return Dialect::redis;
-    if (tools::has_one_verb(server, "mongo mongodb")) return Dialect::mongo;
-    if (tools::has_one_verb(server, "postgres postgresql mysql mariadb sqlite duckdb clickhouse bigquery snowflake supabase sql")) return Dialect::sql;
-    return otherwise;
-  }
-
   static bool views(const Event& event) noexcept {
     for (std::uint32_t i = 0; i < event.field_count; ++i)
       if (event.fields[i].name == "command" && event.fields[i].text == "view") return true;
     return false;
-  }
-
-  static Dialect language(const Event& event, std::string_view tool, std::string_view text) noexcept {
-    const auto named = [](std::string_view name, Dialect* out) noexcept {
-      if (tools::has_one_verb(name, "python py jupyter ipython")) *out = Dialect::python;
-      else if (tools::has_one_verb(name, "javascript js node typescript ts deno bun browser")) *out = Dialect::node;
-      else if (tools::has_one_verb(name, "bash sh shell zsh")) *out = Dialect::shell;
-      else if (tools::has_one_verb(name, "powershell pwsh")) *out = Dialect::powershell;
-      else if (tools::has_one_verb(name, "ruby")) *out = Dialect::ruby;
-      else if (tools::has_one_verb(name, "perl")) *out = Dialect::perl;
-      else if (tools::has_one_verb(name, "php")) *out = Dialect::php;
-      else if (tools::has_one_verb(name, "sql postgres mysql sqlite database")) *out = Dialect::sql;
-      else return false;
-      return true;
-    };
-    Dialect found = Dialect::python;
-    for (std::uint32_t i = 0; i < event.field_count; ++i)
-      if (ascii::one_of(event.fields[i].name, "language lang runtime kernel interpreter") && named(event.fields[i].text, &found)) return found;
-    if (named(tool, &found)) return found;
-    if (text.substr(0, 2) == "#!") return text.substr(0, text.find('\n')).find("sh") != std::string_view::npos ? Dialect::shell : found;
-    return text.find("require(") != std::string_view::npos || text.find("=>") != std::string_view::npos ? Dialect::node : found;
   }
 
   // Judges a command that a tool stands for.
@@ -372,23 +335,7 @@ class Engine : private CommandJudge {
       if (tools::is_content(event.fields[i].name) && event.fields[i].text.size() > text.size()) text = event.fields[i].text;
     }
     if (path.empty() || text.empty()) return;
-    Dialect dialect = Dialect::prose;
-    if (ascii::ends_with(path, ".sh") || ascii::ends_with(path, ".bash") || ascii::ends_with(path, ".zsh")) dialect = Dialect::shell;
-    else if (ascii::ends_with(path, ".py")) dialect = Dialect::python;
-    else if (ascii::ends_with(path, ".js") || ascii::ends_with(path, ".mjs") || ascii::ends_with(path, ".cjs") || ascii::ends_with(path, ".ts")) dialect = Dialect::node;
-    else if (ascii::ends_with(path, ".rb")) dialect = Dialect::ruby;
-    else if (ascii::ends_with(path, ".pl")) dialect = Dialect::perl;
-    else if (ascii::ends_with(path, ".ps1")) dialect = Dialect::powershell;
-    else if (ascii::ends_with(path, ".bat") || ascii::ends_with(path, ".cmd")) dialect = Dialect::cmd;
-    else if (ascii::ends_with(path, ".sql")) dialect = Dialect::sql;
-    else if (text.substr(0, 2) == "#!") {
-      const std::string_view line = text.substr(0, text.find('\n'));
-      dialect = line.find("python") != std::string_view::npos ? Dialect::python
-                : line.find("node") != std::string_view::npos ? Dialect::node
-                : line.find("perl") != std::string_view::npos ? Dialect::perl
-                : line.find("ruby") != std::string_view::npos ? Dialect::ruby
-                                                              : Dialect::shell;
-    }
+    const Dialect dialect = languages::of_script(path, text);
     if (dialect == Dialect::prose) return;
     Verdict* const own = verdict_;
     FlowState* const flow = flow_;

@@ -19,7 +19,7 @@
 // shell/programs/editors.hpp       vim, tar, sed, tee, curl           shell/programs/git.hpp            git
 // shell/programs/windows.hpp       PowerShell and cmd                 shell/programs/carriers.hpp       docker, at, poetry run
 // shell/programs/inline.hpp        one-liners of rare languages
-// shell/programs/clients.hpp       interpreters, SQL clients          shell/programs/sockets.hpp        Redis over nc
+// shell/programs/clients.hpp       interpreters, SQL clients, Redis over nc
 // shell/programs/scripts.hpp       scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
 #include <cstring>
 
@@ -55,7 +55,6 @@
 #include "tipstaff/gate/shell/programs/prints.hpp"
 #include "tipstaff/gate/shell/programs/scripts.hpp"
 #include "tipstaff/gate/shell/programs/sed.hpp"
-#include "tipstaff/gate/shell/programs/sockets.hpp"
 #include "tipstaff/gate/shell/programs/table.hpp"
 #include "tipstaff/gate/shell/programs/windows.hpp"
 #include "tipstaff/gate/shell/programs/wrappers.hpp"

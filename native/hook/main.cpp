@@ -5,10 +5,8 @@
 // It never answers with silence where it could not judge: without a policy, with a damaged one, with an event that it
 // cannot read or after 200 ms, the policy's on_error decides, and the reason says so.
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +14,6 @@
 #include <climits>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
@@ -25,6 +22,7 @@
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/judge.hpp"
+#include "tipstaff/hook/late.hpp"
 #include "tipstaff/hook/registrations.hpp"
 #include "tipstaff/hook/reply.hpp"
 #include "tipstaff/hook/state.hpp"
@@ -54,7 +52,6 @@ constexpr std::uint32_t kJsonNodes = 1 << 12;        // likewise
 constexpr std::uint32_t kMostJsonNodes = 1 << 22;
 constexpr std::uint32_t kFields = 1 << 12;
 constexpr int kCeilingMs = 190;                      // a host sees the answer within 200
-constexpr int kQueuedMs = 5000;                      // beyond it, at most, while other processes have the processors
 constexpr int kArrivalMs = 3000;                     // for an event that does not come; hosts wait for longer
 
 // Zero pages cost nothing until they are touched.
@@ -66,55 +63,7 @@ char reply_memory[kReplyBytes];
 HookEvent event;
 Judgement judgement;
 
-// What is answered when the time is up or the program fails; ready before the judging starts, as a handler may not make
-// it. A host takes a hook that dies for one that has nothing against the call.
-struct Late {
-  volatile sig_atomic_t bytes = 0;
-  volatile sig_atomic_t status = 2;
-  char reply[2048];
-};
-Late own_late;
-Late* late = &own_late;
-alignas(16) char handler_stack[65536];  // macOS asks for 32 KiB at least
-pid_t first_process, judging_process;
 int reply_pipe = -1;  // where the answer goes; to the host itself where there is no second process
-constexpr std::string_view kLateReason =
-    "tipstaff could not judge this call: it took longer than it may, or the program failed. "
-    "A person is needed, or a shorter call.";
-
-void start_timer(int milliseconds) noexcept {
-  itimerval timer;
-  std::memset(&timer, 0, sizeof timer);
-  timer.it_value.tv_sec = milliseconds / 1000;
-  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
-  ::setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
-// What both processes were ready to run and did not, as others had the processors, since this was last asked.
-int queued_ms() noexcept {
-  static std::uint64_t before;
-  const std::uint64_t now = worker::queued_ns(first_process) + worker::queued_ns(judging_process);
-  const std::uint64_t more = now > before ? now - before : 0;
-  before += more;
-  return more > std::uint64_t{kQueuedMs} * 1000000u ? kQueuedMs : static_cast<int>(more / 1000000u);
-}
-
-void on_time_up(int signal) {
-  if (::getpid() != first_process) ::_exit(2);  // the first process answers
-  static int extra_ms;
-  if (const int queued = signal == SIGALRM && judging_process > 0 ? queued_ms() : 0; queued > 0 && extra_ms < kQueuedMs) {
-    extra_ms += queued;
-    start_timer(queued);  // a loaded machine is no reason to refuse a call
-    return;
-  }
-  if (judging_process > 0) ::kill(judging_process, SIGKILL);
-  const sig_atomic_t status = late->status;
-  // A status of 2 without words on standard error is no refusal for every host.
-  ssize_t ignored = status != 0 ? ::write(STDERR_FILENO, kLateReason.data(), kLateReason.size()) : 0;
-  ignored += ::write(STDOUT_FILENO, late->reply, static_cast<std::size_t>(late->bytes));
-  (void)ignored;
-  ::_exit(status);
-}
 
 void put(int file, std::string_view text) noexcept { write_whole(file, text); }
 
@@ -170,20 +119,14 @@ void assume(const Options& options) noexcept {
   event.camel = options.host == Host::copilot;
 }
 
-// From here on nothing is answered a second time.
-void forget_late(int status) noexcept {
-  late->bytes = 0;
-  late->status = status;
-}
-
 // Gives the answer, to the host or to the process that the host waits for.
 int answer(int status, std::string_view error, std::string_view reply) noexcept {
   if (reply_pipe >= 0) {
     worker::hand_over(reply_pipe, status, error, reply);
     return status;
   }
-  start_timer(0);
-  forget_late(status);
+  late::start_timer(0);
+  late::forget(status);
   put(STDERR_FILENO, error);
   put(STDOUT_FILENO, reply);
   return status;
@@ -217,36 +160,17 @@ void prepare_late(const Options& options, Decision on_error, const Json* json = 
   Reply reply;
   reply.decision = on_error;
   reply.unattended = options.unattended;
-  reply.reason = kLateReason;
-  late->bytes = 0;
-  late->status = on_error == Decision::block || on_error == Decision::confirm ? 2 : 0;
+  reply.reason = late::kReason;
+  late::Answer& ready = late::answer();
+  ready.bytes = 0;
+  ready.status = on_error == Decision::block || on_error == Decision::confirm ? 2 : 0;
   if (event.host == Host::unknown) return;
   if (json != nullptr && event.phase == Phase::after_tool && event.output != kNoNode) withhold(event, *json, &reply);
-  Writer out(late->reply, sizeof late->reply);
+  Writer out(ready.reply, sizeof ready.reply);
   replies::write(event, reply, out);
   if (out.full()) return;
-  late->bytes = static_cast<sig_atomic_t>(out.size());
-  late->status = 0;
-}
-
-bool take_signal_stack() noexcept {
-  stack_t stack;
-  std::memset(&stack, 0, sizeof stack);
-  stack.ss_sp = handler_stack;
-  stack.ss_size = sizeof handler_stack;
-  return ::sigaltstack(&stack, nullptr) == 0;
-}
-
-void take_signals() noexcept {
-  const bool own_stack = take_signal_stack();
-  struct sigaction action;
-  std::memset(&action, 0, sizeof action);
-  action.sa_handler = on_time_up;
-  action.sa_flags = own_stack ? SA_ONSTACK : 0;
-  for (int signal : {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::sigaction(signal, &action, nullptr);
-  // A reader that went away and a file that may not grow are recognised by errors; they must not end the program.
-  action.sa_handler = SIG_IGN;
-  for (int signal : {SIGPIPE, SIGXFSZ}) ::sigaction(signal, &action, nullptr);
+  ready.bytes = static_cast<sig_atomic_t>(out.size());
+  ready.status = 0;
 }
 
 // Where the stack ends, null where it has no limit. Arguments and environment take up to a quarter of it.
@@ -379,7 +303,7 @@ int judge_call(const void* stack_end) noexcept {
 
 // The second process: what a mount that does not answer may hold.
 void judge_apart(const void* own_stack_end) noexcept {
-  take_signal_stack();
+  late::take_signal_stack();
   // Whoever reads these would wait for this process as well.
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(file);
   ::_exit(judge_call(own_stack_end != nullptr ? own_stack_end : stack_end()));
@@ -389,12 +313,12 @@ void judge_apart(const void* own_stack_end) noexcept {
 int answer_for(int from, pid_t process) noexcept {
   worker::Head head;
   const bool answered = worker::pass_on(
-      from, &head, [] { start_timer(0); },
+      from, &head, [] { late::start_timer(0); },
       [&head] {
-        forget_late(static_cast<int>(head.status));
-        start_timer(kCeilingMs);  // for what is written down; the answer is out
+        late::forget(static_cast<int>(head.status));
+        late::start_timer(kCeilingMs);  // for what is written down; the answer is out
       });
-  if (!answered) on_time_up(0);
+  if (!answered) late::give(0);
   worker::await_end(from, process);
   return static_cast<int>(head.status);
 }
@@ -426,16 +350,16 @@ int main(int count, char** arguments) {
   if (environment("TIPSTAFF_UNATTENDED") == "1") options.unattended = true;
 
   event.fields = reinterpret_cast<gate::Field*>(field_memory);
-  first_process = ::getpid();
-  if (void* const seen = tipstaff_seen_by_both(late, sizeof *late); seen != nullptr) late = static_cast<Late*>(seen);
-  take_signals();
+  late::note_first_process();
+  late::share();
+  late::take_signals();
   assume(options);
   prepare_late(options, Decision::confirm);
-  start_timer(kArrivalMs);
+  late::start_timer(kArrivalMs);
   std::size_t bytes = 0;
   char* const input = read_input(&bytes);
   if (input == nullptr) return answer_unreadable(options, Decision::block, "the event is longer than 64 MiB, or cannot be read");
-  start_timer(kCeilingMs);
+  late::start_timer(kCeilingMs);
 
   JsonNode* nodes = reinterpret_cast<JsonNode*>(json_memory);
   std::uint32_t node_room = kJsonNodes;
@@ -466,7 +390,8 @@ int main(int count, char** arguments) {
   int ends[2];
   if (::pipe(ends) != 0) return judge_call(stack_end());
   reply_pipe = ends[1];
-  judging_process = tipstaff_start_worker(judge_apart);
+  const pid_t judging_process = tipstaff_start_worker(judge_apart);
+  late::note_judging_process(judging_process);
   if (judging_process < 0) {
     reply_pipe = -1;
     return judge_call(stack_end());

@@ -127,9 +127,9 @@ def test_outputs_are_masked_in_each_hosts_own_shape(bench: Bench) -> None:
     }  # fmt: skip
     masked = bench.run(cursor, "--host", "cursor").reply()
     assert masked["updated_mcp_tool_output"]["content"][0]["text"].endswith(" here")
-    told = bench.run({**cursor, "tool_name": "Shell"}, "--host", "cursor").reply()
-    assert "does not let it mask" in told["additional_context"]
-    for reply in (output, codex, answered, changed, masked, told):
+    noted = bench.run({**cursor, "tool_name": "Shell"}, "--host", "cursor").reply()
+    assert "does not let it mask" in noted["additional_context"]
+    for reply in (output, codex, answered, changed, masked, noted):
         assert secret not in json.dumps(reply)
     assert secret.encode() not in kept(bench)
 

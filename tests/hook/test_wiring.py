@@ -79,12 +79,12 @@ def test_harmless_commands(bench: Bench, command: str) -> None:
     ],
 )
 def test_tools(bench: Bench, tool: str, given: dict[str, Any]) -> None:
-    places = {"repository": str(bench.repository), "home": str(bench.home)}
+    paths = {"repository": str(bench.repository), "home": str(bench.home)}
     event = bench.claude(
         "",
         tool_name=tool,
         tool_input={
-            key: text.format(**places) if "{" in text[:3] and text != "{}" else text for key, text in given.items()
+            key: text.format(**paths) if "{" in text[:3] and text != "{}" else text for key, text in given.items()
         },
     )
     assert bench.run(event, "--host", "claude").decision() in {"deny", "ask"}

@@ -311,7 +311,7 @@ class Wordings:
 
 
 def test_a_wording_that_replay_shows_to_be_worse_gets_no_trial(root: Path, ledger: Ledger) -> None:
-    lines = [f"- [NEW-{number}] Run every test of the suite before a commit, part {number}." for number in range(9)]
+    lines = [f"- [NEW-{number}] Run part {number} of the suite before a release." for number in range(9)]
     with (root / "CLAUDE.md").open("a") as file:
         file.write("\n## Tests\n" + "\n".join(lines) + "\n")
     rule = compile_repository(root).rule("TST-1")

@@ -63,22 +63,22 @@ def test_packs_of_a_repository_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (('positives = ["deploy live"]', 'positives = ["deploy later"]'), "deploy later"),
         (('negatives = ["deploy test"]', 'negatives = ["deploy live now"]'), "deploy live now"),
         (('["deploy live"]', '[{ command = "deploy live", decision = "warn" }]'), "decided block"),
     ],
 )
-def test_a_pack_that_disagrees_with_itself_does_not_load(tmp_path: Path, change: tuple[str, str], said: str) -> None:
-    with pytest.raises(PackSampleError, match=said) as caught:
+def test_a_pack_that_disagrees_with_itself_does_not_load(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    with pytest.raises(PackSampleError, match=message) as caught:
         EnforcementGates(packs=[write(tmp_path, RULE.replace(*change))])
     assert caught.value.rule_id == "own.deploy"
     assert isinstance(caught.value, ConfigError)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (("args_any", "argz_any"), "unknown key 'argz_any'"),
         (('"block"', '"forbid"'), "decision"),
@@ -95,10 +95,10 @@ def test_a_pack_that_disagrees_with_itself_does_not_load(tmp_path: Path, change:
         (('id = "own"', 'id = "own"\nkind = 3'), "unknown key"),
     ],
 )
-def test_what_has_no_meaning_is_an_error_that_says_where(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+def test_what_has_no_meaning_is_an_error_that_says_where(tmp_path: Path, change: tuple[str, str], message: str) -> None:
     text = RULE.replace(*change)
     assert text != RULE
-    with pytest.raises(PackError, match=said) as caught:
+    with pytest.raises(PackError, match=message) as caught:
         load_policy(extra=[write(tmp_path, text)])
     assert "own.toml" in str(caught.value)
 

@@ -106,6 +106,15 @@ def test_what_an_author_put_there_is_ranked_with_what_is_put_strongly() -> None:
     assert {rule.id for rule in bundle.rules()} >= set(bundle.constitution.overflow)
 
 
+def test_a_ban_in_bold_at_the_beginning_is_enough() -> None:
+    text = "# P\n\n" + "".join(f"- Keep part {n} small\n" for n in range(9))
+    bans = ["**Never run the server on the host** - use the container", "**Do not** mix the two"]
+    found = compile_guidance(
+        f"{text}- The worker **never sleeps** at night\n- {bans[0]}\n- {bans[1]}\n- Never say **so**\n"
+    )
+    assert [rule.text for rule in found.constitution.rules] == bans
+
+
 def test_information_is_never_always_loaded() -> None:
     bundle = compile_guidance("# P\n\n## Security\n\n- `src/auth/` - the login\n- Never log tokens\n")
     assert [rule.text for rule in bundle.constitution.rules] == ["Never log tokens"]

@@ -59,7 +59,7 @@ def test_the_quick_look_for_modals_agrees_with_the_expression(pieces: list[tuple
         "It These those This That They them its such otherwise both instead Except Exception Exceptions note ausnahmen "
         "excepciones eccezioni uitzonderingen nothing commits item".split(" ")
     ),
-    st.sampled_from(["", ": ", " must be done", " of these is kept", " applies", "emize"]),
+    st.sampled_from([".", ": ", " must be done", " of these is kept", " applies", "emize"]),
 )
 def test_the_quick_look_for_references_back_agrees_with_the_expressions(before: str, word: str, after: str) -> None:
     text = f"{before}{word}{after}"

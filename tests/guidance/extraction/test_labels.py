@@ -116,6 +116,8 @@ def test_the_spans_of_labels_are_true_and_own_words_can_be_told_from_them() -> N
         ("### ALWAYS try a new door by:\n1. Turning the key\n", ["ALWAYS try a new door by: Turning the key"]),
         ("Doors:\n- `a/` is the front door\nOpen questions:\n- Paint the walls\n- Sweep the floor\n",
          ["Doors: `a/` is the front door", "Open questions: Paint the walls", "Open questions: Sweep the floor"]),
+        ("Always try `make quick` first. It runs only what changed. It must pass.\n",
+         ["Always try `make quick` first.", "Always try `make quick` first. It must pass."]),
         ("## Habits everybody should follow\n- Write tests first\n", ["Habits everybody should follow: Write tests first"]),
         ("- 設定を変更する場合は記録を残す\n  - 例: `a`\n", ["設定を変更する場合は記録を残す", "設定を変更する場合は記録を残す: 例: `a`"]),
     ],

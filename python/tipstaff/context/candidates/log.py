@@ -45,10 +45,10 @@ def _problem(offset: int, kind: str, detail: str) -> tuple[None, str, Incident]:
 _PLAIN: Final = os.O_CLOEXEC | os.O_NOFOLLOW  # a link beside the log may lead anywhere
 
 
-class News(NamedTuple):
-    """What came since the last look: whether to begin from nothing, then from which rows, and the entries."""
+class LogUpdate(NamedTuple):
+    """What came since the last read: whether to begin from nothing, then from which rows, and the entries."""
 
-    anew: bool
+    from_start: bool
     rows: bytes
     entries: list[AnyEntry]
 
@@ -136,8 +136,8 @@ class CandidateLog:
 
     # -- reading, under the lock --------------------------------------------------------------------------------------
 
-    def news(self) -> News:
-        """Return what came since the last look.
+    def update(self) -> LogUpdate:
+        """Return what came since the last read.
 
         Raises
         ------
@@ -151,9 +151,9 @@ class CandidateLog:
                 found = None
             if found is not None and (found.st_dev, found.st_ino) == self._identity:
                 if found.st_size == self._offset:
-                    return News(False, b"", [])
+                    return LogUpdate(False, b"", [])
                 if found.st_size > self._offset:
-                    return News(False, b"", self._read(found.st_size))
+                    return LogUpdate(False, b"", self._read(found.st_size))
         return self._load()
 
     @property
@@ -169,7 +169,7 @@ class CandidateLog:
         image = Image(VERSION, self._tag, self._offset, digest, self.head, self.entries_in_file, self._generation, rows)
         write_image(self.beside(".image"), self._key, image)
 
-    def _load(self) -> News:
+    def _load(self) -> LogUpdate:
         self._loaded = False
         self._damage_is_safe = True
         self.incidents = []
@@ -216,7 +216,7 @@ class CandidateLog:
         self._loaded = True
         if not self.entries_in_file:
             self._begin()
-        return News(True, b"" if image is None else image.rows, entries)
+        return LogUpdate(True, b"" if image is None else image.rows, entries)
 
     def _compare_with(self, known: Head | None, *, strange: bool, head_exists: bool) -> None:
         if known is None:

@@ -165,12 +165,12 @@ class SharedRows:
         return row
 
     def _take_in(self) -> None:
-        news = self.log.news()
-        if news.anew:
-            self.rows = Rows.restored(self.config, news.rows) if news.rows else Rows(self.config)
-        for entry in news.entries:
+        update = self.log.update()
+        if update.from_start:
+            self.rows = Rows.restored(self.config, update.rows) if update.rows else Rows(self.config)
+        for entry in update.entries:
             self.rows.take(entry)
-        if news.anew and self.log.wants_image:
+        if update.from_start and self.log.wants_image:
             self.log.write_image(self.rows.image())
 
     def _new_id(self) -> str:

@@ -18,7 +18,7 @@ from tipstaff.context.session.apis.wire import Wire
 _LEFT_OUT: Final = frozenset({EXTENSION, "cache_control", "citations", "status"})
 
 
-class LogUpdate(NamedTuple):
+class ConversationUpdate(NamedTuple):
     """What is new.
 
     Attributes
@@ -65,7 +65,7 @@ class Intake:
         self._recorded.add(len(self._known))
         self._known.append(_digest(message))
 
-    def take(self, given: Sequence[Any]) -> LogUpdate:
+    def take(self, given: Sequence[Any]) -> ConversationUpdate:
         """Return what is new in a list of messages.
 
         Raises
@@ -92,17 +92,17 @@ class Intake:
         self._known += map(_digest, update.messages)
         return update
 
-    def _following(self, fresh: list[dict[str, Any]], system: str | None) -> LogUpdate:
+    def _following(self, fresh: list[dict[str, Any]], system: str | None) -> ConversationUpdate:
         """Return messages that follow what the caller gave before; the first may be the recorded answer."""
         count = len(self._known)
         last = count - 1
         if fresh and fresh[0].get("role") == "assistant" and last in self._recorded:
             if _digest(fresh[0]) == self._known[last]:
-                return LogUpdate(count, fresh[1:], system)
-            return LogUpdate(last, fresh, system)
-        return LogUpdate(count, fresh, system)
+                return ConversationUpdate(count, fresh[1:], system)
+            return ConversationUpdate(last, fresh, system)
+        return ConversationUpdate(count, fresh, system)
 
-    def _aligned(self, messages: list[dict[str, Any]], system: str) -> LogUpdate:
+    def _aligned(self, messages: list[dict[str, Any]], system: str) -> ConversationUpdate:
         digests = list(map(_digest, messages))
         given = known = 0
         while given < len(digests) and known < len(self._known):
@@ -114,25 +114,27 @@ class Intake:
                 break
         left = set(range(known, len(self._known)))
         if not self._known:
-            return LogUpdate(0, messages, system)
+            return ConversationUpdate(0, messages, system)
         if given == 0 and not self._whole:
             self._whole = False
             return self._following(messages, None)
         if given == len(digests):
             if not left:
-                return LogUpdate(len(self._known), [], system)
+                return ConversationUpdate(len(self._known), [], system)
             if self._whole:
-                return LogUpdate(known, [], system)  # an answer is to be given once more, or messages were taken back
+                return ConversationUpdate(
+                    known, [], system
+                )  # an answer is to be given once more, or messages were taken back
             # It only says again what was said at the start, as "continue" does.
             self._whole = False
             return self._following(messages, None)
         if left and left <= self._recorded and len(left) == 1 and messages[given].get("role") == "assistant":
             self._whole = True
-            return LogUpdate(known, messages[given:], system)
+            return ConversationUpdate(known, messages[given:], system)
         if left and self._whole is False:
             return self._following(messages, None)
         self._whole = True
-        return LogUpdate(known, messages[given:], system)
+        return ConversationUpdate(known, messages[given:], system)
 
 
 def _key(item: object) -> tuple[object, object, int]:

@@ -150,13 +150,13 @@ class _ApiSummarizer:
     """What summarizers that use an API have in common: an address, a key, a limit of time and one of input."""
 
     _KEY_VARIABLE: ClassVar[str]
-    _PLACE: ClassVar[str]
+    _ENDPOINT: ClassVar[str]
 
     def __init__(self, model: str, *, key: str | None, base_url: str, timeout_s: float, max_input_chars: int) -> None:
         self.model = model
         self.max_input_chars = _positive("max_input_chars", max_input_chars)
         self._key = key
-        self._url = f"{checked_base_url(base_url)}{self._PLACE}"
+        self._url = f"{checked_base_url(base_url)}{self._ENDPOINT}"
         self._timeout_s = _positive("timeout_s", timeout_s)
 
     def _asked(self, headers: Mapping[str, str], tokens_field: str, request: SummaryRequest) -> Mapping[str, Any]:
@@ -194,7 +194,7 @@ class AnthropicSummarizer(_ApiSummarizer):
     """
 
     _KEY_VARIABLE = "ANTHROPIC_API_KEY"
-    _PLACE = "/v1/messages"
+    _ENDPOINT = "/v1/messages"
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class OpenAISummarizer(_ApiSummarizer):
     """
 
     _KEY_VARIABLE = "OPENAI_API_KEY"
-    _PLACE = "/chat/completions"
+    _ENDPOINT = "/chat/completions"
 
     def __init__(
         self,

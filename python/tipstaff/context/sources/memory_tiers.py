@@ -275,10 +275,10 @@ class MemoryTiers:
 
     def _paths(self, source: TierSource, day: dt.date) -> list[Path]:
         paths: list[Path] = []
-        for place in source.places:
-            days = range(JOURNAL_DAYS) if JOURNAL in place else range(1)
+        for pattern in source.places:
+            days = range(JOURNAL_DAYS) if JOURNAL in pattern else range(1)
             for back in days:
-                name = place.replace(JOURNAL, (day - dt.timedelta(days=back)).isoformat())
+                name = pattern.replace(JOURNAL, (day - dt.timedelta(days=back)).isoformat())
                 if name.startswith("~home/"):
                     paths.append(self._home / name.removeprefix("~home/"))
                 elif name.startswith("~/"):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from tipstaff.gates.config import GateConfig
-from tipstaff.gates.fields import Field, as_text, encodable, fields_of, keys_of
+from tipstaff.gates.fields import Field, as_text, encodable, fields_of
+from tipstaff.gates.judging.answers import Answers
 from tipstaff.gates.judging.events import dialect_of, directory_of, prepared
-from tipstaff.gates.judging.findings import NativeFinding, findings_of
-from tipstaff.gates.results import DECISIONS, GATE_NAMES, GateResult
+from tipstaff.gates.results import DECISIONS, GateResult
 from tipstaff.model import GuidanceRule
 from tipstaff.store.state import state_folder
 
@@ -90,15 +90,13 @@ class EnforcementGates:
 
         self._config = config
         self._policy = policy
-        self._scanner = scanner
         numbers = self._config.numbers()
         # The allowlist and the secrets are judged here, over texts that the native engine is not handed.
         self._settings = (numbers[0] & 0b0101, *numbers[1:])
         self._home = os.path.expanduser("~")  # noqa: PTH111 - must be text, also where there is no home
         self._temporary = tempfile.gettempdir()
         self._state = os.fspath(state_folder())
-        self._rules: tuple[tuple[GuidanceRule, frozenset[str]], ...] = ()
-        self.set_active_rules(active_rules)
+        self._answers = Answers(config, policy, scanner).with_rules(active_rules)
         # Most calls are told harmless in one native call, and nothing of them is looked at here.
         table = (scanner or default_scanner()).data if config.secrets else None
         self._judge = Judge(policy.native, self._settings, table)
@@ -147,7 +145,7 @@ class EnforcementGates:
     @property
     def active_rules(self) -> tuple[GuidanceRule, ...]:
         """The guidance rules in force."""
-        return tuple(rule for rule, _ in self._rules)
+        return tuple(rule for rule, _ in self._answers.rules)
 
     @property
     def active_gate_count(self) -> int:
@@ -157,9 +155,7 @@ class EnforcementGates:
 
     def set_active_rules(self, rules: Iterable[GuidanceRule]) -> None:
         """Take the guidance rules in force; a result names those that are about what was found."""
-        from tipstaff.gates.judging.spoken_rules import words_of
-
-        self._rules = tuple((rule, words_of(rule.text)) for rule in rules)
+        self._answers = self._answers.with_rules(rules)
 
     # -- one event -----------------------------------------------------------------------------------------------------
 
@@ -196,13 +192,13 @@ class EnforcementGates:
                 return []
             native, clean = judged
             if native is not None:
-                results = self._destructive(native, [Field("command", "command", command, -1)], clean=clean)
-                return results if clean else [*results, *self._secrets([("command", command)])]
+                results = self._answers.of_findings(native, [Field("command", "command", command, -1)], clean=clean)
+                return results if clean else [*results, *self._answers.of_secrets([("command", command)])]
         text = as_text(command)
         dialect = dialect_of(shell)
         found = self._policy.native.command(encodable(text), dialect, self._place(cwd), self._settings, flow)
         fields = [Field("command", "command", text, -1)]
-        return [*self._destructive(found, fields), *self._secrets([("command", text)])]
+        return [*self._answers.of_findings(found, fields), *self._answers.of_secrets([("command", text)])]
 
     def evaluate_tool_use(
         self, tool_name: str, params: Any, *, cwd: str | None = None, shell: str = "bash", flow: Flow | None = None
@@ -230,7 +226,7 @@ class EnforcementGates:
             if judged is None:
                 return []
             if judged[0] is not None:
-                return self._of_tool(tool_name, params, fields_of(params), judged[0], clean=judged[1])
+                return self._answers.of_tool(tool_name, params, fields_of(params), judged[0], clean=judged[1])
         tool = as_text(tool_name)
         fields = fields_of(params)
         where = directory_of(params) or cwd
@@ -242,7 +238,7 @@ class EnforcementGates:
             self._settings,
             flow,
         )
-        return self._of_tool(tool, params, fields, native)
+        return self._answers.of_tool(tool, params, fields, native)
 
     def evaluate_edit(self, path: str, content: str, diff_lines: float) -> list[GateResult]:
         """Judge an edit before it is made.
@@ -264,15 +260,19 @@ class EnforcementGates:
         if type(path) is str and type(content) is str:
             place = self._places.get(None) or self._kept_place(None)
             if self._judge.call("Write", {"file_path": path, "content": content}, 0, place, self._places) is None:
-                return self._told_size(path, diff_lines) if self._config.diff_size else []
+                return self._answers.of_told_size(path, diff_lines) if self._config.diff_size else []
         name = as_text(path)
         text = as_text(content)
         fields = [Field("file_path", "path", name, -1)]
         native = self._policy.native.event(
             "Write", [field.native() for field in fields], 0, self._place(None), self._settings
         )
-        size = self._told_size(name, diff_lines) if self._config.diff_size else []
-        return [*self._destructive(native, fields), *size, *self._secrets([("content", text)], pairs=fields)]
+        size = self._answers.of_told_size(name, diff_lines) if self._config.diff_size else []
+        return [
+            *self._answers.of_findings(native, fields),
+            *size,
+            *self._answers.of_secrets([("content", text)], pairs=fields),
+        ]
 
     # -- many events ---------------------------------------------------------------------------------------------------
 
@@ -309,11 +309,11 @@ class EnforcementGates:
                 results.append(self.evaluate_edit(*item.edit))
             elif item.tool_name is None:
                 found = next(answers)
-                secrets = self._secrets([("command", item.text)])
+                secrets = self._answers.of_secrets([("command", item.text)])
                 fields = [Field("command", "command", item.text, -1)]
-                results.append([*self._destructive(found, fields), *secrets] if found else secrets)
+                results.append([*self._answers.of_findings(found, fields), *secrets] if found else secrets)
             else:
-                results.append(self._of_tool(item.tool_name, item.params, item.fields, next(answers)))
+                results.append(self._answers.of_tool(item.tool_name, item.params, item.fields, next(answers)))
         return results
 
     def decisions(
@@ -380,134 +380,6 @@ class EnforcementGates:
             self._policy, command, dialect_of(shell), self._place(cwd), self._settings,
             self.evaluate_command(command, cwd=cwd, shell=shell),
         )  # fmt: skip
-
-    # -- gates ---------------------------------------------------------------------------------------------------------
-
-    def _of_tool(
-        self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[NativeFinding], *, clean: bool = False
-    ) -> list[GateResult]:
-        texts: list[tuple[str, str]] = []
-        kept: list[Field] = []
-        if self._config.secrets and not clean:
-            from tipstaff.gates.judging.secret_gate import without_former
-
-            kept = [without_former(tool, field) for field in fields]
-            texts.extend((field.path, field.text) for field in kept)
-            texts.extend(("", name) for name in keys_of(params) if len(name) >= 8)
-        size = [finding for finding in native if finding[2] == 2]
-        return [
-            *self._allowlist(tool),
-            *self._destructive([finding for finding in native if finding[2] == 0], fields),
-            *(self._counted_size(tool, finding) for finding in size),
-            *self._secrets(texts, pairs=kept),
-        ]
-
-    def _destructive(
-        self, found: Sequence[NativeFinding], fields: Sequence[Field], *, clean: bool = False
-    ) -> list[GateResult]:
-        if not found:
-            return []
-        # A repository's own rules of secrets say nothing of what the package's would mask.
-        findings, relaxed = findings_of(found, self._policy, fields, masked=not clean or self._scanner is not None)
-        if not findings and not relaxed:
-            return []
-        metadata: dict[str, Any] = {"findings": [finding.to_dict() for finding in findings]}
-        if relaxed:
-            metadata["relaxed"] = relaxed
-        if not findings:
-            return [
-                GateResult("allow", GATE_NAMES[0], "A rule of the repository allows it.", (), "", metadata),
-            ]
-        worst = findings[0]
-        more = "" if len(findings) == 1 else f" ({len(findings) - 1} more)"
-        safer = " ".join(dict.fromkeys(finding.safer for finding in findings if finding.safer))
-        return [
-            GateResult(
-                worst.decision,
-                GATE_NAMES[0],
-                f"{worst.rule_id or 'policy'}: {worst.reason}{more}",
-                self._spoken(GATE_NAMES[0], [(finding.rule_id, finding.text) for finding in findings]),
-                safer,
-                metadata,
-            )
-        ]
-
-    def _allowlist(self, tool: str) -> list[GateResult]:
-        from tipstaff.gates.judging.allowlist import is_allowed
-
-        config = self._config
-        if not config.tool_allowlist or is_allowed(tool, config.allowed_tools):
-            return []
-        return [
-            GateResult(
-                "block",
-                GATE_NAMES[1],
-                f"The tool {tool!r} is not on the allowlist.",
-                self._spoken(GATE_NAMES[1], []),
-                f"Use one of: {', '.join(config.allowed_tools)}.",
-                {"tool": tool, "allowed_tools": list(config.allowed_tools)},
-            )
-        ]
-
-    def _told_size(self, path: str, diff_lines: float) -> list[GateResult]:
-        from tipstaff.gates.judging.diff_size import told_lines
-
-        threshold = self._config.diff_size_threshold
-        lines = told_lines(diff_lines)
-        if lines is not None and lines <= threshold:
-            return []
-        told = "The number of changed lines is unknown" if lines is None else f"It changes {lines:g} lines"
-        metadata = {"path": path, "diff_lines": lines, "threshold": threshold}
-        return [self._size(f"{told}; the threshold is {threshold:g}.", metadata)]
-
-    def _counted_size(self, tool: str, finding: NativeFinding) -> GateResult:
-        config = self._config
-        metadata: dict[str, Any] = {"tool": tool, "diff_lines": finding[7], "threshold": config.diff_size_threshold}
-        if finding[9]:
-            metadata["run_threshold"] = config.run_diff_threshold
-            return self._size(
-                f"The edits of this run together change more than {config.run_diff_threshold:g} lines.", metadata
-            )
-        return self._size(f"It changes {finding[7]} lines; the threshold is {config.diff_size_threshold:g}.", metadata)
-
-    def _size(self, reason: str, metadata: dict[str, Any]) -> GateResult:
-        return GateResult(
-            "warn",
-            GATE_NAMES[2],
-            reason,
-            self._spoken(GATE_NAMES[2], []),
-            "Split the change into smaller ones.",
-            metadata,
-        )
-
-    def _secrets(self, texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) -> list[GateResult]:
-        if not self._config.secrets:
-            return []
-        from tipstaff.gates.judging.secret_gate import find_secrets
-
-        found = find_secrets(texts, pairs, scanner=self._scanner)
-        if not found:
-            return []
-        count = len(found)
-        worst = max((item["decision"] for item in found), key=DECISIONS.index)
-        return [
-            GateResult(
-                worst,
-                GATE_NAMES[3],
-                f"{count} secret{'s' if count > 1 else ''} in what would be run or written: "
-                f"{', '.join(sorted({item['rule_id'] for item in found}))}.",
-                self._spoken(GATE_NAMES[3], []),
-                "Keep it in the environment or a secret store, and name it there.",
-                {"secret_count": count, "findings": found},
-            )
-        ]
-
-    def _spoken(self, gate: str, found: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-        if not self._rules:
-            return ()
-        from tipstaff.gates.judging.spoken_rules import speaking_rules
-
-        return speaking_rules(gate, found, self._rules)
 
     def _kept_place(self, cwd: str | None) -> Place:
         if len(self._places) >= _MOST_PLACES:

@@ -147,19 +147,24 @@ _NAMING: Final = cue(
 )
 """One of these words is in a rule that makes a choice of the table: most have none."""
 _SPEAKING: Final = cue(" ".join(_LANGUAGE_OF))
+_NAMING_OR_SPEAKING: Final = _NAMING | _SPEAKING
 _DIGIT: Final = re.compile("[0-9]")
 
 
-def choices(rule: GuidanceRule) -> Iterator[Choice]:
-    """Yield what a rule chooses; a rule that names two values of a kind chooses none of them."""
+def choices(rule: GuidanceRule) -> Sequence[Choice]:
+    """Return what a rule chooses; a rule that names two values of a kind chooses none of them."""
     own = rule.text[rule.own_start :]
     found = cues(own)
-    if found & _NAMING:
-        yield from _tabled(statement(rule))
-    if found & _SPEAKING and (language := _language(_ASIDE.sub(" ", own), rule)) is not None:
-        yield language
-    if (found < 0 or _DIGIT.search(own)) and (limit := _limit(_ASIDE.sub(" ", own), rule)) is not None:
-        yield limit
+    number = found < 0 or _DIGIT.search(own)
+    if not (number or found & _NAMING_OR_SPEAKING):
+        return ()
+    made: list[Choice | None] = list(_tabled(statement(rule))) if found & _NAMING else []
+    plain = _ASIDE.sub(" ", own)
+    if found & _SPEAKING:
+        made.append(_language(plain, rule))
+    if number:
+        made.append(_limit(plain, rule))
+    return [choice for choice in made if choice is not None]
 
 
 def conflicting_choices(rules: Sequence[GuidanceRule]) -> dict[tuple[int, int], Relation]:

@@ -50,9 +50,14 @@ _MARKED: Final = CuedPattern(
     nonnegotiable niemals nie muss verboten immer wichtig kritisch verbindlich nunca siempre prohibido jamais toujours
     interdit sempre""",
 )
+_BOLD_BAN: Final = re.compile(
+    r"[^\w*_`]*(?:\*\*|__)[^\w*`]*(?:never|do not|don['’]t|must not|niemals|nunca|jamais|nooit|nigdy|никогда|asla)\b",
+    re.IGNORECASE,
+)
+"""How an item begins whose first words are a ban in bold."""
 _FORBIDS: Final = re.compile(
-    r"(?<![^\W_])(?:never|do not|don['’]?t|must not|no\b(?!-)|avoid|niemals|keine?\b|nie\b|nunca|jamás|jamais|ne\b|"
-    r"não|mai\b|non\b(?!-)|nooit|nigdy|никогда|нельзя|не\b|asla|jangan|dilarang|tidak boleh)"
+    r"(?<![^\W_])(?:never\b|do not\b|don['’]?t\b|must not\b|no\b(?!-)|avoid|niemals|keine?\b|nie\b|nunca|jamás|"
+    r"jamais|ne\b|não|mai\b|non\b(?!-)|nooit|nigdy|никогда|нельзя|не\b|asla|jangan|dilarang|tidak boleh)"
     r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|してはならない|금지|하지 ?마|"
     r"أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",
     re.IGNORECASE,
@@ -79,21 +84,22 @@ _STRONG_CJK: Final = re.compile(
     r"严禁|绝对|切勿|絶対|必ず|してはいけない|してはならない|반드시|절대|必須|أبد[اً]|ممنوع|कभी भी|अनिवार्य"
 )
 _GRAVE: Final = CuedPattern(
-    r"\b(?:secrets?|credentials?|passwords?|api keys?|private keys?|tokens?|\.env|pii|personal data|"
-    r"force[- ]?push(?:ing|es)?|--force|--no-verify|"
+    r"\b(?:secrets?|credentials?|passwords?|api keys?|private keys?|tokens?|pii|personal data|"
+    r"force[- ]?push(?:ing|es)?|"
     r"rebase|production|prod|main branch|to main|to master|delete|deleting|drop|destroy|rm -rf|reset --hard|"
     r"truncate|migrations?|"
     r"generated|vendored?|lock ?files?|without (?:approval|permission|asking|confirmation|being asked)|"
     r"explicit(?:ly)?|approval|permission|"
-    r"ask (?:first|before)|human|security|vulnerabilit|injection|sanitiz|auth(?:entication|orization)?|"
-    r"backward|breaking|release|publish|deploy|"
+    r"ask (?:first|before)|human|security|vulnerabilit(?:y|ies)|injections?|sanitiz(?:e[ds]?|ing|ation)|"
+    r"auth(?:entication|orization)?|backward|breaking|release|publish|deploy|"
     r"commit(?:s|ting)?|geheimnis\w*|zugangsdaten|passw[oö]rt\w*|contraseñ\w*|secretos?|mots? de passe)\b|"
-    r"密钥|密码|秘密|パスワード|機密|本番|生产|비밀",
+    r"(?<!\w)(?:\.env|--force|--no-verify)\b|密钥|密码|秘密|パスワード|機密|本番|生产|비밀",
     """secret secrets credential credentials password passwords api private token tokens env pii personal force
     forcepush forcepushes forcepushing verify rebase production prod main master delete deleting drop destroy rm reset
     truncate migration migrations generated vendor vendore vendored lock lockfile lockfiles without explicit explicitly
-    approval permission ask human security vulnerabilit injection sanitiz auth authentication authorization backward
-    breaking release publish deploy commit commits committing geheimnis geheimnisse geheimnissen zugangsdaten passwort
+    approval permission ask human security vulnerability vulnerabilities injection injections sanitize sanitized
+    sanitizes sanitizing sanitization auth authentication authorization backward breaking release publish deploy
+    commit commits committing geheimnis geheimnisse geheimnissen zugangsdaten passwort
     passworte secreto secretos mot mots""",
 )
 _URGENT_HEADING: Final = re.compile(
@@ -146,7 +152,8 @@ def emphasis(rule: GuidanceRule) -> Emphasis:
     elif shouts and (match := _CAPITALS.search(labels) or _CAPITAL_DUTIES.search(labels)):
         note(1.5, f"capitals above it: {match[0]}")
     if _MARKS.search(own) and (match := _MARKED.search(own)):
-        note(1.5, "a marked word")
+        bold = _BOLD_BAN.match(own) is not None
+        note(2.0 if bold else 1.5, "a ban in bold" if bold else "a marked word")
     if not own.isascii() and (match := _STRONG_CJK.search(own)):
         note(1.0, f"a strong word: {match[0]}")
     heading = next((one for one in reversed(rule.headings) if _urges(one)), None)

@@ -107,8 +107,8 @@ _STRONG: Final = CuedPattern(
     r"\b(?:must|never|always|do not|don['’]t|should|shall|avoid|ensure|prefer|mandatory|forbidden|prohibited|"
     r"not allowed|make sure|use|immer|niemals|nunca|siempre|jamais|toujours|sempre|altijd|nooit|zawsze|nigdy|zakaz|"
     r"всегда|никогда|нельзя|asla)\b|禁止|必须|必須|不要|不得|一律|优先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
-    "must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use immer niemals "
-    "nunca siempre jamais toujours sempre altijd nooit zawsze nigdy zakaz asla",
+    """must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use immer
+    niemals nunca siempre jamais toujours sempre altijd nooit zawsze nigdy zakaz asla""",
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from tipstaff.guidance.extraction.annotations import looks_like_id
+from tipstaff.guidance.extraction.candidate import Candidate
 from tipstaff.guidance.extraction.grammar import has_modal, is_condition, says_something, sentences, starts_with_pronoun
 from tipstaff.guidance.extraction.headings import HeadingReader
 from tipstaff.guidance.extraction.kinds import directs, has_strong_modal, is_exception, rules_out
@@ -94,6 +95,7 @@ class ParagraphReader(HeadingReader):
         ranges = sentences(text)
         previous: tuple[int, int, str] | None = None
         rule: tuple[int, int, str] | None = None
+        added: Candidate | None = None
         labels = self._labels(-1, item=False)
         if self._sections and self._sections[-1].listed:
             # "Do not", "Ask first" and their like are said of the list; "Use x instead." after it is said for itself.
@@ -137,6 +139,8 @@ class ParagraphReader(HeadingReader):
                 forbidden = lead.negative
             elif not (has_modal(words) or directs(words) or is_exception(words) or forbidden or rules_out(words)):
                 continue
+            elif added is not None and rule == earlier and starts_with_pronoun(words) and not self._demands_more(words):
+                added.context.append((head, tail))  # "It runs only those." says why
             elif colon:
                 if block.code != (0, 0):
                     self._add(self._with_code(words, block), head, tail, labels=labels)
@@ -155,7 +159,7 @@ class ParagraphReader(HeadingReader):
                             words = f"{self._former_lead.text}: {words}"
                             context.append((self._former_lead.start, self._former_lead.end))
                 above = self._labels(-1, item=False, whole=True) if is_exception(words) and not context else labels
-                self._add(words, head, tail, context=context, labels=above)
+                added = self._add(words, head, tail, context=context, labels=above)
                 rule = previous if has_modal(words) else rule
         for lead in leads:
             if not lead.used and has_modal(lead.text):
@@ -167,6 +171,11 @@ class ParagraphReader(HeadingReader):
         if len(ranges) > 1 and (opening := RUN_IN.match(text, ranges[0][0])) is not None:
             return f"{opening['words'].strip().rstrip('.:')}: {words}"
         return words
+
+    @staticmethod
+    def _demands_more(words: str) -> bool:
+        """Whether a sentence about the rule before it is one as well, and does not only describe."""
+        return has_strong_modal(words) or directs(words) or is_exception(words)
 
     @staticmethod
     def _name(text: str) -> str:

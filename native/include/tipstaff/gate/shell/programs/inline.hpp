@@ -3,7 +3,7 @@
 // system("rm x"), os.execute("rm x"), do shell script "rm x", (shell-command "rm x"), run(`rm x`).
 #pragma once
 
-#include "tipstaff/gate/shell/programs/sockets.hpp"
+#include "tipstaff/gate/shell/programs/clients.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
 
 namespace tipstaff::gate::shell {

@@ -1,0 +1,195 @@
+// What is said of a judgement: to the host and its model, and to the person who is asked.
+#include "tipstaff/hook/reasons.hpp"
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/hook/approvals.hpp"
+#include "tipstaff/hook/event.hpp"
+#include "tipstaff/hook/json.hpp"
+#include "tipstaff/hook/reply.hpp"
+#include "tipstaff/hook/state.hpp"
+
+namespace tipstaff::hook::reasons {
+
+namespace {
+
+using gate::Decision;
+
+constexpr std::size_t kLongestShown = 1 << 20;  // of a call that a person may be asked to read
+
+// Text of a finding's place, short, on one line, without the bytes that steer a terminal.
+void quote(std::string_view text, Writer& out) noexcept {
+  constexpr std::size_t kLongest = 96;
+  const bool cut = text.size() > kLongest;
+  std::size_t end = cut ? kLongest : text.size();
+  while (cut && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  out.raw("`");
+  for (std::size_t i = 0; i < end; ++i) {
+    const unsigned char byte = static_cast<unsigned char>(text[i]);
+    const char plain = byte < 0x20 || byte == 0x7f ? ' ' : text[i];
+    out.raw({&plain, 1});
+  }
+  out.raw(cut ? " ...`" : "`");
+}
+
+void say_secret(const HookEvent& event, const Judgement& judgement, Writer& out) noexcept {
+  out.raw(judgement.secrets == 1 ? "A secret (" : "Secrets (").raw(judgement.secret.rule);
+  out.raw(judgement.secrets == 1 ? ") is in " : ") are in ");
+  if (judgement.secret_field < event.field_count) {
+    out.raw("the call's ");
+    quote(event.fields[judgement.secret_field].name, out);
+  } else {
+    out.raw("the name of a field");
+  }
+  out.raw(". Safer: keep it in the environment or a secret store, and name it there.");
+}
+
+void say_finding(const HookEvent& event, const gate::Image& image, const gate::Finding& finding,
+                        const Judgement& judgement, Writer& out) noexcept {
+  if (finding.rule != gate::kNothing) {
+    const gate::record::Rule& rule = image.rules[finding.rule];
+    out.raw(image.text(rule.reason));
+    out.raw(" [").raw(image.text(rule.id)).raw("]");
+    if (finding.field < event.field_count) {
+      const std::string_view text = event.fields[finding.field].text;
+      if (finding.focus.start < finding.focus.end && finding.focus.end <= text.size()) {
+        out.raw(" in ");
+        quote(text.substr(finding.focus.start, finding.focus.end - finding.focus.start), out);
+      }
+    }
+    const std::string_view safer = image.text(rule.safer);
+    if (!safer.empty()) out.raw(" Safer: ").raw(safer);
+    if (rule.because != gate::kNothing) out.raw(" (relaxed here: ").raw(image.text(rule.because)).raw(")");
+    return;
+  }
+  switch (finding.gate) {
+    case gate::Gate::allowlist:
+      out.raw("The tool ");
+      quote(event.tool, out);
+      out.raw(" is not among the tools that the policy allows.");
+      return;
+    case gate::Gate::diff_size:
+      out.raw(finding.uncertain ? "This run has changed more lines than the policy allows; this call changes "
+                                : "This call changes ");
+      out.number(finding.classes).raw(" lines. Safer: smaller steps, each with its tests.");
+      return;
+    case gate::Gate::secrets: say_secret(event, judgement, out); return;
+    default: out.raw("Something in this call is only known when it runs."); return;
+  }
+}
+
+// The findings by how bad they are: decision, then severity.
+std::uint32_t worst_first(const Situation& situation, const gate::Verdict& verdict, std::uint32_t* order) noexcept {
+  const auto rank = [&](const gate::Finding& finding) noexcept {
+    const std::uint32_t severity = finding.rule != gate::kNothing ? situation.image->rules[finding.rule].severity : 2;
+    return static_cast<std::uint32_t>(finding.decision) * 8 + severity;
+  };
+  for (std::uint32_t i = 0; i < verdict.count; ++i) {
+    std::uint32_t at = i;
+    for (; at > 0 && rank(verdict.findings[order[at - 1]]) < rank(verdict.findings[i]); --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return verdict.count;
+}
+
+// Writes what a person looks at: all of the call, or false.
+bool show_call(const HookEvent& event, const Situation& situation, const Judgement& judgement, Writer& out) noexcept {
+  out.raw("{\"code\":").string(judgement.subject.code_view()).raw(",\"subject\":").string(judgement.subject.hex_view());
+  out.raw(",\"asked\":").number(situation.now_s).raw(",\"host\":").string(hook::name_of(event.host));
+  out.raw(",\"tool\":").string(event.tool).raw(",\"cwd\":").string(situation.cwd);
+  out.raw(",\"reason\":").string(judgement.reply.reason).raw(",\"findings\":[");
+  std::uint32_t order[gate::Verdict::kFindings];
+  const std::uint32_t count = worst_first(situation, judgement.verdict, order);
+  bool first = true;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const gate::Finding& finding = judgement.verdict.findings[order[i]];
+    if (finding.decision == gate::Decision::allow || finding.rule == gate::kNothing) continue;
+    const gate::record::Rule& rule = situation.image->rules[finding.rule];
+    out.raw(first ? "{\"rule\":" : ",{\"rule\":").string(situation.image->text(rule.id));
+    out.raw(",\"reason\":").string(situation.image->text(rule.reason)).raw("}");
+    first = false;
+  }
+  out.raw("],\"fields\":");
+  if (event.input != kNoNode) {
+    write_json(*situation.json, event.input, out);
+  } else {
+    out.raw("{");
+    for (std::uint32_t i = 0; i < event.field_count; ++i) {
+      if (i != 0) out.raw(",");
+      out.string(event.fields[i].name).raw(":").string(event.fields[i].text);
+    }
+    out.raw("}");
+  }
+  out.raw(",\"scripts\":[");
+  for (std::uint32_t i = 0; i < judgement.files.shown(); ++i) {
+    const ReadFiles::File& file = judgement.files[i];
+    char hex[64];
+    write_hex(file.digest, hex);
+    out.raw(i == 0 ? "{\"path\":" : ",{\"path\":").string(file.path_view());
+    out.raw(",\"bytes\":").number(file.bytes).raw(",\"sha256\":").string({hex, sizeof hex}).raw("}");
+  }
+  out.raw("],\"more_scripts\":").number(judgement.files.count() - judgement.files.shown()).raw("}\n");
+  return !out.full();
+}
+
+}  // namespace
+
+std::string_view name_of(gate::Gate gate) noexcept {
+  switch (gate) {
+    case gate::Gate::allowlist: return "tool-allowlist";
+    case gate::Gate::diff_size: return "diff-size";
+    case gate::Gate::secrets: return "secrets";
+    default: return "destructive-ops";
+  }
+}
+
+void say(const HookEvent& event, const Situation& situation, Judgement* judgement) noexcept {
+  Writer out(judgement->reason, Judgement::kReasonBytes - 512);
+  Reply& reply = judgement->reply;
+  const gate::Verdict& verdict = judgement->verdict;
+  if (situation.fault != PolicyFault::none && reply.decision != Decision::allow) {
+    const bool own = situation.fault == PolicyFault::stale || situation.fault == PolicyFault::uncompiled;
+    out.raw("tipstaff: ").raw(hook::name_of(situation.fault)).raw(own
+        ? "; a person should run `tipstaff compile`. "
+        : ", so its built-in rules judged; a person should run `tipstaff install`. ");
+  }
+  if (!event.readable) out.raw("Not all that this call would do can be read. ");
+  std::uint32_t said = 0;
+  std::uint32_t order[gate::Verdict::kFindings];
+  const std::uint32_t count = worst_first(situation, verdict, order);
+  for (std::uint32_t i = 0; i < count && said < Judgement::kSaid; ++i) {
+    const gate::Finding& finding = verdict.findings[order[i]];
+    if (finding.decision == Decision::allow) continue;
+    if (said++ != 0) out.raw(" ");
+    say_finding(event, *situation.image, finding, *judgement, out);
+  }
+  if (reply.decision == Decision::confirm && judgement->has_subject && !out.full()) {
+    Writer more(judgement->reason + out.size(), Judgement::kReasonBytes - out.size());
+    if (out.size() != 0 && out.view().back() != ' ') more.raw(" ");
+    more.raw(replies::stops(event, reply) ? "A person must allow this first, in a terminal: `tipstaff approve "
+                                          : "Or a person allows exactly this once, in a terminal: `tipstaff approve ");
+    more.raw(judgement->subject.code_view()).raw("`, and then the same call is tried again.");
+    reply.reason = {judgement->reason, out.size() + more.size()};
+    return;
+  }
+  reply.reason = out.view();
+  if (reply.reason.empty() && reply.decision != Decision::allow) reply.reason = "tipstaff's policy stops this call.";
+}
+
+bool leave_for_a_person(const HookEvent& event, const Situation& situation, const Judgement& judgement) noexcept {
+  const std::size_t wanted = 6 * situation.input_bytes + 64 * 1024;  // every byte may need an escape of six
+  if (situation.input_bytes > kLongestShown) return false;
+  void* memory = ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  Writer out(static_cast<char*>(memory), wanted);
+  const bool whole = show_call(event, situation, judgement, out);
+  if (whole) approvals::leave(*situation.state, judgement.subject, out.view());
+  ::munmap(memory, wanted);
+  return whole;
+}
+
+}  // namespace tipstaff::hook::reasons

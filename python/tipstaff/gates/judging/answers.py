@@ -1,0 +1,173 @@
+"""Results of the gates: what was found in a call, in the words that hosts and people are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from tipstaff.gates.config import GateConfig
+from tipstaff.gates.fields import Field, keys_of
+from tipstaff.gates.judging.findings import NativeFinding, findings_of
+from tipstaff.gates.results import DECISIONS, GATE_NAMES, GateResult
+from tipstaff.model import GuidanceRule
+
+if TYPE_CHECKING:
+    from tipstaff.gates.image.policy import LoadedPolicy
+    from tipstaff.gates.secrets.scanner import Scanner
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Makes results of findings.
+
+    Attributes
+    ----------
+    config, policy
+        By which the calls are judged.
+    scanner
+        Of secrets; None for the package's own.
+    rules
+        Guidance rules in force, each with its words: a result names those that are about what was found.
+    """
+
+    config: GateConfig
+    policy: LoadedPolicy
+    scanner: Scanner | None
+    rules: tuple[tuple[GuidanceRule, frozenset[str]], ...] = ()
+
+    def with_rules(self, rules: Iterable[GuidanceRule]) -> Self:
+        """Return the same with other guidance rules in force."""
+        from tipstaff.gates.judging.spoken_rules import words_of
+
+        return replace(self, rules=tuple((rule, words_of(rule.text)) for rule in rules))
+
+    def of_tool(
+        self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[NativeFinding], *, clean: bool = False
+    ) -> list[GateResult]:
+        """Return the results of a tool call; `clean`: no text of it holds a secret."""
+        texts: list[tuple[str, str]] = []
+        kept: list[Field] = []
+        if self.config.secrets and not clean:
+            from tipstaff.gates.judging.secret_gate import without_former
+
+            kept = [without_former(tool, field) for field in fields]
+            texts.extend((field.path, field.text) for field in kept)
+            texts.extend(("", name) for name in keys_of(params) if len(name) >= 8)
+        size = [finding for finding in native if finding[2] == 2]
+        return [
+            *self._allowlist(tool),
+            *self.of_findings([finding for finding in native if finding[2] == 0], fields),
+            *(self._counted_size(tool, finding) for finding in size),
+            *self.of_secrets(texts, pairs=kept),
+        ]
+
+    def of_findings(
+        self, found: Sequence[NativeFinding], fields: Sequence[Field], *, clean: bool = False
+    ) -> list[GateResult]:
+        """Return the destructive gate's result over texts, in which no secret is where they are `clean`."""
+        if not found:
+            return []
+        # A repository's own rules of secrets say nothing of what the package's would mask.
+        findings, relaxed = findings_of(found, self.policy, fields, masked=not clean or self.scanner is not None)
+        if not findings and not relaxed:
+            return []
+        metadata: dict[str, Any] = {"findings": [finding.to_dict() for finding in findings]}
+        if relaxed:
+            metadata["relaxed"] = relaxed
+        if not findings:
+            return [
+                GateResult("allow", GATE_NAMES[0], "A rule of the repository allows it.", (), "", metadata),
+            ]
+        worst = findings[0]
+        more = "" if len(findings) == 1 else f" ({len(findings) - 1} more)"
+        safer = " ".join(dict.fromkeys(finding.safer for finding in findings if finding.safer))
+        return [
+            GateResult(
+                worst.decision,
+                GATE_NAMES[0],
+                f"{worst.rule_id or 'policy'}: {worst.reason}{more}",
+                self._spoken(GATE_NAMES[0], [(finding.rule_id, finding.text) for finding in findings]),
+                safer,
+                metadata,
+            )
+        ]
+
+    def _allowlist(self, tool: str) -> list[GateResult]:
+        from tipstaff.gates.judging.allowlist import is_allowed
+
+        config = self.config
+        if not config.tool_allowlist or is_allowed(tool, config.allowed_tools):
+            return []
+        return [
+            GateResult(
+                "block",
+                GATE_NAMES[1],
+                f"The tool {tool!r} is not on the allowlist.",
+                self._spoken(GATE_NAMES[1], []),
+                f"Use one of: {', '.join(config.allowed_tools)}.",
+                {"tool": tool, "allowed_tools": list(config.allowed_tools)},
+            )
+        ]
+
+    def of_told_size(self, path: str, diff_lines: float) -> list[GateResult]:
+        """Return the result of an edit whose changed lines the host counted."""
+        from tipstaff.gates.judging.diff_size import told_lines
+
+        threshold = self.config.diff_size_threshold
+        lines = told_lines(diff_lines)
+        if lines is not None and lines <= threshold:
+            return []
+        told = "The number of changed lines is unknown" if lines is None else f"It changes {lines:g} lines"
+        metadata = {"path": path, "diff_lines": lines, "threshold": threshold}
+        return [self._size(f"{told}; the threshold is {threshold:g}.", metadata)]
+
+    def _counted_size(self, tool: str, finding: NativeFinding) -> GateResult:
+        config = self.config
+        metadata: dict[str, Any] = {"tool": tool, "diff_lines": finding[7], "threshold": config.diff_size_threshold}
+        if finding[9]:
+            metadata["run_threshold"] = config.run_diff_threshold
+            return self._size(
+                f"The edits of this run together change more than {config.run_diff_threshold:g} lines.", metadata
+            )
+        return self._size(f"It changes {finding[7]} lines; the threshold is {config.diff_size_threshold:g}.", metadata)
+
+    def _size(self, reason: str, metadata: dict[str, Any]) -> GateResult:
+        return GateResult(
+            "warn",
+            GATE_NAMES[2],
+            reason,
+            self._spoken(GATE_NAMES[2], []),
+            "Split the change into smaller ones.",
+            metadata,
+        )
+
+    def of_secrets(self, texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) -> list[GateResult]:
+        """Return the secrets gate's result over pairs of a field's path and its text."""
+        if not self.config.secrets:
+            return []
+        from tipstaff.gates.judging.secret_gate import find_secrets
+
+        found = find_secrets(texts, pairs, scanner=self.scanner)
+        if not found:
+            return []
+        count = len(found)
+        worst = max((item["decision"] for item in found), key=DECISIONS.index)
+        return [
+            GateResult(
+                worst,
+                GATE_NAMES[3],
+                f"{count} secret{'s' if count > 1 else ''} in what would be run or written: "
+                f"{', '.join(sorted({item['rule_id'] for item in found}))}.",
+                self._spoken(GATE_NAMES[3], []),
+                "Keep it in the environment or a secret store, and name it there.",
+                {"secret_count": count, "findings": found},
+            )
+        ]
+
+    def _spoken(self, gate: str, found: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+        if not self.rules:
+            return ()
+        from tipstaff.gates.judging.spoken_rules import speaking_rules
+
+        return speaking_rules(gate, found, self.rules)
