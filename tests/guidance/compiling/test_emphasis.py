@@ -31,11 +31,21 @@ def test_a_plain_word_alone_does_not(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["Define the scene", "Run it one-time", "Keep I/O non-blocking", "Main line", "No-op it"]
+    "words",
+    ["Define the scene", "Run it one-time", "Keep I/O non-blocking", "Main line", "No-op it", "Do note the name"],
 )
 def test_a_negation_within_a_longer_word_forbids_nothing(words: str) -> None:
     rules = compile_guidance(f"- {words} for each request\n").rules()
     assert [emphasis(rule).reasons for rule in rules] == [()]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["a push with --force", "reading `.env`", "vulnerabilities in what you add", "SQL injections", "--no-verify"],
+)
+def test_what_does_harm_counts_by_whole_words_and_options(words: str) -> None:
+    (rule,) = compile_guidance(f"- Never allow {words} here\n").rules()
+    assert any(reason.startswith("what it is about") for reason in emphasis(rule).reasons), emphasis(rule)
 
 
 def test_whoever_gives_ids_decides_alone() -> None:
