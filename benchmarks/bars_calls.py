@@ -86,7 +86,7 @@ def contenders() -> list[Contender]:
 
     gates = EnforcementGates()
     gates.evaluate_command(COMMAND)
-    place, judge, find = gates._places[None], gates._judge, default_scanner().table.find
+    site, judge, find = gates._sites[None], gates._judge, default_scanner().table.find
     shell, write = {"command": COMMAND, "description": "Commit it"}, {"file_path": "src/a.py", "content": PROSE * 500}
     asked, long = gates.evaluate_command("git reset --hard"), PROSE * 4000
     retriever = ShardRetriever(inputs.bundle(500), StaticEmbedding())
@@ -102,23 +102,23 @@ def contenders() -> list[Contender]:
         Contender(
             "evaluate_command, 60 characters",
             lambda: gates.evaluate_command(COMMAND),
-            lambda: judge.command(COMMAND, 0, place),
+            lambda: judge.command(COMMAND, 0, site),
         ),
         Contender(
             "evaluate_command, a script of 36 KB",
             lambda: gates.evaluate_command(SCRIPT),
-            lambda: judge.command(SCRIPT, 0, place),
+            lambda: judge.command(SCRIPT, 0, site),
             True,
         ),
         Contender(
             "evaluate_tool_use, a command",
             lambda: gates.evaluate_tool_use("Bash", shell),
-            lambda: judge.call("Bash", shell, 0, place, {}),
+            lambda: judge.call("Bash", shell, 0, site, {}),
         ),
         Contender(
             "evaluate_tool_use, a file of 40 KB",
             lambda: gates.evaluate_tool_use("Write", write),
-            lambda: judge.call("Write", write, 0, place, {}),
+            lambda: judge.call("Write", write, 0, site, {}),
             True,
         ),
         Contender("evaluate_edit, 80 characters", lambda: gates.evaluate_edit("src/a.py", PROSE, 3)),

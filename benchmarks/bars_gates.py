@@ -70,14 +70,14 @@ def _microseconds(call: Callable[[], object], calls: int, times: int = 3) -> flo
 
 def _ours(threads: int = 1, times: int = TIMES) -> Callable[[], float]:
     from tipstaff import EnforcementGates, GateConfig
-    from tipstaff.gates.judging.surroundings import place_of
+    from tipstaff.gates.judging.surroundings import site_of
 
     gates = EnforcementGates(GateConfig(read_files=False))
-    place = place_of("/home/dev/proj", "/home/dev", "/tmp", files=False)
+    site = site_of("/home/dev/proj", "/home/dev", "/tmp", files=False)
     many = list(COMMANDS) * times
     settings = gates._settings
     judge = gates._policy.native.decisions
-    return lambda: _microseconds(lambda: judge(many, place, settings, 0, threads), len(many))
+    return lambda: _microseconds(lambda: judge(many, site, settings, 0, threads), len(many))
 
 
 def _node() -> Callable[[], float] | str:

@@ -10,7 +10,7 @@ from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 
 include "isa.pxi"
-include "gates.pxi"
+include "gates/declarations.pxi"
 
 cdef uint32_t NOTHING = 0xFFFFFFFF
 
@@ -68,13 +68,13 @@ def glob_allows(glob, tool):
     return allowed_by(borrow(glob), borrow(tool))
 
 
-cdef class Place:
+cdef class CallSite:
     """Where events happen: directory, repository, home, temporary directory; empty where it is not known.
 
     `state` and `program` are the gate's own state folder and program, which no call may reach; empty: not guarded.
     """
 
-    cdef CPlace place
+    cdef CSite site
     cdef object kept
 
     def __init__(self, cwd="", repository="", home="", temporary="", *, files=False, state="", program=""):
@@ -82,13 +82,13 @@ cdef class Place:
             text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
             for text in (cwd, repository, home, temporary, state, program)
         )
-        self.place.cwd = borrow(self.kept[0])
-        self.place.repository = borrow(self.kept[1])
-        self.place.home = borrow(self.kept[2])
-        self.place.temporary = borrow(self.kept[3])
-        self.place.state = borrow(self.kept[4])
-        self.place.program = borrow(self.kept[5])
-        self.place.files = files
+        self.site.cwd = borrow(self.kept[0])
+        self.site.repository = borrow(self.kept[1])
+        self.site.home = borrow(self.kept[2])
+        self.site.temporary = borrow(self.kept[3])
+        self.site.state = borrow(self.kept[4])
+        self.site.program = borrow(self.kept[5])
+        self.site.files = files
 
 
 cdef class Flow:
@@ -119,8 +119,8 @@ cdef class Flow:
         return self.state.changed_lines
 
 
-include "columns.pxi"
-include "gate_tree.pxi"
+include "gates/columns.pxi"
+include "gates/tree.pxi"
 
 
 cdef class Policy:
@@ -173,7 +173,7 @@ cdef class Policy:
         """The secret scanner's table."""
         return <bytes> self.image.secrets.data()[:self.image.secrets.size()]
 
-    def command(self, text, dialect, Place place not None, settings, Flow flow=None):
+    def command(self, text, dialect, CallSite site not None, settings, Flow flow=None):
         """Judge one command; returns its findings."""
         cdef Verdict verdict
         cdef Settings used
@@ -186,7 +186,7 @@ cdef class Policy:
         field.text = borrow(text)
         field.element = NOTHING
         call.field_count = 1
-        call.place = &place.place
+        call.site = &site.site
         set_dialect(call, dialect)
         if field.text.size() < LARGE:
             judge(self.image, used, call, &field, own_room(), state, &verdict, NULL)
@@ -197,7 +197,7 @@ cdef class Policy:
             return []
         return self.findings(&verdict.findings[0], verdict.count, &field, isinstance(text, str) and text.isascii())
 
-    def event(self, tool, fields, dialect, Place place not None, settings, Flow flow=None):
+    def event(self, tool, fields, dialect, CallSite site not None, settings, Flow flow=None):
         """Judge one tool call; `fields` are (name, text, element or -1)."""
         cdef Verdict verdict
         cdef Settings used
@@ -210,7 +210,7 @@ cdef class Policy:
         call.tool = borrow(tool)
         self.take_fields(fields, &taken_fields)
         call.field_count = taken_fields.size()
-        call.place = &place.place
+        call.site = &site.site
         set_dialect(call, dialect)
         if bytes_of(taken_fields) < LARGE:
             judge(self.image, used, call, taken_fields.data(), own_room(), state, &verdict, NULL)
@@ -220,20 +220,20 @@ cdef class Policy:
         return self.findings(&verdict.findings[0], verdict.count, taken_fields.data(), False)
 
     def batch(self, events, settings, threads):
-        """Judge many events: (tool or "", fields, dialect, place); returns the findings of each."""
+        """Judge many events: (tool or "", fields, dialect, site); returns the findings of each."""
         cdef Settings used
         cdef vector[Call] calls
         cdef vector[Field] fields
         cdef Answers answers
         cdef Call call
-        cdef Place place
+        cdef CallSite site
         cdef Field field
         cdef size_t i
         cdef uint32_t workers = threads
         self.take_settings(settings, &used)
         calls.reserve(len(events))
         for tool, given, dialect, where in events:
-            place = where
+            site = where
             call.tool = borrow(tool)
             call.first_field = fields.size()
             if isinstance(given, str):
@@ -244,7 +244,7 @@ cdef class Policy:
             else:
                 self.take_fields(given, &fields)
             call.field_count = fields.size() - call.first_field
-            call.place = &place.place
+            call.site = &site.site
             set_dialect(call, dialect)
             calls.push_back(call)
         with nogil:
@@ -259,8 +259,8 @@ cdef class Policy:
                     fields.data() + calls[i].first_field, False))
         return found
 
-    def decisions(self, commands, Place place not None, settings, dialect=0, threads=1):
-        """Judge many commands in one place; returns one byte for each: 0 allow, 1 warn, 2 confirm, 3 block."""
+    def decisions(self, commands, CallSite site not None, settings, dialect=0, threads=1):
+        """Judge many commands from one folder; returns one byte for each: 0 allow, 1 warn, 2 confirm, 3 block."""
         cdef Settings used
         cdef vector[string_view] texts
         cdef const char* data
@@ -280,10 +280,10 @@ cdef class Policy:
         if texts.size() != <size_t> len(out):
             raise ValueError("commands: they changed while being read")
         with nogil:
-            decide_all(self.image, used, texts, place.place, number, workers, decided)
+            decide_all(self.image, used, texts, site.site, number, workers, decided)
         return bytes(out)
 
-    def decide_column(self, offsets, data, Place place not None, settings, dialect=0, threads=1):
+    def decide_column(self, offsets, data, CallSite site not None, settings, dialect=0, threads=1):
         """Judge a column of commands as Arrow holds it; returns one byte for each, as `decisions`.
 
         offsets: int64, one more than there are commands; command i is data[offsets[i]:offsets[i + 1]].
@@ -299,10 +299,10 @@ cdef class Policy:
         cdef bytearray out = bytearray(count)
         cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
         with nogil:
-            decide_all(self.image, used, column.texts, place.place, number, workers, decided)
+            decide_all(self.image, used, column.texts, site.site, number, workers, decided)
         return bytes(out)
 
-    def explain(self, text, dialect, Place place not None, settings):
+    def explain(self, text, dialect, CallSite site not None, settings):
         """Judge one command and say how: its tree, its commands, what was tried."""
         cdef Verdict verdict
         cdef Settings used
@@ -314,17 +314,17 @@ cdef class Policy:
         field.text = borrow(text)
         field.element = NOTHING
         call.field_count = 1
-        call.place = &place.place
+        call.site = &site.site
         set_dialect(call, dialect)
         cdef Room* room = &own_room()
         judge(self.image, used, call, &field, room[0], NULL, &verdict, &trace)
         # The tree of a room is cleared when it is asked for, not its memory: what was read last lies there still.
         findings = self.findings(&verdict.findings[0], verdict.count, &field, False)
-        return findings, [(t.command, t.rule, bool(t.held), t.decision) for t in tried], self.read_tree(text, dialect, place)
+        return findings, [(t.command, t.rule, bool(t.held), t.decision) for t in tried], self.read_tree(text, dialect, site)
 
-    def read_tree(self, text, dialect, Place place not None):
+    def read_tree(self, text, dialect, CallSite site not None):
         """Return nodes, commands and open questions of a text, as they were read."""
-        return tree_of(self.image, text, dialect, place)
+        return tree_of(self.image, text, dialect, site)
 
     cdef int take_settings(self, settings, Settings* used) except -1:
         switches, diff_lines, run_lines, interactive, unattended, on_error, is_unattended = settings
@@ -412,4 +412,4 @@ def former_parts(tool, field, text):
     return found
 
 
-include "gate_judge.pxi"
+include "gates/judge.pxi"

@@ -20,6 +20,7 @@ OF_LIKE_FILES = {
     "python/tipstaff/gates/packs": "one file for each subject, and their reader",
     "benchmarks": "one file for each figure or peer",
     "native/include/tipstaff/gate/scripting": "one file for each scripting language, and what they share",
+    "native/include/tipstaff/gate/shell/programs": "one file for each family of programs",
 }
 """Folders of more files, which differ in their subject alone; docs/decisions/T07 says why."""
 

@@ -1,13 +1,13 @@
 // The rules that matter, handed to the model by the hook: the constitution when a session starts, the rules for a prompt
 // when it is sent, and both again after the host has compacted the window.
-#include "tipstaff/hook/guidance.hpp"
+#include "tipstaff/hook/guidance/guidance.hpp"
 
 #include <cstdint>
 #include <string_view>
 
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
-#include "tipstaff/hook/prompt_rules.hpp"
+#include "tipstaff/hook/guidance/prompt_rules.hpp"
 #include "tipstaff/hook/state.hpp"
 
 namespace tipstaff::hook {

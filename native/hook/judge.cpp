@@ -12,7 +12,7 @@
 #include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"
-#include "tipstaff/hook/guidance.hpp"
+#include "tipstaff/hook/guidance/guidance.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/redaction.hpp"
 #include "tipstaff/hook/registrations.hpp"

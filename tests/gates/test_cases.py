@@ -19,7 +19,7 @@ NAMES: Final = {"confirm": "require-confirmation"}
 def test_own_cases(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The checkout may lie below the temporary folder, which some cases clean up.
     monkeypatch.setattr(surroundings, "_PROGRAM", "/home/dev/tool/bin/tipstaff-hook")
-    surroundings.place_of.cache_clear()
+    surroundings.site_of.cache_clear()
     data = tomllib.loads(path.read_text())
     gates = EnforcementGates(GateConfig(secrets=False, read_files=False))
     gates._home, gates._state = "/home/dev", "/home/dev/.local/state/tipstaff"
@@ -34,6 +34,6 @@ def test_own_cases(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             decision = aggregate_decision(results)
             if decision not in accepted:
                 wrong.append((shell, command, decision, accepted, [result.reason for result in results]))
-    surroundings.place_of.cache_clear()
+    surroundings.site_of.cache_clear()
     assert count > 20
     assert wrong == []

@@ -13,7 +13,7 @@ from tipstaff import EnforcementGates, GateConfig, GateResult, aggregate_decisio
 from tipstaff.errors import ConfigError
 from tipstaff.gates.fields import MAX_FIELDS, fields_of, keys_of
 from tipstaff.gates.judging.allowlist import is_allowed
-from tipstaff.gates.judging.diff_size import changed_lines, told_lines
+from tipstaff.gates.judging.diff_size import changed_lines, reported_lines
 from tipstaff.kernels._gates import Flow
 
 
@@ -141,9 +141,9 @@ def test_changed_lines(tool: str, params: Any, lines: int) -> None:
     assert changed_lines(tool, params) == lines
 
 
-def test_told_lines() -> None:
-    assert told_lines(300.5) == 300.5
-    assert [told_lines(value) for value in (float("nan"), -1, True)] == [None, None, None]
+def test_reported_lines() -> None:
+    assert reported_lines(300.5) == 300.5
+    assert [reported_lines(value) for value in (float("nan"), -1, True)] == [None, None, None]
 
 
 def test_explanation_says_how() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tipstaff.guidance.intents.task_paths import places_in
+from tipstaff.guidance.intents.task_paths import paths_in
 from tipstaff.kernels import _intents
 from tipstaff.kernels.formats.task_text import paths_in_text
 from tipstaff.kernels.plain import task_paths as plain_paths
@@ -41,7 +41,7 @@ def test_in_any_ascii(task: str) -> None:
 def test_in_any_text(task: str) -> None:
     found = _intents.task_paths(task)
     assert found == plain_paths.task_paths(task)
-    assert places_in(task) == paths_in_text(task)
+    assert paths_in(task) == paths_in_text(task)
     assert (found is None) == (not task.isascii())
 
 

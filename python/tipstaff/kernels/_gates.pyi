@@ -15,7 +15,7 @@ def glob_allows(glob: _Text, tool: _Text) -> bool: ...
 def changed_lines(tool: _Text, fields: list[_Field]) -> int: ...
 def former_parts(tool: _Text, field: _Text, text: _Text) -> list[tuple[int, int]]: ...
 
-class Place:
+class CallSite:
     def __init__(
         self,
         cwd: _Text = "",
@@ -47,39 +47,44 @@ class Policy:
     @property
     def secrets(self) -> bytes: ...
     def command(
-        self, text: _Text, dialect: int, place: Place, settings: _Settings, flow: Flow | None = None
+        self, text: _Text, dialect: int, site: CallSite, settings: _Settings, flow: Flow | None = None
     ) -> list[_Finding]: ...
     def event(
         self,
         tool: _Text,
         fields: list[_Field],
         dialect: int,
-        place: Place,
+        site: CallSite,
         settings: _Settings,
         flow: Flow | None = None,
     ) -> list[_Finding]: ...
     def batch(
-        self, events: list[tuple[_Text, str | list[_Field], int, Place]], settings: _Settings, threads: int
+        self, events: list[tuple[_Text, str | list[_Field], int, CallSite]], settings: _Settings, threads: int
     ) -> list[list[_Finding] | tuple[()]]: ...
     def decisions(
-        self, commands: list[str], place: Place, settings: _Settings, dialect: int = 0, threads: int = 1
+        self, commands: list[str], site: CallSite, settings: _Settings, dialect: int = 0, threads: int = 1
     ) -> bytes: ...
     def decide_column(
-        self, offsets: Any, data: Any, place: Place, settings: _Settings, dialect: int = 0, threads: int = 1
+        self, offsets: Any, data: Any, site: CallSite, settings: _Settings, dialect: int = 0, threads: int = 1
     ) -> bytes: ...
     def explain(
-        self, text: _Text, dialect: int, place: Place, settings: _Settings
+        self, text: _Text, dialect: int, site: CallSite, settings: _Settings
     ) -> tuple[list[_Finding], list[tuple[int, int, bool, int]], _Tree]: ...
-    def read_tree(self, text: _Text, dialect: int, place: Place) -> _Tree: ...
+    def read_tree(self, text: _Text, dialect: int, site: CallSite) -> _Tree: ...
 
 class Judge:
     def __init__(
         self, policy: Policy, settings: tuple[int, int, int, int, int, int, bool], secrets: bytes | None
     ) -> None: ...
-    def command(self, text: str, dialect: int, place: Place) -> tuple[list[_Finding] | None, bool] | None: ...
+    def command(self, text: str, dialect: int, site: CallSite) -> tuple[list[_Finding] | None, bool] | None: ...
     def decide_column(
-        self, tools: tuple[Any, Any], params: tuple[Any, Any], place: Place, threads: int = 1
+        self, tools: tuple[Any, Any], params: tuple[Any, Any], site: CallSite, threads: int = 1
     ) -> bytes: ...
     def call(
-        self, tool: str, params: dict[Any, Any], dialect: int, place: Place, places: dict[str | None, Place]
+        self,
+        tool: str,
+        params: dict[Any, Any],
+        dialect: int,
+        site: CallSite,
+        sites: dict[str | None, CallSite],
     ) -> tuple[list[_Finding] | None, bool] | None: ...

@@ -17,8 +17,8 @@ def policy() -> _gates.Policy:
 
 
 def decided(policy: _gates.Policy, command: str, home: str, temporary: str) -> int:
-    place = _gates.Place(f"{home}/src/proj", f"{home}/src/proj", home, temporary)
-    return policy.decisions([command], place, SETTINGS, 0, 1)[0]
+    site = _gates.CallSite(f"{home}/src/proj", f"{home}/src/proj", home, temporary)
+    return policy.decisions([command], site, SETTINGS, 0, 1)[0]
 
 
 @pytest.mark.parametrize("temporary", ["", "/tmp", "/var/tmp", "/tmp/own/tmp"])

@@ -59,30 +59,30 @@ def lines(draw: st.DrawFn) -> str:
 @given(lines(), st.sampled_from(("/home/dev/proj", "", "/home/dev")))
 @settings(max_examples=400, deadline=None)
 def test_the_short_way_leads_where_the_long_one_does(text: str, cwd: str) -> None:
-    place = _gates.Place(cwd, cwd, "/home/dev", "/tmp")
+    site = _gates.CallSite(cwd, cwd, "/home/dev", "/tmp")
     # Who asks for an explanation gets the long way: the shell's reader, and every rule of the program.
-    explained, _, _ = policy().explain(text, 0, place, SETTINGS)
-    found = policy().command(text, 0, place, SETTINGS)
+    explained, _, _ = policy().explain(text, 0, site, SETTINGS)
+    found = policy().command(text, 0, site, SETTINGS)
     assert found == explained
     worst = max((finding[1] for finding in explained), default=0)
-    assert policy().decisions([text], place, SETTINGS) == bytes([worst])
+    assert policy().decisions([text], site, SETTINGS) == bytes([worst])
 
 
 @given(st.lists(lines(), max_size=8), st.integers(1, 3))
 @settings(max_examples=40, deadline=None)
 def test_many_at_once_are_judged_as_each_alone(texts: list[str], threads: int) -> None:
-    place = _gates.Place("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
-    alone = b"".join(policy().decisions([text], place, SETTINGS) for text in texts)
-    assert policy().decisions(texts, place, SETTINGS, 0, threads) == alone
+    site = _gates.CallSite("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
+    alone = b"".join(policy().decisions([text], site, SETTINGS) for text in texts)
+    assert policy().decisions(texts, site, SETTINGS, 0, threads) == alone
 
 
 def test_limits_are_the_same_after_a_long_text() -> None:
-    place = _gates.Place("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
+    site = _gates.CallSite("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
     many_words, long_text = "echo " + "a " * 5000, "ls # " + "a" * 70_000
-    alone = policy().command(many_words, 0, place, SETTINGS)
+    alone = policy().command(many_words, 0, site, SETTINGS)
     assert alone, "more words than are looked at"
-    assert not policy().command(long_text, 0, place, SETTINGS)
-    assert policy().command(many_words, 0, place, SETTINGS) == alone
-    decided = policy().decisions([many_words, long_text, many_words], place, SETTINGS)
+    assert not policy().command(long_text, 0, site, SETTINGS)
+    assert policy().command(many_words, 0, site, SETTINGS) == alone
+    decided = policy().decisions([many_words, long_text, many_words], site, SETTINGS)
     assert decided == bytes([decided[0], 0, decided[0]])
     assert decided[0] == max(finding[1] for finding in alone)

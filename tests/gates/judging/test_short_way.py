@@ -98,8 +98,8 @@ def policy_of(text: str) -> Policy:
 @settings(max_examples=25, deadline=None)
 def test_the_short_way_leads_where_the_long_one_does_by_any_pack(text: str, end: str) -> None:
     native = _gates.Policy(compile_image(policy_of(text)))
-    place = _gates.Place("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
+    site = _gates.CallSite("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
     words = ("", *OPTIONS, *WORDS)
     for command in (f"deploy {one} {other}{end}" for one in words for other in words):
-        explained, _, _ = native.explain(command, 0, place, SETTINGS)
-        assert native.command(command, 0, place, SETTINGS) == explained, (command, text)
+        explained, _, _ = native.explain(command, 0, site, SETTINGS)
+        assert native.command(command, 0, site, SETTINGS) == explained, (command, text)

@@ -24,7 +24,7 @@ def laid_out(root: Path, files: dict[str, str]) -> PolicyBundle:
     return compile_repository(root)
 
 
-def test_a_rule_knows_itself_and_its_place() -> None:
+def test_a_rule_knows_itself_and_its_location() -> None:
     text = "# Book\n\n## Security\n\n- [SEC-001] Never log tokens\n  in full (critical) [bash] scope:src/** verify:scan priority:80\n"
     (rule,) = compile_guidance(text).rules()
     assert (rule.id, rule.text, rule.risk_class) == ("SEC-001", "Never log tokens in full", "critical")

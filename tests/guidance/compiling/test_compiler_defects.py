@@ -234,7 +234,7 @@ def test_c23_an_empty_text_is_an_empty_bundle() -> None:
     assert bundle.manifest.source_hashes == {"root": "e3b0c44298fc1c14"}
 
 
-def test_c23_an_empty_file_is_said_to_be_empty(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_c23_an_empty_file_is_reported_as_empty(tmp_path_factory: pytest.TempPathFactory) -> None:
     """It exists: the finding is that nothing is in it."""
     root = tmp_path_factory.mktemp("repository")
     (root / "CLAUDE.md").write_text("")

@@ -9,8 +9,8 @@ from tipstaff.model import GuidanceRule
 
 def related(*texts: str, scopes: tuple[tuple[str, ...], ...] = ()) -> list[tuple[str, str, str]]:
     rules = [
-        GuidanceRule(id=str(place), text=text, **({"repo_scopes": scopes[place]} if scopes else {}))  # type: ignore[arg-type]
-        for place, text in enumerate(texts)
+        GuidanceRule(id=str(number), text=text, **({"repo_scopes": scopes[number]} if scopes else {}))  # type: ignore[arg-type]
+        for number, text in enumerate(texts)
     ]
     found, complete = relate(rules)
     assert complete

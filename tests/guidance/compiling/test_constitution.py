@@ -19,7 +19,7 @@ def test_no_rules_leave_the_title() -> None:
     assert pack([], 0).text == ""
 
 
-def test_headings_stand_once_each_and_only_where_there_are_several() -> None:
+def test_headings_appear_once_each_and_only_where_there_are_several() -> None:
     packed = pack([rule(1, "security"), rule(2, "testing"), rule(3, "security")], 60)
     assert packed.text.splitlines() == [
         "# Constitution", "", "## Security", "- [R1] Never 1", "- [R3] Never 3", "## Testing", "- [R2] Never 2",

@@ -70,6 +70,8 @@ def test_ids_stay_when_a_folder_comes(folders: dict[str, list[str]], added: str)
         before = compiled(Path(name), {f"{folder}/AGENTS.md": "\n".join(lines) for folder, lines in folders.items()})
         after = compiled(Path(name), {f"{added}/AGENTS.md": "\n".join(new)}, previous=before)
         old, now = ids(before), ids(after)
-        assert {place: now[place] for place in old} == old
-        generated = {place: one for place, one in ids(compiled(Path(name), {})).items() if one.startswith("AUTO-")}
-        assert {place: one for place, one in old.items() if one.startswith("AUTO-")}.items() <= generated.items()
+        assert {location: now[location] for location in old} == old
+        generated = {
+            location: one for location, one in ids(compiled(Path(name), {})).items() if one.startswith("AUTO-")
+        }
+        assert {location: one for location, one in old.items() if one.startswith("AUTO-")}.items() <= generated.items()

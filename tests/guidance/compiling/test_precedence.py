@@ -54,7 +54,7 @@ def test_a_local_rule_without_an_id_cannot_excuse_either(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["Never disable TLS or certificate checks", "Never ever disable TLS (critical)"])
-def test_additions_stand_beside_the_root_rule(words: str) -> None:
+def test_additions_are_kept_beside_the_root_rule(words: str) -> None:
     bundle = compiled(f"- [R001] {words}\n")
     assert not bundle.diagnostics
     assert [rule.id for rule in bundle.constitution.rules] == ["R001", "R001@local"]
@@ -100,11 +100,13 @@ def test_the_whole_span_includes_words_from_elsewhere() -> None:
     assert whole_span(GuidanceRule(id="A", text="x", span=(5, 9), context_spans=((1, 3), (8, 12)))) == (1, 12)
 
 
-def test_twins_under_a_heading_that_speaks_lose_none_of_its_words() -> None:
+def test_twins_under_a_heading_that_counts_lose_none_of_its_words() -> None:
     text = "- must.\n## Don't\n- must.\n"
     bundle = compile_guidance(text)
-    covered = {place for rule in bundle.rules() for span in (rule.span, *rule.context_spans) for place in range(*span)}
-    covered |= {place for one in bundle.diagnostics for place in range(*one.span)}
+    covered = {
+        position for rule in bundle.rules() for span in (rule.span, *rule.context_spans) for position in range(*span)
+    }
+    covered |= {position for one in bundle.diagnostics for position in range(*one.span)}
     assert set(range(text.index("Don't"), text.index("Don't") + 5)) <= covered
 
 

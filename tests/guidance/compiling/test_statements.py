@@ -61,4 +61,4 @@ def test_labels_turn_words_round_and_code_is_one_word() -> None:
     assert statement_text(rule("slow networks", "Don't test: ")).split() == ["never", "test", "slow", "networks"]
     assert statement_text(rule("Pass `--no-build` or --no-verify")).split() == ["Pass", "nobuild", "or", "noverify"]
     assert "codeany" in statement_text(rule("Use `any`"))
-    assert statement(rule("Log", "In tests: ", "Payments")).place == {"payment"}
+    assert statement(rule("Log", "In tests: ", "Payments")).context == {"payment"}

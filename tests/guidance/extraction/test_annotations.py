@@ -97,7 +97,7 @@ def test_a_rule_s_words_are_never_cut_out_of_it(text: str) -> None:
         ("Lint verify:a verify:b", "Lint", []),
     ],
 )
-def test_what_is_wrong_is_said(text: str, left: str, codes: list[str]) -> None:
+def test_what_is_wrong_is_reported(text: str, left: str, codes: list[str]) -> None:
     notes = parse_annotations(text)
     assert [code for code, _ in notes.problems] == codes
     assert notes.text in {left, "Lint"}

@@ -122,7 +122,7 @@ def test_why_something_is_none(text: str, expected: list[str]) -> None:
     assert codes(text) == expected
 
 
-def test_a_rule_knows_where_its_words_stand() -> None:
+def test_a_rule_knows_the_positions_of_its_words() -> None:
     text = "## Don't\n\nIn prod:\n\n- drop tables\n  at é night\n"
     (rule,), _ = read(text)
     source = parse(text).source

@@ -73,7 +73,7 @@ def test_labels_end_where_their_list_ends() -> None:
     assert all("Never" not in one for one in texts(text)[1:])
 
 
-def test_the_spans_of_labels_are_true_and_own_words_can_be_told_from_them() -> None:
+def test_the_spans_of_labels_are_true_and_apart_from_own_words() -> None:
     parsed = parse("## Do Not\n\nIn production:\n\n- drop a table\n")
     (rule,), _ = extract(parsed, "root")
     assert [parsed.source.slice(*span) for span in rule.context] == ["Do Not", "In production:"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tipstaff import compile_guidance
 from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
-from tipstaff.guidance.intents.task_paths import places_in
+from tipstaff.guidance.intents.task_paths import paths_in
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 
 RULES = """
@@ -34,12 +34,12 @@ RULES = """
     ],
 )
 def test_paths(task: str, paths: tuple[str, ...]) -> None:
-    assert places_in(task) == paths
+    assert paths_in(task) == paths
 
 
 @given(st.text(max_size=200))
 def test_any_text_names_at_most_eight_paths(task: str) -> None:
-    found = places_in(task)
+    found = paths_in(task)
     assert len(found) <= 8
     assert len(set(found)) == len(found)
     assert not any(path.startswith("/") or ".." in path.split("/") for path in found)

@@ -62,7 +62,7 @@ def test_setext_headings_have_their_level() -> None:
     ],
 )
 def test_code_is_no_block(text: str) -> None:
-    assert not any("never" in said for _, said in words(text))
+    assert not any("never" in wording for _, wording in words(text))
 
 
 def test_items_know_their_parents_levels_and_continuations() -> None:
@@ -79,8 +79,8 @@ def test_items_know_their_parents_levels_and_continuations() -> None:
 
 @pytest.mark.parametrize("between", ["```\n  x\n  ```", "<!-- c -->", "# Head", "<b>\n  </b>\n"])
 def test_words_after_code_or_html_in_a_tight_item_are_kept(between: str) -> None:
-    said = [text for _, text in words(f"- first\n  {between}\n  You must keep these\n- last")]
-    assert any("You must keep these" in text for text in said)
+    wording = [text for _, text in words(f"- first\n  {between}\n  You must keep these\n- last")]
+    assert any("You must keep these" in text for text in wording)
 
 
 def test_table_rows_know_their_header() -> None:
@@ -90,13 +90,13 @@ def test_table_rows_know_their_header() -> None:
     assert [parsed.source.slice(*cell) for cell in row.cells] == ["c", "`d`"]
 
 
-def test_words_inside_html_are_read_where_they_stand() -> None:
+def test_words_inside_html_are_read_at_their_positions() -> None:
     text = "<important>\n\n- inside é\n\n</important>\n<details>\n  <summary>Sum</summary>\n  - deep\n</details>\n"
     parsed = parse(text)
     for block in parsed.blocks:
         low, high = parsed.source.span(block.start, block.end)
         assert text[low:high] == parsed.source.slice(block.start, block.end)
-    assert [said for kind, said in words(text) if kind == "item"] == ["inside é", "deep"]
+    assert [wording for kind, wording in words(text) if kind == "item"] == ["inside é", "deep"]
 
 
 def test_comments_are_noted_and_are_no_words() -> None:
@@ -177,7 +177,7 @@ def test_any_string_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["- a \ud800 b", "\x00- a", "- a\x00b", "\udfff" * 9, "", "\ufeff", "\n" * 9])
-def test_what_utf_8_cannot_hold_keeps_its_place(text: str) -> None:
+def test_what_utf_8_cannot_hold_keeps_its_position(text: str) -> None:
     parsed = parse(text)
     for block in parsed.blocks:
         low, high = parsed.source.span(block.start, block.end)

@@ -82,7 +82,7 @@ def test_the_number_of_files_is_bounded(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(list_files(tmp_path)) == 3
 
 
-def test_names_that_sort_around_a_slash_are_told_apart() -> None:
+def test_names_that_sort_around_a_slash_are_distinguished() -> None:
     files = FileList(["api-old/a.py", "api.md", "api/a.py", "api0/b.py"])
     assert files.any_match("api/**")
     assert not files.any_match("api/b.py")

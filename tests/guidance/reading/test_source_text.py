@@ -15,14 +15,14 @@ def test_lines_and_columns_of_offsets() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\ufeff# ünder\n- x", "plain\n\n- rule\n", "日本\n\ud800 never\n"])
-def test_a_place_is_its_lines_and_its_span(text: str) -> None:
+def test_a_location_is_its_lines_and_its_span(text: str) -> None:
     source = SourceText(text)
     size = len(source.data)
     for start in range(size + 1):
         for end in (start, size):
             line = source.line(start)
             last = source.line(end - 1) if end > start else line
-            assert source.place(start, end) == (line, last, source.span(start, end))
+            assert source.location(start, end) == (line, last, source.span(start, end))
 
 
 @given(st.text(max_size=60))

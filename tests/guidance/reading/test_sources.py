@@ -95,7 +95,7 @@ def test_scopes_of_files(tmp_path: Path) -> None:
     }
 
 
-def test_imports_are_read_where_they_stand(tmp_path: Path) -> None:
+def test_imports_are_read_at_their_positions(tmp_path: Path) -> None:
     repository = lay_out(
         tmp_path,
         {
@@ -142,8 +142,8 @@ def test_cycles_missing_and_outside_imports_are_reported(tmp_path: Path) -> None
             "b.md": "- b\n\n@CLAUDE.md\n",
         },
     )
-    said = [(one.code, one.source, one.line) for one in repository.diagnostics]
-    assert said == [
+    reported = [(one.code, one.source, one.line) for one in repository.diagnostics]
+    assert reported == [
         ("TS104", "b.md", 3),
         ("TS104", "a.md", 3),
         ("TS103", "CLAUDE.md", 2),
@@ -211,7 +211,7 @@ def test_a_linked_folder_of_rules_is_read_and_a_loop_is_not(tmp_path: Path) -> N
     assert [one.path for one in read_repository(tmp_path).documents] == [".claude/CLAUDE.md", "team/one.md"]
 
 
-def test_what_is_no_file_is_said(tmp_path: Path) -> None:
+def test_what_is_not_a_file_is_reported(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "CLAUDE.md")
     (tmp_path / "AGENTS.md").mkdir()
     (tmp_path / "GEMINI.md").symlink_to("nowhere")
@@ -234,7 +234,7 @@ def test_what_is_no_file_is_said(tmp_path: Path) -> None:
         (b"---\npaths: [7]\n---\n- x\n", "TS107", 1),
     ],
 )
-def test_bad_bytes_are_said(tmp_path: Path, data: bytes, code: str, line: int) -> None:
+def test_bad_bytes_are_reported(tmp_path: Path, data: bytes, code: str, line: int) -> None:
     (tmp_path / "CLAUDE.md").write_bytes(data)
     (found,) = read_repository(tmp_path).diagnostics
     assert (found.code, found.line) == (code, line)

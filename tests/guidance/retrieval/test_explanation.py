@@ -40,7 +40,7 @@ def test_the_word_that_pulls_is_named_with_what_the_cosine_loses_without_it() ->
     assert first.reason == with_it.reason
 
 
-def test_what_a_rule_beat_and_what_it_stands_instead_of() -> None:
+def test_what_a_rule_beat_and_what_it_replaces() -> None:
     retriever = ShardRetriever(compile_guidance(RULES))
     whys = whys_of(retriever, "squash the commits", max_shards=1)
     assert [one.id for one in whys] == ["R-003"]

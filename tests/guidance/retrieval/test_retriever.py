@@ -111,9 +111,9 @@ def test_the_order_is_that_of_the_scores(shop: ShardRetriever) -> None:
 def test_ties_keep_the_order_of_the_shards() -> None:
     made = [rule(f"R{i}", "same words").replace(id="R") for i in range(40)]
     bundle = bundle_of(made)
-    places = {id(shard): place for place, shard in enumerate(bundle.shards)}
+    positions = {id(shard): position for position, shard in enumerate(bundle.shards)}
     result = ShardRetriever(bundle, HashEmbedding()).retrieve("anything", max_shards=40)
-    assert [places[id(found.shard)] for found in result.shards] == list(range(40))
+    assert [positions[id(found.shard)] for found in result.shards] == list(range(40))
     assert len({found.similarity for found in result.shards}) == 1
 
 
@@ -466,7 +466,7 @@ def test_rank_orders_plain_texts() -> None:
     assert sorted(ranked) == [0, 1, 2, 3]
     assert ranked.index(1) < ranked.index(3)
     assert ShardRetriever.rank("Fix the crash", texts, 2) == ranked[:2]
-    assert all(type(place) is int for place in ranked)
+    assert all(type(position) is int for position in ranked)
 
 
 @pytest.mark.parametrize("number", [0, -1])

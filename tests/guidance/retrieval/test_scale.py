@@ -19,13 +19,21 @@ from tipstaff.store.shards import open_store, write_store
 
 VERBS = ("Review", "Test", "Document", "Measure", "Encrypt", "Delete", "Deploy", "Log", "Validate", "Cache")
 OBJECTS = ("passwords", "migrations", "queries", "endpoints", "images", "releases", "timeouts", "invoices", "widgets")
-PLACES = ("in staging", "before merging", "for every tenant", "on mobile", "in the parser", "under load", "at night")
+CIRCUMSTANCES = (
+    "in staging",
+    "before merging",
+    "for every tenant",
+    "on mobile",
+    "in the parser",
+    "under load",
+    "at night",
+)
 TASKS = ("Encrypt the invoices at night", "slow queries under load", "Fix src/db/pool.py", "release the parser", "x")
 
 
 @pytest.fixture(name="bundle", scope="module")
 def _bundle() -> PolicyBundle:
-    texts = [f"{verb} {thing} {place}" for verb in VERBS for thing in OBJECTS for place in PLACES]
+    texts = [f"{verb} {thing} {circumstance}" for verb in VERBS for thing in OBJECTS for circumstance in CIRCUMSTANCES]
     return bundle_of(
         rule(
             f"R{i}", text, risk_class=RISK_CLASSES[i % 5], scope=("**/*", "src/**", "web/**")[i % 3],

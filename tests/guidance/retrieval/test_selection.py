@@ -49,7 +49,7 @@ def test_rules_that_agree_all_stay() -> None:
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_the_higher_priority_stays_wherever_it_stands(first: int) -> None:
+def test_the_higher_priority_stays_in_any_order(first: int) -> None:
     pair = [rule("HI", "Never squash commits", priority=80), rule("LO", "Always squash commits", priority=60)]
     kept, dropped, exhausted = choose([pair[first], rule("X", "Write tests"), pair[1 - first]])
     assert kept == (["HI", "X"] if first == 0 else ["X", "HI"])

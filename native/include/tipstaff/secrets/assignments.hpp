@@ -21,7 +21,7 @@ inline bool ends_value(Byte c) noexcept { return value_ends.has(c); }
 inline bool may_end_value(Byte c) noexcept { return query_ends.has(c); }
 
 // What may follow the name of an assignment: a quote, a blank, the end of a line, a sign.
-inline constexpr ByteSet behind_names("\"'`\\%& \t\r\n,=:?+|>(");
+inline constexpr ByteSet after_names("\"'`\\%& \t\r\n,=:?+|>(");
 
 inline std::size_t quote_at(Bytes text, std::size_t at) noexcept {
   if (at >= text.size) return 0;
@@ -33,12 +33,12 @@ inline std::size_t quote_at(Bytes text, std::size_t at) noexcept {
     std::size_t slashes = at;
     while (slashes < text.size && slashes - at < 7 && text[slashes] == '\\') ++slashes;
     if (slashes < text.size && (text[slashes] == '"' || text[slashes] == '\'')) return slashes - at + 1;
-    return stands_at(text, at, "\\u0022") || stands_at(text, at, "\\u0027") ? 6 : 0;
+    return matches_at(text, at, "\\u0022") || matches_at(text, at, "\\u0027") ? 6 : 0;
   }
-  if (byte == '%') return stands_at(text, at, "%22") || stands_at(text, at, "%27") ? 3 : 0;
+  if (byte == '%') return matches_at(text, at, "%22") || matches_at(text, at, "%27") ? 3 : 0;
   if (byte == '&') {
-    if (stands_at(text, at, "&quot;") || stands_at(text, at, "&apos;")) return 6;
-    if (stands_at(text, at, "&#34;") || stands_at(text, at, "&#39;")) return 5;
+    if (matches_at(text, at, "&quot;") || matches_at(text, at, "&apos;")) return 6;
+    if (matches_at(text, at, "&#34;") || matches_at(text, at, "&#39;")) return 5;
   }
   return 0;
 }
@@ -49,11 +49,11 @@ inline std::size_t encoded_sign(Bytes text, std::size_t at) noexcept {
     return byte_at(text, at + 1) == '3' && one_of(lower(byte_at(text, at + 2, 'z')), "ad") ? 3 : 0;
   }
   if (byte_at(text, at) == '\\') {
-    return stands_at(text, at, "\\u003") && one_of(lower(byte_at(text, at + 5, 'z')), "ad") ? 6 : 0;
+    return matches_at(text, at, "\\u003") && one_of(lower(byte_at(text, at + 5, 'z')), "ad") ? 6 : 0;
   }
   if (byte_at(text, at) != '&') return 0;
-  if (stands_at(text, at, "&#58;") || stands_at(text, at, "&#61;")) return 5;
-  return stands_at(text, at, "&#x3") && one_of(lower(byte_at(text, at + 4, 'z')), "ad") && byte_at(text, at + 5) == ';'
+  if (matches_at(text, at, "&#58;") || matches_at(text, at, "&#61;")) return 5;
+  return matches_at(text, at, "&#x3") && one_of(lower(byte_at(text, at + 4, 'z')), "ad") && byte_at(text, at + 5) == ';'
              ? 6
              : 0;
 }
@@ -61,12 +61,12 @@ inline std::size_t encoded_sign(Bytes text, std::size_t at) noexcept {
 // Where the string ends whose opening quote is at `at`; `text.size` where it does not.
 inline std::size_t quoted_end(Bytes text, std::size_t at, std::size_t size) noexcept {
   const std::size_t limit = least_of(text.size, at + size + value_reach);
-  std::size_t place = at + size;
-  while (place < limit) {
-    if (size <= text.size - place && std::memcmp(text.data + place, text.data + at, size) == 0) return place;
-    if (is_line(text[place]) && size != 3) return text.size;
+  std::size_t position = at + size;
+  while (position < limit) {
+    if (size <= text.size - position && std::memcmp(text.data + position, text.data + at, size) == 0) return position;
+    if (is_line(text[position]) && size != 3) return text.size;
     // Of a plain string, a backslash takes the next byte with it; of an escaped one it cannot.
-    place += text[place] == '\\' && size == 1 ? 2 : 1;
+    position += text[position] == '\\' && size == 1 ? 2 : 1;
   }
   return text.size;
 }
@@ -91,7 +91,7 @@ inline std::size_t pair_value(Bytes text, std::size_t at) noexcept {
   }
   at = skip_blanks(text, at, 40);
   if (byte_at(text, at) == '"' || byte_at(text, at) == '\'') ++at;
-  if (!stands_at(text, at, "value") && !stands_at(text, at, "Value")) return 0;
+  if (!matches_at(text, at, "value") && !matches_at(text, at, "Value")) return 0;
   at += 5;
   if (byte_at(text, at) == '"' || byte_at(text, at) == '\'') ++at;
   at = skip_blanks(text, at, 4);
@@ -141,7 +141,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
     }
     if (text[at] == '|') return false;
   }
-  if (manner.colon && stands_at(text, at, "!!")) {
+  if (manner.colon && matches_at(text, at, "!!")) {
     const std::size_t limit = least_of(size, at + 24);
     while (at < limit && !is_blank(text[at]) && !is_line(text[at])) ++at;
     at = skip_blanks(text, at, 8);
@@ -162,9 +162,9 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
       while (end < size && end - at < value_reach && !ends_value(text[end])) ++end;
       mark_end = 0;
     }
-    const std::size_t behind = skip_blanks(text, end + mark_end, 8);
+    const std::size_t past = skip_blanks(text, end + mark_end, 8);
     // What is followed by a colon is the name of the next one.
-    if ((manner.colon || manner.strict) && byte_at(text, behind) == ':' && byte_at(text, behind + 1) != ':') {
+    if ((manner.colon || manner.strict) && byte_at(text, past) == ':' && byte_at(text, past + 1) != ':') {
       return false;
     }
     *out = {at + mark, end, true, true, true, manner.strict};
@@ -202,14 +202,14 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
     --end;
   }
   if (end <= at) return false;
-  const std::size_t behind = skip_blanks(text, end, 8);
+  const std::size_t past = skip_blanks(text, end, 8);
   // key = shuffle (a, b), password = dialog->field
-  if ((behind > end && byte_at(text, behind) == '(') || (text[end - 1] == '-' && byte_at(text, end) == '>')) return false;
+  if ((past > end && byte_at(text, past) == '(') || (text[end - 1] == '-' && byte_at(text, end) == '>')) return false;
   const Byte next = byte_at(text, end);
-  const bool ends_line = behind >= size || one_of(text[behind], "\r\n\"'`&<") ||
-                         (behind > end && one_of(text[behind], "#/|;-\\")) || next == '\\' ||
-                         (one_of(next, ",;}]") && !manner.spaced) || (manner.flag && behind > end) ||
-                         (behind > end && after > 0 && is_blank(text[after - 1]));
+  const bool ends_line = past >= size || one_of(text[past], "\r\n\"'`&<") ||
+                         (past > end && one_of(text[past], "#/|;-\\")) || next == '\\' ||
+                         (one_of(next, ",;}]") && !manner.spaced) || (manner.flag && past > end) ||
+                         (past > end && after > 0 && is_blank(text[after - 1]));
   *out = {at, end, false, manner.colon || !manner.spaced, ends_line, false};
   return true;
 }
@@ -227,7 +227,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
       return false;
     }
     at = name_end(text, end);
-    if (at >= size || !behind_names.has(text[at])) return false;
+    if (at >= size || !after_names.has(text[at])) return false;
     head = name_start(text, start);
     manner.flag = byte_at(text, head) == '-';
   }
@@ -250,14 +250,14 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   if (before == '$' && key_quote) return false;  // [ "$PWD" = "/srv" ]: a comparison
   const std::size_t gap = at;
   // Whether the name is about a secret, and none itself; asked last, for it takes longest.
-  const auto speaks_about = [&]() noexcept {
+  const auto mentions = [&]() noexcept {
     return !anywhere && !named &&
            (parts_hold(text.part(end, named_end), known.list(about_after)) ||
             parts_hold(text.part(head, start), known.list(about_before)));
   };
   const std::size_t pair = pair_value(text, at);
   if (pair > at) {
-    if (speaks_about()) return false;
+    if (mentions()) return false;
     Manner paired;
     paired.colon = true;
     return read_value(text, pair, pair, paired, out);
@@ -289,7 +289,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     at += byte_at(text, at + 1) == '=' ? 2 : 3;
   } else if ((found = encoded_sign(text, at)) != 0) {
     at += found;
-    for (int i = 0; i < 4 && stands_at(text, at, "%20"); ++i) at += 3;
+    for (int i = 0; i < 4 && matches_at(text, at, "%20"); ++i) at += 3;
   } else if (byte == '>' && (before == '<' || key_quote)) {
     ++at;
     manner.markup = true;
@@ -317,7 +317,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   const std::size_t after = at;
   at = skip_blanks(text, at, 24);
   manner.spaced = manner.spaced || (at > after && !manner.colon);
-  if (speaks_about()) return false;
+  if (mentions()) return false;
   if (!read_value(text, at, after, manner, out)) return false;
   const std::size_t length = out->end - out->start;
   // self.client_secret = client_secret

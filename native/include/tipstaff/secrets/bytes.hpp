@@ -1,4 +1,4 @@
-// Bytes, kinds of bytes, and what is at a place of a text.
+// Bytes, kinds of bytes, and what is at a position of a text.
 #ifndef TIPSTAFF_SECRETS_BYTES_HPP
 #define TIPSTAFF_SECRETS_BYTES_HPP
 
@@ -63,7 +63,7 @@ inline Byte byte_at(Bytes text, std::size_t at, Byte other = 0) noexcept {
   return at < text.size ? text[at] : other;
 }
 
-inline bool stands_at(Bytes text, std::size_t at, const char* what) noexcept {
+inline bool matches_at(Bytes text, std::size_t at, const char* what) noexcept {
   const std::size_t size = std::strlen(what);
   return at <= text.size && size <= text.size - at && std::memcmp(text.data + at, what, size) == 0;
 }

@@ -19,7 +19,7 @@ inline constexpr std::size_t blob_room = blob_signs / 4 * 3;
 struct Stretch {
   std::size_t start;
   std::size_t end;
-  const std::uint16_t* places;
+  const std::uint16_t* positions;
 };
 
 inline std::uint32_t hex_digit(Byte c) noexcept {
@@ -48,8 +48,8 @@ inline std::size_t escape_at(Bytes text, std::size_t at, std::size_t end, Byte* 
 }
 
 // Decodes the line around the escape at `mark`, not far before `done`; returns the number of decoded bytes, 0 where
-// there is no escape. `places` has room for one more than `out`.
-inline std::size_t decode_escapes(Bytes text, std::size_t mark, std::size_t done, Byte* out, std::uint16_t* places,
+// there is no escape. `positions` has room for one more than `out`.
+inline std::size_t decode_escapes(Bytes text, std::size_t mark, std::size_t done, Byte* out, std::uint16_t* positions,
                                   Stretch* stretch) noexcept {
   Byte value = 0;
   if (escape_at(text, mark, text.size, &value) == 0) return 0;
@@ -63,13 +63,13 @@ inline std::size_t decode_escapes(Bytes text, std::size_t mark, std::size_t done
       line == nullptr ? limit : static_cast<std::size_t>(static_cast<const Byte*>(line) - text.data);
   std::size_t count = 0;
   for (std::size_t at = start; at < end; ++count) {
-    places[count] = static_cast<std::uint16_t>(at - start);
+    positions[count] = static_cast<std::uint16_t>(at - start);
     const std::size_t size = escape_at(text, at, end, &value);
     out[count] = size == 0 ? text[at] : value;
     at += size == 0 ? 1 : size;
   }
-  places[count] = static_cast<std::uint16_t>(end - start);
-  *stretch = {start, end, places};
+  positions[count] = static_cast<std::uint16_t>(end - start);
+  *stretch = {start, end, positions};
   return count;
 }
 
@@ -86,9 +86,9 @@ inline bool is_text(Byte c) noexcept { return (c >= 0x20 && c < 0x7F) || (c >= '
 // Length of the end of a line at `at`, also one that is escaped; 0 for none.
 inline std::size_t line_end_at(Bytes text, std::size_t at) noexcept {
   if (byte_at(text, at) == '\n') return 1;
-  if (stands_at(text, at, "\r\n")) return 2;
-  if (stands_at(text, at, "\\r\\n")) return 4;
-  return stands_at(text, at, "\\n") ? 2 : 0;
+  if (matches_at(text, at, "\r\n")) return 2;
+  if (matches_at(text, at, "\\r\\n")) return 4;
+  return matches_at(text, at, "\\n") ? 2 : 0;
 }
 
 // Where the next line of base64 begins after one of `width` signs, 0 where none follows.

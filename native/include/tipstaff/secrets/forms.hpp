@@ -105,18 +105,18 @@ inline bool is_name(Bytes data) noexcept {
   return true;
 }
 
-// Whether a name with dots ends with words that can be spoken: x25519.X25519PrivateKey, a.Package.Dir.
+// Whether a name with dots ends with words that can be pronounced: x25519.X25519PrivateKey, a.Package.Dir.
 inline bool is_member(Bytes data, std::size_t digits) noexcept {
   std::size_t at = data.size;
   while (at > 0 && is_letter(data[at - 1])) --at;
-  std::size_t letters = 0, spoken = 0;
+  std::size_t letters = 0, pronounceable = 0;
   while (at < data.size) {
     const std::size_t start = at;
     at = piece_end(data, at);
     letters += at - start;
-    if (at - start >= 3 && is_spoken(data.part(start, at))) spoken += at - start;
+    if (at - start >= 3 && is_pronounceable(data.part(start, at))) pronounceable += at - start;
   }
-  return letters >= (digits == 0 ? 3u : 6u) && 10 * spoken >= 7 * letters;
+  return letters >= (digits == 0 ? 3u : 6u) && 10 * pronounceable >= 7 * letters;
 }
 
 // Whether it is a name as headers have it: Access-Control-Allow-Headers.
@@ -195,7 +195,7 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
 // Whether hyphens, two or more, join words and numbers, each whole: files-api-2025-04-14.
 inline bool is_dated(Bytes data) noexcept {
   std::size_t start = 0, dashes = 0;
-  bool spoken = false;
+  bool pronounceable = false;
   for (std::size_t i = 0; i <= data.size; ++i) {
     if (i < data.size && data[i] != '-') {
       if (!is_lower(data[i]) && !is_digit(data[i])) return false;
@@ -203,11 +203,11 @@ inline bool is_dated(Bytes data) noexcept {
       continue;
     }
     if (i == start) return false;
-    spoken = spoken || (i - start >= 4 && is_lower(data[start]) && is_spoken(data.part(start, i)));
+    pronounceable = pronounceable || (i - start >= 4 && is_lower(data[start]) && is_pronounceable(data.part(start, i)));
     dashes += i < data.size;
     start = i + 1;
   }
-  return spoken && dashes >= 2;
+  return pronounceable && dashes >= 2;
 }
 
 // Whether a value reads as the name of something: Name.Builtin.Pseudo, one of a list of names.

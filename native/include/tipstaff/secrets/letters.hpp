@@ -1,4 +1,4 @@
-// What the bytes of a value are made of: kinds of letters, repeats, entropy, pieces that can be spoken.
+// What the bytes of a value are made of: kinds of letters, repeats, entropy, pieces that can be pronounced.
 #ifndef TIPSTAFF_SECRETS_LETTERS_HPP
 #define TIPSTAFF_SECRETS_LETTERS_HPP
 
@@ -92,7 +92,7 @@ inline bool is_sequence(Bytes data) noexcept {
   return longest >= 6 && 3 * longest >= data.size;
 }
 
-inline bool is_spoken(Bytes piece) noexcept {
+inline bool is_pronounceable(Bytes piece) noexcept {
   std::size_t vowels = 0;
   std::size_t run = 0;
   std::size_t longest = 0;
@@ -125,7 +125,7 @@ inline bool is_wordy(Bytes data) noexcept {
   for (std::size_t i = 0; i + 1 < data.size; ++i) capitals += is_upper(data[i]) && is_lower(data[i + 1]);
   if (3 * (counts_of(data).changes - capitals) >= data.size) return false;
   std::size_t letters = 0;
-  std::size_t spoken = 0;
+  std::size_t pronounceable = 0;
   std::size_t digits = 0;
   std::size_t at = 0;
   while (at < data.size) {
@@ -137,9 +137,9 @@ inline bool is_wordy(Bytes data) noexcept {
     const std::size_t start = at;
     at = piece_end(data, at);
     letters += at - start;
-    if (at - start >= 3 && is_spoken(data.part(start, at))) spoken += at - start;
+    if (at - start >= 3 && is_pronounceable(data.part(start, at))) pronounceable += at - start;
   }
-  return 5 * digits <= data.size && letters > 0 && 10 * spoken >= 7 * letters;
+  return 5 * digits <= data.size && letters > 0 && 10 * pronounceable >= 7 * letters;
 }
 
 }  // namespace tipstaff::secrets

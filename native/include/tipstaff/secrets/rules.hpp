@@ -36,23 +36,23 @@ inline constexpr std::size_t nowhere = ~std::size_t{0};
 inline bool match_code(const Table& table, const Byte* code, std::size_t code_size, Bytes text, std::size_t limit,
                        Run* run, Match* match) noexcept {
   std::size_t at = 0;
-  std::size_t place = match->end;
+  std::size_t position = match->end;
   while (at < code_size) {
     switch (code[at]) {
       case code_literal: {
         const std::size_t size = code[at + 1];
-        if (limit - place < size || std::memcmp(text.data + place, code + at + 2, size) != 0) return false;
-        place += size;
+        if (limit - position < size || std::memcmp(text.data + position, code + at + 2, size) != 0) return false;
+        position += size;
         at += 2 + size;
         break;
       }
       case code_folded: {
         const std::size_t size = code[at + 1];
-        if (limit - place < size) return false;
+        if (limit - position < size) return false;
         for (std::size_t i = 0; i < size; ++i) {
-          if (lower(text[place + i]) != code[at + 2 + i]) return false;
+          if (lower(text[position + i]) != code[at + 2 + i]) return false;
         }
-        place += size;
+        position += size;
         at += 2 + size;
         break;
       }
@@ -60,32 +60,32 @@ inline bool match_code(const Table& table, const Byte* code, std::size_t code_si
         const std::uint32_t members = code[at + 1];
         const std::size_t least = load16(code + at + 2);
         const std::size_t most = load16(code + at + 4);
-        const std::size_t end = most < limit - place ? place + most : limit;
-        const std::size_t start = place;
-        const bool walked = run->members == members && run->start <= place && place < run->end;
-        if (walked) place = run->end < end ? run->end : end;
-        while (place < end && table.in_class(members, text[place])) ++place;
+        const std::size_t end = most < limit - position ? position + most : limit;
+        const std::size_t start = position;
+        const bool walked = run->members == members && run->start <= position && position < run->end;
+        if (walked) position = run->end < end ? run->end : end;
+        while (position < end && table.in_class(members, text[position])) ++position;
         if (walked) {
-          if (place > run->end) run->end = place;
-        } else if (place - start > 64) {
-          *run = {members, start, place};
+          if (position > run->end) run->end = position;
+        } else if (position - start > 64) {
+          *run = {members, start, position};
         }
-        if (place - start < least) return false;
+        if (position - start < least) return false;
         at += 6;
         break;
       }
       case code_open:
-        match->open = place;
+        match->open = position;
         ++at;
         break;
       case code_close:
-        match->close = place;
+        match->close = position;
         ++at;
         break;
       case code_option: {
         const std::size_t size = load16(code + at + 1);
-        Match inner = {place, nowhere, nowhere};
-        if (match_code(table, code + at + 3, size, text, limit, run, &inner)) place = inner.end;
+        Match inner = {position, nowhere, nowhere};
+        if (match_code(table, code + at + 3, size, text, limit, run, &inner)) position = inner.end;
         at += 3 + size;
         break;
       }
@@ -95,9 +95,9 @@ inline bool match_code(const Table& table, const Byte* code, std::size_t code_si
         bool fits = false;
         while (at < end && !fits) {
           const std::size_t size = load16(code + at);
-          Match inner = {place, nowhere, nowhere};
+          Match inner = {position, nowhere, nowhere};
           if (match_code(table, code + at + 2, size, text, limit, run, &inner)) {
-            place = inner.end;
+            position = inner.end;
             fits = true;
           }
           at += 2 + size;
@@ -107,7 +107,7 @@ inline bool match_code(const Table& table, const Byte* code, std::size_t code_si
       }
     }
   }
-  match->end = place;
+  match->end = position;
   return true;
 }
 
@@ -121,7 +121,7 @@ inline bool after_escape(Bytes text, std::size_t at) noexcept {
 }
 
 inline constexpr std::size_t context_before = 200;
-inline constexpr std::size_t context_behind = 64;
+inline constexpr std::size_t context_after = 64;
 
 // Whether a secret of the right shape is one by what it is made of.
 inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::size_t start, std::size_t end,
@@ -136,9 +136,9 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
   if (wary) {
     if (counts.distinct < 5) return false;
   } else {
-    const Bytes behind = secret.part(least_of(rule.show, secret.size), secret.size);
-    if ((rule.flags & flag_repeats_fine) == 0 && is_repeated(rule.show < secret.size ? behind : secret)) return false;
-    if (!entropy_holds(behind, rule.entropy, known)) return false;
+    const Bytes following = secret.part(least_of(rule.show, secret.size), secret.size);
+    if ((rule.flags & flag_repeats_fine) == 0 && is_repeated(rule.show < secret.size ? following : secret)) return false;
+    if (!entropy_holds(following, rule.entropy, known)) return false;
     if (rule.checksum != 0 && !checksum_holds(secret, rule.checksum)) return false;
   }
   if ((rule.flags & flag_no_stops) == 0 && known.list(wary ? obvious : placeholder).within(secret)) return false;
@@ -151,7 +151,7 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
   if (rule.context != 0) {
     const Words words = known.list(rule.context - 1);
     const std::size_t from = start > context_before ? start - context_before : 0;
-    const std::size_t to = least_of(text.size, end + context_behind);
+    const std::size_t to = least_of(text.size, end + context_after);
     if (!words.within(text.part(from, start)) && !words.within(text.part(end, to))) return false;
   }
   if (rule.judge != judge_none && rule.kind == kind_shape) {
@@ -171,9 +171,9 @@ struct Findings {
 
   void add(std::size_t start, std::size_t end, std::uint32_t rule, const Rule& record) noexcept {
     if (source != nullptr) {
-      const bool placed = source->places != nullptr;
-      end = placed ? source->start + source->places[end] : source->end;
-      start = placed ? source->start + source->places[start] : source->start;
+      const bool placed = source->positions != nullptr;
+      end = placed ? source->start + source->positions[end] : source->end;
+      start = placed ? source->start + source->positions[start] : source->start;
     }
     if (count < capacity) out[count] = {start, end, rule, record.priority};
     ++count;
@@ -181,13 +181,13 @@ struct Findings {
 };
 
 inline void try_shape(const Table& table, std::uint32_t number, const Rule& rule, const Byte* anchor, Bytes text,
-                      std::size_t place, bool wary, Findings* findings) noexcept {
-  std::size_t start = place;
+                      std::size_t position, bool wary, Findings* findings) noexcept {
+  std::size_t start = position;
   if (anchor[22] != no_class) {
     const std::size_t most = load16(anchor + 24);
-    while (start > 0 && place - start < most && table.in_class(anchor[22], text[start - 1])) --start;
+    while (start > 0 && position - start < most && table.in_class(anchor[22], text[start - 1])) --start;
   } else {
-    if (place < anchor[21]) return;
+    if (position < anchor[21]) return;
     start -= anchor[21];
   }
   if (rule.left != no_class && start > 0 && table.in_class(rule.left, text[start - 1]) && !after_escape(text, start)) {
@@ -229,11 +229,11 @@ inline constexpr ByteSet user_ends(" \t\r\n\"'`<>/\\@?#|");
 inline bool is_scheme(Byte c) noexcept { return is_alnum(c) || one_of(c, "+.-"); }
 inline bool ends_user(Byte c) noexcept { return user_ends.has(c); }
 
-// The password of `scheme://user:password@host`; `place` is that of `://`.
-inline void try_address(const Table& table, std::uint32_t number, const Rule& rule, Bytes text, std::size_t place,
+// The password of `scheme://user:password@host`; `position` is that of `://`.
+inline void try_address(const Table& table, std::uint32_t number, const Rule& rule, Bytes text, std::size_t position,
                         Findings* findings) noexcept {
-  if (place == 0 || !is_scheme(text[place - 1])) return;
-  const std::size_t start = place + 3;
+  if (position == 0 || !is_scheme(text[position - 1])) return;
+  const std::size_t start = position + 3;
   std::size_t limit = least_of(text.size, start + 128);
   std::size_t colon = start;
   while (colon < limit && !ends_user(text[colon]) && text[colon] != ':') ++colon;
@@ -260,27 +260,27 @@ inline std::size_t find_dashes(Bytes text, std::size_t at, std::size_t end) noex
     const void* found = std::memchr(text.data + at, '-', end - at - 4);
     if (found == nullptr) return end;
     at = static_cast<std::size_t>(static_cast<const Byte*>(found) - text.data);
-    if (stands_at(text, at, "-----")) return at;
+    if (matches_at(text, at, "-----")) return at;
     ++at;
   }
   return end;
 }
 
-// A private key in PEM form, also one that is cut short; `place` is that of `-----BEGIN `.
-inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, std::size_t place,
+// A private key in PEM form, also one that is cut short; `position` is that of `-----BEGIN `.
+inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, std::size_t position,
                             Findings* findings) noexcept {
-  if (!stands_at(text, place, "-----BEGIN ")) return;
-  const std::size_t label = place + 11;
+  if (!matches_at(text, position, "-----BEGIN ")) return;
+  const std::size_t label = position + 11;
   std::size_t begin = label;
   const std::size_t limit = least_of(text.size, label + 80);
   while (begin < limit && (is_alnum(text[begin]) || text[begin] == ' ')) ++begin;
-  if (!stands_at(text, begin, "-----")) return;
+  if (!matches_at(text, begin, "-----")) return;
   const Bytes name = text.part(label, begin);
   if (!holds(name, "PRIVATE KEY") && !holds(name, "Static key")) return;
   begin += 5;
   const std::size_t reach = least_of(text.size, begin + 32768);
   const std::size_t stop = find_dashes(text, begin, reach);
-  const bool ended = stop < reach && stands_at(text, stop, "-----END ");
+  const bool ended = stop < reach && matches_at(text, stop, "-----END ");
   const Bytes body = text.part(begin, stop);
   std::size_t count = 0;
   std::size_t last = begin;
@@ -302,18 +302,18 @@ inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, 
   for (const std::uint64_t word : seen) distinct += static_cast<std::size_t>(__builtin_popcountll(word));
   if (count >= 40 && distinct >= 12 && !placeholder_x && !holds(body, "...") && !holds(body, "${")) {
     if (!ended) {
-      findings->add(place, last + 1, number, rule);
+      findings->add(position, last + 1, number, rule);
       return;
     }
     const std::size_t most = least_of(text.size, stop + 96);
     const std::size_t close = find_dashes(text, stop + 9, most);
     std::size_t end = close < most ? close + 5 : stop;
     // In a JSON string, the line end that is written before the quote belongs to the value.
-    if (stands_at(text, end, "\\n\"") || stands_at(text, end, "\\n'")) end += 2;
-    findings->add(place, end, number, rule);
-  } else if (blank && stop == text.size && (findings->source == nullptr || findings->source->places == nullptr)) {
+    if (matches_at(text, end, "\\n\"") || matches_at(text, end, "\\n'")) end += 2;
+    findings->add(position, end, number, rule);
+  } else if (blank && stop == text.size && (findings->source == nullptr || findings->source->positions == nullptr)) {
     // A line with escapes ends before its text does.
-    findings->add(place, begin, number, rule);
+    findings->add(position, begin, number, rule);
   }
 }
 

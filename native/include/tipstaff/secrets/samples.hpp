@@ -41,7 +41,7 @@ inline bool is_label(Bytes data, std::size_t digits) noexcept {
     }
     const std::size_t start = at;
     at = piece_end(data, at);
-    if (at - start >= 3 && is_spoken(data.part(start, at))) return true;
+    if (at - start >= 3 && is_pronounceable(data.part(start, at))) return true;
   }
   return false;
 }

@@ -12,7 +12,7 @@ namespace tipstaff::secrets {
 // One list of words, sorted by first byte, in lower case.
 struct Words {
   const Byte* index;  // u16[257]
-  const Byte* words;  // all words of the table: u32 place, u16 length, u16 list
+  const Byte* words;  // all words of the table: u32 position, u16 length, u16 list
   const Byte* names;
 
   // Number of the list's first word that begins with `byte` or a later one.

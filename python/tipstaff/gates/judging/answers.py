@@ -38,7 +38,7 @@ class Answers:
 
     def with_rules(self, rules: Iterable[GuidanceRule]) -> Self:
         """Return the same with other guidance rules in force."""
-        from tipstaff.gates.judging.spoken_rules import words_of
+        from tipstaff.gates.judging.related_rules import words_of
 
         return replace(self, rules=tuple((rule, words_of(rule.text)) for rule in rules))
 
@@ -87,7 +87,7 @@ class Answers:
                 worst.decision,
                 GATE_NAMES[0],
                 f"{worst.rule_id or 'policy'}: {worst.reason}{more}",
-                self._spoken(GATE_NAMES[0], [(finding.rule_id, finding.text) for finding in findings]),
+                self._related(GATE_NAMES[0], [(finding.rule_id, finding.text) for finding in findings]),
                 safer,
                 metadata,
             )
@@ -104,23 +104,23 @@ class Answers:
                 "block",
                 GATE_NAMES[1],
                 f"The tool {tool!r} is not on the allowlist.",
-                self._spoken(GATE_NAMES[1], []),
+                self._related(GATE_NAMES[1], []),
                 f"Use one of: {', '.join(config.allowed_tools)}.",
                 {"tool": tool, "allowed_tools": list(config.allowed_tools)},
             )
         ]
 
-    def of_told_size(self, path: str, diff_lines: float) -> list[GateResult]:
+    def of_reported_size(self, path: str, diff_lines: float) -> list[GateResult]:
         """Return the result of an edit whose changed lines the host counted."""
-        from tipstaff.gates.judging.diff_size import told_lines
+        from tipstaff.gates.judging.diff_size import reported_lines
 
         threshold = self.config.diff_size_threshold
-        lines = told_lines(diff_lines)
+        lines = reported_lines(diff_lines)
         if lines is not None and lines <= threshold:
             return []
-        told = "The number of changed lines is unknown" if lines is None else f"It changes {lines:g} lines"
+        message = "The number of changed lines is unknown" if lines is None else f"It changes {lines:g} lines"
         metadata = {"path": path, "diff_lines": lines, "threshold": threshold}
-        return [self._size(f"{told}; the threshold is {threshold:g}.", metadata)]
+        return [self._size(f"{message}; the threshold is {threshold:g}.", metadata)]
 
     def _counted_size(self, tool: str, finding: NativeFinding) -> GateResult:
         config = self.config
@@ -137,7 +137,7 @@ class Answers:
             "warn",
             GATE_NAMES[2],
             reason,
-            self._spoken(GATE_NAMES[2], []),
+            self._related(GATE_NAMES[2], []),
             "Split the change into smaller ones.",
             metadata,
         )
@@ -159,15 +159,15 @@ class Answers:
                 GATE_NAMES[3],
                 f"{count} secret{'s' if count > 1 else ''} in what would be run or written: "
                 f"{', '.join(sorted({item['rule_id'] for item in found}))}.",
-                self._spoken(GATE_NAMES[3], []),
+                self._related(GATE_NAMES[3], []),
                 "Keep it in the environment or a secret store, and name it there.",
                 {"secret_count": count, "findings": found},
             )
         ]
 
-    def _spoken(self, gate: str, found: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    def _related(self, gate: str, found: Sequence[tuple[str, str]]) -> tuple[str, ...]:
         if not self.rules:
             return ()
-        from tipstaff.gates.judging.spoken_rules import speaking_rules
+        from tipstaff.gates.judging.related_rules import related_rules
 
-        return speaking_rules(gate, found, self.rules)
+        return related_rules(gate, found, self.rules)

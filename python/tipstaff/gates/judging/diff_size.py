@@ -24,7 +24,7 @@ def changed_lines(tool_name: str, params: Any) -> int:
     return _gates.changed_lines(tool_name, [field.native() for field in fields_of(params)])
 
 
-def told_lines(diff_lines: float) -> float | None:
+def reported_lines(diff_lines: float) -> float | None:
     """Return a number of lines that a host reported, or None if it is invalid: NaN, negative, not a number."""
     value: Any = diff_lines
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value < 0:

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from tipstaff.gates.image.repository_policy import RepositoryPolicy
     from tipstaff.gates.judging.explanation import Explanation
     from tipstaff.gates.secrets.scanner import Scanner
-    from tipstaff.kernels._gates import Flow, Place
+    from tipstaff.kernels._gates import CallSite, Flow
 
 CLOSER_LOOK: Final = 255
 """What :meth:`EnforcementGates.decide_tool_column` says of a call that it cannot decide."""
 
-_MOST_PLACES: Final = 1024
+_MOST_SITES: Final = 1024
 
 
 def _processors() -> int:
@@ -100,7 +100,7 @@ class EnforcementGates:
         # Most calls are told harmless in one native call, and nothing of them is looked at here.
         table = (scanner or default_scanner()).data if config.secrets else None
         self._judge = Judge(policy.native, self._settings, table)
-        self._places: dict[str | None, Place] = {}
+        self._sites: dict[str | None, CallSite] = {}
         self._is_offline = False
 
     @classmethod
@@ -186,8 +186,8 @@ class EnforcementGates:
             If `shell` is not known.
         """
         if flow is None and type(command) is str:
-            place = self._places.get(cwd) or self._kept_place(cwd)
-            judged = self._judge.command(command, 0 if shell == "bash" else dialect_of(shell), place)
+            site = self._sites.get(cwd) or self._kept_site(cwd)
+            judged = self._judge.command(command, 0 if shell == "bash" else dialect_of(shell), site)
             if judged is None:
                 return []
             native, clean = judged
@@ -196,7 +196,7 @@ class EnforcementGates:
                 return results if clean else [*results, *self._answers.of_secrets([("command", command)])]
         text = as_text(command)
         dialect = dialect_of(shell)
-        found = self._policy.native.command(encodable(text), dialect, self._place(cwd), self._settings, flow)
+        found = self._policy.native.command(encodable(text), dialect, self._site(cwd), self._settings, flow)
         fields = [Field("command", "command", text, -1)]
         return [*self._answers.of_findings(found, fields), *self._answers.of_secrets([("command", text)])]
 
@@ -220,9 +220,9 @@ class EnforcementGates:
             One for each gate that found something.
         """
         if flow is None and type(params) is dict and type(tool_name) is str and not self._config.tool_allowlist:
-            place = self._places.get(cwd) or self._kept_place(cwd)
+            site = self._sites.get(cwd) or self._kept_site(cwd)
             dialect = 0 if shell == "bash" else dialect_of(shell)
-            judged = self._judge.call(tool_name, params, dialect, place, self._places)
+            judged = self._judge.call(tool_name, params, dialect, site, self._sites)
             if judged is None:
                 return []
             if judged[0] is not None:
@@ -234,7 +234,7 @@ class EnforcementGates:
             encodable(tool) or " ",
             [field.native() for field in fields],
             dialect_of(shell),
-            self._kept_place(where),
+            self._kept_site(where),
             self._settings,
             flow,
         )
@@ -258,16 +258,16 @@ class EnforcementGates:
             One for each gate that found something.
         """
         if type(path) is str and type(content) is str:
-            place = self._places.get(None) or self._kept_place(None)
-            if self._judge.call("Write", {"file_path": path, "content": content}, 0, place, self._places) is None:
-                return self._answers.of_told_size(path, diff_lines) if self._config.diff_size else []
+            site = self._sites.get(None) or self._kept_site(None)
+            if self._judge.call("Write", {"file_path": path, "content": content}, 0, site, self._sites) is None:
+                return self._answers.of_reported_size(path, diff_lines) if self._config.diff_size else []
         name = as_text(path)
         text = as_text(content)
         fields = [Field("file_path", "path", name, -1)]
         native = self._policy.native.event(
-            "Write", [field.native() for field in fields], 0, self._place(None), self._settings
+            "Write", [field.native() for field in fields], 0, self._site(None), self._settings
         )
-        size = self._answers.of_told_size(name, diff_lines) if self._config.diff_size else []
+        size = self._answers.of_reported_size(name, diff_lines) if self._config.diff_size else []
         return [
             *self._answers.of_findings(native, fields),
             *size,
@@ -300,7 +300,7 @@ class EnforcementGates:
             If an event is none of these.
         """
         items = [prepared(event) for event in events]
-        calls = [(item.tool, item.given, item.dialect, self._place(item.cwd)) for item in items if not item.is_edit]
+        calls = [(item.tool, item.given, item.dialect, self._site(item.cwd)) for item in items if not item.is_edit]
         workers = max(1, threads if threads is not None else _processors())
         answers = iter(self._policy.native.batch(calls, self._settings, workers))
         results: list[list[GateResult]] = []
@@ -319,9 +319,9 @@ class EnforcementGates:
     def decisions(
         self, commands: Sequence[str], *, cwd: str | None = None, shell: str = "bash", threads: int = 1
     ) -> list[str]:
-        """Return the destructive gate's decision alone for many commands in one place: the fastest way through."""
+        """Return the destructive gate's decision alone for many commands from one folder: the fastest way through."""
         encoded = [cast("str", encodable(command)) for command in commands]
-        codes = self._policy.native.decisions(encoded, self._place(cwd), self._settings, dialect_of(shell), threads)
+        codes = self._policy.native.decisions(encoded, self._site(cwd), self._settings, dialect_of(shell), threads)
         return [DECISIONS[code] for code in codes]
 
     def decide_column(
@@ -342,7 +342,7 @@ class EnforcementGates:
             One for each command: an index of `tipstaff.gates.results.DECISIONS`.
         """
         return self._policy.native.decide_column(
-            offsets, data, self._place(cwd), self._settings, dialect_of(shell), threads
+            offsets, data, self._site(cwd), self._settings, dialect_of(shell), threads
         )
 
     def decide_tool_column(
@@ -363,13 +363,13 @@ class EnforcementGates:
             One for each call: an index of `tipstaff.gates.results.DECISIONS`, or `CLOSER_LOOK` where
             :meth:`evaluate_tool_use` must be asked: a secret may be in it, or its JSON is out of the ordinary.
         """
-        return self._judge.decide_column(tools, params, self._place(cwd), threads)
+        return self._judge.decide_column(tools, params, self._site(cwd), threads)
 
     def offline(self, *, home: str, temporary: str) -> Self:
         """Return gates that look at no file of this machine and take these for the user's and the temporary folder."""
         other = copy.copy(self)
         config = self._config.replace(read_files=False)
-        vars(other).update(_config=config, _home=home, _temporary=temporary, _places={}, _is_offline=True)
+        vars(other).update(_config=config, _home=home, _temporary=temporary, _sites={}, _is_offline=True)
         return other
 
     def explain(self, command: str, *, cwd: str | None = None, shell: str = "bash") -> Explanation:
@@ -377,21 +377,21 @@ class EnforcementGates:
         from tipstaff.gates.judging.explanation import explain
 
         return explain(
-            self._policy, command, dialect_of(shell), self._place(cwd), self._settings,
+            self._policy, command, dialect_of(shell), self._site(cwd), self._settings,
             self.evaluate_command(command, cwd=cwd, shell=shell),
         )  # fmt: skip
 
-    def _kept_place(self, cwd: str | None) -> Place:
-        if len(self._places) >= _MOST_PLACES:
-            self._places.clear()
-        place: Place = self._place(cwd)
-        self._places[cwd] = place
-        return place
+    def _kept_site(self, cwd: str | None) -> CallSite:
+        if len(self._sites) >= _MOST_SITES:
+            self._sites.clear()
+        site: CallSite = self._site(cwd)
+        self._sites[cwd] = site
+        return site
 
-    def _place(self, cwd: str | None) -> Any:
-        from tipstaff.gates.judging.surroundings import place_of
+    def _site(self, cwd: str | None) -> Any:
+        from tipstaff.gates.judging.surroundings import site_of
 
-        return place_of(
+        return site_of(
             os.fspath(cwd) if cwd else "", self._home, self._temporary, files=self._config.read_files,
             state=self._state, offline=self._is_offline,
         )  # fmt: skip

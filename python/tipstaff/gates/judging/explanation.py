@@ -12,7 +12,7 @@ from tipstaff.model import Record
 
 if TYPE_CHECKING:
     from tipstaff.gates.image.policy import LoadedPolicy
-    from tipstaff.kernels._gates import Place
+    from tipstaff.kernels._gates import CallSite
 
 NODE_KINDS: Final = (
     "root", "pipeline", "list", "group", "subshell", "substitution", "loop", "branch", "function", "command",
@@ -80,14 +80,14 @@ def explain(
     policy: LoadedPolicy,
     command: str,
     dialect: int,
-    place: Place,
+    site: CallSite,
     settings: tuple[int, int, int, int, int, int, bool],
     results: Sequence[GateResult],
 ) -> Explanation:
     """Read and judge a command once more, and keep what was done."""
     from tipstaff.gates.secrets.scanner import redact
 
-    _, tried, (nodes, commands, questions) = policy.native.explain(encodable(command), dialect, place, settings)
+    _, tried, (nodes, commands, questions) = policy.native.explain(encodable(command), dialect, site, settings)
     depths: list[int] = []
     for node in nodes:
         depths.append(0 if node[5] < 0 else depths[node[5]] + 1)

@@ -8,14 +8,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tipstaff.kernels._gates import Place
+    from tipstaff.kernels._gates import CallSite
 
 _PROGRAM = os.path.join(sys.prefix, "bin", "tipstaff-hook")  # noqa: PTH118 - as below
 
 
 @lru_cache(maxsize=1024)
-def place_of(cwd: str, home: str, temporary: str, *, files: bool, state: str = "", offline: bool = False) -> Place:
-    """Return the place as the native engine takes it; an empty `cwd` is not known.
+def site_of(cwd: str, home: str, temporary: str, *, files: bool, state: str = "", offline: bool = False) -> CallSite:
+    """Return where a call is made, as the native engine takes it; an empty `cwd` is not known.
 
     `state` is the gate's own state folder, which no call may reach. Where `offline`, no repository is looked for: the
     directory itself counts as one.
@@ -25,7 +25,7 @@ def place_of(cwd: str, home: str, temporary: str, *, files: bool, state: str = "
     if cwd:
         cwd = os.path.normpath(cwd)
     repository = cwd if offline else repository_of(cwd)
-    return _gates.Place(cwd, repository, home, temporary, files=files, state=state, program=_PROGRAM)
+    return _gates.CallSite(cwd, repository, home, temporary, files=files, state=state, program=_PROGRAM)
 
 
 @lru_cache(maxsize=1024)

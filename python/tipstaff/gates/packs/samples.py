@@ -80,11 +80,11 @@ def _of_rule(native: NativePolicy, names: list[str], rule: PackRule) -> list[Pac
 def _decided(native: NativePolicy, names: list[str], rule_id: str, sample: Sample) -> str | None:
     from tipstaff.kernels import _gates
 
-    place = _gates.Place(sample.cwd, sample.cwd, SAMPLE_HOME, "", state=SAMPLE_STATE, program=SAMPLE_PROGRAM)
+    site = _gates.CallSite(sample.cwd, sample.cwd, SAMPLE_HOME, "", state=SAMPLE_STATE, program=SAMPLE_PROGRAM)
     dialect = dialect_number(sample.shell)
     assert dialect is not None, "packs.py knows the shells"  # noqa: S101
     worst = -1
-    for finding in native.command(sample.command, dialect, place, _SETTINGS):
+    for finding in native.command(sample.command, dialect, site, _SETTINGS):
         if finding[0] >= 0 and names[finding[0]] == rule_id:
             worst = max(worst, finding[1])
     return None if worst < 0 else DECISIONS[worst]

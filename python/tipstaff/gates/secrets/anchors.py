@@ -101,7 +101,7 @@ def anchor_of(path: tuple[frozenset[int] | Repeat, ...]) -> Anchor | None:
     items = list(path)
     first_repeat = next((at for at, item in enumerate(items) if isinstance(item, Repeat)), len(items))
     start = 0
-    if first_repeat < len(items) and best_place(items[:first_repeat]) is None:
+    if first_repeat < len(items) and best_start(items[:first_repeat]) is None:
         # A shape that begins with a run: the run is walked back from what follows it.
         repeat = items[first_repeat]
         members = repeat.members if isinstance(repeat, Repeat) else frozenset[int]()
@@ -109,17 +109,17 @@ def anchor_of(path: tuple[frozenset[int] | Repeat, ...]) -> Anchor | None:
             return None
         head = Repeat(members, first_repeat + repeat.least, first_repeat + repeat.most)
         start = first_repeat + 1
-        behind = next((at for at in range(start, len(items)) if isinstance(items[at], Repeat)), len(items))
-        run = items[start:behind]
+        end = next((at for at in range(start, len(items)) if isinstance(items[at], Repeat)), len(items))
+        run = items[start:end]
         # The window begins right after the run.
-        best = best_place(run, only_first=True)
+        best = best_start(run, only_first=True)
     else:
-        behind = first_repeat
+        end = first_repeat
         run = items[:first_repeat]
-        best = best_place(run)
+        best = best_start(run)
     if best is None:
         return None
-    sets = [item for item in items[start:behind] if not isinstance(item, Repeat)][best:]
+    sets = [item for item in items[start:end] if not isinstance(item, Repeat)][best:]
     return Anchor(sets[:_FIXED], 0 if head is not None else best, head)
 
 
@@ -137,8 +137,8 @@ def compared(sets: Sequence[frozenset[int]]) -> tuple[bytes, bytes]:
 def checks_of(sets: Sequence[frozenset[int]]) -> list[tuple[int, frozenset[int]]]:
     """Return which bytes of an anchor are looked up besides those that are compared: the rarest, with their places."""
     _, mask = compared(sets)
-    open_places = [at for at in range(FEWEST, len(sets)) if at >= _COMPARED or not mask[at]]
-    rarest = sorted(open_places, key=lambda at: (-_rarity(sets[at]), at))[:CHECKS]
+    open_positions = [at for at in range(FEWEST, len(sets)) if at >= _COMPARED or not mask[at]]
+    rarest = sorted(open_positions, key=lambda at: (-_rarity(sets[at]), at))[:CHECKS]
     return [(at, sets[at]) for at in rarest if _rarity(sets[at]) > _WORTH_A_LOOK]
 
 
@@ -159,18 +159,18 @@ def _keys_of(sets: Sequence[frozenset[int]]) -> int:
     return total
 
 
-def best_place(run: Sequence[frozenset[int] | Repeat], *, only_first: bool = False) -> int | None:
+def best_start(run: Sequence[frozenset[int] | Repeat], *, only_first: bool = False) -> int | None:
     """Return where in a run the rarest window begins, None where there is none that the prefilter could look for."""
     sets = [item for item in run if not isinstance(item, Repeat)]
-    places: list[tuple[float, int]] = []
+    starts: list[tuple[float, int]] = []
     for at in range(1 if only_first else max(0, len(sets) - FEWEST + 1)):
         window = sets[at : at + WINDOW]
         if len(window) < FEWEST or _keys_of(window) > 128 or at > 200 or any(b > 127 for s in window[:3] for b in s):
             continue
         many = math.log(_keys_of(window)) * 2
         common = _COMMON if _is_common(window) else 0.0
-        places.append((sum(map(_rarity, window)) - many - common - 0.01 * at, at))
-    return max(places)[1] if places else None
+        starts.append((sum(map(_rarity, window)) - many - common - 0.01 * at, at))
+    return max(starts)[1] if starts else None
 
 
 def variants(key: str) -> list[str]:

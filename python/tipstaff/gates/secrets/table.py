@@ -20,7 +20,7 @@ from tipstaff.gates.secrets.anchors import (
     MOST_ANCHORS,
     WINDOW,
     anchor_of,
-    best_place,
+    best_start,
     both_cases,
     checks_of,
     compared,
@@ -54,7 +54,7 @@ _WITH_DOCUMENTED: Final = frozenset({"placeholder", "obvious"})
 
 _PRIORITIES: Final = {"shape": 60, "assign": 50, "url": 30, "pem": 95}
 
-_BEHIND_NAME: Final = frozenset({9, 10, 13, *range(32, 127)})
+_AFTER_NAME: Final = frozenset({9, 10, 13, *range(32, 127)})
 """What may follow a name of three letters: without it there is no assignment."""
 
 _ANY_BYTE: Final = frozenset(range(256))
@@ -105,7 +105,7 @@ class _Compiler:
                     raise SecretPackError(f"rule {rule.id}: key {key!r} has fewer than {FEWEST} letters")
                 sets = tuple(map(both_cases, data))
                 # Where the rarest part of the name is: many begin as other words do.
-                back = best_place(sets) or 0
+                back = best_start(sets) or 0
                 self.anchors.append((data, sets[back:], back, None, number))
         if rule.kind == "url":
             self.anchors.append((b"://", tuple(frozenset({byte}) for byte in b"://"), 0, None, number))
@@ -169,14 +169,14 @@ class _Compiler:
                 # Of one rule and place, windows that begin alike are one.
                 key = (data, found.back, found.head.most if found.head else -1)
                 if key in seen:
-                    place = next(
+                    index = next(
                         at
                         for at, (d, _, b, h, n) in enumerate(self.anchors)
                         if (d, b, h.most if h else -1, n) == (*key, number)
                     )
-                    old = self.anchors[place]
+                    old = self.anchors[index]
                     merged = tuple(a | b for a, b in zip(old[1], sets, strict=False))
-                    self.anchors[place] = (old[0], merged, old[2], old[3], old[4])
+                    self.anchors[index] = (old[0], merged, old[2], old[3], old[4])
                     continue
                 seen.add(key)
                 self.anchors.append((data, sets, found.back, found.head, number))
@@ -217,35 +217,35 @@ class _Compiler:
             sieve,
         )
         offset = layout.HEADER_BYTES
-        places: list[int] = []
+        offsets: list[int] = []
         body = bytearray()
         for section in sections:
             padding = -len(body) % 64
             body += bytes(padding)
-            places.append(offset + len(body))
+            offsets.append(offset + len(body))
             body += section
         header = layout.MAGIC + struct.pack(
             "<II19I",
             layout.VERSION,
             offset + len(body),
             len(self.rules),
-            places[0],
+            offsets[0],
             len(self.anchors),
-            places[1],
+            offsets[1],
             len(self.classes),
-            places[2],
+            offsets[2],
             len(self.code),
-            places[3],
+            offsets[3],
             len(self.names),
-            places[4],
+            offsets[4],
             count,
-            places[5],
+            offsets[5],
             len(self.lists),
-            places[6],
-            places[7],
-            places[8],
-            places[9],
-            places[10],
+            offsets[6],
+            offsets[7],
+            offsets[8],
+            offsets[9],
+            offsets[10],
             zlib.crc32(body),
         )
         return header + bytes(layout.HEADER_BYTES - len(header)) + bytes(body)
@@ -281,7 +281,7 @@ class _Compiler:
                     0 if head is None else head.most,
                     rule,
                     heads[key],
-                    b"".join(bytes((place, self.class_number(members))) for place, members in checks),
+                    b"".join(bytes((position, self.class_number(members))) for position, members in checks),
                 )
             )
             heads[key] = number
@@ -293,19 +293,19 @@ class _Compiler:
         bits = bytearray(3 * layout.SIEVE_BITS // 8)
         seen: set[tuple[frozenset[int], ...]] = set()
         for _, sets, _, _, number in self.anchors:
-            behind = _BEHIND_NAME if self.rules[number].kind == "assign" else _ANY_BYTE
-            if (*sets[:WINDOW], behind) in seen:
+            after = _AFTER_NAME if self.rules[number].kind == "assign" else _ANY_BYTE
+            if (*sets[:WINDOW], after) in seen:
                 continue
-            seen.add((*sets[:WINDOW], behind))
+            seen.add((*sets[:WINDOW], after))
             folded = [{byte | 0x20 for byte in members} for members in sets[:WINDOW]]
             known = len(folded) == WINDOW and all(len(members) == 1 for members in folded)
-            for four in itertools.product(*(*sets, behind)[:4]):
+            for four in itertools.product(*(*sets, after)[:4]):
                 for part in (0,) if known else (0, 1):
-                    place = layout.sieve_of(*four) + part * layout.SIEVE_BITS
-                    bits[place >> 3] |= 1 << (place & 7)
+                    bit = layout.sieve_of(*four) + part * layout.SIEVE_BITS
+                    bits[bit >> 3] |= 1 << (bit & 7)
             if known:
-                place = layout.long_sieve_of(bytes(min(members) for members in folded)) + 2 * layout.SIEVE_BITS
-                bits[place >> 3] |= 1 << (place & 7)
+                bit = layout.long_sieve_of(bytes(min(members) for members in folded)) + 2 * layout.SIEVE_BITS
+                bits[bit >> 3] |= 1 << (bit & 7)
         return bytes(bits)
 
 

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from tipstaff.globs import scopes_may_overlap
-from tipstaff.guidance.compiling.statements import CONFLICT, POSSIBLE, Statement, clash_of_places, statement
+from tipstaff.guidance.compiling.statements import CONFLICT, POSSIBLE, Statement, clash_of_contexts, statement
 from tipstaff.guidance.wording.claims import PERMIT, REQUIRE, claims, topic_of
 from tipstaff.guidance.wording.cues import cue, cues
 from tipstaff.guidance.wording.tokenize import words as split
@@ -171,7 +171,7 @@ def conflicting_choices(rules: Sequence[GuidanceRule]) -> dict[tuple[int, int], 
     """Return the rules that choose differently for the same thing where both hold, by their places."""
     by_kind: dict[str, list[tuple[int, Choice]]] = {}
     found: dict[tuple[int, int], Relation] = {}
-    for place, rule in enumerate(rules):
+    for index, rule in enumerate(rules):
         if rule.kind != "rule":
             continue
         for choice in choices(rule):
@@ -180,8 +180,8 @@ def conflicting_choices(rules: Sequence[GuidanceRule]) -> dict[tuple[int, int], 
                 kind = _clash(earlier, choice, rules[other], rule)
                 if kind is not None:
                     left, right = rules[other], rule
-                    found[other, place] = Relation(kind=kind, left=left.id, right=right.id, similarity=1.0)
-            same.append((place, choice))
+                    found[other, index] = Relation(kind=kind, left=left.id, right=right.id, similarity=1.0)
+            same.append((index, choice))
     return found
 
 
@@ -192,7 +192,7 @@ def _clash(one: Choice, other: Choice, left: GuidanceRule, right: GuidanceRule) 
     if first.hedged or second.hedged or first.waits != second.waits:
         return None
     things = one.thing | other.thing
-    apart = clash_of_places(_without_language(first.place), _without_language(second.place), things)
+    apart = clash_of_contexts(_without_language(first.context), _without_language(second.context), things)
     if not scopes_may_overlap(left.repo_scopes, right.repo_scopes):
         return None
     if one.thing != other.thing:
@@ -206,9 +206,11 @@ def _clash(one: Choice, other: Choice, left: GuidanceRule, right: GuidanceRule) 
     return POSSIBLE if apart == 1 else None
 
 
-def _tabled(said: Statement) -> Iterator[Choice]:
-    text = _CASE.sub(lambda match: f"{match[1]}case", said.text)
-    clauses = [claim for claim in (said.claims if text == said.text else claims(text)) if claim.polarity in _CHOOSING]
+def _tabled(stated: Statement) -> Iterator[Choice]:
+    text = _CASE.sub(lambda match: f"{match[1]}case", stated.text)
+    clauses = [
+        claim for claim in (stated.claims if text == stated.text else claims(text)) if claim.polarity in _CHOOSING
+    ]
     topic = frozenset[str]().union(*(claim.topic for claim in clauses))
     values: dict[str, set[str]] = {}
     for claim in clauses:
@@ -245,9 +247,9 @@ def _language(own: str, rule: GuidanceRule) -> Choice | None:
     return Choice("language", names.pop(), thing - _NEUTRAL, permits)
 
 
-def _without_language(place: frozenset[str]) -> frozenset[str]:
+def _without_language(context: frozenset[str]) -> frozenset[str]:
     """Return a place without the words of headings that only say that it is about languages."""
-    return frozenset(word for word in place if not word.startswith(_ABOUT_LANGUAGE))
+    return frozenset(word for word in context if not word.startswith(_ABOUT_LANGUAGE))
 
 
 def _limit(own: str, rule: GuidanceRule) -> Choice | None:
@@ -265,5 +267,5 @@ def _limit(own: str, rule: GuidanceRule) -> Choice | None:
     if not thing and unit == "char":
         thing = frozenset({"line"})
     if not thing and kind != "spaces":
-        thing = statement(rule).place
+        thing = statement(rule).context
     return Choice(kind, match[1].replace(",", ""), thing, permits=False)

@@ -51,7 +51,7 @@ def relate(rules: Sequence[GuidanceRule]) -> tuple[tuple[Relation, ...], bool]:
     work = _WORK_PER_RULE * len(rules) + _LEAST_WORK
     opposed, opposed_all = opposed_texts(lexicon(), *column(heads, plain_clauses), work_limit=work)
     for pair in opposed:
-        if (relation := _opposition(*(rules[place] for place in pair))) is not None:
+        if (relation := _opposition(*(rules[index] for index in pair))) is not None:
             found[pair] = relation
     for pair, relation in conflicting_choices(rules).items():
         found.setdefault(pair, relation)
@@ -62,12 +62,12 @@ def relate(rules: Sequence[GuidanceRule]) -> tuple[tuple[Relation, ...], bool]:
         MAX_TOPIC_WORDS,
         _PAIRS_PER_RULE * len(rules) + 1_000,
     )
-    spoken: set[int] = set()
+    covered: set[int] = set()
     for pair in alike:
-        if pair[1] not in spoken and pair not in found:
-            relation = _duplicate(*(rules[place] for place in pair))
+        if pair[1] not in covered and pair not in found:
+            relation = _duplicate(*(rules[index] for index in pair))
             if relation is not None:
-                spoken.add(pair[1])
+                covered.add(pair[1])
                 found[pair] = relation
     return tuple(found[pair] for pair in sorted(found)), opposed_all and alike_all
 

@@ -47,7 +47,7 @@ class Election(NamedTuple):
 class _Entry(NamedTuple):
     priority: int
     points: float
-    place: int
+    position: int
     is_law: bool
 
 
@@ -69,29 +69,29 @@ def elect(rules: Sequence[GuidanceRule], max_lines: int, in_force: Sequence[bool
     for rule, holds in zip(rules, in_force, strict=True):
         if rule.is_constitution and holds:
             laws[folder_scope(rule)] = laws.get(folder_scope(rule), 0) + 1
-    for place, rule in enumerate(rules):
+    for index, rule in enumerate(rules):
         folder = folder_scope(rule)
         sizes[folder] = sizes.get(folder, 0) + 1
-        if not in_force[place] or not (rule.is_constitution or rule.is_generated_id):
+        if not in_force[index] or not (rule.is_constitution or rule.is_generated_id):
             continue
         if not rule.is_constitution and laws.get(folder, 0) >= MAX_PLAIN and not may_be_strong(rule):
             continue
         points = emphasis(rule).points
         if rule.is_constitution:
             points += ENOUGH if rule.is_generated_id else WRITTEN_ID
-            entries.setdefault(folder, []).append(_Entry(rule.priority, points, place, True))
+            entries.setdefault(folder, []).append(_Entry(rule.priority, points, index, True))
         elif points >= PLAIN and rule.source != "local":
             # Whoever gives ids says what belongs to the constitution; of the others those that are put strongly do.
             priority = rule.priority + CONSTITUTION_BOOST
-            entries.setdefault(folder, []).append(_Entry(priority, points, place, False))
+            entries.setdefault(folder, []).append(_Entry(priority, points, index, False))
     elected: set[int] = set()
     overflow: set[str] = set()
     missed: list[GuidanceRule] = []
     for folder, found in entries.items():
         _fill(rules, folder, found, sizes[folder], max_lines, elected, overflow, missed)
     changed = [
-        rule.replace(is_constitution=True, priority=rule.priority + CONSTITUTION_BOOST) if place in elected else rule
-        for place, rule in enumerate(rules)
+        rule.replace(is_constitution=True, priority=rule.priority + CONSTITUTION_BOOST) if index in elected else rule
+        for index, rule in enumerate(rules)
     ]
     return Election(sorted(changed, key=lambda rule: -rule.priority), frozenset(overflow), missed)
 
@@ -111,9 +111,9 @@ def _fill(
     own_lines, own_tokens = (FOLDER_LINES, FOLDER_TOKENS) if folder else (lines, tokens)
     # Where nobody put anything strongly, the plainest bans and duties of a file of some length are taken.
     filling = MAX_PLAIN - sum(entry.is_law for entry in entries) if n_rules >= MANY_RULES else 0
-    entries.sort(key=lambda entry: (-entry.priority, -entry.points, entry.place))
+    entries.sort(key=lambda entry: (-entry.priority, -entry.points, entry.position))
     for entry in entries:
-        rule = rules[entry.place]
+        rule = rules[entry.position]
         cost = line_tokens(rule)
         if entry.is_law:
             if lines > 0 and (tokens >= cost or entry.points >= WRITTEN_ID):
@@ -125,7 +125,7 @@ def _fill(
         filling -= 1
         room = min(lines, own_lines) > 0 and min(tokens, own_tokens) >= cost
         if room and max_lines and (entry.points >= ENOUGH or filling >= 0):
-            elected.add(entry.place)
+            elected.add(entry.position)
             lines, tokens = lines - 1, tokens - cost
             own_lines, own_tokens = own_lines - 1, own_tokens - cost
         elif entry.points >= NEARLY:

@@ -79,7 +79,7 @@ def match_former(rules: Sequence[GuidanceRule], former: Sequence[GuidanceRule]) 
         for word in words:
             postings.setdefault(word, []).append(index)
     scored: list[tuple[float, int, int]] = []
-    for place, rule in enumerate(fresh):
+    for position, rule in enumerate(fresh):
         words = set(split(rule.text))
         seen: dict[int, None] = {}
         for word in sorted(words, key=lambda w: len(postings.get(w, ()))):
@@ -96,11 +96,11 @@ def match_former(rules: Sequence[GuidanceRule], former: Sequence[GuidanceRule]) 
                 continue
             score = SequenceMatcher(None, lost[index].text[:400], rule.text[:400], autojunk=False).ratio()
             if max(score, jaccard) >= SAME_RULE:
-                scored.append((-max(score, jaccard), place, index))
+                scored.append((-max(score, jaccard), position, index))
     matched: dict[str, str] = {}
     used: set[int] = set()
-    for _, place, index in sorted(scored):
-        if fresh[place].id not in matched and index not in used:
+    for _, position, index in sorted(scored):
+        if fresh[position].id not in matched and index not in used:
             used.add(index)
-            matched[fresh[place].id] = lost[index].id
+            matched[fresh[position].id] = lost[index].id
     return matched

@@ -64,8 +64,8 @@ class Merging:
             self._add_in_folder(key, known, rule)
         elif scopes_may_overlap(known.repo_scopes, rule.repo_scopes):
             earlier = known.replace(id=self._free_id(known.id))
-            place = f"{known.path}:{known.line}"
-            self.say("TS306", rule, f"{rule.id} is also the id of the rule in {place}, which is {earlier.id} now.")
+            location = f"{known.path}:{known.line}"
+            self.say("TS306", rule, f"{rule.id} is also the id of the rule in {location}, which is {earlier.id} now.")
             self.rules[earlier.id.casefold()] = earlier
             self.rules[key] = rule
         else:
@@ -132,8 +132,8 @@ class Merging:
     def _overlay(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:
         """Lay a local rule over a root rule of the same id."""
         if not known.is_constitution:
-            place = f"{known.path}:{known.line}"
-            self.say("TS504", rule, f"{known.id} of {place}, {known.text!r}, is replaced by this local rule.")
+            location = f"{known.path}:{known.line}"
+            self.say("TS504", rule, f"{known.id} of {location}, {known.text!r}, is replaced by this local rule.")
             self.rules[key] = rule.replace(priority=max(known.priority, rule.priority))
             return
         if not tightens(known, rule):

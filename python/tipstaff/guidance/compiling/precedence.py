@@ -58,10 +58,10 @@ def tightens(root: GuidanceRule, local: GuidanceRule) -> bool:
     added = set(words(plain)) - set(ours)
     if any(word not in _ADDING and not topic_of([word]) for word in added):
         return False
-    said, says = claims(root.text), claims(plain)
-    if not said or not says or opposed(said, says):
+    demanded, says = claims(root.text), claims(plain)
+    if not demanded or not says or opposed(demanded, says):
         return False
-    return all(claim.polarity == said[0].polarity and claim.polarity not in {PERMIT, LIFT} for claim in says)
+    return all(claim.polarity == demanded[0].polarity and claim.polarity not in {PERMIT, LIFT} for claim in says)
 
 
 _LIFTS_ALL: Final = re.compile(
@@ -109,11 +109,11 @@ class Laws:
         self._rules = rules
         self._sizes: list[int] = []
         self._by_thing: dict[str, list[int]] = {}
-        for place, rule in enumerate(rules):
+        for index, rule in enumerate(rules):
             things = topic_of(words(rule.text)) - _VERB_STEMS
             self._sizes.append(len(things))
             for thing in things:
-                self._by_thing.setdefault(thing, []).append(place)
+                self._by_thing.setdefault(thing, []).append(index)
 
     def weakened_by(self, local: GuidanceRule) -> GuidanceRule | None:
         """Return the first constitution rule that a local rule would weaken, None for none."""
@@ -125,8 +125,8 @@ class Laws:
         lifted = not _LIFTED.isdisjoint(theirs) and not _NEGATIONS.isdisjoint(theirs)
         if _PERMISSIVE.isdisjoint(theirs) and not lifted:
             return None
-        shared = Counter(place for thing in topic_of(theirs) for place in self._by_thing.get(thing, ())[:_MAX_LAWS])
-        return next((self._rules[place] for place in sorted(shared) if 2 * shared[place] >= self._sizes[place]), None)
+        shared = Counter(index for thing in topic_of(theirs) for index in self._by_thing.get(thing, ())[:_MAX_LAWS])
+        return next((self._rules[index] for index in sorted(shared) if 2 * shared[index] >= self._sizes[index]), None)
 
 
 def stricter(known: GuidanceRule, twin: GuidanceRule) -> GuidanceRule:

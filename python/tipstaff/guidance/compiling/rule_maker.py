@@ -58,7 +58,7 @@ class RuleMaker:
             scopes = tuple([_within(scope, document.folder) for scope in scopes])
         priority = self._priority if notes.priority is None else notes.priority
         source = document.parsed.source
-        line, end_line, span = source.place(candidate.start, candidate.end)
+        line, end_line, span = source.location(candidate.start, candidate.end)
         context = candidate.context
         verifiers = notes.verifiers
         return GuidanceRule(
@@ -77,7 +77,7 @@ class RuleMaker:
             line=line,
             end_line=end_line,
             span=span,
-            context_spans=tuple([source.span(*place) for place in context]) if context else (),
+            context_spans=tuple([source.span(*part) for part in context]) if context else (),
             heading=candidate.heading,
             host=document.host,
             file_scope=document.scopes,

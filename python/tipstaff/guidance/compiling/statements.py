@@ -101,7 +101,7 @@ class Statement(msgspec.Struct, frozen=True, gc=False):
         Its own words, turned round where a label forbids them; code and flags as single words.
     claims
         What they say.
-    place
+    context
         Stems of the labels and headings that say where or when it holds.
     waits
         The step of everyday work before or after which it is to be done.
@@ -113,7 +113,7 @@ class Statement(msgspec.Struct, frozen=True, gc=False):
 
     text: str
     claims: tuple[Claim, ...]
-    place: frozenset[str]
+    context: frozenset[str]
     waits: str
     hedged: bool
     categorical: bool
@@ -155,11 +155,11 @@ def _statement(words: str, labels: str, headings: tuple[str, ...]) -> Statement:
     above = [*headings, *filter(None, labels.split(": "))]
     mistakes = any(_MISTAKES.search(label) and _forbids(label) for label in above)
     waits = " ".join(match[0].strip(" ,(").lower() for match in _ROUTINE.pattern.finditer(words))
-    place = {stem(word) for label in above if not _forbids(label) for word in split(label) if _is_topic(word)}
+    context = {stem(word) for label in above if not _forbids(label) for word in split(label) if _is_topic(word)}
     return Statement(
         text,
         () if mistakes else claims(text),
-        frozenset(place) - _PLAIN_TOPICS,
+        frozenset(context) - _PLAIN_TOPICS,
         waits,
         _HEDGES.search(text) is not None or _HEDGES.search(labels) is not None,
         _CATEGORICAL.search(text) is not None or _CATEGORICAL.search(labels) is not None,
@@ -201,7 +201,7 @@ def excludes(one: Statement, other: Statement, *, law: bool = False) -> bool:
     return found is not None and (found[0] == CONTRADICTION or (law and found[0] == CONFLICT))
 
 
-def clash_of_places(one: frozenset[str], other: frozenset[str], topic: frozenset[str]) -> int:
+def clash_of_contexts(one: frozenset[str], other: frozenset[str], topic: frozenset[str]) -> int:
     """Return 0 where two rules hold in the same place, 1 where one is narrower, 2 where each has a place of its own."""
     return bool(one - other - topic) + bool(other - one - topic)
 
@@ -215,9 +215,9 @@ def _kind(ban: Claim, demand: Claim, banning: Statement, demanding: Statement) -
     if banning.waits and banning.waits != demanding.waits:
         return None
     left, right = ban.topic, demand.topic
-    apart = clash_of_places(banning.place, demanding.place, left | right)
+    apart = clash_of_contexts(banning.context, demanding.context, left | right)
     hedged = banning.hedged or demanding.hedged
-    everywhere = banning.categorical and banning.place <= demanding.place | left | right
+    everywhere = banning.categorical and banning.context <= demanding.context | left | right
     if left == right:
         # One word is little: both rules must be about nothing else, and one of them with emphasis.
         alone = len(banning.claims) == len(demanding.claims) == 1 and (ban.explicit or demand.explicit)

@@ -63,7 +63,7 @@ class OnnxEmbedding:
 
     boosts: ClassVar[tuple[float, float, float]] = (0.03, 0.02, 0.01)
     """For intent, critical and high risk, as with `StaticEmbedding`."""
-    place_boost: ClassVar[float] = 0.05
+    path_boost: ClassVar[float] = 0.05
 
     def __init__(
         self,

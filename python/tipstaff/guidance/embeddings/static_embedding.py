@@ -65,7 +65,7 @@ class StaticEmbedding:
 
     boosts: ClassVar[tuple[float, float, float]] = (0.01, 0.02, 0.01)
     """For intent, critical and high risk: little, as the scores carry meaning; see the model card."""
-    place_boost: ClassVar[float] = 0.05
+    path_boost: ClassVar[float] = 0.05
     """For a rule whose scope holds a file, folder or module that the task names."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:

@@ -89,8 +89,8 @@ class HeadingReader(ExtractionState):
 
     def _close_element(self, element: Element) -> None:
         """Close an element's section and those within it."""
-        places = [n for n, section in enumerate(self._sections) if section.block.start == element.start]
-        while places and len(self._sections) > places[-1]:
+        positions = [n for n, section in enumerate(self._sections) if section.block.start == element.start]
+        while positions and len(self._sections) > positions[-1]:
             self._end_section()
 
     def _labels(self, parent: int, *, item: bool, explicit: bool = False, whole: bool = False) -> list[Label]:

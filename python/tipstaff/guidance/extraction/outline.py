@@ -222,11 +222,11 @@ class ExtractionState:
         if self._heading_labels is not None:
             return self._heading_labels
         found: list[Label] = []
-        for place, section in enumerate(self._sections):
+        for position, section in enumerate(self._sections):
             label = section.label
             if section.block is not self._title or label.deciding:
                 found.append(label)
-            if section.lead is not None and self._leads(section, self._sections[place + 1 : place + 2]):
+            if section.lead is not None and self._leads(section, self._sections[position + 1 : position + 2]):
                 found.append(section.lead)
         self._heading_labels = found
         return found

@@ -104,7 +104,7 @@ class ParagraphReader(HeadingReader):
         forbidden = False
         leads: list[Label] = []
         at, here = 0, start  # the same place in code points and in bytes
-        for place, (low, high) in enumerate(ranges):
+        for position, (low, high) in enumerate(ranges):
             words = text[low:high]
             head = here + (low - at if ascii_text else len(text[at:low].encode("utf-8", "replace")))
             tail = head + (high - low if ascii_text else len(words.encode("utf-8", "replace")))
@@ -112,7 +112,7 @@ class ParagraphReader(HeadingReader):
             earlier, previous = previous, (head, tail, words)
             if block.quoted:
                 words = ALERT.sub("", words)
-            last = place == len(ranges) - 1
+            last = position == len(ranges) - 1
             colon = last and words.rstrip("*_ ").endswith((":", "："))
             bare = colon and not listed and not block.quoted and block.code == (0, 0)
             if bare and self._sections and (level := self._heading_follows(index)):
@@ -155,7 +155,7 @@ class ParagraphReader(HeadingReader):
                             context.append(other[:2])
                             break
                     else:
-                        if place == 0 and self._former_lead is not None:
+                        if position == 0 and self._former_lead is not None:
                             words = f"{self._former_lead.text}: {words}"
                             context.append((self._former_lead.start, self._former_lead.end))
                 above = self._labels(-1, item=False, whole=True) if is_exception(words) and not context else labels

@@ -1,7 +1,7 @@
 """The compiled rules as the hook program maps them, so that no interpreter starts when a prompt is sent.
 
 The file lies in the owner's state folder beside the policy. Its layout is that of
-``native/include/tipstaff/hook/guidance.hpp``: a head, a record for each shard,
+``native/include/tipstaff/hook/guidance/guidance.hpp``: a head, a record for each shard,
 texts, and the index by which retrieval searches.
 """
 
@@ -23,7 +23,7 @@ from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.guidance.retrieval.retriever import PROMPT_TOKENS
 from tipstaff.guidance.retrieval.selection import Cards
 from tipstaff.guidance.retrieval.shard_index import mask_of, search_blob
-from tipstaff.guidance.retrieval.vectors import boosts_of, place_boost_of
+from tipstaff.guidance.retrieval.vectors import boosts_of, path_boost_of
 from tipstaff.model import EVERYWHERE, PolicyBundle
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import fast_sum, fnv64, make_private, source_line, state_folder, with_parts
@@ -132,7 +132,7 @@ def hook_image(bundle: PolicyBundle, repository: Path, embedding: StaticEmbeddin
         query_lexicon(),
     )
     numbers = (
-        len(shards), embedding.dimensions, LEAST_SHARE, place_boost_of(embedding), *boosts_of(embedding), PROMPT_TOKENS
+        len(shards), embedding.dimensions, LEAST_SHARE, path_boost_of(embedding), *boosts_of(embedding), PROMPT_TOKENS
     )  # fmt: skip
     return _packed(numbers, parts, embedding.digest)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tipstaff.kernels import task_paths
 
 
-def places_in(task: str) -> tuple[str, ...]:
+def paths_in(task: str) -> tuple[str, ...]:
     """Return the paths that a task names, as far as a scope can be held against them.
 
     Paths (``web/login.ts``, ``./api/``, ``src/app.py:12``), file names with an ending, and dotted or ``::`` names of

@@ -197,7 +197,7 @@ def relevant_entry(folder: str, name: str, kind: str) -> bool:
 def is_inner(folder: str, name: str) -> bool:
     """Whether a hidden folder of a host is searched in its subfolder `name`."""
     parts = folder.split("/")
-    at = next((place for place, part in enumerate(parts) if part in HOST_FOLDERS), -1)
+    at = next((position for position, part in enumerate(parts) if part in HOST_FOLDERS), -1)
     if at < 0:
         return False
     inner = _INNER[parts[at]]

@@ -69,7 +69,7 @@ class SourceText:
             return start + self._offset, end + self._offset
         return self._chars(start) + self._offset, self._chars(end) + self._offset
 
-    def place(self, start: int, end: int) -> tuple[int, int, tuple[int, int]]:
+    def location(self, start: int, end: int) -> tuple[int, int, tuple[int, int]]:
         """Return the one-based first and last line of a byte range, and its span."""
         lines = self._lines
         first = bisect_right(lines, start)

@@ -445,17 +445,17 @@ class _Reader:
 def _without_code(words: str) -> str:
     """Blank code spans; the next run of as many backticks closes a span, so runs are looked up by their length."""
     runs = [match.span() for match in _TICKS.finditer(words)]
-    places: dict[int, list[int]] = {}
+    positions: dict[int, list[int]] = {}
     for index, (low, high) in enumerate(runs):
-        places.setdefault(high - low, []).append(index)
+        positions.setdefault(high - low, []).append(index)
     parts: list[str] = []
     at = index = 0
     while index < len(runs):
         low, high = runs[index]
-        same = places[high - low]
-        place = bisect_right(same, index)
-        if place < len(same):
-            index = same[place]
+        same = positions[high - low]
+        position = bisect_right(same, index)
+        if position < len(same):
+            index = same[position]
             end = runs[index][1]
             parts.append(words[at:low])
             parts.append("`" * (end - low))

@@ -119,7 +119,7 @@ def explain_retrieval(
     order = [(one.shard.rule.id, one.similarity) for one in wider.shards]
     pulls = _pulls(retriever, task, [one.shard for one in found.shards])
     answers: list[Why] = []
-    for place, one in enumerate(found.shards):
+    for position, one in enumerate(found.shards):
         rule_id = one.shard.rule.id
         answers.append(
             Why(
@@ -127,7 +127,7 @@ def explain_retrieval(
                 score=one.similarity,
                 cosine=one.cosine,
                 boosts=one.similarity - min(1.0, max(0.0, one.cosine)),
-                pulls=pulls[place],
+                pulls=pulls[position],
                 beat=tuple(other for other in order if other[0] != rule_id and other[1] <= one.similarity)[:_BEATEN],
                 instead_of=tuple(dropped.id for dropped in wider.dropped if dropped.kept == rule_id),
                 reason=one.reason,
@@ -146,8 +146,8 @@ def _pulls(retriever: ShardRetriever, task: str, shards: Sequence[Any]) -> list[
     words = list(_WORD.finditer(task))[:_MAX_WORDS]
     without = [task_vector(task[: word.start()] + task[word.end() :], embedding) for word in words]
     answers: list[tuple[Pull, ...]] = []
-    for place in range(len(shards)):
-        row = rows[place * width : (place + 1) * width]
+    for position in range(len(shards)):
+        row = rows[position * width : (position + 1) * width]
         cosine = _dot(row, whole)
         pulled = [
             Pull(word[0].strip(_TRIM) or word[0], cosine - _dot(row, vector))

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tipstaff.guidance.intents.task_paths import places_in
+from tipstaff.guidance.intents.task_paths import paths_in
 from tipstaff.guidance.retrieval.filters import ALL_RISKS
 from tipstaff.guidance.retrieval.fused_index import SECTION
 from tipstaff.guidance.retrieval.masks import MAX_MASKS, ShardMasks, joined
@@ -37,7 +37,7 @@ class Found(NamedTuple):
     ----------
     rows, scores, cosines
         Best first; the cosines, 0 to 1, are the part that meaning has in the scores.
-    places
+    paths
         That the task names.
     relevant
         Whether any rule is about the task.
@@ -46,7 +46,7 @@ class Found(NamedTuple):
     rows: list[int]
     scores: list[float]
     cosines: list[float]
-    places: tuple[str, ...]
+    paths: tuple[str, ...]
     relevant: bool
 
 
@@ -65,7 +65,7 @@ class FusedShards:
         Of the same shards.
     boosts
         For intent, critical risk, high risk.
-    place_boost
+    path_boost
         For a shard whose scope holds a place that the task names.
     """
 
@@ -79,7 +79,7 @@ class FusedShards:
         path_values: tuple[str, ...],
         masks: ShardMasks,
         boosts: tuple[float, float, float],
-        place_boost: float,
+        path_boost: float,
     ) -> None:
         self._search = FusedSearch(blob, query_lexicon(), table)
         self._floor = self._search.floor
@@ -88,7 +88,7 @@ class FusedShards:
         self._path_values = path_values
         self._masks = masks
         self._intent_boost = boosts[0]
-        self._place_boost = place_boost
+        self._path_boost = path_boost
         steps = [0.0] * len(RISK_CLASSES)
         steps[RISK_CODES["critical"]], steps[RISK_CODES["high"]] = boosts[1], boosts[2]
         raised = any(steps[code] for code in set(self._risks))
@@ -118,12 +118,12 @@ class FusedShards:
             mask = joined(self._risks.translate(through), mask)
         file = repo_scope if repo_scope and _MAGIC.isdisjoint(repo_scope) else ""
         bonus = self._bonus(file)
-        places: tuple[str, ...] = ()
-        if self._place_boost and not file and self._masks.has_scopes:
-            places = places_in(task)
-            held = self._masks.holding(places, mask) if places else None
+        paths: tuple[str, ...] = ()
+        if self._path_boost and not file and self._masks.has_scopes:
+            paths = paths_in(task)
+            held = self._masks.holding(paths, mask) if paths else None
             if held is not None:
-                bonus = _raised(bonus, held, self._place_boost)
+                bonus = _raised(bonus, held, self._path_boost)
         kinds, path = _of_file(file) if file else ("", "")
         rows, scores, meanings, relevance = self._search.find(
             task, kinds, path, row_mask=mask, bonus=bonus, query_intents=INTENT_BITS[intent],
@@ -134,7 +134,7 @@ class FusedShards:
         rows, scores, meanings = rows[:kept], scores[:kept], meanings[:kept]
         cosines = [min(1.0, max(0.0, meaning / MOST_MEANING)) for meaning in meanings]
         # Who names a file works on it, whatever the task's words are.
-        return Found(rows, scores, cosines, places, bool(repo_scope) or relevance >= self._floor)
+        return Found(rows, scores, cosines, paths, bool(repo_scope) or relevance >= self._floor)
 
     def _bonus(self, file: str) -> array[float] | None:
         """Return what is added to the scores of shards for a file, remembered for some."""

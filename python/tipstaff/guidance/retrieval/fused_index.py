@@ -184,8 +184,8 @@ def _rows(rules: Sequence[RuleText], embedding: StaticEmbedding) -> tuple[Any, A
     if not rules:
         return np.zeros((0, d), dtype=np.int8), np.zeros(0, dtype="<f4")
     sections: dict[object, list[int]] = {}
-    for place, rule in enumerate(rules):
-        sections.setdefault(rule.section if rule.section is not None else place, []).append(place)
+    for index, rule in enumerate(rules):
+        sections.setdefault(rule.section if rule.section is not None else index, []).append(index)
     words = [translated(rule.own) for rule in rules]
     heads = [tuple(map(translated, rule.headings)) for rule in rules]
     own = embedding.embed_batch(
@@ -194,11 +194,11 @@ def _rows(rules: Sequence[RuleText], embedding: StaticEmbedding) -> tuple[Any, A
     paths = embedding.embed_batch([rule.path for rule in rules])
     own = _unit(own + PATH * paths)
     whole = embedding.embed_batch(
-        [" ".join((*(words[place] for place in places), *3 * heads[places[0]])) for places in sections.values()]
+        [" ".join((*(words[index] for index in indices), *3 * heads[indices[0]])) for indices in sections.values()]
     )
     of_section = np.zeros(len(rules), dtype=np.int64)
-    for number, places in enumerate(sections.values()):
-        of_section[places] = number
+    for number, indices in enumerate(sections.values()):
+        of_section[indices] = number
     whole *= np.float32(SECTION)
     own += whole[of_section]
     scales = np.maximum(own.max(axis=1), -own.min(axis=1)) / 127.0
@@ -237,7 +237,7 @@ def _common(texts: Iterable[str], terms: Any, embedding: StaticEmbedding) -> Any
     at = np.minimum(np.searchsorted(terms, asked), max(len(terms) - 1, 0))
     known = np.flatnonzero(terms[at] == asked) if len(terms) else np.zeros(0, dtype=np.int64)
     longest = np.zeros(len(terms))
-    np.maximum.at(longest, at[known], embedding.word_lengths([found[place][0] for place in known]))
+    np.maximum.at(longest, at[known], embedding.word_lengths([found[index][0] for index in known]))
     return np.where(longest > 0, np.clip(longest / FULL_LENGTH, LEAST_WORD, 1.0), 1.0)
 
 
@@ -261,11 +261,11 @@ def _postings(rules: Sequence[RuleText], embedding: StaticEmbedding) -> _Posting
         sizes = np.fromiter(map(len, documents), dtype=np.int64, count=n)
         flat = np.frombuffer(b"".join(map(bytes, documents)), dtype=np.uint64)
         found.append((flat, np.repeat(np.arange(n), sizes), sizes, weight, normal))
-    terms, places = np.unique(np.concatenate([flat for flat, *_ in found]), return_inverse=True)
+    terms, indices = np.unique(np.concatenate([flat for flat, *_ in found]), return_inverse=True)
     keys, values, at = [], [], 0
     for flat, rows, sizes, weight, normal in found:
         # A term and a rule are one number: equal ones of a field are counted, those of all fields are added.
-        key, counts = np.unique(places[at : at + len(flat)] * n + rows, return_counts=True)
+        key, counts = np.unique(indices[at : at + len(flat)] * n + rows, return_counts=True)
         at += len(flat)
         length = 1.0 - normal + normal * sizes / max(len(flat) / n if n else 0.0, 1e-9)
         keys.append(key)

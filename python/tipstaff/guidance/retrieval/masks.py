@@ -53,7 +53,7 @@ class ShardMasks:
         self._scope_values = scope_values
         self._dated = dated
         self._tenant_codes = tenant_codes
-        self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
+        self._tenant_numbers = {tenant: number for number, tenant in enumerate(tenant_values)}
         self._has_tenants = any(tenant is not None for tenant in tenant_values)
         self.has_scopes = any(EVERYWHERE not in scopes for scopes in scope_values)
         self.known: dict[tuple[str | None, str, str | None], tuple[bytes | None]] = {}
@@ -73,7 +73,7 @@ class ShardMasks:
         """
         if not repo_scope and not self._dated and not self._has_tenants:
             return None
-        key = (repo_scope or None, today if self._dated else "", tenant if tenant in self._tenant_places else None)
+        key = (repo_scope or None, today if self._dated else "", tenant if tenant in self._tenant_numbers else None)
         known = self.known.get(key)  # one look only: another thread may empty the table
         if known is not None:
             return known[0]
@@ -83,8 +83,8 @@ class ShardMasks:
             if 0 in applies:
                 mask = bytearray(_spread(self._scope_codes, applies))
         if self._has_tenants:
-            places = self._tenant_places
-            seen = bytes(one is None or one == tenant for one in places)
+            tenants = self._tenant_numbers
+            seen = bytes(one is None or one == tenant for one in tenants)
             visible = _spread(self._tenant_codes, seen)
             mask = bytearray(visible if mask is None else joined(visible, bytes(mask)))
         for index in self._dated:
@@ -97,13 +97,13 @@ class ShardMasks:
         self.known[key] = (result,)
         return result
 
-    def holding(self, places: tuple[str, ...], mask: bytes | None) -> bytes | None:
+    def holding(self, paths: tuple[str, ...], mask: bytes | None) -> bytes | None:
         """Return which shards of a mask hold a place by a scope of their own, None where none does."""
-        key = "\n".join(places)
+        key = "\n".join(paths)
         known = self._holds.get(key)
         if known is None:
             holds = bytes(
-                EVERYWHERE not in scopes and any(scope_applies(scopes, place) for place in places)
+                EVERYWHERE not in scopes and any(scope_applies(scopes, path) for path in paths)
                 for scopes in self._scope_values
             )
             known = (_spread(self._scope_codes, holds) if 1 in holds else None,)

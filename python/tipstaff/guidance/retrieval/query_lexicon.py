@@ -74,9 +74,9 @@ def made_query_lexicon() -> bytes:
             note(key, 0)
             stems[key] = stem(one)
     asked_by: dict[str, list[int]] = {}
-    for place, (asked, _) in enumerate(FIELDS):
+    for field, (asked, _) in enumerate(FIELDS):
         for word in asked.split():
-            asked_by.setdefault(stem(word), []).append(place)
+            asked_by.setdefault(stem(word), []).append(field)
     for one, several in TRANSLATIONS.items():
         for word in several.split():
             key = query_words(word)[0]
@@ -90,22 +90,22 @@ def made_query_lexicon() -> bytes:
             note(query_words(word)[0], bit)
     triggers: list[list[str]] = []
     foreign: dict[str, dict[int, float]] = {}
-    for place, (asked, _) in enumerate(FIELDS):
+    for field, (asked, _) in enumerate(FIELDS):
         triggers.append([word for word in asked.split() if word.isascii()])
         for word in asked.split():
             for key in query_words(word)[:1]:
-                foreign.setdefault(key, {})[place] = 1.0
+                foreign.setdefault(key, {})[field] = 1.0
     known = sorted(
         {*_whole_pieces(embedding.table), *(word for words in triggers for word in words)} - set(STOP.split())
     )
     # In double precision: how a matrix product is summed must not decide how a value is rounded.
     rows = embedding.embed_batch(known).astype(np.float64)
     much = np.zeros((len(known), len(FIELDS)), dtype=np.float64)
-    for place, asked_words in enumerate(triggers):
+    for field, asked_words in enumerate(triggers):
         near = (rows @ embedding.embed_batch(asked_words).astype(np.float64).T).max(axis=1)
-        much[:, place] = np.maximum(near - NEAR, 0.0) / (1.0 - NEAR)
+        much[:, field] = np.maximum(near - NEAR, 0.0) / (1.0 - NEAR)
     for word, row in zip(known, much, strict=True):
-        found = {int(place): float(row[place]) for place in np.flatnonzero(row > 1.0 / MOST_MUCH)}
+        found = {int(field): float(row[field]) for field in np.flatnonzero(row > 1.0 / MOST_MUCH)}
         found |= foreign.pop(word, {})
         if found:
             note(word, _packed(found))
@@ -119,8 +119,8 @@ def _packed(fields: dict[int, float]) -> int:
 
     strongest = sorted(fields.items(), key=lambda entry: (-entry[1], entry[0]))[:FIELDS_OF_WORD]
     value = 0
-    for at, (place, much) in enumerate(strongest):
-        code = place | min(MOST_MUCH, round(much * MOST_MUCH)) << 5
+    for at, (field, much) in enumerate(strongest):
+        code = field | min(MOST_MUCH, round(much * MOST_MUCH)) << 5
         value |= code << FIELD_SHIFT + FIELD_BITS * at
     return value
 

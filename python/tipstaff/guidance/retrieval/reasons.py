@@ -25,15 +25,15 @@ class Reasons:
     ----------
     boosts
         For intent, critical risk, high risk.
-    place_boost
+    path_boost
         For a rule whose scope holds a place that the task names.
     has_meaning
         Whether the cosines are about meaning, or of chance alone.
     """
 
-    def __init__(self, boosts: tuple[float, float, float], place_boost: float, *, has_meaning: bool) -> None:
+    def __init__(self, boosts: tuple[float, float, float], path_boost: float, *, has_meaning: bool) -> None:
         self._intent_boost = boosts[0]
-        self._place_boost = place_boost
+        self._path_boost = path_boost
         self._has_meaning = has_meaning
         self._risks = {
             name: f"; {name} risk (+{boost:.2f})"
@@ -50,7 +50,7 @@ class Reasons:
         task: str,
         intent: str,
         repo_scope: str | None,
-        places: tuple[str, ...],
+        paths: tuple[str, ...],
         often: bool,
     ) -> tuple[RetrievedShard, ...]:
         """Return shards with their scores and why they were chosen for a task.
@@ -66,19 +66,19 @@ class Reasons:
         often
             Whether so much is asked that it pays to compile the lexicon of the words.
         """
-        said: list[str] = []
+        shown: list[str] = []
         for card in cards:
             boosted = card.boosted.get(intent)
-            said.append(self._boosted(card, intent) if boosted is None else boosted)
+            shown.append(self._boosted(card, intent) if boosted is None else boosted)
         cosines = list(cosines[: len(cards)])
         reasons = None
         if often and self._has_meaning:
-            reasons = _topic_words().reasons(task, [card.topic_hashes for card in cards], cosines, said, _MOST_WORDS)
+            reasons = _topic_words().reasons(task, [card.topic_hashes for card in cards], cosines, shown, _MOST_WORDS)
         if reasons is None:
-            reasons = self._in_words(cards, cosines, said, task)
-        if repo_scope or places:
+            reasons = self._in_words(cards, cosines, shown, task)
+        if repo_scope or paths:
             reasons = [
-                reason + self._placed(card, repo_scope, places) if card.place else reason
+                reason + self._placed(card, repo_scope, paths) if card.scope else reason
                 for card, reason in zip(cards, reasons, strict=True)
             ]
         if not self._has_meaning:
@@ -88,11 +88,11 @@ class Reasons:
             ]
         return tuple(map(RetrievedShard, [card.shard for card in cards], scores, reasons, cosines))
 
-    def _in_words(self, cards: Sequence[Card], cosines: Sequence[float], said: Sequence[str], task: str) -> list[str]:
+    def _in_words(self, cards: Sequence[Card], cosines: Sequence[float], shown: Sequence[str], task: str) -> list[str]:
         """Return what the kernel says, for any task; without the meaning where there is none."""
         words = task_words(task).items()
         reasons: list[str] = []
-        for card, cosine, more in zip(cards, cosines, said, strict=True):
+        for card, cosine, more in zip(cards, cosines, shown, strict=True):
             reason = _MEANINGS[int(cosine * 100 + 0.5)] + more if self._has_meaning else more
             topic = card.topic
             if shared := [word for stem, word in words if stem in topic]:
@@ -108,12 +108,12 @@ class Reasons:
         card.boosted[intent] = reason
         return reason
 
-    def _placed(self, card: Card, repo_scope: str | None, places: tuple[str, ...]) -> str:
+    def _placed(self, card: Card, repo_scope: str | None, paths: tuple[str, ...]) -> str:
         """Say where a rule holds that does not hold everywhere, if that has to do with the task."""
         if repo_scope:
-            return f"; {card.place}"
-        place = next((one for one in places if scope_applies(card.rule.repo_scopes, one)), None)
-        return "" if place is None else f"; {card.place}, where {place} is (+{self._place_boost:.2f})"
+            return f"; {card.scope}"
+        path = next((one for one in paths if scope_applies(card.rule.repo_scopes, one)), None)
+        return "" if path is None else f"; {card.scope}, where {path} is (+{self._path_boost:.2f})"
 
 
 @cache

@@ -46,7 +46,7 @@ from tipstaff.guidance.retrieval.tenant_views import SECTION, View, Views
 from tipstaff.guidance.retrieval.vectors import (
     boosts_of,
     default_embedding,
-    place_boost_of,
+    path_boost_of,
     task_vector,
     text_rows,
 )
@@ -92,15 +92,15 @@ def _most(max_shards: int, max_tokens: int | None) -> int:
     return MOST_BY_TOKENS if max_tokens is not None and max_shards == MOST_SHARDS else max_shards
 
 
-def _places_within(cards: Sequence[Card], max_tokens: int) -> list[int]:
+def _positions_within(cards: Sequence[Card], max_tokens: int) -> list[int]:
     """Return the places of the cards whose lines fit into so many tokens, passing over those that do not."""
     kept: list[int] = []
     left = max_tokens
-    for place, card in enumerate(cards):
+    for position, card in enumerate(cards):
         cost = len(card.line) // 4 + 1
         if cost <= left:
             left -= cost
-            kept.append(place)
+            kept.append(position)
     return kept
 
 
@@ -155,7 +155,7 @@ class ShardRetriever:
         self._views.of(None)
         # An embedding derived from HashEmbedding may do anything; only this one is known.
         self._hashes = type(self.embedding) is HashEmbedding
-        self._place_boost = place_boost_of(self.embedding)
+        self._path_boost = path_boost_of(self.embedding)
         self._configure(boosts_of(self.embedding) if boosts is None else boosts, today)
 
     def update_config(self, **changes: Any) -> None:
@@ -187,9 +187,9 @@ class ShardRetriever:
             raise ConfigError(msg)
         self._today = None if today is None else iso_day(today)
         self.boosts = boosts
-        self._fused = self._index.fused(self.embedding, boosts, self._place_boost)
+        self._fused = self._index.fused(self.embedding, boosts, self._path_boost)
         self._search = ShardSearch(self._index, self.embedding, boosts)
-        self._reasons = Reasons(boosts, self._place_boost, has_meaning=not self._hashes)
+        self._reasons = Reasons(boosts, self._path_boost, has_meaning=not self._hashes)
 
     @property
     def has_meaning(self) -> bool:
@@ -409,7 +409,7 @@ class ShardRetriever:
             match = classify_intent(task) if match is None else match
             asked = self._search.asked(task, match, mask, risks)
             best = self._search.best(asked, min(index.n_shards, max_shards + _SLACK))
-            cards = view.cards.at_peace(best[0][:max_shards])
+            cards = view.cards.undisputed(best[0][:max_shards])
             often = cards is not None
             _, scores, cosines = best
             if cards is None:
@@ -418,13 +418,13 @@ class ShardRetriever:
                 cards = [one.card for one in taken]
                 scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
             if max_tokens is not None:
-                kept = _places_within(cards, max_tokens)
-                cards = [cards[place] for place in kept]
-                scores, cosines = [scores[place] for place in kept], [cosines[place] for place in kept]
+                kept = _positions_within(cards, max_tokens)
+                cards = [cards[position] for position in kept]
+                scores, cosines = [scores[position] for position in kept], [cosines[position] for position in kept]
             if cards:
                 shards = self._reasons.retrieved(
                     cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope,
-                    places=asked.places, often=often,
+                    paths=asked.paths, often=often,
                 )  # fmt: skip
                 text = view.opening + "\n".join([card.line for card in cards])
         if match is None:
@@ -462,7 +462,7 @@ class ShardRetriever:
                 return (), ()
             dropped: tuple[DroppedShard, ...] = ()
             scores, cosines = found.scores, found.cosines
-            cards = view.cards.at_peace(found.rows[:max_shards])
+            cards = view.cards.undisputed(found.rows[:max_shards])
             often = cards is not None
             if cards is None:
                 selection = Selection(view.cards, max_shards, within=repo_scope or None, today=today)
@@ -473,11 +473,11 @@ class ShardRetriever:
                 cards = [one.card for one in taken]
                 scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
             if max_tokens is not None:
-                kept = _places_within(cards, max_tokens)
-                cards = [cards[place] for place in kept]
-                scores, cosines = [scores[place] for place in kept], [cosines[place] for place in kept]
+                kept = _positions_within(cards, max_tokens)
+                cards = [cards[position] for position in kept]
+                scores, cosines = [scores[position] for position in kept], [cosines[position] for position in kept]
             shards = self._reasons.retrieved(
-                cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope, places=found.places,
+                cards, scores, cosines, task=task, intent=match.intent, repo_scope=repo_scope, paths=found.paths,
                 often=often,
             )  # fmt: skip
             return shards, dropped

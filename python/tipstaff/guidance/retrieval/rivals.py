@@ -31,4 +31,4 @@ def rivals_among(texts: Sequence[str]) -> dict[int, frozenset[int]] | None:
     for one, other in pairs:
         found.setdefault(one, set()).add(other)
         found.setdefault(other, set()).add(one)
-    return {place: frozenset(others) for place, others in found.items()}
+    return {position: frozenset(others) for position, others in found.items()}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
-from tipstaff.guidance.intents.task_paths import places_in
+from tipstaff.guidance.intents.task_paths import paths_in
 from tipstaff.guidance.retrieval.shard_index import ShardIndex
-from tipstaff.guidance.retrieval.vectors import place_boost_of, task_vector
+from tipstaff.guidance.retrieval.vectors import path_boost_of, task_vector
 from tipstaff.model import INTENT_BITS, IntentMatch
 
 Best = tuple[Sequence[int], Sequence[float], Sequence[float]]
@@ -22,7 +22,7 @@ class Asked(NamedTuple):
     mask: bytes | None
     intent_bit: int
     risks: int
-    places: tuple[str, ...]
+    paths: tuple[str, ...]
 
 
 class ShardSearch:
@@ -42,17 +42,17 @@ class ShardSearch:
         self._index = index
         self._embedding = embedding
         self._boosts = boosts
-        self._place_boost = place_boost_of(embedding)
+        self._path_boost = path_boost_of(embedding)
 
     def asked(self, task: str, match: IntentMatch, mask: bytes | None, risks: int) -> Asked:
         """Return what is asked of the kernels for a task."""
-        places = places_in(task) if self._place_boost else ()
-        return Asked(task_vector(task, self._embedding), mask, INTENT_BITS[match.intent], risks, places)
+        paths = paths_in(task) if self._path_boost else ()
+        return Asked(task_vector(task, self._embedding), mask, INTENT_BITS[match.intent], risks, paths)
 
     def best(self, asked: Asked, wanted: int) -> Best:
         """Ask the scoring kernels."""
-        query, mask, bit, risks, places = asked
+        query, mask, bit, risks, paths = asked
         return self._index.best(
             query, mask, intent_bit=bit, risk_filter=risks, boosts=self._boosts, k=wanted,
-            places=places, place_boost=self._place_boost,
+            paths=paths, path_boost=self._path_boost,
         )  # fmt: skip

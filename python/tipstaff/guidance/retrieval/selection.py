@@ -68,7 +68,7 @@ class Selection:
         wanted = self._max_shards
         if self._cards.rivals() is not None:
             rows = list(rows)
-            cards = self._cards.at_peace(rows[:wanted])
+            cards = self._cards.undisputed(rows[:wanted])
             if cards is not None:
                 return [Taken(*one) for one in zip(cards, scores, cosines, strict=False)], (), False
         known, card_of = self._cards.known, self._cards.card
@@ -91,10 +91,10 @@ class Selection:
                 disputes.add(card)
             standing.append(Taken(card, score, cosine))
         if lost:
-            for place in sorted(lost):
-                strong, weak = standing[lost[place]].card.rule, standing[place].card.rule
+            for position in sorted(lost):
+                strong, weak = standing[lost[position]].card.rule, standing[position].card.rule
                 refused.append(DroppedShard(id=weak.id, kept=strong.id, reason=self._why(strong, weak)))
-            standing = [one for place, one in enumerate(standing) if place not in lost]
+            standing = [one for position, one in enumerate(standing) if position not in lost]
         return standing, tuple(refused), len(standing) < wanted and bool(refused)
 
     def _refusal(self, card: Card) -> DroppedShard | None:
@@ -171,26 +171,26 @@ class _Disputes:
     def add(self, card: Card) -> None:
         """Look for opponents of the shard that is going to be next."""
         standing, stems, least = self._standing, card.stems, card.least_shared
-        place = len(standing)
+        position = len(standing)
         opponents = [
             other
-            for other in (range(min(place, _MAX_COMPARED)) if card.bans else self.banning)
+            for other in (range(min(position, _MAX_COMPARED)) if card.bans else self.banning)
             if not stems.isdisjoint((rival := standing[other].card).stems)
             and len(stems & rival.stems) >= least
             and self._exclude(card, rival)
         ]
-        if card.bans and place < _MAX_COMPARED:
-            self.banning.append(place)
+        if card.bans and position < _MAX_COMPARED:
+            self.banning.append(position)
         if opponents:
-            self._against[place] = opponents
+            self._against[position] = opponents
             for other in opponents:
-                self._against.setdefault(other, []).append(place)
-            self._settle(place, card)
+                self._against.setdefault(other, []).append(position)
+            self._settle(position, card)
 
-    def _settle(self, place: int, card: Card) -> None:
+    def _settle(self, position: int, card: Card) -> None:
         """Settle the shards that hang together with one: the strongest stays, and what contradicts none that stays."""
-        group = {place}
-        pending = [place]
+        group = {position}
+        pending = [position]
         while pending:
             for other in self._against[pending.pop()]:
                 if other not in group:
@@ -198,7 +198,7 @@ class _Disputes:
                     pending.append(other)
         for member in group:
             self.lost.pop(member, None)
-        cards = {member: card if member == place else self._standing[member].card for member in group}
+        cards = {member: card if member == position else self._standing[member].card for member in group}
         for member in sorted(group, key=lambda member: (self._rank(cards[member].rule), member)):
             if member not in self.lost:
                 for other in self._against[member]:

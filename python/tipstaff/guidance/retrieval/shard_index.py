@@ -102,7 +102,7 @@ class ShardIndex:
             tenant_codes=tenant_codes, tenant_values=tenant_values,
         )  # fmt: skip
         self._tenant_codes = tenant_codes
-        self._tenant_places = {tenant: place for place, tenant in enumerate(tenant_values)}
+        self._tenant_numbers = {tenant: number for number, tenant in enumerate(tenant_values)}
         self._tenant_constitutions = tenant_constitutions or {}
         self._has_tenants = any(tenant is not None for tenant in tenant_values)
         self._int8 = Int8Rows(rows, *quantized, intents, risks) if quantized is not None else None
@@ -116,19 +116,19 @@ class ShardIndex:
         risk_filter: int,
         boosts: tuple[float, float, float],
         k: int,
-        places: tuple[str, ...] = (),
-        place_boost: float = 0.0,
+        paths: tuple[str, ...] = (),
+        path_boost: float = 0.0,
     ) -> tuple[Any, Any, Any]:
         """Return (row numbers, scores, cosines) of the k best shards, ties in the order of the rows.
 
-        Shards whose scope, not being everywhere, holds one of `places` gain `place_boost`.
+        Shards whose scope, not being everywhere, holds one of `paths` gain `path_boost`.
         """
-        held = self.masks.holding(places, mask) if places and place_boost else None
+        held = self.masks.holding(paths, mask) if paths and path_boost else None
         plain = self._best(query, mask, intent_bit, risk_filter, boosts, k)
         if held is None:
             return plain
         raised = zip(*self._best(query, held, intent_bit, risk_filter, boosts, k), strict=True)
-        entries = {row: (score + place_boost, cosine) for row, score, cosine in raised}
+        entries = {row: (score + path_boost, cosine) for row, score, cosine in raised}
         for row, score, cosine in zip(*plain, strict=True):
             entries.setdefault(row, (score, cosine))
         best = sorted(entries.items(), key=lambda entry: (-entry[1][0], entry[0]))[:k]
@@ -151,14 +151,14 @@ class ShardIndex:
             )  # fmt: skip
         return small.topk(query, mask, query_intents=intent_bit, risk_filter=risk_filter, boosts=boosts, k=k)
 
-    def fused(self, embedding: Embedding, boosts: tuple[float, float, float], place_boost: float) -> FusedShards | None:
+    def fused(self, embedding: Embedding, boosts: tuple[float, float, float], path_boost: float) -> FusedShards | None:
         """Return what finds the best shards by meaning, words and priors, None for an embedding without that."""
         blob, codes, values = self._fused
         if type(embedding) is not StaticEmbedding or not len(blob):
             return None
         return FusedShards(
             blob, embedding.table, risks=self.risks, path_codes=codes, path_values=values, masks=self.masks,
-            boosts=boosts, place_boost=place_boost,
+            boosts=boosts, path_boost=path_boost,
         )  # fmt: skip
 
     def constitution_of(self, tenant: str | None) -> Constitution:
@@ -170,13 +170,13 @@ class ShardIndex:
         if not self._has_tenants or not self.overriding:
             return self.overriding
         codes = self._tenant_codes
-        seen = {self._tenant_places.get(None), self._tenant_places.get(tenant)}
+        seen = {self._tenant_numbers.get(None), self._tenant_numbers.get(tenant)}
         found = {rule_id: [row for row in rows if codes[row] in seen] for rule_id, rows in self.overriding.items()}
         return {rule_id: rows for rule_id, rows in found.items() if rows}
 
     def knows(self, tenant: str | None) -> bool:
         """Whether a tenant has anything of its own here."""
-        return tenant is not None and (tenant in self._tenant_places or tenant in self._tenant_constitutions)
+        return tenant is not None and (tenant in self._tenant_numbers or tenant in self._tenant_constitutions)
 
     def mask(self, repo_scope: str | None, today: str, tenant: str | None = None) -> bytes | None:
         """Return which shards a task may be given, as `ShardMasks.mask` says."""

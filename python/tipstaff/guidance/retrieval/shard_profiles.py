@@ -58,14 +58,14 @@ class Card(msgspec.Struct, gc=False):
     row: int
     shard: RuleShard
     rule: GuidanceRule
-    said: Statement
+    stated: Statement
     stems: frozenset[str]
     least_shared: int
     bans: bool
     topic: frozenset[str]
     topic_hashes: bytes
     line: str
-    place: str
+    scope: str
     law: str | None
     replaced_by: tuple[int, ...]
     certain: bool
@@ -109,9 +109,9 @@ class Cards:
         overflow = set(constitution.overflow)
         self._laws = [(rule, statement(rule)) for rule in constitution.rules if rule.id not in overflow]
         self._by_stem: dict[str, list[int]] = {}
-        for place, (_, said) in enumerate(self._laws):
-            for stem in {stem for claim in said.claims for stem in claim.topic}:
-                self._by_stem.setdefault(stem, []).append(place)
+        for number, (_, stated) in enumerate(self._laws):
+            for stem in {stem for claim in stated.claims for stem in claim.topic}:
+                self._by_stem.setdefault(stem, []).append(number)
         self.known: dict[int, Card] = {}
         self._peaceful: dict[int, Card] = {}
         self._pairs: dict[tuple[int, int], bool] = {}
@@ -122,25 +122,25 @@ class Cards:
         if card is None:
             shard = self._shard(row)
             rule = shard.rule
-            said = statement(rule)
-            told = [claim for claim in said.claims if claim.directive]
+            stated = statement(rule)
+            directives = [claim for claim in stated.claims if claim.directive]
             everywhere = EVERYWHERE in rule.repo_scopes
-            law = self._law(rule, said)
+            law = self._law(rule, stated)
             replaced_by = self._replacing(rule) if self._overriding else ()
             topic = topic_words(rule.text)
             card = Card(
                 row=row,
                 shard=shard,
                 rule=rule,
-                said=said,
-                stems=frozenset(stem for claim in told for stem in claim.topic),
+                stated=stated,
+                stems=frozenset(stem for claim in directives for stem in claim.topic),
                 # Topics are the same only if they share half of the larger one.
-                least_shared=min(((len(claim.topic) + 1) // 2 for claim in told), default=1),
-                bans=any(claim.polarity in _BANS for claim in told),
+                least_shared=min(((len(claim.topic) + 1) // 2 for claim in directives), default=1),
+                bans=any(claim.polarity in _BANS for claim in directives),
                 topic=topic,
                 topic_hashes=stem_hashes(topic),
                 line=f"- {shard.compact_text}",
-                place="" if everywhere else f"applies to {', '.join(rule.repo_scopes)}",
+                scope="" if everywhere else f"applies to {', '.join(rule.repo_scopes)}",
                 law=law,
                 replaced_by=replaced_by,
                 certain=law is None and not replaced_by,
@@ -162,7 +162,7 @@ class Cards:
                 self._rivals = rivals_among([statement_text(self._shard(row).rule) for row in range(self._n_shards)])
         return self._rivals
 
-    def at_peace(self, rows: Sequence[int]) -> list[Card] | None:
+    def undisputed(self, rows: Sequence[int]) -> list[Card] | None:
         """Return the cards of some shards, None where something may oppose one of them.
 
         That is known as soon as `rivals` is.
@@ -188,7 +188,7 @@ class Cards:
         if known is None:
             known = (
                 one.rule.kind == other.rule.kind == "rule"
-                and excludes(one.said, other.said)
+                and excludes(one.stated, other.stated)
                 and scopes_may_overlap(one.rule.repo_scopes, other.rule.repo_scopes)
             )
             if len(self._pairs) >= _MAX_PAIRS:
@@ -201,15 +201,15 @@ class Cards:
         rows = self._overriding.get(rule.overrides or rule.id, ())
         return tuple(row for row in rows if self._shard(row).rule.tenant == rule.tenant)
 
-    def _law(self, rule: GuidanceRule, said: Statement) -> str | None:
+    def _law(self, rule: GuidanceRule, stated: Statement) -> str | None:
         """Return the id of the constitution rule that a rule contradicts."""
         if rule.kind != "rule":
             return None
-        places = dict.fromkeys(
-            place for claim in said.claims for stem in claim.topic for place in self._by_stem.get(stem, ())
+        numbers = dict.fromkeys(
+            number for claim in stated.claims for stem in claim.topic for number in self._by_stem.get(stem, ())
         )
-        for place in places:
-            law, theirs = self._laws[place]
-            if scopes_may_overlap(rule.repo_scopes, law.repo_scopes) and excludes(said, theirs, law=True):
+        for number in numbers:
+            law, theirs = self._laws[number]
+            if scopes_may_overlap(rule.repo_scopes, law.repo_scopes) and excludes(stated, theirs, law=True):
                 return law.id
         return None

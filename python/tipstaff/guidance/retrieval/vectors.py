@@ -1,7 +1,7 @@
 """What retrieval asks of an embedding: the vectors of shards and tasks, and the boosts that suit its scores.
 
 An embedding of another making needs `embed`, `embed_batch`, `identity` and `dimensions` alone; it may bring `boosts`
-and `place_boost` of its own, and `rule_rows` where a rule's vector is to hold its heading.
+and `path_boost` of its own, and `rule_rows` where a rule's vector is to hold its heading.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def boosts_of(embedding: Embedding) -> tuple[float, float, float]:
     return boosts
 
 
-def place_boost_of(embedding: Embedding) -> float:
-    """Return what a rule gains whose scope holds a place that the task names."""
-    return float(getattr(embedding, "place_boost", 0.0))
+def path_boost_of(embedding: Embedding) -> float:
+    """Return what a rule gains whose scope holds a path that the task names."""
+    return float(getattr(embedding, "path_boost", 0.0))
 
 
 def shard_rows(shards: Sequence[RuleShard], embedding: Embedding) -> Any:

@@ -71,9 +71,9 @@ def cue(*needed: str) -> int:
 @cache
 def _lexicon() -> bytes:
     values: dict[str, int] = {}
-    for place, words in enumerate(_given):
+    for bit, words in enumerate(_given):
         for word in words.split():
-            values[word] = values.get(word, 0) | 1 << place
+            values[word] = values.get(word, 0) | 1 << bit
     return make_lexicon(values, {word: word for word in values})
 
 

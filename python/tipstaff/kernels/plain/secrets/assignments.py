@@ -75,15 +75,15 @@ def _quoted(text: bytes, at: int, size: int) -> int:
     """Return where the string ends whose opening quote of `size` bytes is at `at`, -1 if it does not."""
     quote = text[at : at + size]
     limit = min(len(text), at + size + VALUE_REACH)
-    place = at + size
-    while place < limit:
-        byte = text[place]
-        if text.startswith(quote, place):
-            return place
+    position = at + size
+    while position < limit:
+        byte = text[position]
+        if text.startswith(quote, position):
+            return position
         if byte in b"\r\n" and size != 3:
             return -1
         # Of a plain string, a backslash takes the next byte with it; of an escaped one it cannot.
-        place += 2 if byte == 0x5C and size == 1 else 1
+        position += 2 if byte == 0x5C and size == 1 else 1
     return -1
 
 
@@ -287,9 +287,9 @@ def _value(
             mark_end = 0
         else:
             mark_end = mark
-        behind = _blanks(text, end + mark_end, 8)
+        past = _blanks(text, end + mark_end, 8)
         # What is followed by a colon is the name of the next one.
-        if (colon or strict) and text[behind : behind + 1] == b":" and text[behind + 1 : behind + 2] != b":":
+        if (colon or strict) and text[past : past + 1] == b":" and text[past + 1 : past + 2] != b":":
             return None
         return Value(at + mark, end, True, True, True, strict) if end > at + mark else None
     if strict:
@@ -334,16 +334,16 @@ def _value(
         end -= 1
     if end <= at:
         return None
-    behind = _blanks(text, end, 8)
-    if (behind > end and text[behind : behind + 1] == b"(") or (text[end - 1] == 0x2D and text[end : end + 1] == b">"):
+    past = _blanks(text, end, 8)
+    if (past > end and text[past : past + 1] == b"(") or (text[end - 1] == 0x2D and text[end : end + 1] == b">"):
         return None  # key = shuffle (a, b), password = dialog->field
     ends_line = (
-        behind >= size
-        or text[behind] in b"\r\n\"'`&<"
-        or (behind > end and text[behind] in b"#/|;-\\")
+        past >= size
+        or text[past] in b"\r\n\"'`&<"
+        or (past > end and text[past] in b"#/|;-\\")
         or text[end] == 0x5C
         or (text[end] in b",;}]" and not spaced)
-        or (flag and behind > end)
-        or (behind > end and text[after - 1] in BLANKS)
+        or (flag and past > end)
+        or (past > end and text[after - 1] in BLANKS)
     )
     return Value(at, end, False, colon or not spaced, ends_line, False)

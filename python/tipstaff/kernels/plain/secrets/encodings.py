@@ -36,7 +36,7 @@ class Stretch(NamedTuple):
         Its bytes in the text.
     data
         What it says.
-    places
+    positions
         For each byte of `data`, and the one after them, where it is from `start` on; none for base64, which is
         one thing.
     """
@@ -44,13 +44,13 @@ class Stretch(NamedTuple):
     start: int
     end: int
     data: bytes
-    places: Sequence[int] | None
+    positions: Sequence[int] | None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where bytes of `data` are in the text."""
-        if self.places is None:
+        if self.positions is None:
             return self.start, self.end
-        return self.start + self.places[start], self.start + self.places[end]
+        return self.start + self.positions[start], self.start + self.positions[end]
 
 
 def _escape_at(text: bytes, at: int, end: int) -> tuple[int, int]:
@@ -81,15 +81,15 @@ def escaped(text: bytes) -> Iterator[Stretch]:
         line = text.find(b"\n", mark, limit)
         end = limit if line < 0 else line
         out = bytearray()
-        places: list[int] = []
+        positions: list[int] = []
         at = start
         while at < end:
-            places.append(at - start)
+            positions.append(at - start)
             length, value = _escape_at(text, at, end)
             out.append(value if length else text[at])
             at += length or 1
-        places.append(end - start)
-        yield Stretch(start, end, bytes(out), places)
+        positions.append(end - start)
+        yield Stretch(start, end, bytes(out), positions)
         done = end
 
 

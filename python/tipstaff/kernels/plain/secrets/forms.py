@@ -17,7 +17,7 @@ from tipstaff.kernels.plain.secrets.letters import (
     Value,
     Words,
     counts_of,
-    is_spoken,
+    is_pronounceable,
     is_wordy,
 )
 
@@ -137,7 +137,7 @@ def _is_member(data: bytes, digits: int) -> bool:
     start = size
     while start > 0 and data[start - 1] in LETTER:
         start -= 1
-    letters = spoken = 0
+    letters = pronounceable = 0
     at = start
     while at < size:
         begin = at
@@ -149,9 +149,9 @@ def _is_member(data: bytes, digits: int) -> bool:
             while at < size and data[at] in LOWER:
                 at += 1
         letters += at - begin
-        if at - begin >= 3 and is_spoken(data[begin:at]):
-            spoken += at - begin
-    return letters >= (3 if digits == 0 else 6) and 10 * spoken >= 7 * letters
+        if at - begin >= 3 and is_pronounceable(data[begin:at]):
+            pronounceable += at - begin
+    return letters >= (3 if digits == 0 else 6) and 10 * pronounceable >= 7 * letters
 
 
 def is_header(data: bytes, counts: Counts) -> bool:
@@ -171,7 +171,7 @@ def is_dated(data: bytes) -> bool:
     parts = data.split(b"-")
     words = [part for part in parts if part and all(byte in LOWER for byte in part)]
     numbers = sum(bool(part) and all(byte in DIGIT for byte in part) for part in parts)
-    return len(words) + numbers == len(parts) and any(len(word) >= 4 and is_spoken(word) for word in words)
+    return len(words) + numbers == len(parts) and any(len(word) >= 4 and is_pronounceable(word) for word in words)
 
 
 def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:

@@ -141,7 +141,7 @@ def is_wordy(data: bytes) -> bool:
     capitals = sum(data[at] in UPPER and data[at + 1] in LOWER for at in range(size - 1))
     if 3 * (counts_of(data).changes - capitals) >= size:
         return False
-    letters = spoken = digits = 0
+    letters = pronounceable = digits = 0
     at = 0
     while at < size:
         byte = data[at]
@@ -158,12 +158,12 @@ def is_wordy(data: bytes) -> bool:
             while at < size and data[at] in LOWER:
                 at += 1
         letters += at - start
-        if at - start >= 3 and is_spoken(data[start:at]):
-            spoken += at - start
-    return 5 * digits <= size and letters > 0 and 10 * spoken >= 7 * letters
+        if at - start >= 3 and is_pronounceable(data[start:at]):
+            pronounceable += at - start
+    return 5 * digits <= size and letters > 0 and 10 * pronounceable >= 7 * letters
 
 
-def is_spoken(piece: bytes) -> bool:
+def is_pronounceable(piece: bytes) -> bool:
     """Return whether a piece of letters can be spoken: vowels are among them, and few of a kind follow each other."""
     vowels = run = longest = 0
     last_vowel = False

@@ -17,8 +17,8 @@ from tipstaff.kernels.plain.secrets.letters import (
     Words,
     counts_of,
     holds_any,
+    is_pronounceable,
     is_sequence,
-    is_spoken,
     is_wordy,
 )
 
@@ -61,7 +61,7 @@ def _holds_words(data: bytes) -> bool:
         else:
             while at < size and data[at] in LOWER:
                 at += 1
-        if at - start >= 3 and is_spoken(data[start:at]):
+        if at - start >= 3 and is_pronounceable(data[start:at]):
             return True
     return False
 

@@ -31,7 +31,7 @@ from tipstaff.kernels.plain.secrets.table import Rule, Table, opened
 _DIGIT, _UPPER, _LOWER, _LETTER = 1, 2, 4, 8
 _BASE62: Final = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _CONTEXT_BEFORE: Final = 200
-_CONTEXT_BEHIND: Final = 64
+_CONTEXT_AFTER: Final = 64
 _PEM_BODY: Final = 32768
 
 
@@ -109,8 +109,8 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
     if rule.context:
         start, end = span
         words = table.words(rule.context - 1)
-        before, behind = text[max(0, start - _CONTEXT_BEFORE) : start], text[end : end + _CONTEXT_BEHIND]
-        if not (letters.holds_any(before, words) or letters.holds_any(behind, words)):
+        before, following = text[max(0, start - _CONTEXT_BEFORE) : start], text[end : end + _CONTEXT_AFTER]
+        if not (letters.holds_any(before, words) or letters.holds_any(following, words)):
             return False
     if rule.judge and rule.kind == SHAPE:
         value = letters.Value(span[0], span[1], True, False, True, False)
@@ -301,7 +301,7 @@ def raw_findings(data: bytes, text: bytes, *, wary: bool = False) -> list[Found]
     table = opened(data)
     found = _plain_findings(table, text, wary=wary)
     for stretch in (*encodings.escaped(text), *encodings.blobs(text)):
-        inner = _plain_findings(table, stretch.data, wary=wary, whole=stretch.places is None)
+        inner = _plain_findings(table, stretch.data, wary=wary, whole=stretch.positions is None)
         for one in inner:
             start, end = stretch.span(one.start, one.end)
             found.append(one._replace(start=start, end=end))
@@ -330,13 +330,13 @@ def scan_bytes(data: bytes, text: bytes, *, wary: bool = False) -> list[tuple[in
     return [(one.rule, one.start, one.end) for one in resolved(raw_findings(data, text, wary=wary))]
 
 
-def code_points(text: bytes, places: Sequence[int]) -> list[int]:
+def code_points(text: bytes, positions: Sequence[int]) -> list[int]:
     """Return how many code points are before each place; the places ascend."""
     out: list[int] = []
     at = count = 0
-    for place in places:
-        count += sum(byte & 0xC0 != 0x80 for byte in text[at:place])
-        at = place
+    for position in positions:
+        count += sum(byte & 0xC0 != 0x80 for byte in text[at:position])
+        at = position
         out.append(count)
     return out
 
@@ -390,5 +390,5 @@ class SecretTable:
             raise ValueError(message)
         encoded = text.encode("utf-8", "surrogatepass")
         found = scan_bytes(self._data, encoded, wary=wary)
-        places = code_points(encoded, [place for _, start, end in found for place in (start, end)])
-        return [(rule, places[2 * at], places[2 * at + 1]) for at, (rule, _, _) in enumerate(found)]
+        positions = code_points(encoded, [position for _, start, end in found for position in (start, end)])
+        return [(rule, positions[2 * at], positions[2 * at + 1]) for at, (rule, _, _) in enumerate(found)]

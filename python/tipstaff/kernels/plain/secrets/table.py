@@ -105,8 +105,8 @@ class Table:
         """Return a list of words."""
         at = self.lists_at + 514 * number
         first, last = number_at(self.data, at, 2), number_at(self.data, at + 512, 2)
-        places = (self.words_at + 8 * word for word in range(first, last))
-        return tuple(self._name(number_at(self.data, at, 4), number_at(self.data, at + 4, 2)) for at in places)
+        offsets = (self.words_at + 8 * word for word in range(first, last))
+        return tuple(self._name(number_at(self.data, at, 4), number_at(self.data, at + 4, 2)) for at in offsets)
 
     @functools.cache  # noqa: B019
     def pattern(self, number: int) -> re.Pattern[bytes]:

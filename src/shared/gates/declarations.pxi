@@ -12,7 +12,7 @@ cdef extern from "<string_view>" namespace "std" nogil:
         const char* data()
         size_t size()
 
-cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
+cdef extern from "gates/calls.hpp" namespace "tipstaff::gate" nogil:
     cdef struct Span:
         uint32_t start
         uint32_t end
@@ -125,8 +125,8 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
         string_view text
         uint32_t element
 
-    cdef cppclass CPlace "tipstaff::gate::Place":
-        CPlace()
+    cdef cppclass CSite "tipstaff::gate::CallSite":
+        CSite()
         string_view cwd
         string_view repository
         string_view home
@@ -140,7 +140,7 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
         string_view tool
         uint32_t first_field
         uint32_t field_count
-        const CPlace* place
+        const CSite* site
 
     cdef cppclass Room:
         Tree& tree(size_t) except +
@@ -179,14 +179,14 @@ cdef extern from "gate_calls.hpp" namespace "tipstaff::gate" nogil:
 
 cdef extern from *:
     """
-    #include "gate_calls.hpp"
+    #include "gates/calls.hpp"
     #include "tipstaff/gate/patch/former.hpp"
     #include "tipstaff/gate/paths/classes.hpp"
     static inline void set_dialect(tipstaff::gate::Call& call, int d) { call.dialect = static_cast<tipstaff::gate::Dialect>(d); }
     static inline void decide_all(const tipstaff::gate::Image& image, const tipstaff::gate::Settings& settings,
-                                  const std::vector<std::string_view>& commands, const tipstaff::gate::Place& place,
+                                  const std::vector<std::string_view>& commands, const tipstaff::gate::CallSite& site,
                                   int dialect, std::uint32_t threads, unsigned char* decisions) {
-      tipstaff::gate::decide_all(image, settings, commands, place, static_cast<tipstaff::gate::Dialect>(dialect), threads,
+      tipstaff::gate::decide_all(image, settings, commands, site, static_cast<tipstaff::gate::Dialect>(dialect), threads,
                                  decisions);
     }
     static inline int decision_of(const tipstaff::gate::Finding& f) { return static_cast<int>(f.decision); }
@@ -195,20 +195,20 @@ cdef extern from *:
     static inline int node_dialect(const tipstaff::gate::Node& n) { return static_cast<int>(n.dialect); }
     static inline int node_kind(const tipstaff::gate::Node& n) { return static_cast<int>(n.kind); }
     static inline int reason_of(const tipstaff::gate::Uncertainty& u) { return static_cast<int>(u.reason); }
-    static inline unsigned classes_of(const tipstaff::gate::Place& p, const tipstaff::gate::Command& c,
+    static inline unsigned classes_of(const tipstaff::gate::CallSite& p, const tipstaff::gate::Command& c,
                                       const tipstaff::gate::Word& w) {
       return tipstaff::gate::classify_path(p.surroundings(), c, w);
     }
     """
     void set_dialect(Call&, int) noexcept nogil
-    void decide_all(const Image&, const Settings&, const vector[string_view]&, const CPlace&, int, uint32_t, unsigned char*) except + nogil
+    void decide_all(const Image&, const Settings&, const vector[string_view]&, const CSite&, int, uint32_t, unsigned char*) except + nogil
     int decision_of(const Finding&) noexcept nogil
     int gate_of(const Finding&) noexcept nogil
     int dialect_of(const Command&) noexcept nogil
     int node_dialect(const Node&) noexcept nogil
     int node_kind(const Node&) noexcept nogil
     int reason_of(const Uncertainty&) noexcept nogil
-    unsigned classes_of(const CPlace&, const Command&, const Word&) noexcept nogil
+    unsigned classes_of(const CSite&, const Command&, const Word&) noexcept nogil
 
 cdef extern from *:
     """
@@ -223,7 +223,7 @@ cdef extern from *:
         event.dialect = call.dialect;
         tree_ = &room_.tree(field.text.size());
         const rules::Trace whole;  // a tree is kept where somebody asks how it was judged
-        evaluate(image, settings, event, call.place->surroundings(), *tree_, nullptr, verdict, &whole);
+        evaluate(image, settings, event, call.site->surroundings(), *tree_, nullptr, verdict, &whole);
       }
       Tree* tree() { return tree_; }
      private:
@@ -247,14 +247,14 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
         pass
     LiteralFinder literal_finder(Isa) noexcept
 
-cdef extern from "gate_watch.hpp" namespace "tipstaff::gate" nogil:
+cdef extern from "gates/watch.hpp" namespace "tipstaff::gate" nogil:
     cdef cppclass SecretWatch:
         SecretWatch()
         bint open(const unsigned char*, size_t, LiteralFinder) noexcept
         bint is_clean(string_view) noexcept
         bint is_clean_pair(string_view, string_view) noexcept
 
-cdef extern from "call_columns.hpp" namespace "tipstaff::gate" nogil:
-    void decide_calls(const Image&, const Settings&, const vector[string_view]&, const vector[string_view]&, const CPlace&, const SecretWatch*, uint32_t, unsigned char*) except +
+cdef extern from "gates/call_columns.hpp" namespace "tipstaff::gate" nogil:
+    void decide_calls(const Image&, const Settings&, const vector[string_view]&, const vector[string_view]&, const CSite&, const SecretWatch*, uint32_t, unsigned char*) except +
     bint names_directory(string_view) noexcept
     bint is_former_field(string_view) noexcept

@@ -27,7 +27,7 @@ cdef class Judge:
         ):
             raise ValueError("secrets: not a valid table of secrets")
 
-    def command(self, str text not None, int dialect, Place place not None):
+    def command(self, str text not None, int dialect, CallSite site not None):
         """Judge a command.
 
         Returns None where no gate finds anything; else the findings as of `Policy.command`, or None where it takes a closer
@@ -47,7 +47,7 @@ cdef class Judge:
         field.text = string_view(data, size)
         field.element = NOTHING
         call.field_count = 1
-        call.place = &place.place
+        call.site = &site.site
         set_dialect(call, dialect)
         if size < LARGE:
             judge(self.policy.image, self.used, call, &field, room[0], NULL, verdict, NULL)
@@ -60,7 +60,7 @@ cdef class Judge:
             return None if clean else ([], False)
         return self.policy.findings(&verdict.findings[0], verdict.count, &field, text.isascii()), clean and self.watches
 
-    def call(self, str tool not None, dict params not None, int dialect, Place place not None, dict places not None):
+    def call(self, str tool not None, dict params not None, int dialect, CallSite site not None, dict sites not None):
         """Judge a tool call.
 
         Returns None where no gate finds anything; else the findings as of `Policy.event`, or None where it takes a closer
@@ -74,10 +74,10 @@ cdef class Judge:
             Names and texts; numbers and truth values are none. Anything else takes a closer look.
         dialect
             Of its commands.
-        place
+        site
             Where it happens, if the parameters do not say that.
-        places
-            Directories that were met, to their places.
+        sites
+            Directories that were met, to their sites.
         """
         cdef Room* room = &own_room()
         cdef Verdict* verdict = &room.verdict()
@@ -88,7 +88,7 @@ cdef class Judge:
         cdef Py_ssize_t size = 0
         cdef const char* data
         cdef size_t total = 0
-        cdef Place where = place
+        cdef CallSite where = site
         cdef bint clean
         if len(params) > FEW_FIELDS:
             return None, False
@@ -110,8 +110,8 @@ cdef class Judge:
                 fields[count].name = string_view(data, size)
                 fields[count].element = NOTHING
                 if names_directory(fields[count].name) and len(value) != 0 and value[0] == "/":
-                    found = places.get(value)
-                    if found is None or where is not place:
+                    found = sites.get(value)
+                    if found is None or where is not site:
                         return None, False
                     where = found
                 data = PyUnicode_AsUTF8AndSize(value, &size)
@@ -121,7 +121,7 @@ cdef class Judge:
         except UnicodeEncodeError:
             return None, False
         call.field_count = count
-        call.place = &where.place
+        call.site = &where.site
         set_dialect(call, dialect)
         if total < LARGE:
             judge(self.policy.image, self.used, call, fields, room[0], NULL, verdict, NULL)
@@ -134,7 +134,7 @@ cdef class Judge:
             return None if clean else ([], False)
         return self.policy.findings(&verdict.findings[0], verdict.count, fields, False), clean
 
-    def decide_column(self, tools, params, Place place not None, threads=1):
+    def decide_column(self, tools, params, CallSite site not None, threads=1):
         """Judge a column of tool calls as Arrow holds it.
 
         tools, params: each a pair of offsets and data, as of `Policy.decide_column`; params are JSON.
@@ -153,7 +153,7 @@ cdef class Judge:
         cdef bytearray out = bytearray(names.texts.size())
         cdef unsigned char* decided = <unsigned char*> PyByteArray_AS_STRING(out)
         with nogil:
-            decide_calls(self.policy.image, self.used, names.texts, texts.texts, place.place, watch, workers, decided)
+            decide_calls(self.policy.image, self.used, names.texts, texts.texts, site.site, watch, workers, decided)
         return bytes(out)
 
     cdef bint no_secrets(self, const Field* fields, uint32_t count) noexcept nogil:

@@ -1,6 +1,6 @@
 # How a text was read, for who asks. Included by _gates.pyx, before Policy.
 
-cdef object tree_of(const Image& image, object text, int dialect, Place place):
+cdef object tree_of(const Image& image, object text, int dialect, CallSite site):
     """Nodes, commands and open questions, as `Policy.read_tree` returns them."""
     cdef Verdict verdict
     cdef Settings used
@@ -14,7 +14,7 @@ cdef object tree_of(const Image& image, object text, int dialect, Place place):
     field.text = whole = borrow(text)
     field.element = NOTHING
     call.field_count = 1
-    call.place = &place.place
+    call.site = &site.site
     set_dialect(call, dialect)
     cdef OneTree one
     one.read(image, used, call, field, &verdict)
@@ -33,7 +33,7 @@ cdef object tree_of(const Image& image, object text, int dialect, Place place):
         words = tree.arguments(command[0])
         arguments = []
         for w in range(command.word_count):
-            arguments.append((shown(words[w].text), words[w].flags, classes_of(place.place, command[0], words[w]),
+            arguments.append((shown(words[w].text), words[w].flags, classes_of(site.site, command[0], words[w]),
                               code_point_at(whole, words[w].span.start), code_point_at(whole, words[w].span.end)))
         commands.append((
             shown(command.program), arguments, command.via, dialect_of(command[0]), shown(command.cwd),

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gate_calls.hpp"
-#include "gate_watch.hpp"
+#include "gates/calls.hpp"
+#include "gates/watch.hpp"
 #include "tipstaff/hook/json.hpp"
 
 namespace tipstaff::gate {
@@ -27,8 +27,8 @@ constexpr unsigned char kCloserLook = 255;
 // secret takes a closer look by another reader.
 class CallReader {
  public:
-  CallReader(const Image& image, const Settings& settings, const Place& place, const SecretWatch* watch)
-      : image_(image), settings_(settings), place_(place), watch_(watch), room_(own_room()) {}
+  CallReader(const Image& image, const Settings& settings, const CallSite& site, const SecretWatch* watch)
+      : image_(image), settings_(settings), site_(site), watch_(watch), room_(own_room()) {}
 
   // The worst decision, or kCloserLook.
   unsigned char decide(std::string_view tool, std::string_view params) {
@@ -37,13 +37,13 @@ class CallReader {
     nodes_.resize(params.size() / 2 + 2);  // a value and what divides it from the next take two bytes
     hook::Json json(nodes_.data(), static_cast<std::uint32_t>(nodes_.size()));
     fields_.clear();
-    where_ = place_;
+    where_ = site_;
     if (!json.parse(text_.data(), text_.size()) || json[0].kind != hook::JsonKind::object) return kCloserLook;
     if (!take(json, 0, {}, kNothing, 0)) return kCloserLook;
     Call call;
     call.tool = tool;
     call.field_count = static_cast<std::uint32_t>(fields_.size());
-    call.place = &where_;
+    call.site = &where_;
     judge(image_, settings_, call, fields_.data(), room_, nullptr, &verdict_);
     return static_cast<unsigned char>(verdict_.decision);
   }
@@ -95,17 +95,17 @@ class CallReader {
     if (folder.kind != hook::JsonKind::string || path.empty()) return folder.kind == hook::JsonKind::null;
     const bool is_normal = path[0] == '/' && path.size() > 1 && path.back() != '/' &&
                            path.find("//") == std::string_view::npos && path.find("/.") == std::string_view::npos;
-    if (place_.files || !is_normal || where_.cwd != place_.cwd) return false;
+    if (site_.files || !is_normal || where_.cwd != site_.cwd) return false;
     where_.cwd = where_.repository = path;
     return true;
   }
 
   const Image& image_;
   const Settings& settings_;
-  const Place& place_;
+  const CallSite& site_;
   const SecretWatch* watch_;
   Room& room_;
-  Place where_;
+  CallSite where_;
   Verdict verdict_;
   std::vector<char> text_;
   std::vector<hook::JsonNode> nodes_;
@@ -113,13 +113,13 @@ class CallReader {
 };
 
 inline void decide_calls(const Image& image, const Settings& settings, const std::vector<std::string_view>& tools,
-                         const std::vector<std::string_view>& params, const Place& place, const SecretWatch* watch,
+                         const std::vector<std::string_view>& params, const CallSite& site, const SecretWatch* watch,
                          std::uint32_t threads, unsigned char* decisions) {
   constexpr std::size_t kShare = 64;
   const std::size_t count = tools.size(), shares = (count + kShare - 1) / kShare;
   std::atomic<std::size_t> next{0};
   const auto work = [&]() {
-    CallReader reader(image, settings, place, watch);
+    CallReader reader(image, settings, site, watch);
     for (;;) {
       const std::size_t share = next.fetch_add(1);
       if (share >= shares) return;

@@ -39,7 +39,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_stem(word) for word in _WORD.findall(text.lower())) - _COMMON
 
 
-def speaking_rules(
+def related_rules(
     gate: str, found: Sequence[tuple[str, str]], rules: Iterable[tuple[GuidanceRule, frozenset[str]]]
 ) -> tuple[str, ...]:
     """Return the ids of rules that are about findings, in the rules' order.
@@ -56,7 +56,7 @@ def speaking_rules(
     if gate == "destructive-ops":
         topics = [_topic(rule_id, text) for rule_id, text in found]
         return tuple(
-            rule.id for rule, words in rules if _tools_fit(rule) and any(_speaks(words, topic) for topic in topics)
+            rule.id for rule, words in rules if _tools_fit(rule) and any(_is_about(words, topic) for topic in topics)
         )
     wanted = _TOPICS[gate]
     least = 2 if gate == "diff-size" else 1
@@ -87,7 +87,7 @@ def _topic(rule_id: str, text: str) -> tuple[frozenset[str], frozenset[str]]:
     return command | _NOUNS.get(rule_id.partition(".")[0], frozenset()), parts | kinds
 
 
-def _speaks(words: frozenset[str], topic: tuple[frozenset[str], frozenset[str]]) -> bool:
+def _is_about(words: frozenset[str], topic: tuple[frozenset[str], frozenset[str]]) -> bool:
     command, kinds = topic
     shared = words & (command | kinds)
     return len(shared) >= 2 and bool(words & kinds)

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "tipstaff/tasks/scopes.hpp"
-#include "tipstaff/hook/guidance_image.hpp"
+#include "tipstaff/hook/guidance/image.hpp"
 #include "tipstaff/hook/policy.hpp"
 #include "tipstaff/scoring/fused_find.hpp"
 #include "tipstaff/tasks/intents.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "real_paths.hpp"
+#include "gates/real_paths.hpp"
 #include "threads.hpp"
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/tree/files.hpp"
@@ -16,7 +16,7 @@
 namespace tipstaff::gate {
 
 // Where an event happens; texts are borrowed from Python objects that outlive the call.
-struct Place {
+struct CallSite {
   std::string_view cwd, repository, home, temporary, state, program;
   bool files = false;
 
@@ -38,7 +38,7 @@ struct Call {
   std::string_view tool;
   std::uint32_t first_field = 0, field_count = 0;
   Dialect dialect = Dialect::shell;
-  const Place* place = nullptr;
+  const CallSite* site = nullptr;
 };
 
 // Memory to read one event in: more of it for long texts, and none of that for others, whose limits stay the same.
@@ -86,7 +86,7 @@ inline void judge(const Image& image, const Settings& settings, const Call& call
   std::size_t longest = 0;
   for (std::uint32_t i = 0; i < event.field_count; ++i)
     if (event.fields[i].text.size() > longest) longest = event.fields[i].text.size();
-  Surroundings around = call.place->surroundings();
+  Surroundings around = call.site->surroundings();
   RealPaths real_paths(room.own_places());
   real_paths.serve(&around);
   evaluate(image, settings, event, around, room.tree(longest), flow, verdict, trace);
@@ -129,14 +129,14 @@ inline void judge_all(const Image& image, const Settings& settings, const std::v
   for (const auto& part : found) answers->found.insert(answers->found.end(), part.begin(), part.end());
 }
 
-// The worst decision of each of many commands in one place, as numbers.
+// The worst decision of each of many commands from one folder, as numbers.
 inline void decide_all(const Image& image, const Settings& settings, const std::vector<std::string_view>& commands,
-                       const Place& place, Dialect dialect, std::uint32_t threads, unsigned char* decisions) {
+                       const CallSite& site, Dialect dialect, std::uint32_t threads, unsigned char* decisions) {
   constexpr std::size_t kShare = 64;  // commands that a thread takes at a time
   const std::size_t count = commands.size(), shares = (count + kShare - 1) / kShare;
   std::atomic<std::size_t> next{0};
   const auto work = [&]() {
-    const Surroundings around = place.surroundings();
+    const Surroundings around = site.surroundings();
     Room& room = own_room();
     for (;;) {
       const std::size_t share = next.fetch_add(1);
