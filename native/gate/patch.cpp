@@ -160,10 +160,10 @@ class Patch {
   void diff() noexcept {
     Known old_name, new_name;
     bool has_old = false, has_new = false, git = false, deletes = false, renames = false;
-    bool said = false;
+    bool reported = false;
     const auto finish = [&]() noexcept {
-      if (said || (!has_old && !has_new)) return;
-      said = true;
+      if (reported || (!has_old && !has_new)) return;
+      reported = true;
       ++summary_.files;
       const bool old_none = !has_old || old_name.text == "/dev/null";
       const bool new_none = !has_new || new_name.text == "/dev/null";
@@ -176,7 +176,7 @@ class Patch {
     };
     const auto begin = [&]() noexcept {
       finish();
-      has_old = has_new = deletes = renames = said = false;
+      has_old = has_new = deletes = renames = reported = false;
     };
     bool more = true;
     summary_.whole = true;
@@ -208,7 +208,7 @@ class Patch {
       } else if (starts("GIT binary patch") || starts("Binary files ")) {
         summary_.binary = true;
       } else if (starts("--- ") && next_starts("+++ ")) {
-        if (!git || said) {
+        if (!git || reported) {
           begin();
           git = false;
         }

@@ -30,17 +30,17 @@ void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const F
   switch (dialect) {
     case Dialect::python:
       program::read_library_calls(reader, code, frame, Language::python, dialect);
-      return program::Program(reader, code, frame, Language::python, dialect).read();
+      return program::ScriptReader(reader, code, frame, Language::python, dialect).read();
     case Dialect::node:
       program::read_library_calls(reader, code, frame, Language::node, dialect);
-      return program::Program(reader, code, frame, Language::node, dialect).read();
-    case Dialect::perl: return program::Program(reader, code, frame, Language::perl, dialect).read();
+      return program::ScriptReader(reader, code, frame, Language::node, dialect).read();
+    case Dialect::perl: return program::ScriptReader(reader, code, frame, Language::perl, dialect).read();
     case Dialect::ruby:
       program::read_library_calls(reader, code, frame, Language::ruby, dialect);
-      return program::Program(reader, code, frame, Language::ruby, dialect).read();
+      return program::ScriptReader(reader, code, frame, Language::ruby, dialect).read();
     case Dialect::php:
       program::read_library_calls(reader, code, frame, Language::php, dialect);
-      return program::Program(reader, code, frame, Language::php, dialect).read();
+      return program::ScriptReader(reader, code, frame, Language::php, dialect).read();
     case Dialect::awk: return program::Awk(reader, code, frame).read();
     default: return;
   }
@@ -48,7 +48,7 @@ void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const F
 
 // Input of MongoDB's shell is JavaScript, and comes out as `mongo METHOD COLLECTION [--all]`.
 void read_mongo(Reader& reader, const Code& code, const Frame& frame) noexcept {
-  program::Program(reader, code, frame, program::Language::node, Dialect::mongo, true).read();
+  program::ScriptReader(reader, code, frame, program::Language::node, Dialect::mongo, true).read();
 }
 
 }  // namespace tipstaff::gate

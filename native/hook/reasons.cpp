@@ -1,4 +1,4 @@
-// What is said of a judgement: to the host and its model, and to the person who is asked.
+// What is reported of a judgement: to the host and its model, and to the person who is asked.
 #include "tipstaff/hook/reasons.hpp"
 
 #include <sys/mman.h>
@@ -158,13 +158,13 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
         : ", so its built-in rules judged; a person should run `tipstaff install`. ");
   }
   if (!event.readable) out.raw("Not all that this call would do can be read. ");
-  std::uint32_t said = 0;
+  std::uint32_t reported = 0;
   std::uint32_t order[gate::Verdict::kFindings];
   const std::uint32_t count = worst_first(situation, verdict, order);
-  for (std::uint32_t i = 0; i < count && said < Judgement::kSaid; ++i) {
+  for (std::uint32_t i = 0; i < count && reported < Judgement::kReported; ++i) {
     const gate::Finding& finding = verdict.findings[order[i]];
     if (finding.decision == Decision::allow) continue;
-    if (said++ != 0) out.raw(" ");
+    if (reported++ != 0) out.raw(" ");
     say_finding(event, *situation.image, finding, *judgement, out);
   }
   if (reply.decision == Decision::confirm && judgement->has_subject && !out.full()) {

@@ -140,12 +140,12 @@ void test_ways() {
   check((called.find("rm")->via & via::kDefinition) == 0, "a called function's body is no mere definition");
 }
 
-void test_places() {
-  struct Place {
+void test_folders() {
+  struct Folder {
     const char* text;
     const char* cwd;
   };
-  static constexpr Place kPlaces[] = {
+  static constexpr Folder kFolders[] = {
       {"rm x", "/home/dev/proj"},
       {"cd /; rm x", "/"},
       {"cd ..; rm x", "/home/dev"},
@@ -168,11 +168,11 @@ void test_places() {
       {"f() { cd /a; }; rm x", "/home/dev/proj"},
       {"ssh h 'rm x'", ""},
   };
-  for (const Place& place : kPlaces) {
-    const Read read(place.text);
+  for (const Folder& folder : kFolders) {
+    const Read read(folder.text);
     const Command* rm = read.find("rm");
-    check(rm != nullptr && rm->cwd == place.cwd,
-          std::string("where it runs: ") + place.text + " in " + (rm == nullptr ? "?" : std::string(rm->cwd)));
+    check(rm != nullptr && rm->cwd == folder.cwd,
+          std::string("where it runs: ") + folder.text + " in " + (rm == nullptr ? "?" : std::string(rm->cwd)));
   }
   const Read git("git -C /a push");
   check(git.find("git")->cwd == "/a", "git -C runs elsewhere");
@@ -311,7 +311,7 @@ int main() {
   test_table();
   test_prefixes();
   test_ways();
-  test_places();
+  test_folders();
   test_pipes_and_carriers();
   test_files();
   test_limits();

@@ -325,7 +325,7 @@ class CommandJudge {
 
   // Judges the pseudo command PROGRAM KIND NAME PATH WORDS...; without a kind, PROGRAM NAME WORDS...
   void touch(std::string_view program, std::string_view kind, const Command& about, std::string_view path, std::uint32_t index) noexcept {
-    Word words[3 + kToldWords];
+    Word words[3 + kReportedWords];
     std::uint32_t count = 0;
     const auto put = [&](std::string_view text) noexcept {
       words[count].text = text;
@@ -336,7 +336,7 @@ class CommandJudge {
     // Without the @ of made-up programs, which is that of word sets in rules.
     put(about.program.empty() ? std::string_view("unknown") : about.program[0] == '@' ? about.program.substr(1) : about.program);
     if (!kind.empty()) put(path);
-    for (std::uint32_t i = 0; i < about.word_count && i < kToldWords; ++i) put(tree_.arguments(about)[i].text);
+    for (std::uint32_t i = 0; i < about.word_count && i < kReportedWords; ++i) put(tree_.arguments(about)[i].text);
     Command command;
     command.program = program;
     command.word_count = count;
@@ -378,7 +378,7 @@ class CommandJudge {
   rules::Judging judging_;
 
  private:
-  static constexpr std::uint32_t kGuardedWords = 512, kToldWords = 24;
+  static constexpr std::uint32_t kGuardedWords = 512, kReportedWords = 24;
 };
 
 }  // namespace engine

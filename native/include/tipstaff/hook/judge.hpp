@@ -33,14 +33,14 @@ struct Situation {
 
 struct Judgement {
   static constexpr std::size_t kReasonBytes = 4096;
-  static constexpr std::uint32_t kSaid = 4;  // findings that the reason is about
+  static constexpr std::uint32_t kReported = 4;  // findings that the reason is about
 
   Reply reply;
   gate::Verdict verdict;
   Subject subject{};
   ReadFiles files;
   Redaction redaction;
-  Redaction::Place secret;         // the first one that was found in the call
+  Redaction::Location secret;         // the first one that was found in the call
   std::uint32_t secrets = 0;       // how many
   std::uint32_t secret_field = 0;  // where the first one is; past the last field: in a name
   bool has_subject = false;

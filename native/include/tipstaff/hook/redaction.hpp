@@ -21,7 +21,7 @@ namespace tipstaff::hook {
 
 class Redaction {
  public:
-  struct Place {
+  struct Location {
     std::size_t start = 0, end = 0;  // bytes of the text
     std::string_view rule;
   };
@@ -29,7 +29,7 @@ class Redaction {
   struct Weight {
     std::uint32_t counted = 0, severity = 0;
     bool command = false;  // the texts are commands, and no contents of files
-    Place first;
+    Location first;
   };
 
   // Lays the table over bytes; false where they are not a valid table. `known`: they are the program's own.
@@ -199,7 +199,7 @@ class Redaction {
   static secrets::Bytes bytes_of(std::string_view text) noexcept {
     return {reinterpret_cast<const secrets::Byte*>(text.data()), text.size()};
   }
-  void add(secrets::Bytes text, const secrets::Finding& found, std::string_view path, const Place& place, Weight* weight) noexcept {
+  void add(secrets::Bytes text, const secrets::Finding& found, std::string_view path, const Location& location, Weight* weight) noexcept {
     std::uint32_t severity = table_.rule(found.rule).severity;
     if (severity < kProviders) {
       // What only its name calls a secret may be one of a trial in a command; in a file it counts, unless that is of tests.
@@ -208,7 +208,7 @@ class Redaction {
         return;
       if (!weight->command) severity = kProviders;
     }
-    if (weight->counted++ == 0) weight->first = place;
+    if (weight->counted++ == 0) weight->first = location;
     if (severity + 1 > weight->severity) weight->severity = severity + 1;
   }
 

@@ -244,7 +244,7 @@ class Batch {
   // Words and variables: cmd/words.hpp.
   const Known* find(std::string_view name) const noexcept;
   void bind(std::string_view name, const Known& value) noexcept;
-  static bool is_place(std::string_view name) noexcept;
+  static bool is_path(std::string_view name) noexcept;
   bool word(Known* out) noexcept;
   void put_cut(Draft* draft, std::string_view text, std::string_view how) noexcept;
   std::size_t variable(std::size_t k, std::size_t end, char mark, Draft* draft, std::uint16_t* flags) noexcept;

@@ -20,7 +20,7 @@ inline void Batch::bind(std::string_view name, const Known& value) noexcept {
   }
 }
 
-inline bool Batch::is_place(std::string_view name) noexcept {
+inline bool Batch::is_path(std::string_view name) noexcept {
   return ascii::one_of(name, "userprofile homedrive homepath home appdata localappdata temp tmp systemroot windir systemdrive programfiles "
                              "programfiles(x86) programdata allusersprofile public cd");
 }
@@ -174,7 +174,7 @@ inline std::size_t Batch::variable(std::size_t k, std::size_t end, char mark, Dr
       }
     } else if (ascii::equals(name, "comspec") && !cut) {
       draft->put("cmd");
-    } else if (is_place(name) && !cut) {
+    } else if (is_path(name) && !cut) {
       draft->put("%");
       draft->put(name);
       draft->put("%");

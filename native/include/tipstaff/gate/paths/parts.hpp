@@ -248,31 +248,31 @@ struct PathParts {
 };
 
 // Variables that name a place, wherever they are written and whoever would expand them.
-struct PlaceVariable {
+struct PathVariable {
   std::string_view name;  // in lower case
   enum Place : std::uint8_t { kHome, kHomeData, kTemporary, kWindows, kDrive, kPrograms, kWorking } place;
 };
-inline constexpr PlaceVariable kPlaceVariables[] = {
-    {"%userprofile%", PlaceVariable::kHome},     {"%homedrive%%homepath%", PlaceVariable::kHome},
-    {"%home%", PlaceVariable::kHome},            {"%homepath%", PlaceVariable::kHome},
-    {"%appdata%", PlaceVariable::kHomeData},     {"%localappdata%", PlaceVariable::kHomeData},
-    {"%temp%", PlaceVariable::kTemporary},       {"%tmp%", PlaceVariable::kTemporary},
-    {"%systemroot%", PlaceVariable::kWindows},   {"%windir%", PlaceVariable::kWindows},
-    {"%systemdrive%", PlaceVariable::kDrive},    {"%homedrive%", PlaceVariable::kDrive},
-    {"%programfiles%", PlaceVariable::kPrograms}, {"%programfiles(x86)%", PlaceVariable::kPrograms},
-    {"%programdata%", PlaceVariable::kPrograms}, {"%allusersprofile%", PlaceVariable::kPrograms},
-    {"%public%", PlaceVariable::kHome},          {"%cd%", PlaceVariable::kWorking},
-    {"$env:userprofile", PlaceVariable::kHome},  {"$env:homedrive$env:homepath", PlaceVariable::kHome},
-    {"$env:homepath", PlaceVariable::kHome},     {"$env:home", PlaceVariable::kHome},
-    {"$env:appdata", PlaceVariable::kHomeData},  {"$env:localappdata", PlaceVariable::kHomeData},
-    {"$env:temp", PlaceVariable::kTemporary},    {"$env:tmpdir", PlaceVariable::kTemporary},
-    {"$env:tmp", PlaceVariable::kTemporary},     {"$env:systemroot", PlaceVariable::kWindows},
-    {"$env:windir", PlaceVariable::kWindows},    {"$env:systemdrive", PlaceVariable::kDrive},
-    {"$env:homedrive", PlaceVariable::kDrive},   {"$env:programfiles", PlaceVariable::kPrograms},
-    {"$env:programdata", PlaceVariable::kPrograms}, {"$env:public", PlaceVariable::kHome},
-    {"$home", PlaceVariable::kHome},             {"${home}", PlaceVariable::kHome},
-    {"$tmpdir", PlaceVariable::kTemporary},      {"${tmpdir}", PlaceVariable::kTemporary},
-    {"$pwd", PlaceVariable::kWorking},           {"${pwd}", PlaceVariable::kWorking},
+inline constexpr PathVariable kPathVariables[] = {
+    {"%userprofile%", PathVariable::kHome},     {"%homedrive%%homepath%", PathVariable::kHome},
+    {"%home%", PathVariable::kHome},            {"%homepath%", PathVariable::kHome},
+    {"%appdata%", PathVariable::kHomeData},     {"%localappdata%", PathVariable::kHomeData},
+    {"%temp%", PathVariable::kTemporary},       {"%tmp%", PathVariable::kTemporary},
+    {"%systemroot%", PathVariable::kWindows},   {"%windir%", PathVariable::kWindows},
+    {"%systemdrive%", PathVariable::kDrive},    {"%homedrive%", PathVariable::kDrive},
+    {"%programfiles%", PathVariable::kPrograms}, {"%programfiles(x86)%", PathVariable::kPrograms},
+    {"%programdata%", PathVariable::kPrograms}, {"%allusersprofile%", PathVariable::kPrograms},
+    {"%public%", PathVariable::kHome},          {"%cd%", PathVariable::kWorking},
+    {"$env:userprofile", PathVariable::kHome},  {"$env:homedrive$env:homepath", PathVariable::kHome},
+    {"$env:homepath", PathVariable::kHome},     {"$env:home", PathVariable::kHome},
+    {"$env:appdata", PathVariable::kHomeData},  {"$env:localappdata", PathVariable::kHomeData},
+    {"$env:temp", PathVariable::kTemporary},    {"$env:tmpdir", PathVariable::kTemporary},
+    {"$env:tmp", PathVariable::kTemporary},     {"$env:systemroot", PathVariable::kWindows},
+    {"$env:windir", PathVariable::kWindows},    {"$env:systemdrive", PathVariable::kDrive},
+    {"$env:homedrive", PathVariable::kDrive},   {"$env:programfiles", PathVariable::kPrograms},
+    {"$env:programdata", PathVariable::kPrograms}, {"$env:public", PathVariable::kHome},
+    {"$home", PathVariable::kHome},             {"${home}", PathVariable::kHome},
+    {"$tmpdir", PathVariable::kTemporary},      {"${tmpdir}", PathVariable::kTemporary},
+    {"$pwd", PathVariable::kWorking},           {"${pwd}", PathVariable::kWorking},
 };
 
 // Takes `text` apart as a command in directory `cwd` (empty: not known) would see it. `home` may be empty.
@@ -361,33 +361,33 @@ inline void take_path_apart(std::string_view text, std::string_view cwd, std::st
     if (user == "+") text = text.substr(end < text.size() ? end + 1 : end);
   }
   if (!text.empty() && (text[0] == '%' || text[0] == '$')) {
-    for (const PlaceVariable& variable : kPlaceVariables) {
+    for (const PathVariable& variable : kPathVariables) {
       if (!ascii::starts_with(text, variable.name)) continue;
       const std::string_view rest = text.substr(variable.name.size());
       if (!rest.empty() && rest[0] != '/' && rest[0] != '\\') continue;
       switch (variable.place) {
-        case PlaceVariable::kHome: at_home(rest, true); return;
-        case PlaceVariable::kHomeData:
+        case PathVariable::kHome: at_home(rest, true); return;
+        case PathVariable::kHomeData:
           at_home("AppData/Roaming", true);
           out->push_all(rest, true);
           return;
-        case PlaceVariable::kTemporary:
+        case PathVariable::kTemporary:
           absolute("/tmp");
           out->push_all(rest, true);
           return;
-        case PlaceVariable::kWindows:
+        case PathVariable::kWindows:
           absolute("C:\\Windows");
           out->push_all(rest, true);
           return;
-        case PlaceVariable::kDrive:
+        case PathVariable::kDrive:
           absolute("C:\\");
           out->push_all(rest, true);
           return;
-        case PlaceVariable::kPrograms:
+        case PathVariable::kPrograms:
           absolute("C:\\Program Files");
           out->push_all(rest, true);
           return;
-        case PlaceVariable::kWorking:
+        case PathVariable::kWorking:
           text = rest.empty() ? std::string_view(".") : rest.substr(1);
           break;
       }

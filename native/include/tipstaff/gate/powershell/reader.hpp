@@ -125,7 +125,7 @@ class PowerShell : private Values {
   const Argument* called_with_ = nullptr;  // arguments of the function whose body is read
   Known seen_file_;
   Span connect_span_;
-  bool open_ = false, said_depth_ = false, connects_ = false, evaluates_ = false, has_file_ = false;
+  bool open_ = false, depth_reported_ = false, connects_ = false, evaluates_ = false, has_file_ = false;
 };
 
 }  // namespace tipstaff::gate::powershell

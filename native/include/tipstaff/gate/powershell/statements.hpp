@@ -26,8 +26,8 @@ inline void PowerShell::skip_blanks(bool lines) noexcept {
 
 inline void PowerShell::statements(char close) noexcept {
   if (level_ >= kLevels || reader_.out_of_stack()) {
-    if (!said_depth_) tree_.add_uncertainty(Unresolved::depth, code_.at(at_, at_), frame_.carrier);
-    said_depth_ = true;
+    if (!depth_reported_) tree_.add_uncertainty(Unresolved::depth, code_.at(at_, at_), frame_.carrier);
+    depth_reported_ = true;
     at_ = end_;
     return;
   }

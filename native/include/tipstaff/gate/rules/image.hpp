@@ -80,7 +80,7 @@ struct Spec {
   std::uint32_t style, flags, flag_count, short_count, buckets, bucket_count;
   std::uint32_t rules, rule_count;  // candidates where the first operand is none of the buckets'
   std::uint32_t values_any, values_before, harmless;  // masks
-  std::uint32_t options, option_places;  // where to find an option by its name
+  std::uint32_t options, option_slots;  // where to find an option by its name
   std::uint32_t letters[4];  // bits of the one-letter options, without their highest bit
   std::uint32_t starts;      // the first two letters of the other options: a table
   std::uint32_t guard;       // of the candidates
@@ -277,14 +277,14 @@ class Image {
     return optional(g.firsts, letters.count) && optional(g.lasts, letters.count) && optional(g.starts, letters.count);
   }
   bool options_hold(const record::Spec& s) const noexcept {
-    if (!within(s.options, s.option_places, options.count) || !power_of_two(s.option_places)) return false;
-    bool free_place = s.option_places == 0;
-    for (std::uint32_t i = 0; i < s.option_places; ++i) {
+    if (!within(s.options, s.option_slots, options.count) || !power_of_two(s.option_slots)) return false;
+    bool free_slot = s.option_slots == 0;
+    for (std::uint32_t i = 0; i < s.option_slots; ++i) {
       const std::uint32_t option = options[s.options + i];
-      if (option == kNothing) free_place = true;
+      if (option == kNothing) free_slot = true;
       else if (option >= s.flag_count) return false;
     }
-    return free_place;
+    return free_slot;
   }
   // Checks every index and range; the sections themselves lie inside the image by now.
   bool holds() const noexcept {

@@ -161,8 +161,8 @@ class Options {
     return nullptr;
   }
   const record::Flag* exact(std::string_view name) const noexcept {
-    if (spec_.option_places == 0) return nullptr;
-    const std::uint32_t hash = hash_name(name), last = spec_.option_places - 1;
+    if (spec_.option_slots == 0) return nullptr;
+    const std::uint32_t hash = hash_name(name), last = spec_.option_slots - 1;
     for (std::uint32_t at = hash & last;; at = (at + 1) & last) {
       const std::uint32_t option = image_.options[spec_.options + at];
       if (option == kNothing) return nullptr;

@@ -6,7 +6,7 @@
 namespace tipstaff::gate::program {
 
 // Ruby and Perl call without parentheses.
-inline bool Program::takes_bare_arguments(const Value& value) const noexcept {
+inline bool ScriptReader::takes_bare_arguments(const Value& value) const noexcept {
   if (language_ != Language::perl && language_ != Language::ruby) return false;
   if (token_.line) return false;
   if (value.kind == Value::function && value.simple) {
@@ -24,7 +24,7 @@ inline bool Program::takes_bare_arguments(const Value& value) const noexcept {
   return bare_action(value) != Action::none;
 }
 
-inline Value Program::bare_call(const Value& value, std::size_t start) noexcept {
+inline Value ScriptReader::bare_call(const Value& value, std::size_t start) noexcept {
   const Action action = bare_action(value);
   Arguments arguments;
   const std::string_view name = value.known.text;
@@ -50,7 +50,7 @@ inline Value Program::bare_call(const Value& value, std::size_t start) noexcept 
   return result;
 }
 
-inline void Program::argument(Arguments* arguments) noexcept {
+inline void ScriptReader::argument(Arguments* arguments) noexcept {
   std::string_view key;
   if (token_.kind == Kind::name && (is_python() || language_ == Language::ruby || language_ == Language::php || language_ == Language::perl)) {
     const Token next = peek();
@@ -112,7 +112,7 @@ inline void Program::argument(Arguments* arguments) noexcept {
   if (arguments->count < Arguments::kMost) arguments->value[arguments->count++] = value;
 }
 
-inline void Program::arguments_of(Arguments* arguments) noexcept {  // at the opening parenthesis
+inline void ScriptReader::arguments_of(Arguments* arguments) noexcept {  // at the opening parenthesis
   const Seen outer_seen = seen_;
   const bool outer_list = one_list_;
   seen_.start = seen_.stop = 0;

@@ -5,7 +5,7 @@
 
 namespace tipstaff::gate::program {
 
-inline Value Program::expression() noexcept {
+inline Value ScriptReader::expression() noexcept {
   if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
   const std::size_t start = token_.start;
@@ -114,19 +114,19 @@ inline Value Program::expression() noexcept {
 }
 
 // A variable of a list is one; a path's object stays one.
-inline Value Program::bound(Value value) noexcept {
+inline Value ScriptReader::bound(Value value) noexcept {
   value.simple = false;
   return value;
 }
 
-inline Value Program::too_deep() noexcept {
-  if (!said_depth_) tree_.add_uncertainty(Unresolved::depth, span(token_.start, token_.stop), frame_.carrier);
-  said_depth_ = true;
+inline Value ScriptReader::too_deep() noexcept {
+  if (!depth_reported_) tree_.add_uncertainty(Unresolved::depth, span(token_.start, token_.stop), frame_.carrier);
+  depth_reported_ = true;
   if (token_.kind != Kind::end) advance();
   return Value{};
 }
 
-inline Value Program::unary() noexcept {
+inline Value ScriptReader::unary() noexcept {
   for (std::uint32_t i = 0; i < 64; ++i) {
     if (token_.kind == Kind::mark) {
       if (token_.is("-") && language_ == Language::perl && peek().kind == Kind::name) {
@@ -162,7 +162,7 @@ inline Value Program::unary() noexcept {
   return value;
 }
 
-inline Value Program::primary() noexcept {
+inline Value ScriptReader::primary() noexcept {
   const std::size_t start = token_.start;
   Value value;
   switch (token_.kind) {
@@ -230,7 +230,7 @@ inline Value Program::primary() noexcept {
 }
 
 // ( ... ) and [ ... ]: one value in parentheses is itself, else a list.
-inline Value Program::group(std::string_view close) noexcept {
+inline Value ScriptReader::group(std::string_view close) noexcept {
   const bool square = close == "]";
   const std::size_t opened = token_.start;
   const Seen outer_seen = seen_;
@@ -283,7 +283,7 @@ inline Value Program::group(std::string_view close) noexcept {
 }
 
 // { key: value, ... } or a block of statements: calls in it are met, some of its keys matter.
-inline Value Program::mapping() noexcept {
+inline Value ScriptReader::mapping() noexcept {
   advance();
   Value value;
   value.kind = Value::options;
@@ -322,7 +322,7 @@ inline Value Program::mapping() noexcept {
   return value;
 }
 
-inline void Program::option_value(Value* options, std::string_view key, const Value& value) noexcept {
+inline void ScriptReader::option_value(Value* options, std::string_view key, const Value& value) noexcept {
   const bool off = value.kind == Value::object && ascii::one_of(value.known.text, "false none null undefined nil");
   if (off) return;
   if (ascii::one_of(key, "recursive")) options->bits |= option::kRecursive;
@@ -344,7 +344,7 @@ inline void Program::option_value(Value* options, std::string_view key, const Va
   }
 }
 
-inline Value Program::index(const Value& self, std::size_t start) noexcept {
+inline Value ScriptReader::index(const Value& self, std::size_t start) noexcept {
   // text[::-1]
   const Token second = peek();
   if (is_python() && self.is_text() && (second.is("::") || second.is(":"))) {

@@ -8,7 +8,7 @@
 namespace tipstaff::gate::program {
 
 // A function's value; nothing where there is no room for more of them.
-inline Value Program::defined(const Function& function) noexcept {
+inline Value ScriptReader::defined(const Function& function) noexcept {
   Value value;
   if (function_count_ == kFunctions) return value;
   value.kind = Value::function;
@@ -18,7 +18,7 @@ inline Value Program::defined(const Function& function) noexcept {
 }
 
 // Parameters up to the closing bracket, each bound to its argument, to its default, or to nothing that is known.
-inline void Program::bind_parameters(const Arguments& arguments, Kept* kept) noexcept {
+inline void ScriptReader::bind_parameters(const Arguments& arguments, Kept* kept) noexcept {
   std::uint32_t place = 0;
   bool expects = true;
   while (token_.kind != Kind::end && !token_.is(")") && !(token_.is(":") && expects_colon_)) {
@@ -64,7 +64,7 @@ inline void Program::bind_parameters(const Arguments& arguments, Kept* kept) noe
 }
 
 // Reads a function's body, and before it its parameters where they are written; returns what it returns.
-inline Value Program::read_body(const Function& function, const Arguments& arguments) noexcept {
+inline Value ScriptReader::read_body(const Function& function, const Arguments& arguments) noexcept {
   const Level level(level_);
   const Lexer outer = lexer_;
   const Token token = token_;
@@ -111,7 +111,7 @@ inline Value Program::read_body(const Function& function, const Arguments& argum
   return result;
 }
 
-inline Value Program::call_function(std::uint32_t index, const Arguments& arguments) noexcept {
+inline Value ScriptReader::call_function(std::uint32_t index, const Arguments& arguments) noexcept {
   Function& function = functions_[index];
   const std::size_t size = function.body_stop - function.body + function.parameters_stop - function.parameters;
   if (function.running || level_ + 4 >= kLevels || size > reader_.nested_bytes || ++calls_ > kCalls) {
@@ -126,7 +126,7 @@ inline Value Program::call_function(std::uint32_t index, const Arguments& argume
 }
 
 // What functions that are only called by their names do is said by their calls.
-inline void Program::finish_functions() noexcept {
+inline void ScriptReader::finish_functions() noexcept {
   for (std::uint32_t i = 0; i < function_count_; ++i) {
     const Function& function = functions_[i];
     if (!function.called || function.escapes) continue;
@@ -135,7 +135,7 @@ inline void Program::finish_functions() noexcept {
 }
 
 // Parameters in brackets, at the opening one: where they are, for the readings to come.
-inline void Program::pass_parameters(Function* function) noexcept {
+inline void ScriptReader::pass_parameters(Function* function) noexcept {
   function->parameters = token_.stop;
   std::uint32_t open = 0;
   do {
@@ -147,7 +147,7 @@ inline void Program::pass_parameters(Function* function) noexcept {
 }
 
 // def name(parameters): a body that is indented, or is after the colon. At `def`.
-inline void Program::define_python() noexcept {
+inline void ScriptReader::define_python() noexcept {
   const std::string_view text = lexer_.text();
   std::size_t line = token_.start;
   while (line > 0 && text[line - 1] != '\n') --line;
@@ -189,7 +189,7 @@ inline void Program::define_python() noexcept {
 }
 
 // lambda parameters: expression. At `lambda`.
-inline Value Program::define_lambda() noexcept {
+inline Value ScriptReader::define_lambda() noexcept {
   Function function;
   function.is_lambda = true;
   function.parameters = token_.stop;
@@ -214,7 +214,7 @@ inline Value Program::define_lambda() noexcept {
 }
 
 // function name(parameters) { ... }. At `function`.
-inline Value Program::define_braced() noexcept {
+inline Value ScriptReader::define_braced() noexcept {
   advance();
   skip("*");
   skip("&");
@@ -234,7 +234,7 @@ inline Value Program::define_braced() noexcept {
 }
 
 // The body of a function in braces, at the opening one.
-inline Value Program::braced_body(Function* function) noexcept {
+inline Value ScriptReader::braced_body(Function* function) noexcept {
   function->body = token_.stop;
   function->first_command = tree_.command_count();
   mapping();
@@ -245,7 +245,7 @@ inline Value Program::braced_body(Function* function) noexcept {
 }
 
 // parameters => body, with what is before the arrow from `start` on. Behind the arrow.
-inline Value Program::define_arrow(std::size_t start, std::size_t stop) noexcept {
+inline Value ScriptReader::define_arrow(std::size_t start, std::size_t stop) noexcept {
   Function function;
   function.parameters = start;
   function.parameters_stop = stop;
@@ -255,7 +255,7 @@ inline Value Program::define_arrow(std::size_t start, std::size_t stop) noexcept
 }
 
 // A body that is one expression, which is what calling the function gives. At its first word.
-inline Value Program::expression_body(Function* function) noexcept {
+inline Value ScriptReader::expression_body(Function* function) noexcept {
   function->is_lambda = true;
   function->body = token_.start;
   function->first_command = tree_.command_count();
@@ -267,7 +267,7 @@ inline Value Program::expression_body(Function* function) noexcept {
 
 // Functions among the arguments of a call that nothing is known of: each runs with what is after it, as in
 // Thread(target=f, args=(x,)), pool.submit(f, x), partial(f, x).
-inline void Program::hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept {
+inline void ScriptReader::hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept {
   if (ascii::one_of(last, "print isinstance issubclass type repr str callable help dir log patch setattr assert assertequal toequal debug info warn warning "
                           "mock patched spyon fn stub hasattr describe it test expect")) {
     return;

@@ -6,7 +6,7 @@
 namespace tipstaff::gate::program {
 
 // for x in list, for (const x of list), for my $x (list), foreach ($list as $x)
-inline bool Program::loop() noexcept {
+inline bool ScriptReader::loop() noexcept {
   if (token_.is_name("async")) return false;
   if (pass_seen()) return true;
   const bool each = token_.is_name("foreach");
@@ -82,13 +82,13 @@ inline bool Program::loop() noexcept {
 }
 
 // What lies below a folder that is walked through.
-inline Value Program::below(const Value& walk) noexcept {
+inline Value ScriptReader::below(const Value& walk) noexcept {
   Value all = within(text_value(walk.known), walk.known.span);
   all.kind = Value::path;
   return all;
 }
 
-inline Value Program::items_of(const Value& value) noexcept {
+inline Value ScriptReader::items_of(const Value& value) noexcept {
   Value each = value;
   if (each.kind == Value::list) each.kind = each.count == 0 ? Value::unknown : Value::any;
   each.bits = 0;
@@ -101,7 +101,7 @@ inline Value Program::items_of(const Value& value) noexcept {
 }
 
 // list.forEach(p => ...), list.map(function (p) ...): the name gets the items. At the opening parenthesis.
-inline void Program::bind_callback(const Value& items) noexcept {
+inline void ScriptReader::bind_callback(const Value& items) noexcept {
   Lexer ahead = lexer_;
   Token token = ahead.next();
   bool opened = false;
@@ -113,7 +113,7 @@ inline void Program::bind_callback(const Value& items) noexcept {
 }
 
 // Perl: unlink for ("a", "b"); unlink $_ for glob("*")
-inline void Program::for_each_after(Arguments* arguments) noexcept {
+inline void ScriptReader::for_each_after(Arguments* arguments) noexcept {
   if (language_ != Language::perl || !token_.is_one_of("for foreach")) return;
   Value list;
   if (pass_seen()) {
@@ -133,7 +133,7 @@ inline void Program::for_each_after(Arguments* arguments) noexcept {
 
 // The list of a comprehension, or of a modifier behind a statement, is after what is done for each: its names are
 // bound before that is read. Only so far ahead is looked.
-inline void Program::look_ahead() noexcept {
+inline void ScriptReader::look_ahead() noexcept {
   const std::string_view text = lexer_.text();
   if (next_for_ < token_.start) next_for_ = text.find("for", token_.start);
   if (next_for_ == std::string_view::npos || next_for_ - token_.start > 1024) return;
@@ -174,7 +174,7 @@ inline void Program::look_ahead() noexcept {
   }
 }
 // At a `for` that was looked at already: goes after its list. False: it was not.
-inline bool Program::pass_seen() noexcept {
+inline bool ScriptReader::pass_seen() noexcept {
   if (seen_.stop == 0 || token_.start != seen_.start) return false;
   lexer_ = seen_.lexer;
   token_ = seen_.token;
@@ -183,7 +183,7 @@ inline bool Program::pass_seen() noexcept {
   return true;
 }
 // Perl's find(sub { ... }, "folder"): the block gets what lies below the folder, which is after it. At the bracket.
-inline void Program::bind_found() noexcept {
+inline void ScriptReader::bind_found() noexcept {
   Lexer ahead = lexer_;
   Token token = ahead.next();
   std::uint32_t depth = 0;
@@ -205,7 +205,7 @@ inline void Program::bind_found() noexcept {
 }
 
 // Ruby's block after a call that gives several: its name gets each. False: there is none.
-inline bool Program::block() noexcept {
+inline bool ScriptReader::block() noexcept {
   if (language_ != Language::ruby || block_value_.kind == Value::unknown) return false;
   if (token_.is("{")) {
     mapping();
@@ -225,7 +225,7 @@ inline bool Program::block() noexcept {
 }
 
 // What a comprehension gives: the list of what each becomes.
-inline Value Program::gathered(Value each) noexcept {
+inline Value ScriptReader::gathered(Value each) noexcept {
   if (each.kind == Value::any) {
     each.kind = Value::list;
   } else if (!each.is_text() || (each.known.flags & word_flag::kGlob) == 0) {

@@ -6,7 +6,7 @@
 namespace tipstaff::gate::program {
 
 // Stores that are reached through a driver: MongoDB and Redis. Null: none of theirs.
-inline const Value* Program::store_method(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept {
+inline const Value* ScriptReader::store_method(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept {
   static constexpr Value kDone{};
   const bool on_database = mongo_ && (ascii::starts_with(base, "db") || base.empty() || ascii::starts_with(base, "rs") || ascii::starts_with(base, "sh"));
   std::string_view verb;
@@ -55,7 +55,7 @@ inline const Value* Program::store_method(std::string_view base, std::string_vie
 }
 
 // A method of something that is not a module: texts, paths, contents, lists.
-inline Value Program::method(const Value& self, std::string_view name, std::size_t start) noexcept {
+inline Value ScriptReader::method(const Value& self, std::string_view name, std::size_t start) noexcept {
   if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
   if (language_ == Language::node && name.size() > 4 && ascii::ends_with(name, "sync")) name.remove_suffix(4);
@@ -113,7 +113,7 @@ inline Value Program::method(const Value& self, std::string_view name, std::size
   return act(action, arguments, at, name);
 }
 
-inline Value Program::attribute(const Value& self, std::string_view name, std::size_t start) noexcept {
+inline Value ScriptReader::attribute(const Value& self, std::string_view name, std::size_t start) noexcept {
   if (self.kind == Value::process) {
     if (ascii::one_of(name, "stdin buffer")) return self;
     if (language_ == Language::ruby && !token_.line && ascii::one_of(name, "puts write print") && (token_.kind == Kind::text || token_.kind == Kind::name)) {
@@ -141,7 +141,7 @@ inline Value Program::attribute(const Value& self, std::string_view name, std::s
   return Value{};
 }
 
-inline const Value* Program::path_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept {
+inline const Value* ScriptReader::path_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept {
   if (ascii::equals(name, "unlink") || (ascii::equals(name, "delete") && language_ == Language::ruby && self.kind == Value::path)) {
     emit_one("rm", at, self);
   } else if (ascii::equals(name, "rmtree")) {
@@ -197,14 +197,14 @@ inline const Value* Program::path_method(const Value& self, std::string_view nam
   return &result_;
 }
 
-inline Arguments Program::single(const Value& value) noexcept {
+inline Arguments ScriptReader::single(const Value& value) noexcept {
   Arguments arguments;
   arguments.value[0] = value;
   arguments.count = arguments.written = 1;
   return arguments;
 }
 
-inline Value Program::text_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept {
+inline Value ScriptReader::text_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept {
   if (ascii::one_of(name, "decode encode strip trim lstrip rstrip tostring to_s trimend trimstart freeze chomp dup tolowercase lower "
                           "downcase normalize valueof shellescape as_posix expandtabs str concat_")) {
     if (ascii::equals(name, "decode") && arguments.at(0).kind == Value::text) {

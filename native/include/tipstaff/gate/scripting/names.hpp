@@ -6,7 +6,7 @@
 namespace tipstaff::gate::program {
 
 // A module's member by its dotted name, as the tables have it.
-inline Value Program::member(const Value& whole, std::string_view name) noexcept {
+inline Value ScriptReader::member(const Value& whole, std::string_view name) noexcept {
   if (whole.kind != Value::object) return Value{};
   const std::string_view left = whole.known.text;
   if (language_ == Language::node) {
@@ -28,7 +28,7 @@ inline Value Program::member(const Value& whole, std::string_view name) noexcept
   return object(tree_.keep(left.size() + name.size() + 1));
 }
 
-inline Value Program::named() noexcept {
+inline Value ScriptReader::named() noexcept {
   const Token name = token_;
   advance();
   Value value;
@@ -69,14 +69,14 @@ inline Value Program::named() noexcept {
   return result;
 }
 
-inline Value Program::special(const Token& name) noexcept {
+inline Value ScriptReader::special(const Token& name) noexcept {
   const Span at = span(name.start, name.stop);
   if (language_ == Language::node && ascii::one_of(name.text, "__dirname")) return working(at);
   if (language_ == Language::php && name.text == "__DIR__") return working(at);
   return object(name.text);
 }
 
-inline Value Program::trailers(Value value, std::size_t start) noexcept {
+inline Value ScriptReader::trailers(Value value, std::size_t start) noexcept {
   for (std::uint32_t i = 0; i < 4096; ++i) {
     if (token_.kind == Kind::text && token_.quote == '`' && language_ == Language::node) {
       value = tagged(value);
@@ -149,7 +149,7 @@ inline Value Program::trailers(Value value, std::size_t start) noexcept {
   return value;
 }
 
-inline Value Program::special_member(const Value& value, Span at) noexcept {
+inline Value ScriptReader::special_member(const Value& value, Span at) noexcept {
   if (value.kind != Value::object) return value;
   const std::string_view name = value.known.text;
   if (ascii::one_of(name, "process.env.home process.env.userprofile")) return home(at);
@@ -162,7 +162,7 @@ inline Value Program::special_member(const Value& value, Span at) noexcept {
   return value;
 }
 
-inline Value Program::no_arguments(const Value& value, std::size_t start) noexcept {
+inline Value ScriptReader::no_arguments(const Value& value, std::size_t start) noexcept {
   const Action action = find_call(language_, value.known.text);
   if (action == Action::home || action == Action::working || action == Action::temporary) {
     return act(action, Arguments(), from(start), value.known.text);
@@ -170,7 +170,7 @@ inline Value Program::no_arguments(const Value& value, std::size_t start) noexce
   return value;
 }
 
-inline Value Program::call(const Value& callee, std::size_t start) noexcept {
+inline Value ScriptReader::call(const Value& callee, std::size_t start) noexcept {
   if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
   std::string_view name = callee.kind == Value::object ? callee.known.text : std::string_view();
@@ -252,7 +252,7 @@ inline Value Program::call(const Value& callee, std::size_t start) noexcept {
 }
 
 // Methods whose names alone tell, whatever they are called on.
-inline Action Program::unknown_method(std::string_view last, std::string_view base) const noexcept {
+inline Action ScriptReader::unknown_method(std::string_view last, std::string_view base) const noexcept {
   if (language_ == Language::node) {
     if (ascii::one_of(last, "execfile spawn")) return Action::run;
     if (ascii::one_of(last, "rmsync unlinksync rmdirsync")) return Action::remove_by_options;
@@ -264,7 +264,7 @@ inline Action Program::unknown_method(std::string_view last, std::string_view ba
 }
 
 // What is neither in a table nor a method that tells.
-inline Value Program::plain_call(std::string_view name, std::string_view last, std::string_view base, const Arguments& arguments, Span at) noexcept {
+inline Value ScriptReader::plain_call(std::string_view name, std::string_view last, std::string_view base, const Arguments& arguments, Span at) noexcept {
   if (language_ == Language::python && (base == "sh" || base == "plumbum.cmd" || base == "local.cmd")) {  // sh.rm("-rf", "/")
     Known items[Arguments::kMost + 1];
     std::uint32_t n = 0;

@@ -6,7 +6,7 @@
 namespace tipstaff::gate::program {
 
 // Perl's open(HANDLE, ...): the handle's name, seen from the bracket or the first argument.
-inline std::string_view Program::handle_ahead() const noexcept {
+inline std::string_view ScriptReader::handle_ahead() const noexcept {
   Lexer ahead = lexer_;
   Token token = token_;
   if (token.is("(")) token = ahead.next();
@@ -15,7 +15,7 @@ inline std::string_view Program::handle_ahead() const noexcept {
 }
 
 // print HANDLE list, print {$handle} list. At `print`; false: it prints elsewhere.
-inline bool Program::print_to_process() noexcept {
+inline bool ScriptReader::print_to_process() noexcept {
   Lexer ahead = lexer_;
   Token token = ahead.next();
   const bool bracket = token.is("(");
@@ -38,7 +38,7 @@ inline bool Program::print_to_process() noexcept {
 }
 
 // Methods of a program that was started. Null: none that give it something to read.
-inline const Value* Program::process_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept {
+inline const Value* ScriptReader::process_method(const Value& self, std::string_view name, const Arguments& arguments, Span at) noexcept {
   if (!ascii::one_of(name, "write writelines puts print communicate end send")) return nullptr;
   if (arguments.has_input) {
     feed(self, text_value(arguments.input), at);

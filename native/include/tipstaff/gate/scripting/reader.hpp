@@ -6,9 +6,9 @@
 
 namespace tipstaff::gate::program {
 
-class Program : private Actions {
+class ScriptReader : private Actions {
  public:
-  Program(Reader& reader, const Code& code, const Frame& frame, Language language, Dialect dialect, bool mongo = false) noexcept
+  ScriptReader(Reader& reader, const Code& code, const Frame& frame, Language language, Dialect dialect, bool mongo = false) noexcept
       : Actions(reader, code, frame, language, dialect), lexer_(code.text, language), mongo_(mongo) {}
 
   void read() noexcept {
@@ -176,7 +176,7 @@ class Program : private Actions {
   Seen seen_;
   std::string_view subject_;
   bool one_list_ = false, expects_colon_ = false;
-  bool mongo_ = false, said_depth_ = false, negative_ = false, has_file_seen_ = false, has_input_seen_ = false;
+  bool mongo_ = false, depth_reported_ = false, negative_ = false, has_file_seen_ = false, has_input_seen_ = false;
 };
 
 }  // namespace tipstaff::gate::program

@@ -5,7 +5,7 @@
 
 namespace tipstaff::gate::program {
 
-inline void Program::statement() noexcept {
+inline void ScriptReader::statement() noexcept {
   block_value_ = Value{};
   if (is_python() && brackets_ == 0 && (token_.is("!") || token_.is("%")) && shell_line()) return;
   if (language_ == Language::perl) look_ahead();
@@ -43,7 +43,7 @@ inline void Program::statement() noexcept {
 }
 
 // Lines of IPython: !command, !!command, %sx command, and cells %%bash. At the mark. False: it is none of them.
-inline bool Program::shell_line() noexcept {
+inline bool ScriptReader::shell_line() noexcept {
   const std::string_view text = lexer_.text();
   std::size_t start = token_.start, end = text.find('\n', start);
   if (end == std::string_view::npos || end > lexer_.end()) end = lexer_.end();
@@ -78,7 +78,7 @@ inline bool Program::shell_line() noexcept {
 }
 
 // import a.b as c, d
-inline void Program::import_modules() noexcept {
+inline void ScriptReader::import_modules() noexcept {
   advance();
   while (token_.kind == Kind::name) {
     const std::size_t start = token_.start;
@@ -102,7 +102,7 @@ inline void Program::import_modules() noexcept {
 }
 
 // from a.b import c as d, e
-inline void Program::import_from() noexcept {
+inline void ScriptReader::import_from() noexcept {
   advance();
   const std::size_t start = token_.start;
   while ((token_.kind == Kind::name && !token_.is_name("import")) || token_.is(".") || token_.is("...") || token_.is("..")) advance();
@@ -129,14 +129,14 @@ inline void Program::import_from() noexcept {
   if (grouped) skip(")");
 }
 
-inline std::string_view Program::module_name(std::string_view text) noexcept {
+inline std::string_view ScriptReader::module_name(std::string_view text) noexcept {
   if (ascii::starts_with(text, "node:")) text.remove_prefix(5);
   if (text == "fs/promises") return "fs";
   return text;
 }
 
 // import a, {b as c}, * as d from "module"
-inline void Program::import_node() noexcept {
+inline void ScriptReader::import_node() noexcept {
   advance();
   Lexer ahead = lexer_;
   Token token = token_;
@@ -159,7 +159,7 @@ inline void Program::import_node() noexcept {
 }
 
 // {a, b: c, d as e} of a module: binds them. At the opening brace.
-inline void Program::names_of(const Value& whole) noexcept {
+inline void ScriptReader::names_of(const Value& whole) noexcept {
   advance();
   while (token_.kind == Kind::name) {
     const std::string_view name = token_.text;
@@ -181,7 +181,7 @@ inline void Program::names_of(const Value& whole) noexcept {
 }
 
 // const {a, b: c} = require("module")
-inline void Program::destructure() noexcept {
+inline void ScriptReader::destructure() noexcept {
   Lexer ahead = lexer_;
   Token token = ahead.next();
   for (int i = 0; i < 128 && token.kind != Kind::end && !token.is("}"); ++i) token = ahead.next();

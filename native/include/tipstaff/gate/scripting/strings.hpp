@@ -6,7 +6,7 @@
 namespace tipstaff::gate::program {
 
 // $`...`, Bun.$`...`, execa`...`, sql`...`
-inline Value Program::tagged(const Value& tag) noexcept {
+inline Value ScriptReader::tagged(const Value& tag) noexcept {
   const Known text = text_of(token_);
   const std::size_t start = token_.start;
   advance();
@@ -25,7 +25,7 @@ inline Value Program::tagged(const Value& tag) noexcept {
 }
 
 // What a text holds when its escapes are undone and what it interpolates is put in, as far as that is known.
-inline Known Program::text_of(const Token& token) noexcept {
+inline Known ScriptReader::text_of(const Token& token) noexcept {
   Known known{token.text, span(token.inner, token.inner + token.text.size()), code_.verbatim, 0};
   const bool escapes = token.text.find('\\') != std::string_view::npos && !(token.raw && is_python());
   const bool opens = token.interpolates && token.text.find_first_of(language_ == Language::python ? "{" : language_ == Language::node ? "$"
@@ -76,7 +76,7 @@ inline Known Program::text_of(const Token& token) noexcept {
 }
 
 // Whether something is inserted at `i`: its end, and the code or the name of it.
-inline bool Program::insertion(std::string_view text, std::size_t i, std::size_t* stop, std::size_t* code, std::size_t* code_end) const noexcept {
+inline bool ScriptReader::insertion(std::string_view text, std::size_t i, std::size_t* stop, std::size_t* code, std::size_t* code_end) const noexcept {
   std::size_t open = 0;
   const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
   if (language_ == Language::python && c == '{' && next != '{') open = i + 1;
@@ -116,7 +116,7 @@ inline bool Program::insertion(std::string_view text, std::size_t i, std::size_t
   return false;
 }
 
-inline void Program::interpolate(const Token& token, Value* inserted, std::uint32_t* count) noexcept {
+inline void ScriptReader::interpolate(const Token& token, Value* inserted, std::uint32_t* count) noexcept {
   const std::string_view text = token.text;
   std::uint32_t failed = 0;
   for (std::size_t i = 0; i < text.size();) {
@@ -141,7 +141,7 @@ inline void Program::interpolate(const Token& token, Value* inserted, std::uint3
 }
 
 // The value of a part of the text, read as code.
-inline Value Program::part_value(std::size_t start, std::size_t end) noexcept {
+inline Value ScriptReader::part_value(std::size_t start, std::size_t end) noexcept {
   if (level_ >= kLevels || reader_.out_of_stack()) return too_deep();
   const Level level(level_);
   const Lexer outer = lexer_;
@@ -166,7 +166,7 @@ inline Value Program::part_value(std::size_t start, std::size_t end) noexcept {
 }
 
 // One escape at `i`; returns the position after it.
-inline std::size_t Program::unescape(const Token& token, std::string_view text, std::size_t i, char* bytes, std::size_t* made) const noexcept {
+inline std::size_t ScriptReader::unescape(const Token& token, std::string_view text, std::size_t i, char* bytes, std::size_t* made) const noexcept {
   const char e = text[i + 1];
   const auto one = [&](char c, std::size_t step) noexcept {
     bytes[0] = c;

@@ -6,7 +6,7 @@
 namespace tipstaff::gate::program {
 
 // Where a body ends that `end` closes, seen from the token that is now: that word's token.
-inline Token Program::ruby_end() noexcept {
+inline Token ScriptReader::ruby_end() noexcept {
   Lexer ahead = lexer_;
   Token token = token_;
   std::uint32_t depth = 1;
@@ -31,7 +31,7 @@ inline Token Program::ruby_end() noexcept {
 }
 
 // A body that `end` closes; its parameters are known. At its first token.
-inline Value Program::ended_body(Function* function) noexcept {
+inline Value ScriptReader::ended_body(Function* function) noexcept {
   const Token end = ruby_end();
   function->body = previous_stop_;
   function->body_stop = end.start > function->body ? end.start : function->body;
@@ -45,7 +45,7 @@ inline Value Program::ended_body(Function* function) noexcept {
 }
 
 // def name(parameters) ... end, def name(parameters) = expression. At `def`.
-inline void Program::define_ruby() noexcept {
+inline void ScriptReader::define_ruby() noexcept {
   advance();
   if (token_.kind != Kind::name || level_ + 4 >= kLevels) return;
   std::string_view name = token_.text;
@@ -76,7 +76,7 @@ inline void Program::define_ruby() noexcept {
 }
 
 // ->(parameters) { ... }, ->(parameters) do ... end. At the arrow.
-inline Value Program::define_stabby() noexcept {
+inline Value ScriptReader::define_stabby() noexcept {
   advance();
   Function function;
   function.parameters = function.parameters_stop = token_.start;
@@ -88,7 +88,7 @@ inline Value Program::define_stabby() noexcept {
 }
 
 // lambda { |parameters| ... }, proc { ... }. At the name.
-inline Value Program::define_block() noexcept {
+inline Value ScriptReader::define_block() noexcept {
   advance();
   Function function;
   Lexer ahead = lexer_;
@@ -103,7 +103,7 @@ inline Value Program::define_block() noexcept {
 }
 
 // sub name { ... }, sub ($x) { ... }. At `sub`.
-inline Value Program::define_perl() noexcept {
+inline Value ScriptReader::define_perl() noexcept {
   advance();
   std::string_view name;
   if (token_.kind == Kind::name && token_.sigil == 0) {
@@ -119,7 +119,7 @@ inline Value Program::define_perl() noexcept {
 }
 
 // What Perl's functions get: @_.
-inline Value Program::list_of(const Arguments& arguments) noexcept {
+inline Value ScriptReader::list_of(const Arguments& arguments) noexcept {
   Value list;
   list.kind = Value::list;
   list.first = memory_.item_count();
@@ -131,7 +131,7 @@ inline Value Program::list_of(const Arguments& arguments) noexcept {
 }
 
 // shift, shift @_, shift(@_): the first argument, which then is gone. Behind the name; false: something else is meant.
-inline bool Program::take_argument(Value* value) noexcept {
+inline bool ScriptReader::take_argument(Value* value) noexcept {
   Lexer ahead = lexer_;
   Token next = token_;
   const bool bracket = next.is("(");
@@ -156,7 +156,7 @@ inline bool Program::take_argument(Value* value) noexcept {
 }
 
 // my ($x, $y) = list. At the bracket; false: it is none of these.
-inline bool Program::take_list_apart() noexcept {
+inline bool ScriptReader::take_list_apart() noexcept {
   constexpr std::uint32_t kMost = 8;
   std::string_view names[kMost];
   std::uint32_t count = 0;

@@ -11,7 +11,6 @@ constexpr std::uint32_t kForce = 2;
 constexpr std::uint32_t kShell = 4;
 constexpr std::uint32_t kSends = 8;    // a method that sends, or data to send
 constexpr std::uint32_t kEmpty = 16;   // {} and []
-constexpr std::uint32_t kDetached = 32;
 constexpr std::uint32_t kNumbered = 64;  // items come with their numbers: enumerate()
 }  // namespace option
 

@@ -351,8 +351,8 @@ class ShellReader {
   }
   void uncertain(Unresolved reason, Span span, std::uint32_t command = kNone) noexcept {
     if (reason == Unresolved::limit) {
-      if (limit_told_) return;
-      limit_told_ = true;
+      if (limit_reported_) return;
+      limit_reported_ = true;
     }
     tree_.add_uncertainty(reason, span, command);
   }
@@ -391,7 +391,7 @@ class ShellReader {
   std::size_t brace_bytes_ = 0;
   bool merge_ = false;  // after && or ||: an assignment adds a possibility
   bool stopped_ = false;
-  bool limit_told_ = false;
+  bool limit_reported_ = false;
   // A trap of this text's own level: it runs when all else has run, with the values of then.
   Raw<Invocation, 1> trap_;
   Word trap_code_;
