@@ -43,6 +43,12 @@ def kind(one: GuidanceRule, other: GuidanceRule) -> str | None:
         (rule("Pass `--no-build` to the script"), rule("Build the script"), None),
         (rule("**Limits**: Always check the limits", "Common pitfalls to avoid: "), rule("Check the limits"), None),
         (rule("Never use `any` type"), rule("Button type"), None),
+        (rule("❌ Use default exports"), rule("✅ Use named exports"), None),
+        (rule("👎 Indent with tabs"), rule("👍 Indent with spaces"), None),
+        (rule("**Bad:** Import whole folders"), rule("Good: Import single files"), None),
+        (rule("❌ Use default exports"), rule("Use default exports"), CONTRADICTION),
+        (rule("❌ Compare with `a == b`"), rule("✅ Compare with `a === b`"), None),
+        (rule("❌ Never use default exports"), rule("Use default exports"), CONTRADICTION),
     ],
     ids=lambda one: one.text[:30] if isinstance(one, GuidanceRule) else str(one),
 )

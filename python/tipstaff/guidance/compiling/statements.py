@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from tipstaff.guidance.extraction.grammar import has_negation
 from tipstaff.guidance.extraction.polarity import ends_negative
 from tipstaff.guidance.wording.claims import FORBID, LIFT, MAX_CHARS, REQUIRE, Claim, claims, opposite, similarity
 from tipstaff.guidance.wording.cues import CuedPattern
@@ -40,12 +41,18 @@ _IN_FLAG: Final = re.compile(
     r"/(?<=\w/)(?=\w)|\.(?<=\w\.)(?=\w)|-(?<![\w-]-)(?=-?[A-Za-z])|_(?<=[A-Za-z]_)(?=[A-Za-z])"
 )
 """What every match of `_FLAG` has in it: a mark, which is found ten times as fast as a word that may have one."""
+_OPERATORS: Final = str.maketrans({mark: f"x{ord(mark)}" for mark in "=<>!&|+*%^~?@"})
+"""``a == b`` and ``a === b`` have the same letters."""
 _NO_LETTER: Final = re.compile(r"[\W_]+")
 _NEGATION: Final = re.compile(
     r"\b(?:never|do\s+not|don['’]?ts?|must\s+not|should\s+not|shall\s+not|may\s+not|cannot|can['’]t|avoid|forbidden|"
     r"prohibited|disallowed|not\s+allowed|no)\b|[❌🚫⛔✗]|\W+\Z",
     re.IGNORECASE,
 )
+_CROSSED: Final = re.compile(
+    r"[*_\s]*(?:[❌🚫⛔✗✘👎][\ufe0f\W_]*|(?:bad|wrong|incorrect)[*_]*\s*[:：][\W_]*)(?=[^\W_])", re.IGNORECASE
+)
+"""How an item begins that a sign or a word of its own rules out ("❌ Use default exports")."""
 _BAN_AND_VERB: Final = re.compile(
     r"\W*(?:never|do\s+not|don['’]t|must\s+not|avoid)(?:\s+[\w-]+){1,2}\W*\Z", re.IGNORECASE
 )
@@ -141,6 +148,8 @@ def _own_words(rule: GuidanceRule) -> str:
         text = _FLAG.sub(_one_word, text)
     if rule.own_start and (negation := _prohibition(rule.text[: rule.own_start])):
         text = f"{negation}{text}"
+    elif (crossed := _CROSSED.match(text)) is not None and not has_negation(text[crossed.end() :]):
+        text = f"never {text[crossed.end() :]}"
     return text[:MAX_CHARS]
 
 
@@ -242,7 +251,7 @@ def _kind(ban: Claim, demand: Claim, banning: Statement, demanding: Statement) -
 def _one_word(match: re.Match[str]) -> str:
     """Return code or a flag as one word of letters and digits, which is no word of the grammar."""
     bare = match[2] if match.lastindex and match.lastindex > 1 else match[0]
-    plain = _NO_LETTER.sub("", bare).lower()
+    plain = _NO_LETTER.sub("", bare.translate(_OPERATORS)).lower()
     return f" {plain if plain and plain not in word_roles() else f'code{plain}'} "
 
 
