@@ -89,8 +89,8 @@ def test_the_root_is_found_from_a_subfolder_as_git_does(
         return found
 
     whole = ["CLAUDE.md", "AGENTS.md", "packages/a/AGENTS.md"]
-    assert files() == files("src") == whole
-    assert files("--root", ".") == files(".") == ["AGENTS.md"]
+    assert files() == files("src") == files(".") == files(str(package)) == whole
+    assert files("--root", ".") == ["AGENTS.md"]
     main(["lint", "--json", "--root", str(repository), str(package)])
     document = json.loads(capsys.readouterr().out)
     assert document["files"] == whole

@@ -32,15 +32,15 @@ def root_of(given: Path | None, root: Path | None = None) -> Path:
 
     Notes
     -----
-    From the present folder the root is looked for upwards, as git does it. A folder that was named and has rule files
-    of its own is meant itself: samples and vendored projects have theirs.
+    From the present folder, named or not, the root is looked for upwards, as git does it; for any other folder see
+    `tipstaff.guidance.reading.repository_root.rules_root`.
     """
     if root is not None:
         return root
     from tipstaff.store.state import repository_of
 
-    if given is None:
-        here = Path.cwd()
+    here = Path.cwd()
+    if given is None or given.resolve() == here.resolve():
         return repository_of(here) or here
     from tipstaff.guidance.reading.repository_root import rules_root
 

@@ -150,18 +150,21 @@ def lint_repository(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     config: CompilerConfig | None = None,
+    as_root: bool = False,
 ) -> LintReport:
     """Read, compile and judge the rule files of a repository; nothing is written.
 
     Parameters
     ----------
     directory
-        The repository's root, or a folder without rule files anywhere below it. Where it holds nothing but rule files
+        The repository's root, or a folder anywhere below it. Where it holds nothing but rule files
         and is part of no repository, what a file names elsewhere (its scopes, imports from above) is informational.
     select, ignore
         Codes or beginnings of codes (``TS5``, ``TS503``) to report alone, or not to report.
     config
         How the rules are compiled.
+    as_root
+        Take `directory` itself as the root, whatever is around it.
 
     Raises
     ------
@@ -176,7 +179,7 @@ def lint_repository(
     from tipstaff.store.state import repository_of
 
     chosen = _code_filter(select, ignore)
-    repository = read_repository(rules_root(directory))
+    repository = read_repository(Path(directory) if as_root else rules_root(directory))
     files = list_files(repository.root)
     bundle = compile_documents(repository.documents, config=config, diagnostics=repository.diagnostics)
     found = [*bundle.diagnostics]

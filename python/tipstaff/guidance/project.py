@@ -50,7 +50,11 @@ def store_name(embedding: Embedding) -> str:
 
 
 def compile_repository(
-    directory: Path | str, *, config: CompilerConfig | None = None, previous: PolicyBundle | None = None
+    directory: Path | str,
+    *,
+    config: CompilerConfig | None = None,
+    previous: PolicyBundle | None = None,
+    as_root: bool = False,
 ) -> PolicyBundle:
     """Read and compile all rule files of a repository; nothing is written.
 
@@ -59,16 +63,19 @@ def compile_repository(
     Parameters
     ----------
     directory
-        The repository's root, or a folder without rule files anywhere below it.
+        The repository's root, or a folder anywhere below it.
     config, previous
         As for `tipstaff.compile_guidance`.
+    as_root
+        Take `directory` itself as the root, whatever is around it.
 
     Raises
     ------
     SourceNotFoundError
         If `directory` is not a folder.
     """
-    return _compile(read_repository(rules_root(directory), home=home_folder()), config, previous)
+    root = Path(directory) if as_root else rules_root(directory)
+    return _compile(read_repository(root, home=home_folder()), config, previous)
 
 
 def _compile(repository: Repository, config: CompilerConfig | None, previous: PolicyBundle | None) -> PolicyBundle:
@@ -175,7 +182,7 @@ class Project:
         self.reason = f"{error}; it is kept in memory only"
         self.rebuilt, self.is_stored = True, False
         self.close()
-        self._bundle = compile_repository(self.root, config=self._config)
+        self._bundle = compile_repository(self.root, config=self._config, as_root=True)
         return self._bundle
 
     def __enter__(self) -> Self:
@@ -195,13 +202,14 @@ def open_project(
     embedding: Embedding | None = None,
     force: bool = False,
     write: bool = True,
+    as_root: bool = False,
 ) -> Project:
     """Open a repository's rules, compiling them only if a source, the configuration or the program changed.
 
     Parameters
     ----------
     directory
-        The repository's root, or a folder without rule files anywhere below it.
+        The repository's root, or a folder anywhere below it.
     store
         Where the store lies; `store_name` in ``.tipstaff/cache/`` below the root where None.
     config
@@ -213,13 +221,15 @@ def open_project(
     write
         Whether a store that is missing or out of date is written; otherwise the rules are compiled in memory and
         nothing on disk changes.
+    as_root
+        Take `directory` itself as the root, whatever is around it.
 
     Raises
     ------
     SourceNotFoundError
         If `directory` is not a folder.
     """
-    root = rules_root(directory)
+    root = Path(directory) if as_root else rules_root(directory)
     chosen = default_embedding() if embedding is None else embedding
     path = Path(store) if store is not None else root / STORE_FOLDER / store_name(chosen)
     settings = config or CompilerConfig()

@@ -47,7 +47,7 @@ def command(
     directory = root_of(directory, root)
     if check:
         return _check(directory, store, embedding, as_json=as_json)
-    with open_project(directory, store=store, embedding=embedding_named(embedding)) as project:
+    with open_project(directory, store=store, embedding=embedding_named(embedding), as_root=True) as project:
         stored, reason, problem = project.is_stored, project.reason, project.problem
         bundle, path, rebuilt = project.bundle, project.store_path, project.rebuilt
     if not stored:
@@ -104,7 +104,9 @@ def _check(directory: Path, store: Path | None, embedding: str, *, as_json: bool
     """Say whether the store is current."""
     from tipstaff.guidance.project import open_project
 
-    with open_project(directory, store=store, embedding=embedding_named(embedding), write=False) as project:
+    with open_project(
+        directory, store=store, embedding=embedding_named(embedding), write=False, as_root=True
+    ) as project:
         path, current, reason = project.store_path, not project.rebuilt, project.reason
     if as_json:
         write_json({"directory": str(directory), "store": str(path), "current": current, "reason": reason})

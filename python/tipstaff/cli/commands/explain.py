@@ -26,7 +26,7 @@ def command(*, rule_id: str, directory: Path | None, root: Path | None, as_json:
 
     directory = root_of(directory, root)
     # From the store where it is current: a rule that was edited keeps the id that `retrieve` shows.
-    with open_project(directory, write=False) as project:
+    with open_project(directory, write=False, as_root=True) as project:
         bundle = project.bundle
     report_unread(bundle.diagnostics, "warning")
     rule = bundle.rule(rule_id)

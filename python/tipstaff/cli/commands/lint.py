@@ -62,7 +62,7 @@ def command(
     from tipstaff.guidance.lint import lint_repository
 
     folder, files, below = _where(paths, root)
-    report = lint_repository(folder, select=_codes(select), ignore=_codes(ignore))
+    report = lint_repository(folder, select=_codes(select), ignore=_codes(ignore), as_root=True)
     if below:
         report = report.only(found.source for found in report.diagnostics if found.source.startswith(f"{below}/"))
     if files:

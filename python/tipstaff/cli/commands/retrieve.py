@@ -63,7 +63,7 @@ def command(
 
     directory = root_of(directory, root)
     scope = None if scope is None else _scope_within(directory, scope)
-    with open_project(directory, embedding=embedding_named(embedding)) as project:
+    with open_project(directory, embedding=embedding_named(embedding), as_root=True) as project:
         report_unread(project.diagnostics, "warning")
         retriever = project.retriever()
         result = retriever.retrieve(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tipstaff.guidance.reading.rule_files import HOST_FOLDERS, classify
+from tipstaff.guidance.reading.rule_files import HOST_FOLDERS, classify, is_inner
 from tipstaff.store.state import repository_of
 
 
@@ -19,15 +19,27 @@ def rules_root(directory: Path | str) -> Path:
     Returns
     -------
     Path
-        The nearest folder around it that has a ``.git``, as git finds it. A folder with rule files of its own, one
-        outside any repository, and what is no folder are returned as they are: samples and vendored projects that are
-        named are meant themselves.
+        The nearest folder around it that has a ``.git``, as git finds it: a package's rules are read with those of its
+        repository. A folder outside any repository, and what is no folder, are returned as they are; so is one with
+        rule files in a repository that has none at its root, for it is no part of a guided whole: a sample, a fixture.
     """
     folder = Path(directory)
-    if not folder.is_dir() or (folder / ".git").exists() or _has_rule_files(folder):
+    if not folder.is_dir() or (folder / ".git").exists():
         return folder
-    return repository_of(folder.absolute()) or folder
+    root = repository_of(folder.absolute())
+    return folder if root is None or (_has_rule_files(folder) and not _has_rule_files(root)) else root
 
 
 def _has_rule_files(folder: Path) -> bool:
-    return any(one.name in HOST_FOLDERS or classify("", one.name) is not None for one in folder.iterdir())
+    return any(
+        classify("", one.name) is not None or (one.name in HOST_FOLDERS and one.is_dir() and _guides(one))
+        for one in folder.iterdir()
+    )
+
+
+def _guides(hidden: Path) -> bool:
+    """Whether a host's hidden folder has rule files or a folder for them: ``.github`` most often has other things."""
+    return any(
+        classify(hidden.name, one.name) is not None or (one.is_dir() and is_inner(hidden.name, one.name))
+        for one in hidden.iterdir()
+    )
