@@ -16,6 +16,7 @@ import msgspec
 from tipstaff.guidance.extraction.grammar import has_negation, is_condition, is_demanding_heading
 from tipstaff.guidance.extraction.patterns import UNFINISHED
 from tipstaff.guidance.extraction.polarity import (
+    approves,
     decides,
     ends_negative,
     is_negative_heading,
@@ -159,6 +160,8 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
             continue
         judged = judged or label.verdict
         stays = label.negative or (label.deciding and lists_mistakes(label.text))
+        if stays and approves(words):
+            continue
         if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding):
             named = named or (label.topic and label.telling)
             continue

@@ -114,6 +114,9 @@ _SAYS_WHAT_TO_DO: Final = re.compile(
     r"|\W*(?:✅|✔|✓|👍|不要|不得|不能|不可|禁止|切勿|请勿)",
     re.IGNORECASE,
 )
+_APPROVES: Final = re.compile(
+    r"\W*(?:✅|✔|✓|👍)|[\W_]*(?:good|correct|right|better|do|ok|okay|yes|preferred|instead)[*_]{0,2}[:：]", re.IGNORECASE
+)
 _ENDS_FORBIDDING: Final = re.compile(r"(?:しない(?:こと)?|してはいけない|하지 ?(?:마세요|말 것|않기))[\W_]*$")
 
 
@@ -168,3 +171,8 @@ def decides(label: str) -> bool:
 def says_what_to_do(words: str) -> bool:
     """Whether an item says by itself what is to be done, so that a ban above it would turn it round ("Never ...")."""
     return _SAYS_WHAT_TO_DO.match(words) is not None or _ENDS_FORBIDDING.search(words) is not None
+
+
+def approves(words: str) -> bool:
+    """Whether an item says that it is the right way, whatever is wrong above it ("✅ ...", "Good: ...")."""
+    return _APPROVES.match(words) is not None
