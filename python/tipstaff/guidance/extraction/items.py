@@ -53,11 +53,29 @@ class ItemReader(ParagraphReader):
         return at if follower is not None and follower.kind == "item" and follower.parent == block.parent else 0
 
     def _lead_ended(self, index: int) -> bool:
-        """Whether a table is between the sentence that introduces a list and this item."""
+        """Whether a table, or a list of steps, is between the sentence that introduces a list and this item."""
         before = next(
             (block for block in reversed(self.blocks[max(0, index - 8) : index]) if block.kind != "comment"), None
         )
-        return before is not None and before.kind == "row"
+        return before is not None and (before.kind == "row" or (before.kind == "item" and self._after_steps(index)))
+
+    def _after_steps(self, index: int) -> bool:
+        """Whether a list of bullets begins, apart and for good, after the steps of a numbered one."""
+        block = self.blocks[index]
+        head = self.source.line_start(block.start)
+        if self._marker(block) == "0" or not self._slice(max(0, head - 2), head).endswith("\n\n"):
+            return False
+        former = next((self.blocks[at] for at in range(index - 1, -1, -1) if self.blocks[at].parent < 0), block)
+        if former.kind != "item" or self._marker(former) != "0":
+            return False
+        for at in range(index + 1, len(self.blocks)):
+            later = self.blocks[at]
+            if later.parent < 0 and later.kind != "comment":
+                if later.kind != "item":
+                    break
+                if self._marker(later) == "0":
+                    return False
+        return True
 
     def _item_words(self, index: int, block: Block, raw: str, start: int, end: int) -> None:
         stripped = raw.strip()

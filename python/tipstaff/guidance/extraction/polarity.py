@@ -115,7 +115,8 @@ _SAYS_WHAT_TO_DO: Final = re.compile(
     re.IGNORECASE,
 )
 _APPROVES: Final = re.compile(
-    r"\W*(?:✅|✔|✓|👍)|[\W_]*(?:good|correct|right|better|do|ok|okay|yes|preferred|instead)[*_]{0,2}[:：]", re.IGNORECASE
+    r"\W*(?:✅|✔|✓|👍)|[\W_]*(?:good|correct|right|better|do|ok|okay|yes|preferred|instead)[*_]{0,2}[:：]",
+    re.IGNORECASE,
 )
 _ENDS_FORBIDDING: Final = re.compile(r"(?:しない(?:こと)?|してはいけない|하지 ?(?:마세요|말 것|않기))[\W_]*$")
 
