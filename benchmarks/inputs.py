@@ -143,7 +143,8 @@ def texts(count: int, length: int = EMBED_CHARS) -> list[str]:
 def bundle(n_shards: int) -> PolicyBundle:
     """Return a bundle of so many different shards with the compiled file's constitution."""
     from tipstaff import compile_guidance
-    from tipstaff.guidance.compiling.compiler import CompilerConfig, compact_text
+    from tipstaff.guidance.compiling.compiler_config import CompilerConfig
+    from tipstaff.guidance.compiling.shard_text import compact_text
     from tipstaff.model import GuidanceRule, PolicyBundle, RuleManifest, RuleShard
 
     draw = random.Random(_SEED + 3)

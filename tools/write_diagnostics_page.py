@@ -11,7 +11,7 @@ from pathlib import Path
 from tipstaff.budgets import MAX_SOURCE_BYTES
 from tipstaff.cli.output import Painter, diagnostic_lines
 from tipstaff.cli.sarif import help_page
-from tipstaff.guidance.compiling.compiler import CompilerConfig
+from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.guidance.diagnostics import KINDS, Kind
 from tipstaff.guidance.lint import LintReport, lint_repository
 

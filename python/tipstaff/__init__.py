@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from tipstaff.gates.judging.engine import EnforcementGates
     from tipstaff.gates.results import GateResult, aggregate_decision
     from tipstaff.gates.secrets.scanner import SecretFinding, redact, scan_secrets
-    from tipstaff.guidance.compiling.compiler import CompilerConfig, compile_guidance
+    from tipstaff.guidance.compiling.compiler import compile_guidance
+    from tipstaff.guidance.compiling.compiler_config import CompilerConfig
     from tipstaff.guidance.compiling.tenants import join_bundles
     from tipstaff.guidance.embeddings.hash_embedding import HashEmbedding
     from tipstaff.guidance.embeddings.onnx_embedding import OnnxEmbedding
@@ -58,7 +59,7 @@ _HOMES = {
     "SecretFinding": "tipstaff.gates.secrets.scanner",
     "redact": "tipstaff.gates.secrets.scanner",
     "scan_secrets": "tipstaff.gates.secrets.scanner",
-    "CompilerConfig": "tipstaff.guidance.compiling.compiler",
+    "CompilerConfig": "tipstaff.guidance.compiling.compiler_config",
     "compile_guidance": "tipstaff.guidance.compiling.compiler",
     "HashEmbedding": "tipstaff.guidance.embeddings.hash_embedding",
     "GuidanceCompiler": "tipstaff.guidance.guidance_compiler",

@@ -9,11 +9,11 @@ from tools.write_diagnostics_page import CONFIGS, FAMILIES, NOT_SHOWN, PAGE, anc
 from tipstaff.guidance.compiling import conflicts
 from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.lint import lint_repository
-from tipstaff.guidance.reading import sources
+from tipstaff.guidance.reading import discovery
 from tipstaff.kernels import alike_texts
 from tipstaff.model import Severity
 
-SOURCES = Path(sources.__file__).parents[1]
+SOURCES = Path(discovery.__file__).parents[1]
 
 
 @pytest.mark.parametrize("code", [code for code in KINDS if code not in NOT_SHOWN])
@@ -29,7 +29,7 @@ def test_the_example_of_a_code_makes_it_appear(code: str, tmp_path: Path) -> Non
 
 
 def test_a_search_that_stops_early_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "MAX_DIRECTORIES", 2)
+    monkeypatch.setattr(discovery, "MAX_DIRECTORIES", 2)
     for name in "abc":
         (tmp_path / name).mkdir()
     assert lint_repository(tmp_path).counts == {"TS112": 1}

@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tipstaff.errors import ConfigError
-from tipstaff.guidance.compiling.compiler import CompilerConfig, compile_guidance
+from tipstaff.guidance.compiling.compiler import compile_guidance
+from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.model import PolicyBundle, RuleShard
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from tipstaff.guidance.scope_findings import scope_findings
 from tipstaff.model import EVERYWHERE, Diagnostic, GuidanceRule, PolicyBundle, Record, Severity
 
 if TYPE_CHECKING:
-    from tipstaff.guidance.compiling.compiler import CompilerConfig
+    from tipstaff.guidance.compiling.compiler_config import CompilerConfig
     from tipstaff.guidance.reading.documents import Document
 
 

@@ -22,7 +22,8 @@ from tipstaff.errors import (
     StoreError,
     StoreWriteError,
 )
-from tipstaff.guidance.compiling.compiler import CompilerConfig, compile_documents
+from tipstaff.guidance.compiling.compiler import compile_documents
+from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.guidance.embeddings.hash_embedding import Embedding
 from tipstaff.guidance.project_update import shard_columns
 from tipstaff.guidance.reading.documents import Repository

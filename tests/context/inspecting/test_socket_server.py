@@ -4,6 +4,8 @@ import contextlib
 import json
 import socket
 import stat
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -132,6 +134,46 @@ def test_too_many_silent_connections_close_the_oldest(server: SocketServer, monk
     assert line(silent[-1])["result"] == 5
     for peer in silent:
         peer.close()
+
+
+LIMITED = """
+import os, resource, sys
+from tipstaff.context.inspecting.json_rpc import Dispatcher, Method
+from tipstaff.context.inspecting.socket_server import SocketServer
+
+def read(params):
+    with open(os.devnull) as found:
+        return found.read() + params["x"]
+
+with SocketServer(sys.argv[1], Dispatcher((Method("echo", ("x",), read),)), workers=2):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(int(sys.argv[2]))]
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+"""A server in a process that may have 256 descriptors, some of which it uses otherwise; its answers need one."""
+
+
+@pytest.mark.parametrize("held", [0, 150])
+def test_silent_connections_do_not_use_up_the_descriptors(tmp_path: Path, held: int) -> None:
+    path = tmp_path / "s.sock"
+    command = [sys.executable, "-c", LIMITED, str(path), str(held)]
+    with contextlib.ExitStack() as stack:
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        stack.enter_context(child)
+        stack.callback(child.kill)
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        silent: list[socket.socket] = []
+        for _ in range(300):
+            silent.append(stack.enter_context(socket.socket(socket.AF_UNIX)))
+            silent[-1].settimeout(10)
+            silent[-1].connect(str(path))
+        assert json.loads(call(path, message("new")))["result"] == "new"
+        # Room was made by closing the oldest; the youngest is still there.
+        assert silent[0].recv(10) == b""
+        silent[-1].sendall(message("last") + b"\n")
+        assert line(silent[-1])["result"] == "last"
 
 
 def test_many_threads(server: SocketServer) -> None:

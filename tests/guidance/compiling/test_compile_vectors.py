@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.shared_data import shared_path
-from tipstaff.guidance.compiling.compiler import CompilerConfig, compile_guidance
+from tipstaff.guidance.compiling.compiler import compile_guidance
+from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.model import GuidanceRule, PolicyBundle
 
 _CASES = shared_path("vectors", "guidance", "compile.json")

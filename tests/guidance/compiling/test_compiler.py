@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tipstaff.budgets import MAX_SOURCE_BYTES
-from tipstaff.errors import ConfigError, SourceError
-from tipstaff.guidance.compiling.compiler import CompilerConfig, compile_guidance, in_force
+from tipstaff.errors import SourceError
+from tipstaff.guidance.compiling.compiler import compile_guidance, in_force
+from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.guidance.project import compile_repository
 from tipstaff.model import PolicyBundle
 
@@ -63,28 +64,6 @@ def test_rules_without_ids_can_be_refused_and_are_reported() -> None:
     bundle = compile_guidance("- [A-1] Never a\n- Never b\n", config=CompilerConfig(auto_generate_ids=False))
     assert [rule.id for rule in bundle.rules()] == ["A-1"]
     assert found(bundle) == ["TS208"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"default_risk_class": "dire"},
-        {"max_constitution_lines": -1},
-        {"default_priority": -1},
-        {"default_priority": 10_000},
-        {"today": "soon"},
-    ],
-)
-def test_a_configuration_that_cannot_be_is_refused(change: dict[str, object]) -> None:
-    with pytest.raises(ConfigError, match=next(iter(change))):
-        CompilerConfig(**change)  # type: ignore[arg-type]
-
-
-def test_defaults_are_the_configuration_s() -> None:
-    (rule,) = compile_guidance(
-        "- Never a\n", config=CompilerConfig(default_risk_class="low", default_priority=7)
-    ).rules()
-    assert (rule.risk_class, rule.priority) == ("low", 7)
 
 
 def test_what_is_no_text_is_refused() -> None:

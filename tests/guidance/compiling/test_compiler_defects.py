@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tipstaff.globs import matches_any
-from tipstaff.guidance.compiling.compiler import CompilerConfig, compile_guidance
+from tipstaff.guidance.compiling.compiler import compile_guidance
+from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.guidance.project import compile_repository
 from tipstaff.model import GuidanceRule, PolicyBundle
 

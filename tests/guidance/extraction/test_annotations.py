@@ -6,34 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipstaff.guidance.extraction.annotations import looks_like_id, parse_annotations, split_id
+from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.model import DOMAINS, INTENTS, RISK_CLASSES, TOOL_CLASSES
-
-
-@pytest.mark.parametrize(
-    ("text", "rule_id", "rest"),
-    [
-        ("[SEC-001] Never", "SEC-001", "Never"), ("SEC-7: Never", "SEC-7", "Never"), ("R12 Never", "R12", "Never"),
-        ("r001: never", "r001", "never"), ("[SEC-AUTH-001] Never", "SEC-AUTH-001", "Never"), ("**[SEC-1]** Never", "SEC-1", "Never"),
-        ("**SEC-1:** Never", "SEC-1", "Never"), ("`SEC-1` Never", "SEC-1", "Never"), ("SEC-1 — Never", "SEC-1", "Never"),
-        ("SEC-1 - Never", "SEC-1", "Never"), ("[a.b-1]: x", "a.b-1", "x"), ("API-001: x", "API-001", "x"), ("[SEC-1]", "SEC-1", ""),
-    ],
-)  # fmt: skip
-def test_ids(text: str, rule_id: str, rest: str) -> None:
-    assert split_id(text) == (rule_id, rest)
-    assert looks_like_id(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "AES-256 must be used", "ISO-8601 dates", "RFC-2119 words", "SHA-512 only", "UTF-8 only", "[link-1](a.md) x", "[a-1][b] x",
-        "SEC-001 is a rule", "Note 7: x", "[bash] x", "[x] done", "HTTP2 only", "PEP-8: x", "[CVE-2024-1] x", "", "[", "2024-01", "ABC",
-        "COVID-19 rules", "W3C First",
-    ],
-)  # fmt: skip
-def test_what_only_looks_like_an_id(text: str) -> None:
-    assert split_id(text) == (None, text)
 
 
 def test_every_annotation_is_read_and_removed() -> None:
@@ -138,7 +112,6 @@ def test_any_text_is_read(text: str) -> None:
     assert set(notes.tool_classes) <= set(TOOL_CLASSES)
     assert set(notes.intents) <= set(INTENTS)
     assert set(notes.domains) <= set(DOMAINS)
-    split_id(text)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +122,6 @@ def test_time_grows_with_the_text_and_not_faster(piece: str) -> None:
         text = "never " + piece * count
         start = time.process_time()
         parse_annotations(text)
-        split_id(text)
         return time.process_time() - start
 
     cost(10)

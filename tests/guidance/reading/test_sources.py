@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tipstaff.budgets import MAX_SOURCE_BYTES
 from tipstaff.errors import SourceNotFoundError
 from tipstaff.guidance.compiling.compiler import compile_documents
-from tipstaff.guidance.reading import sources
 from tipstaff.guidance.reading.documents import Repository
 from tipstaff.guidance.reading.sources import read_repository
 from tipstaff.model import EVERYWHERE, Severity
@@ -203,14 +202,6 @@ def test_an_imported_file_is_not_read_a_second_time(tmp_path: Path) -> None:
     assert repository.aliases == ()
 
 
-def test_a_linked_folder_of_rules_is_read_and_a_loop_is_not(tmp_path: Path) -> None:
-    lay_out(tmp_path, {"team/one.md": "- One\n", ".claude/CLAUDE.md": "- Two\n"})
-    (tmp_path / ".claude/rules").symlink_to("../team")
-    (tmp_path / "team/loop").symlink_to("../team")
-    (tmp_path / "elsewhere").symlink_to(".")
-    assert [one.path for one in read_repository(tmp_path).documents] == [".claude/CLAUDE.md", "team/one.md"]
-
-
 def test_what_is_not_a_file_is_reported(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "CLAUDE.md")
     (tmp_path / "AGENTS.md").mkdir()
@@ -269,13 +260,6 @@ def test_an_empty_repository_has_nothing_and_no_finding(tmp_path: Path) -> None:
 def test_a_missing_root_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceNotFoundError, match="not a folder"):
         read_repository(tmp_path / "none")
-
-
-def test_the_search_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "MAX_DIRECTORIES", 3)
-    for name in "abcdef":
-        (tmp_path / name).mkdir()
-    assert [code for code, _ in codes(read_repository(tmp_path))] == ["TS112"]
 
 
 @given(data=st.binary(max_size=60), imported=st.binary(max_size=30))

@@ -457,43 +457,5 @@ def test_an_embedding_of_another_shape_is_named() -> None:
         ShardRetriever(bundle_of([rule("A", "one")]), Broken())
 
 
-# -- rank -------------------------------------------------------------------------------------------------------------
-
-
-def test_rank_orders_plain_texts() -> None:
-    texts = ["Write tests for the cart", "Deploy on Monday", "Fix crashes first", "Deploy on Monday"]
-    ranked = ShardRetriever.rank("Fix the crash", texts, 10)
-    assert sorted(ranked) == [0, 1, 2, 3]
-    assert ranked.index(1) < ranked.index(3)
-    assert ShardRetriever.rank("Fix the crash", texts, 2) == ranked[:2]
-    assert all(type(position) is int for position in ranked)
-
-
-@pytest.mark.parametrize("number", [0, -1])
-def test_rank_of_nothing(number: int) -> None:
-    assert ShardRetriever.rank("Fix", ["a"], number) == []
-    assert ShardRetriever.rank("Fix", [], 5) == []
-
-
-def test_the_name_of_a_file_before_headings_is_none_of_them() -> None:
-    texts, heads = ["Keep it short", "Keep it safe", "Keep it"], ["Docs", "Deploy > Agents", ""]
-    named = [f"AGENTS.md > {head}" if head else "AGENTS.md" for head in heads]
-    for task in ("Deploy the docs", "Change AGENTS.md"):
-        assert ShardRetriever.rank(task, texts, 3, headings=named) == ShardRetriever.rank(
-            task, texts, 3, headings=heads
-        )
-
-
-def test_rank_takes_headings() -> None:
-    texts, heads = ["one", "two", "three"], ["", "Testing", "Deployment"]
-    plain = ["one", "Testing: two", "Deployment: three"]
-    assert ShardRetriever.rank("Deploy", texts, 3, headings=heads, embedding=HashEmbedding()) == ShardRetriever.rank(
-        "Deploy", plain, 3, embedding=HashEmbedding()
-    )
-    assert ShardRetriever.rank("Deploy", texts, 1, headings=heads) == [2]
-    with pytest.raises(ValueError, match="2 headings were given for 3 texts"):
-        ShardRetriever.rank("Deploy", texts, 3, headings=["a", "b"])
-
-
 def test_rank_with_another_embedding() -> None:
     assert ShardRetriever.rank("refunds", ["zzz", "refund", "qqq"], 1, embedding=Letters()) == [1]

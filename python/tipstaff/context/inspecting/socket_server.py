@@ -8,9 +8,11 @@ answering. Threads are not made for each connection for the same reason. However
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import queue
+import resource
 import selectors
 import socket
 import stat
@@ -32,7 +34,10 @@ IDLE_S: Final = 300.0
 _LONGEST_PATH_BYTES: Final = 107
 _PATIENCE_S: Final = 0.05
 _MOST_OPEN: Final = 1024
-"""Beyond so many connections those that have been silent for longest are closed."""
+"""Beyond so many connections, or half of the descriptors that the process may have, the longest silent are closed."""
+_ROOM: Final = 16
+"""How many silent connections are closed where no descriptor is left: what answers needs some too."""
+_NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _TOO_LONG: Final = (
     b'{"jsonrpc":"2.0","error":{"code":%d,"message":"Invalid Request","data":"a message of more than %d bytes"},'
     b'"id":null}\n' % (INVALID_REQUEST, MAX_MESSAGE_BYTES)
@@ -191,18 +196,22 @@ class SocketServer:
                     while True:
                         silent = self._silent.get_nowait()
                         selector.register(silent.peer, selectors.EVENT_READ, silent)
-                if len(self._open) > _MOST_OPEN or time.monotonic() - checked >= IDLE_S / 10:
+                surplus = len(self._open) - _most_open()
+                if surplus > 0 or time.monotonic() - checked >= IDLE_S / 10:
                     checked = time.monotonic()
-                    self._drop_idle(selector, checked)
+                    self._drop_idle(selector, checked, surplus)
 
     def _accept(self, selector: selectors.BaseSelector) -> None:
-        while True:
+        most = _most_open()
+        while len(self._open) <= most:  # beyond, room is made before the next one
             try:
                 peer, _ = self._listener.accept()
             except BlockingIOError:
                 return
-            except OSError:
-                time.sleep(_PATIENCE_S)  # out of descriptors, say: others may close some
+            except OSError as error:
+                # Whoever waits is let in by closing silent ones; where there are none, others may close some.
+                if error.errno not in _NO_ROOM or not self._drop_idle(selector, time.monotonic(), _ROOM):
+                    time.sleep(_PATIENCE_S)
                 return
             if not _is_owner(peer):
                 peer.close()
@@ -212,15 +221,16 @@ class SocketServer:
                 self._open.add(connection)
             selector.register(peer, selectors.EVENT_READ, connection)
 
-    def _drop_idle(self, selector: selectors.BaseSelector, now: float) -> None:
+    def _drop_idle(self, selector: selectors.BaseSelector, now: float, surplus: int) -> int:
+        """Close so many that have been silent for longest, and all that were for too long; return how many."""
         silent = [key.data for key in selector.get_map().values() if isinstance(key.data, _Connection)]
         silent.sort(key=lambda connection: connection.heard_at)
-        surplus = len(silent) - _MOST_OPEN
         for number, connection in enumerate(silent):
             if number >= surplus and now - connection.heard_at <= IDLE_S:
-                return
+                return number
             selector.unregister(connection.peer)
             self._drop(connection)
+        return len(silent)
 
     def _ring(self) -> None:
         with contextlib.suppress(OSError):  # the buffer is full of rings already
@@ -279,6 +289,12 @@ class SocketServer:
             self._open.discard(connection)
         with contextlib.suppress(OSError):
             connection.peer.close()
+
+
+def _most_open() -> int:
+    """Return how many connections may be open: what answers them needs descriptors as well."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST_OPEN if soft == resource.RLIM_INFINITY else min(_MOST_OPEN, max(1, soft // 2))
 
 
 def _is_owner(peer: socket.socket) -> bool:

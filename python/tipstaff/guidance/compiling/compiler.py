@@ -15,15 +15,17 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from tipstaff.budgets import MAX_PRIORITY, MAX_SOURCE_BYTES
-from tipstaff.errors import ConfigError, SourceError, require_whole_number
+from tipstaff.budgets import MAX_SOURCE_BYTES
+from tipstaff.errors import SourceError
 from tipstaff.guidance.compiling import conflicts
+from tipstaff.guidance.compiling.compiler_config import CompilerConfig
 from tipstaff.guidance.compiling.constitution import pack, short_hash
 from tipstaff.guidance.compiling.election import CONSTITUTION_TOKENS, FOLDER_TOKENS, elect, folder_scope
 from tipstaff.guidance.compiling.identity import match_former
 from tipstaff.guidance.compiling.merging import Merging, folder_of
-from tipstaff.guidance.compiling.precedence import Laws, lifts_rules, stricter
+from tipstaff.guidance.compiling.precedence import Laws, lifts_rules, nearer_wins, stricter
 from tipstaff.guidance.compiling.rule_maker import RuleMaker
+from tipstaff.guidance.compiling.shard_text import compact_text, notes_of
 from tipstaff.guidance.compiling.statements import CONFLICT, CONTRADICTION, POSSIBLE
 from tipstaff.guidance.diagnostics import find
 from tipstaff.guidance.extraction.extraction import extract
@@ -33,13 +35,11 @@ from tipstaff.guidance.wording.tokenize import plain_words
 from tipstaff.kernels import read_words
 from tipstaff.model import (
     EVERYWHERE,
-    RISK_CLASSES,
     Constitution,
     Diagnostic,
     GuidanceRule,
     ManifestEntry,
     PolicyBundle,
-    Record,
     Relation,
     RuleManifest,
     RuleShard,
@@ -48,48 +48,6 @@ from tipstaff.model import (
 
 _INFERRED_WORDS: Final = 400
 OPPOSITIONS: Final = frozenset({CONTRADICTION, CONFLICT, POSSIBLE})
-NOTE_CHARS: Final = 80
-"""How much of the other rule a note of a conflict quotes."""
-
-
-class CompilerConfig(Record, frozen=True):
-    """How rule files are compiled.
-
-    Attributes
-    ----------
-    max_constitution_lines
-        Cap on the constitution's text, every line counted.
-    default_risk_class, default_priority
-        For rules that name none.
-    auto_generate_ids
-        Whether rules without an id get one made from their words; otherwise they are left out and reported.
-    today
-        The ISO date that ``from:`` and ``until:`` are held against; None for the current day (UTC).
-    """
-
-    max_constitution_lines: int = 60
-    default_risk_class: str = "medium"
-    default_priority: int = 50
-    auto_generate_ids: bool = True
-    today: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.default_risk_class not in RISK_CLASSES:
-            msg = f"default_risk_class is {self.default_risk_class!r}; it must be one of {', '.join(RISK_CLASSES)}"
-            raise ConfigError(msg)
-        require_whole_number("max_constitution_lines", self.max_constitution_lines, 0)
-        require_whole_number("default_priority", self.default_priority, 0, MAX_PRIORITY)
-        if self.today is not None:
-            try:
-                plain = dt.date.fromisoformat(self.today).isoformat() == self.today
-            except (TypeError, ValueError):
-                plain = False
-            if not plain:
-                msg = f"today is {self.today!r}; it must be an ISO date such as 2026-11-21"
-                raise ConfigError(msg)
-
-
-_DEFAULTS: Final = CompilerConfig()
 
 
 def compile_guidance(
@@ -200,7 +158,7 @@ class _Compilation(Merging):
         self._report_missed()
         constitution = self._constitution(rules)
         overflow = set(constitution.overflow)
-        notes = _notes(rules, relations)
+        notes = notes_of(rules, relations)
         shards = tuple(
             RuleShard(rule, compact_text(rule, self.config) + notes.get(rule.id, ""))
             for rule in rules
@@ -330,7 +288,7 @@ class _Compilation(Merging):
                     continue
                 if relation.kind == POSSIBLE:
                     self.say("TS506", second, f"{second.text!r} may conflict with {there}: {first.text!r}.")
-                elif _nearer_wins(first, second):
+                elif nearer_wins(first, second):
                     self.say("TS504", second, f"{there} says the opposite: {first.text!r}. The nearer file wins.")
                 else:
                     self.say("TS503", second, f"{second.text!r} contradicts {there}: {first.text!r}.")
@@ -390,31 +348,6 @@ class _Compilation(Merging):
         return packed.replace(rules=tuple(laws), nested=tuple(nested), overflow=tuple(waiting))
 
 
-def _nearer_wins(one: GuidanceRule, other: GuidanceRule) -> bool:
-    """Whether of two rules that oppose each other the one of the inner folder holds there."""
-    return one.depth != other.depth and not (one.is_constitution or other.is_constitution)
-
-
-def _notes(rules: Sequence[GuidanceRule], relations: Iterable[Relation]) -> dict[str, str]:
-    """Return by id the note to the model on a rule that perhaps cannot be followed together with another.
-
-    Neither is left out: which one is right is for the author to say.
-    """
-    by_id = {rule.id: rule for rule in rules}
-    notes: dict[str, str] = {}
-    for relation in relations:
-        if relation.kind not in (CONFLICT, POSSIBLE):
-            continue
-        left, right = by_id[relation.left], by_id[relation.right]
-        if _nearer_wins(left, right):
-            continue
-        verb = "conflicts" if relation.kind == CONFLICT else "may conflict"
-        for rule, other in ((left, right), (right, left)):
-            words = other.text if len(other.text) <= NOTE_CHARS else f"{other.text[: NOTE_CHARS - 1].rstrip()}…"
-            notes.setdefault(rule.id, f' ({verb} with [{other.id}] "{words}"; ask which applies)')
-    return notes
-
-
 def _gives_way(twin: GuidanceRule, kept: GuidanceRule) -> bool:
     """Whether a rule is not needed beside another in the same words: that one holds wherever and whenever it does."""
     covers = EVERYWHERE in kept.repo_scopes or kept.repo_scopes == twin.repo_scopes
@@ -436,27 +369,3 @@ def in_force(rule: GuidanceRule, today: str) -> bool:
 @lru_cache(maxsize=1_024)
 def _triggers(intents: tuple[str, ...], domains: tuple[str, ...], tool_classes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*intents, *domains, *tool_classes)))
-
-
-@lru_cache(maxsize=1_024)
-def _tags(risk: str, domains: tuple[str, ...], intents: tuple[str, ...], tool_classes: tuple[str, ...]) -> str:
-    tags = dict.fromkeys((risk, *domains, *intents, *tool_classes))
-    tags.pop("all", None)
-    return f" @{' @'.join(tags)}"
-
-
-def compact_text(rule: GuidanceRule, config: CompilerConfig | None = None) -> str:
-    """Return the one line in which the model reads a shard.
-
-    ``[ID] text @risk @domains @intents @tools``, each tag once, then where it holds, what verifies it and a priority
-    of its own: a model that does not see where a rule applies, applies it everywhere.
-    """
-    text = f"[{rule.id}] {rule.text}{_tags(rule.risk_class, rule.domains, rule.intents, rule.tool_classes)}"
-    if EVERYWHERE not in rule.repo_scopes:
-        text += " scope:" + " scope:".join(rule.repo_scopes)
-    if rule.verifiers:
-        text += " verify:" + " verify:".join(rule.verifiers)
-    default = _DEFAULTS.default_priority if config is None else config.default_priority
-    if rule.priority != default and not rule.is_constitution:
-        text += f" priority:{rule.priority}"
-    return text

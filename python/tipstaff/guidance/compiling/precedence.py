@@ -153,3 +153,8 @@ def whole_span(rule: GuidanceRule) -> tuple[int, int]:
     """Return the range from the first to the last of a rule's words, those that it takes from elsewhere included."""
     spans = (rule.span, *rule.context_spans)
     return min(low for low, _ in spans), max(high for _, high in spans)
+
+
+def nearer_wins(one: GuidanceRule, other: GuidanceRule) -> bool:
+    """Whether of two rules that oppose each other the one of the inner folder holds there."""
+    return one.depth != other.depth and not (one.is_constitution or other.is_constitution)

@@ -1,4 +1,4 @@
-"""What a rule says about itself: id, risk, tools, intents, domains, scopes, verifier, priority, dates.
+"""What a rule says about itself beside its id: risk, tools, intents, domains, scopes, verifier, priority, dates.
 
 An annotation is a whole word of a fixed shape. ``key:value`` forms are annotations wherever they are; the others
 (``(critical)``, ``[bash]``, ``#security``, ``@testing``) only in a cluster at the end of a line or at the head of the
@@ -35,25 +35,6 @@ _ANNOTATION: Final = re.compile(
     )(?=[.,;]*(?:\s|$))""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Standards, algorithms and things that are written like ids: AES-256 is no rule id.
-_NOT_IDS: Final = frozenset(
-    """aes ansi arm api b base bcp bs cat ce cp crc cve cwe covid csp css cuda cvss cwe des din dl dn ds ecma eia en es
-    etsi fips fr gb ghz go gpt h hd html http https i iec ieee ieee ip ipv iso itu iso-iec java jdk jep js k kb log lts
-    max mb md mhz mime mp ms net nist node oauth ocsp owasp p pbkdf pci pep php pkcs pm pr py q rc rfc rsa rule s sha
-    soc sql ssl step task tc tls ts type uc ucs us utc utf uuid v vt wcag win x xhtml xml""".split()
-)
-_CITED: Final = frozenset("bcp cve cwe ieee iso iso-iec itu nist owasp pep rfc".split())
-_BRACKET_ID: Final = re.compile(
-    r"(?:\*\*|__|`)?\[(?P<id>[A-Za-z][A-Za-z0-9_.-]{0,60}?\d)\](?![(\[])(?:\*\*|__|`)?[:.]?(?:\*\*|__)?"
-    r"[ \t]*(?:[-–—][ \t]+)?"
-)
-_BARE_ID: Final = re.compile(
-    r"(?:\*\*|__|`)?(?P<id>[A-Z]{1,16}(?:-[A-Z0-9]{1,16}){0,4}-\d{1,6}|[A-Z]{1,6}\d{2,6}|r\d{2,6})(?:\*\*|__|`)?"
-    r"(?:(?::|[ ]?[–—]|[ ]-)(?:\*\*|__)?(?:[ \t]+|$)|[ \t]+(?=[^\W\d_a-z]|[\"“'‘`*_\[]))"
-)
-_SECOND_OF_ID: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
-_FAMILY_END: Final = re.compile(r"[-_.\d]")
-_LEADING_ZERO: Final = re.compile(r"\D0\d*$")
 _ORDINARY_LEAD: Final = frozenset(
     "a an and as at by for from hashtag in into is label labels named of on or our tag tagged tags the this to use "
     "using via with".split()
@@ -110,41 +91,6 @@ class Annotations(msgspec.Struct, gc=False):
     active_from: str | None = None
     active_until: str | None = None
     problems: tuple[tuple[str, str], ...] = ()
-
-
-def may_begin_with_id(text: str) -> bool:
-    """Whether the first two characters are such that an explicit id may follow; most rules are done here."""
-    first = text[:1]
-    return text[1:2] in _SECOND_OF_ID if first.isalpha() else first in "[*_`"
-
-
-def split_id(text: str) -> tuple[str | None, str]:
-    """Take an explicit rule id from the head of a text.
-
-    Returns
-    -------
-    tuple
-        The id as written, or None; and the text after it.
-    """
-    if not may_begin_with_id(text):
-        return None, text
-    match = _BRACKET_ID.match(text)
-    bracketed = match is not None
-    if match is None:
-        match = _BARE_ID.match(text)
-        if match is None:
-            return None, text
-    rule_id = match["id"]
-    family = _FAMILY_END.split(rule_id, 1)[0].lower()
-    # Brackets are meant; "API-001:" is an id as its number is one, "AES-256" is a cipher.
-    if family in (_CITED if bracketed else _NOT_IDS) and not _LEADING_ZERO.search(rule_id):
-        return None, text
-    return rule_id, text[match.end() :]
-
-
-def looks_like_id(text: str) -> bool:
-    """Whether a line begins with an explicit rule id."""
-    return split_id(text)[0] is not None
 
 
 @lru_cache(maxsize=8_192)

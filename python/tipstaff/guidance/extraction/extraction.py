@@ -6,13 +6,13 @@ The promise kept here: every list item, and every sentence with a modal, ends as
 
 from __future__ import annotations
 
-from tipstaff.guidance.extraction.annotations import split_id
 from tipstaff.guidance.extraction.candidate import Candidate
 from tipstaff.guidance.extraction.grammar import has_modal, has_negation, opens_with_imperative
 from tipstaff.guidance.extraction.items import ItemReader
 from tipstaff.guidance.extraction.labels import names_column
 from tipstaff.guidance.extraction.patterns import NO_WORDS
 from tipstaff.guidance.extraction.polarity import decides
+from tipstaff.guidance.extraction.rule_ids import split_id
 from tipstaff.guidance.reading.elements import Element
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic

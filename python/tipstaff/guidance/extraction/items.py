@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tipstaff.guidance.extraction.annotations import looks_like_id
 from tipstaff.guidance.extraction.candidate import Context
 from tipstaff.guidance.extraction.grammar import has_modal, refers_back, says_something
 from tipstaff.guidance.extraction.kinds import directs
@@ -15,6 +14,7 @@ from tipstaff.guidance.extraction.patterns import (
     is_label,
     take_id,
 )
+from tipstaff.guidance.extraction.rule_ids import looks_like_id
 from tipstaff.guidance.reading.markdown import Block
 
 

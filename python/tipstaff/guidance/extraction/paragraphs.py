@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from tipstaff.guidance.extraction.annotations import looks_like_id
 from tipstaff.guidance.extraction.candidate import Candidate
 from tipstaff.guidance.extraction.grammar import has_modal, is_condition, says_something, sentences, starts_with_pronoun
 from tipstaff.guidance.extraction.headings import HeadingReader
@@ -27,6 +26,7 @@ from tipstaff.guidance.extraction.patterns import (
     take_id,
     tells_what_happens,
 )
+from tipstaff.guidance.extraction.rule_ids import looks_like_id
 from tipstaff.guidance.reading.markdown import Block
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tipstaff.guidance.extraction.annotations import may_begin_with_id, split_id
 from tipstaff.guidance.extraction.grammar import count_words, has_modal
+from tipstaff.guidance.extraction.rule_ids import may_begin_with_id, split_id
 
 MAX_CONTEXT_CHARS: Final = 160
 MAX_LABEL_CHARS: Final = 240

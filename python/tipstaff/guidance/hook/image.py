@@ -19,8 +19,8 @@ from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.hook.scopes import write_scopes
 from tipstaff.guidance.intents.classify import LEXICON
 from tipstaff.guidance.retrieval.fused import LEAST_SHARE
+from tipstaff.guidance.retrieval.prompt_budget import PROMPT_TOKENS
 from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
-from tipstaff.guidance.retrieval.retriever import PROMPT_TOKENS
 from tipstaff.guidance.retrieval.selection import Cards
 from tipstaff.guidance.retrieval.shard_index import mask_of, search_blob
 from tipstaff.guidance.retrieval.vectors import boosts_of, path_boost_of

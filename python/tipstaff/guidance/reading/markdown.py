@@ -8,7 +8,6 @@ files), and the parent of every list item.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
@@ -16,6 +15,7 @@ import msgspec
 import pyromark
 
 from tipstaff.guidance.reading.elements import Element, as_markdown, is_inline, own_elements
+from tipstaff.guidance.reading.offsets import Dedented, Shift, dedented
 from tipstaff.guidance.reading.source_text import SourceText
 
 _OPTIONS: Final = (
@@ -125,37 +125,11 @@ def parse(text: str, *, front_matter: bool = True) -> ParsedText:
     matter, body = split_front_matter(source.text) if front_matter else (None, 0)
     skipped = len(source.text[:body].encode("utf-8", "replace")) if body else 0
     walker = _Walker(source)
-    walker.walk(source.text[body:] if body else source.text, _Shift(skipped), depth=0)
+    walker.walk(source.text[body:] if body else source.text, Shift(skipped), depth=0)
     comments = [(block.start, block.end) for block in walker.blocks if block.kind == "comment"]
     elements, tags = own_elements(source.data, sorted([*walker.code, *walker.comments, *comments]))
     tags = sorted({*tags, *walker.tags})
     return ParsedText(source, walker.blocks, matter, walker.unclosed_fence, walker.comments, elements, tags)
-
-
-class _Shift:
-    """Maps offsets of a text that is a contiguous part of the source."""
-
-    __slots__ = ("base",)
-
-    def __init__(self, base: int) -> None:
-        self.base = base
-
-    def __call__(self, offset: int) -> int:
-        return offset + self.base
-
-
-class _Dedented:
-    """Maps offsets of a text whose lines were moved to the left."""
-
-    __slots__ = ("_origins", "_starts")
-
-    def __init__(self, starts: list[int], origins: list[int]) -> None:
-        self._starts = starts
-        self._origins = origins
-
-    def __call__(self, offset: int) -> int:
-        index = bisect_right(self._starts, offset) - 1
-        return self._origins[index] + offset - self._starts[index]
 
 
 class _Walker:
@@ -169,7 +143,7 @@ class _Walker:
         self.code: list[tuple[int, int]] = []
         self.tags: list[tuple[int, int]] = []
 
-    def walk(self, text: str, at: _Shift | _Dedented, *, depth: int, quoted: bool = False, parent: int = -1) -> None:
+    def walk(self, text: str, at: Shift | Dedented, *, depth: int, quoted: bool = False, parent: int = -1) -> None:
         """Append the blocks of a text, whose offsets `at` maps to the source's."""
         blocks = self.blocks
         items: list[int] = [parent] if parent >= 0 else []
@@ -184,7 +158,7 @@ class _Walker:
         html_start = -1
         struck_end = 0
         events = cast("Iterable[tuple[Any, Any]]", pyromark.events_with_range(text, options=_OPTIONS, merge_text=True))
-        base = at.base if type(at) is _Shift else None
+        base = at.base if type(at) is Shift else None
         for event, where in events:
             if type(event) is str:
                 if event == "Rule":
@@ -381,23 +355,8 @@ class _Walker:
             if not listed or line.lstrip(" >").startswith("<"):
                 loose.add(low)
             low += len(line.encode("utf-8", "replace")) + 1
-        lines = words.split("\n")
-        margin = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
-        starts: list[int] = []
-        origins: list[int] = []
-        moved: list[str] = []
-        at_new, at_old = 0, start
-        for line in lines:
-            indent = len(line) - len(line.lstrip(" "))
-            cut = indent if at_old in loose else min(margin, indent)
-            starts.append(at_new)
-            origins.append(at_old + cut)
-            moved.append(line[cut:])
-            width = len(line.encode("utf-8", "replace"))
-            at_new += width - cut + 1
-            at_old += width + 1
-        inner = _Dedented(starts, origins)
-        self.walk("\n".join(moved), inner, depth=depth + 1, quoted=quoted, parent=parent)
+        moved, inner = dedented(words, start, loose)
+        self.walk(moved, inner, depth=depth + 1, quoted=quoted, parent=parent)
 
 
 def _extend(block: Block, start: int, end: int) -> None:

@@ -1,4 +1,4 @@
-"""Finding and reading the rule files of a repository, and what they import.
+"""Reading the rule files of a repository, and what they import.
 
 A file that two names lead to (a symbolic link from ``CLAUDE.md`` to ``AGENTS.md`` is common) is read once. Which files
 are rule files is known to `tipstaff.guidance.reading.rule_files`.
@@ -8,40 +8,32 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
-from bisect import bisect_right
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from tipstaff.budgets import MAX_DIRECTORIES, MAX_IMPORT_DEPTH, MAX_SOURCE_BYTES, MAX_SOURCE_FILES
+from tipstaff.budgets import MAX_IMPORT_DEPTH, MAX_SOURCE_BYTES
 from tipstaff.errors import SourceNotFoundError
 from tipstaff.guidance.diagnostics import find
-from tipstaff.guidance.reading.constitution_headings import is_constitution_heading
+from tipstaff.guidance.reading.discovery import RuleFileSearch
 from tipstaff.guidance.reading.documents import Document, Repository, parsed_text
+from tipstaff.guidance.reading.imports import imports_of, may_import
 from tipstaff.guidance.reading.markdown import parse
 from tipstaff.guidance.reading.rule_files import (
-    HOST_FOLDERS,
     PRECEDENCE,
     USER_FORMATS,
     RuleFile,
-    classify,
-    enters,
     file_scopes,
-    is_inner,
     user_files,
 )
 from tipstaff.model import EVERYWHERE, Diagnostic, Severity
-from tipstaff.store.inside import leads_out
 
 IMPORTING: Final = frozenset({"claude", "gemini", "agents"})
 """Hosts in whose files ``@path`` imports a file; of `OPTIONAL` it is named where it is missing, and no error."""
 OPTIONAL: Final = frozenset({"agents"})
 OVERRIDDEN, OVERRIDE = "AGENTS.md", "AGENTS.override.md"
-_IMPORT: Final = re.compile(r"(?<![\w@/`])@(?P<path>(?:~|\.{1,2})?/?[\w.-][\w./\\-]*|~/[\w./-]+)")
-_TICKS: Final = re.compile(r"`+")
 _RULE_SUFFIXES: Final = frozenset({"", ".md", ".mdc", ".markdown", ".mdx", ".txt", ".rst"})
 
 
@@ -86,13 +78,14 @@ class _Reader:
         self.directories: list[str] = []
         self.awaited: list[str] = []
         self._seen: dict[tuple[int, int], str] = {}
-        self._linked: set[tuple[int, int]] = set()
         self._aliases: dict[str, str] = {}
         self._also: list[tuple[str, str]] = []
         self._by_text: dict[str, list[Document]] = {}
 
     def read(self, home: Path | None) -> Repository:
-        found = self._search()
+        search = RuleFileSearch(self.root)
+        found = search.find()
+        self.directories, self.diagnostics = search.directories, search.diagnostics
         found.sort(
             key=lambda one: (
                 one.local,
@@ -155,67 +148,6 @@ class _Reader:
                     scopes=file_scopes(one, matter), source="local", description=matter.description,
                 )
             )  # fmt: skip
-
-    def _search(self) -> list[RuleFile]:
-        found: list[RuleFile] = []
-        pending = [""]
-        while pending:
-            folder = pending.pop()
-            self.directories.append(folder or ".")
-            if len(self.directories) > MAX_DIRECTORIES or len(found) > MAX_SOURCE_FILES:
-                self.diagnostics.append(
-                    find(
-                        "TS112",
-                        0,
-                        folder or ".",
-                        f"More than {MAX_DIRECTORIES} folders or {MAX_SOURCE_FILES} rule files.",
-                    )
-                )
-                break
-            try:
-                entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
-            except OSError as error:
-                self.diagnostics.append(
-                    find(
-                        "TS111",
-                        0,
-                        folder or ".",
-                        f"The folder cannot be read: {error.strerror}.",
-                        fix="Let its owner read it; rule files in it are missing.",
-                    )
-                )
-                continue
-            for entry in entries:
-                name = entry.name
-                if entry.is_dir(follow_symlinks=False) or self._is_linked_rules(entry, is_inner(folder, name)):
-                    if name not in HOST_FOLDERS and classify(folder, name) is not None:
-                        here = f"{folder}/{name}" if folder else name
-                        self._say("TS111", here, "A folder has the name of a rule file.")
-                    if enters(folder, name):
-                        pending.append(f"{folder}/{name}" if folder else name)
-                    continue
-                one = classify(folder, name)
-                if one is not None:
-                    found.append(one)
-        return found
-
-    def _is_linked_rules(self, entry: os.DirEntry[str], wanted: bool) -> bool:
-        """Whether an entry is a link to a folder of rules that was not searched yet; other links are not followed."""
-        if not wanted or not entry.is_symlink():
-            return False
-        try:
-            status = entry.stat()
-        except OSError:
-            return False
-        identity = (status.st_dev, status.st_ino)
-        if not stat.S_ISDIR(status.st_mode) or identity in self._linked:
-            return False
-        self._linked.add(identity)
-        if leads_out(Path(entry.path), self.root):
-            path = Path(entry.path).relative_to(self.root).as_posix()
-            self._say("TS110", path, "The folder is a link that leads out of the repository.")
-            return False
-        return True
 
     def _say(self, code: str, path: str, message: str = "", line: int = 0, span: tuple[int, int] = (0, 0)) -> None:
         self.diagnostics.append(find(code, line, path, message, span=span))
@@ -338,7 +270,7 @@ class _Reader:
                 self._say_copy(document, twin, "its rules are read there")
                 self.documents.append(msgspec.structs.replace(document, parsed=parse(""), copy_of=twin.path))
                 return
-        if copied is not None and not _IMPORT.search(document.text):
+        if copied is not None and not may_import(document.text):
             self._say_copy(document, copied, "its rules apply in its own folder anyway")
         twins.append(document)
         self.documents.append(document)
@@ -353,29 +285,8 @@ class _Reader:
 
     def _imports(self, document: Document, chain: tuple[str, ...]) -> None:
         """Read what a document imports, depth first, where it is."""
-        if "@" not in document.text:
-            return
-        source = document.parsed.source
-        sections: list[tuple[int, bool]] = []
-        for block in document.parsed.blocks:
-            if block.kind == "heading":
-                title = source.slice(block.start, block.end)
-                while sections and sections[-1][0] >= block.level:
-                    sections.pop()
-                outer = sections[-1][1] if sections else document.in_constitution
-                sections.append((block.level, outer or is_constitution_heading(title)))
-            elif block.kind not in {"paragraph", "item", "row"}:
-                continue
-            words = source.slice(block.start, block.end)
-            if "@" not in words:
-                continue
-            masked = _without_code(words) if "`" in words else words
-            line, counted = source.line(block.start), 0
-            for match in _IMPORT.finditer(masked):
-                constitution = sections[-1][1] if sections else document.in_constitution
-                line += words.count("\n", counted, match.start())
-                counted = match.start()
-                self._import(document, match["path"].rstrip("."), line, chain, constitution=constitution)
+        for one in imports_of(document):
+            self._import(document, one.target, one.line, chain, constitution=one.in_constitution)
 
     def _import(
         self, document: Document, target: str, line: int, chain: tuple[str, ...], *, constitution: bool
@@ -440,28 +351,6 @@ class _Reader:
         )
         self._keep(imported)
         self._imports(imported, (*chain, relative))
-
-
-def _without_code(words: str) -> str:
-    """Blank code spans; the next run of as many backticks closes a span, so runs are looked up by their length."""
-    runs = [match.span() for match in _TICKS.finditer(words)]
-    positions: dict[int, list[int]] = {}
-    for index, (low, high) in enumerate(runs):
-        positions.setdefault(high - low, []).append(index)
-    parts: list[str] = []
-    at = index = 0
-    while index < len(runs):
-        low, high = runs[index]
-        same = positions[high - low]
-        position = bisect_right(same, index)
-        if position < len(same):
-            index = same[position]
-            end = runs[index][1]
-            parts.append(words[at:low])
-            parts.append("`" * (end - low))
-            at = end
-        index += 1
-    return "".join([*parts, words[at:]])
 
 
 def _is_file(path: Path) -> bool:

@@ -15,50 +15,36 @@ Source: ADR-G002 and ADR-G003.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from tipstaff.errors import ConfigError, StoreEmbeddingError, require_whole_number
-from tipstaff.globs import matches_any
-from tipstaff.guidance.compiling.compiler import in_force
-from tipstaff.guidance.compiling.constitution import rule_line, short_hash
 from tipstaff.guidance.embeddings.hash_embedding import Embedding, HashEmbedding
-from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.intents.classify import classify_intent
 from tipstaff.guidance.retrieval.filters import ALL_RISKS, given_intent, risk_bits
 from tipstaff.guidance.retrieval.fused import FusedShards
-from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index
-from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
+from tipstaff.guidance.retrieval.nested_rules import constitution_at, text_at
+from tipstaff.guidance.retrieval.prompt_budget import MOST_SHARDS, most_shards, positions_within
+from tipstaff.guidance.retrieval.ranking import rank_texts
 from tipstaff.guidance.retrieval.reasons import Reasons
 from tipstaff.guidance.retrieval.search import Asked, Best, ShardSearch
-from tipstaff.guidance.retrieval.selection import Card, Selection, Taken
+from tipstaff.guidance.retrieval.selection import Selection, Taken
 from tipstaff.guidance.retrieval.shard_index import (
     ShardIndex,
     current_day,
     index_of_bundle,
     index_of_store,
     iso_day,
-    mask_of,
 )
-from tipstaff.guidance.retrieval.tenant_views import SECTION, View, Views
+from tipstaff.guidance.retrieval.tenant_views import View, Views
 from tipstaff.guidance.retrieval.vectors import (
     boosts_of,
     default_embedding,
     path_boost_of,
-    task_vector,
-    text_rows,
 )
-from tipstaff.guidance.wording.tokenize import words as split
-from tipstaff.guidance.wording.vocabulary import infer
-from tipstaff.kernels import FusedSearch, score_topk_f32
 from tipstaff.model import (
-    INTENT_BITS,
-    RISK_CODES,
-    Constitution,
     DroppedShard,
-    GuidanceRule,
     IntentMatch,
     PolicyBundle,
     RetrievalResult,
@@ -69,39 +55,8 @@ from tipstaff.store.shards import ShardStore
 _SLACK: Final = 8
 """Candidates beyond those asked for, in case contradictions drop some."""
 _BATCH_PER_THREAD: Final = 16
-HEADING_SEPARATOR: Final = " > "
-"""Between the headings of a path."""
-_FILE_NAME: Final = re.compile(r"[\w./@-]*\.\w{2,13}")
 _THREADS_FROM_ROWS: Final = 10_000
 """Number of shards from which the kernels, which threads can share, cost more than what the interpreter does."""
-
-
-MOST_SHARDS: Final = 5
-"""Shards that are given at most where nobody says how many."""
-PROMPT_TOKENS: Final = 800
-"""What the hook and the command line give for a task (ADR-G001: 200 to 800)."""
-MOST_BY_TOKENS: Final = 40
-"""Shards that are given at most where their tokens are counted."""
-
-
-def _most(max_shards: int, max_tokens: int | None) -> int:
-    """Return how many shards may be given at most."""
-    require_whole_number("max_shards", max_shards, 0)
-    if max_tokens is not None:
-        require_whole_number("max_tokens", max_tokens, 0)
-    return MOST_BY_TOKENS if max_tokens is not None and max_shards == MOST_SHARDS else max_shards
-
-
-def _positions_within(cards: Sequence[Card], max_tokens: int) -> list[int]:
-    """Return the places of the cards whose lines fit into so many tokens, passing over those that do not."""
-    kept: list[int] = []
-    left = max_tokens
-    for position, card in enumerate(cards):
-        cost = len(card.line) // 4 + 1
-        if cost <= left:
-            left -= cost
-            kept.append(position)
-    return kept
 
 
 class ShardRetriever:
@@ -252,7 +207,7 @@ class ShardRetriever:
         match = None if intent is None else given_intent(intent)
         risks = risk_bits(risk_filter) if risk_filter else ALL_RISKS
         day = self._today or current_day() if today is None else iso_day(today)
-        most = _most(max_shards, max_tokens)
+        most = most_shards(max_shards, max_tokens)
         return self._answer(task, match, risks, repo_scope, most, max_tokens, day, tenant, started)
 
     def retrieve_batch(
@@ -305,69 +260,7 @@ class ShardRetriever:
         with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(one, tasks, chunksize=max(1, len(tasks) // (workers * 4))))
 
-    @staticmethod
-    def rank(
-        task: str,
-        texts: Sequence[str],
-        k: int,
-        *,
-        headings: Sequence[str] | None = None,
-        embedding: Embedding | None = None,
-    ) -> list[int]:
-        """Rank plain rule texts for a task as retrieval would.
-
-        Parameters
-        ----------
-        task
-            What is to be done.
-        texts
-            Rules.
-        k
-            How many to return at most.
-        headings
-            For each rule the heading above it, or all of them, the outermost first, with `HEADING_SEPARATOR` between;
-            the name of the rule's file may be in front.
-        embedding
-            `StaticEmbedding` where None.
-
-        Returns
-        -------
-        list of int
-            Places in `texts`, the best first.
-
-        Raises
-        ------
-        ValueError
-            If `headings` has another length than `texts`, or `k` is no whole number.
-        """
-        if headings is not None and len(headings) != len(texts):
-            msg = f"{len(headings)} headings were given for {len(texts)} texts; there must be one for each"
-            raise ValueError(msg)
-        require_whole_number("k", k)
-        if not texts or k <= 0:
-            return []
-        chosen: Embedding = default_embedding() if embedding is None else embedding
-        if type(chosen) is StaticEmbedding:
-            heads = headings if headings is not None else [""] * len(texts)
-            paths = [tuple(head.split(HEADING_SEPARATOR)) if head else () for head in heads]
-            rules = [
-                RuleText(text, text, headings=path[1 if named else 0 :], section=path or None)
-                for text, path in zip(texts, paths, strict=True)
-                for named in [bool(path) and _FILE_NAME.fullmatch(path[0]) is not None]
-            ]
-            search = FusedSearch(fused_index(rules, chosen), query_lexicon(), chosen.table)
-            return search.find(task, k=k)[0]
-        from array import array
-
-        rows = text_rows(texts, chosen, headings)
-        intents = array("H", (mask_of(infer(split(text))[0]) for text in texts))
-        risks = bytes([RISK_CODES["medium"]]) * len(texts)
-        query = task_vector(task, chosen)
-        bit = INTENT_BITS[classify_intent(task).intent]
-        indices, _, _ = score_topk_f32(
-            rows, query, intents, risks, query_intents=bit, boosts=boosts_of(chosen), k=min(k, len(texts))
-        )
-        return list(indices)
+    rank = staticmethod(rank_texts)
 
     # -- inside -----------------------------------------------------------------------------------------------------
 
@@ -395,9 +288,9 @@ class ShardRetriever:
                 shards, dropped = self._by_fusion(
                     task, match, mask, risks, repo_scope, max_shards, max_tokens, today, view, self._fused
                 )
-                text = self._text(view, shards, repo_scope, today)
+                text = text_at(view, shards, repo_scope, today)
                 return RetrievalResult(
-                    constitution=self._constitution(view, shards, repo_scope, today),
+                    constitution=constitution_at(view, shards, repo_scope, today),
                     shards=shards,
                     detected_intent=match.intent,
                     contradictions_resolved=len(dropped),
@@ -418,7 +311,7 @@ class ShardRetriever:
                 cards = [one.card for one in taken]
                 scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
             if max_tokens is not None:
-                kept = _positions_within(cards, max_tokens)
+                kept = positions_within([card.line for card in cards], max_tokens)
                 cards = [cards[position] for position in kept]
                 scores, cosines = [scores[position] for position in kept], [cosines[position] for position in kept]
             if cards:
@@ -473,7 +366,7 @@ class ShardRetriever:
                 cards = [one.card for one in taken]
                 scores, cosines = [one.score for one in taken], [one.cosine for one in taken]
             if max_tokens is not None:
-                kept = _positions_within(cards, max_tokens)
+                kept = positions_within([card.line for card in cards], max_tokens)
                 cards = [cards[position] for position in kept]
                 scores, cosines = [scores[position] for position in kept], [cosines[position] for position in kept]
             shards = self._reasons.retrieved(
@@ -481,41 +374,6 @@ class ShardRetriever:
                 often=often,
             )  # fmt: skip
             return shards, dropped
-
-    def _nested(
-        self, view: View, shards: Sequence[RetrievedShard], repo_scope: str | None, today: str
-    ) -> tuple[GuidanceRule, ...]:
-        """Return the constitution rules of the folders that somebody works in that are not among some shards."""
-        nested = view.constitution.nested
-        if not nested or not repo_scope:
-            return ()
-        known = {one.shard.rule.id for one in shards}
-        return tuple(
-            rule
-            for rule in nested
-            if rule.id not in known and matches_any(rule.repo_scopes, repo_scope) and in_force(rule, today)
-        )
-
-    def _constitution(
-        self, view: View, shards: Sequence[RetrievedShard], repo_scope: str | None, today: str
-    ) -> Constitution:
-        """Return what is always loaded where somebody works."""
-        nested = self._nested(view, shards, repo_scope, today)
-        if not nested:
-            return view.constitution
-        whole = view.constitution
-        text = "\n".join((whole.text.rstrip("\n"), *map(rule_line, nested)))
-        return whole.replace(rules=(*whole.rules, *nested), text=text, hash=short_hash(text))
-
-    def _text(self, view: View, shards: Sequence[RetrievedShard], repo_scope: str | None, today: str) -> str:
-        """Return what the model reads."""
-        nested = self._nested(view, shards, repo_scope, today)
-        head, opening = view.head, view.opening
-        if nested:
-            more = "\n".join(map(rule_line, nested))
-            head = f"{head}\n{more}" if head else more
-            opening = f"{head}\n\n{SECTION}\n\n"
-        return opening + "\n".join([f"- {one.shard.compact_text}" for one in shards]) if shards else head
 
     def _selected(self, selection: Selection, asked: Asked, best: Best) -> tuple[list[Taken], tuple[DroppedShard, ...]]:
         """Choose among the best shards; more of them are looked for where too few stay."""

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tipstaff.guidance.reading.documents import document_from_text
+from tipstaff.guidance.reading.imports import imports_of, may_import
+
+
+def found(text: str) -> list[tuple[str, int, bool]]:
+    return [tuple(one) for one in imports_of(document_from_text(text, "CLAUDE.md", source="root"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("See @docs/a.md.", ["docs/a.md"]), ("@./a.md and @../b.md", ["./a.md", "../b.md"]), ("(@~/.claude/x.md)", ["~/.claude/x.md"]),
+        ("mail a@b.md", []), ("`@a.md`", []), ("``@a.md ` @b.md``", []), ("` @a.md", ["a.md"]), ("```\n@a.md\n```", []),
+        ("| a | b |\n|---|---|\n| @a.md | @b.md |", ["a.md", "b.md"]), ("@@a.md", []),
+    ],
+)  # fmt: skip
+def test_what_is_named_outside_of_code(text: str, targets: list[str]) -> None:
+    assert [target for target, _, _ in found(text)] == targets
+
+
+def test_lines_and_sections_are_known() -> None:
+    text = "@a.md\n\n## Security\n- one\n  @b.md\n  @c.md\n\n### Keys\n@d.md\n\n## Notes\n@e.md\n"
+    assert found(text) == [
+        ("a.md", 1, False), ("b.md", 5, True), ("c.md", 6, True), ("d.md", 9, True), ("e.md", 12, False),
+    ]  # fmt: skip
+
+
+@given(st.text(alphabet="@./~\\ab-`\n#é ", max_size=60))
+def test_imports_are_words_of_their_lines(text: str) -> None:
+    lines = text.split("\n")
+    for target, line, _ in found(text):
+        assert may_import(text)
+        assert f"@{target}" in lines[line - 1]
