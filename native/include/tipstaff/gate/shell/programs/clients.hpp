@@ -234,7 +234,7 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
       } else if (!file.empty() && one_of(option, file) && has_value) {
         if (next_word) ++i;
         given = true;
-        if (value.text == "-") {
+        if (value.text == "-" || value.text == "/dev/stdin") {
           nested_stream(in, in.input, Nested{}, Dialect::sql);
         } else {
           Stream source;
