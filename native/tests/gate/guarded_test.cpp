@@ -23,8 +23,8 @@ std::size_t no_links(void*, std::string_view, char*, std::size_t) noexcept { ret
 
 struct Machine {
   Surroundings around;
-  std::unique_ptr<KnownPlaces> places;
-  std::unique_ptr<GuardedPlaces> guarded;
+  std::unique_ptr<KnownPaths> places;
+  std::unique_ptr<GuardedPaths> guarded;
 
   Machine(std::string_view cwd, std::string_view state, std::string_view program, bool looks) {
     around.cwd = cwd;
@@ -35,8 +35,8 @@ struct Machine {
       around.follows_links = true;
       around.real_path = no_links;
     }
-    places = std::make_unique<KnownPlaces>(around);
-    guarded = std::make_unique<GuardedPlaces>(*places);
+    places = std::make_unique<KnownPaths>(around);
+    guarded = std::make_unique<GuardedPaths>(*places);
   }
 };
 
@@ -85,7 +85,7 @@ int main() {
     }
   }
   // What another's judgement kept is not taken for this one's.
-  OwnPlaces kept;
+  OwnPaths kept;
   Machine one("/home/dev", "/home/dev/kept", "", false), other("/home/dev", "/srv/kept", "", false);
   kept.serve(one.around);
   check(kept.state(one.around).lexical.part[0] == "home", "/home/dev/kept", "", "the state folder is another");

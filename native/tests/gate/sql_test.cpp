@@ -57,6 +57,7 @@ constexpr Sample kSql[] = {
     {"/*!50000 DROP TABLE users */", "sql drop table users"},
     {"DROP TEMPORARY TABLE t", "sql drop table t --temporary"},
     {"DROP TABLE #t", "sql drop table #t --temporary"},
+    {"DROP TABLE #a\x01", "sql drop table #a<?> --temporary"},
     {"DROP DATABASE app", "sql drop database app"},
     {"DROP DATABASE IF EXISTS app WITH (FORCE)", "sql drop database app --if-exists"},
     {"DROP SCHEMA public CASCADE", "sql drop schema public --cascade"},

@@ -59,7 +59,7 @@ class Room {
   }
   // Making one again takes as long as judging some commands.
   Verdict& verdict() noexcept { return verdict_; }
-  KeptOwnPlaces& own_places() noexcept { return own_places_; }
+  KeptOwnPaths& own_paths() noexcept { return own_paths_; }
 
  private:
   struct Block {
@@ -68,7 +68,7 @@ class Room {
   };
   Block small_, large_;
   Verdict verdict_;
-  KeptOwnPlaces own_places_;
+  KeptOwnPaths own_paths_;
 };
 
 inline Room& own_room() {
@@ -87,7 +87,7 @@ inline void judge(const Image& image, const Settings& settings, const Call& call
   for (std::uint32_t i = 0; i < event.field_count; ++i)
     if (event.fields[i].text.size() > longest) longest = event.fields[i].text.size();
   Surroundings around = call.site->surroundings();
-  RealPaths real_paths(room.own_places());
+  RealPaths real_paths(room.own_paths());
   real_paths.serve(&around);
   evaluate(image, settings, event, around, room.tree(longest), flow, verdict, trace);
 }

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "tipstaff/gate/paths/own_places.hpp"
+#include "tipstaff/gate/paths/own_paths.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -19,20 +19,20 @@
 namespace tipstaff::gate {
 
 // The gate's own places, as one thread found them within the last second.
-class KeptOwnPlaces {
+class KeptOwnPaths {
  public:
-  OwnPlaces& fresh() noexcept {
+  OwnPaths& fresh() noexcept {
     const Clock::time_point now = Clock::now();
     if (now - since_ >= std::chrono::seconds(1)) {
       since_ = now;
-      places_.forget();
+      paths_.forget();
     }
-    return places_;
+    return paths_;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  OwnPlaces places_;
+  OwnPaths paths_;
   Clock::time_point since_{};
 };
 
@@ -40,7 +40,7 @@ class KeptOwnPlaces {
 // takes milliseconds at most; what changes on the disk meanwhile could as well change before its command runs.
 class RealPaths {
  public:
-  explicit RealPaths(KeptOwnPlaces& own) noexcept : own_(own) {}
+  explicit RealPaths(KeptOwnPaths& own) noexcept : own_(own) {}
 
   // Lets `around` ask here. It must not outlive this object.
   void serve(Surroundings* around) noexcept {
@@ -48,7 +48,7 @@ class RealPaths {
     self_ = around->self;
     real_path_ = around->real_path;
     read_file_ = around->read_file;
-    around->own_places = own_places;
+    around->own_paths = own_paths;
     around->self = this;
     if (around->real_path == nullptr) return;
     around->real_path = find;
@@ -125,7 +125,7 @@ class RealPaths {
     std::memcpy(entry.real, real.data(), real.size());
   }
 
-  static OwnPlaces* own_places(void* self) noexcept { return &static_cast<RealPaths*>(self)->own_.fresh(); }
+  static OwnPaths* own_paths(void* self) noexcept { return &static_cast<RealPaths*>(self)->own_.fresh(); }
   static long long read(void* self, std::string_view path, char* out, std::size_t capacity) noexcept {
     const RealPaths& known = *static_cast<RealPaths*>(self);
     return known.read_file_(known.self_, path, out, capacity);
@@ -134,7 +134,7 @@ class RealPaths {
 
   Entry entries_[kEntries];  // the first `count_` are written
   std::uint32_t count_ = 0;
-  KeptOwnPlaces& own_;
+  KeptOwnPaths& own_;
   // Who is asked.
   void* self_ = nullptr;
   decltype(Surroundings::real_path) real_path_ = nullptr;

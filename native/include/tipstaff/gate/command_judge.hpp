@@ -31,9 +31,9 @@ class CommandJudge {
         tree_(tree),
         flow_(flow),
         verdict_(verdict),
-        places_(surroundings),
-        guarded_(places_),
-        judging_{&image, &places_, &tree, verdict, settings.uncertain(), &parsed_, flow != nullptr, trace} {}
+        paths_(surroundings),
+        guarded_(paths_),
+        judging_{&image, &paths_, &tree, verdict, settings.uncertain(), &parsed_, flow != nullptr, trace} {}
 
   // Reads text of a dialect and judges what it would run.
   void code(std::string_view text, Dialect dialect) noexcept {
@@ -372,8 +372,8 @@ class CommandJudge {
   std::string_view text_;   // the text that spans are about, where it is read as it is
   bool statement_ = false;  // the whole text is SQL: it need not be complete as shell code
   rules::Parsed parsed_;
-  KnownPlaces places_;
-  GuardedPlaces guarded_;
+  KnownPaths paths_;
+  GuardedPaths guarded_;
   bool guards_ = false;     // whether the text may lead to what is guarded
   rules::Judging judging_;
 

@@ -8,7 +8,7 @@
 #include "tipstaff/gate/tree/tree.hpp"
 #include "tipstaff/gate/paths/names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"
-#include "tipstaff/gate/paths/places.hpp"
+#include "tipstaff/gate/paths/surrounding_paths.hpp"
 
 namespace tipstaff::gate {
 
@@ -66,7 +66,7 @@ inline bool is_block_device(const PathParts& path) noexcept {
 }
 
 // The classes by place alone, of a path with a known base that is no repository's.
-inline std::uint32_t classify_place(const PathParts& path) noexcept {
+inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   using namespace path_class;
   const std::uint32_t n = path.count;
   if (path.base == PathBase::device) {
@@ -152,7 +152,7 @@ inline std::uint32_t by_names(const PathParts& path) noexcept {
 }
 
 // The classes of a path with a known base, after symbolic links.
-inline std::uint32_t classify_known(const Places& places, const PathParts& repository, PathParts path) noexcept {
+inline std::uint32_t classify_known(const SurroundingPaths& paths, const PathParts& repository, PathParts path) noexcept {
   using namespace path_class;
   std::uint32_t bits = 0;
   while (path.count > 0 && path.is_everything(path.part[path.count - 1])) {
@@ -162,8 +162,8 @@ inline std::uint32_t classify_known(const Places& places, const PathParts& repos
   for (std::uint32_t i = 0; i < path.count; ++i) {
     if (path.has_glob(path.part[i])) bits |= kGlob;
   }
-  const Relation to_home = places.has_home ? relate(path, places.home) : Relation::other;
-  if (places.has_repository) {
+  const Relation to_home = paths.has_home ? relate(path, paths.home) : Relation::other;
+  if (paths.has_repository) {
     const Relation relation = relate(path, repository);
     const std::uint32_t depth = repository.count;
     if (relation == Relation::same || relation == Relation::inside) {
@@ -172,10 +172,10 @@ inline std::uint32_t classify_known(const Places& places, const PathParts& repos
       if (relation == Relation::inside && is_build(path, depth)) bits |= kBuild;
       if (to_home == Relation::same) bits |= kHomeRoot | kHome;  // the home directory is the repository
       if (to_home == Relation::holds) bits |= kHomeRoot;
-      if (depth == 0) bits |= classify_place(path);
+      if (depth == 0) bits |= classify_folder(path);
       // A pattern above the repository may name its neighbours as well.
       for (std::uint32_t i = 0; i < depth; ++i) {
-        if (path.has_glob(path.part[i])) return bits | kSibling | classify_place(path);
+        if (path.has_glob(path.part[i])) return bits | kSibling | classify_folder(path);
       }
       return bits;
     }
@@ -185,8 +185,8 @@ inline std::uint32_t classify_known(const Places& places, const PathParts& repos
       PathParts parent = repository;
       --parent.count;
       if (relate(path, parent) == Relation::inside) {
-        const bool parent_is_home = places.has_home && relate(parent, places.home) == Relation::same;
-        const std::uint32_t place = classify_place(parent);
+        const bool parent_is_home = paths.has_home && relate(parent, paths.home) == Relation::same;
+        const std::uint32_t place = classify_folder(parent);
         const bool hidden = path.part[depth - 1][0] == '.';
         if ((place & (kTemporary | kOutside)) != (kTemporary | kOutside) &&
             !(hidden && (parent_is_home || (place & kHomeRoot) != 0))) {
@@ -197,50 +197,50 @@ inline std::uint32_t classify_known(const Places& places, const PathParts& repos
   }
   // Of two that lie within each other the inner one counts: a home below /tmp is a home.
   const Relation home_to_temporary =
-      places.has_temporary && places.has_home ? relate(places.home, places.temporary) : Relation::other;
+      paths.has_temporary && paths.has_home ? relate(paths.home, paths.temporary) : Relation::other;
   const bool home_is_inner = home_to_temporary == Relation::inside || home_to_temporary == Relation::same;
-  if (places.has_temporary && !(home_is_inner && to_home != Relation::other)) {
-    const Relation relation = relate(path, places.temporary);
+  if (paths.has_temporary && !(home_is_inner && to_home != Relation::other)) {
+    const Relation relation = relate(path, paths.temporary);
     if (relation == Relation::inside) return bits | kTemporary;
     if (relation == Relation::same) return bits | kTemporary | kOutside;
   }
   if (to_home == Relation::same) return bits | kHome | kHomeRoot;
   if (to_home == Relation::inside) {
-    const std::uint32_t depth = places.home.count;
+    const std::uint32_t depth = paths.home.count;
     if (is_home_cache(path, depth)) bits |= kBuild;
-    std::uint32_t place = classify_place(path);
-    if ((classify_place(places.home) & kTemporary) != 0) place &= ~kTemporary;
+    std::uint32_t place = classify_folder(path);
+    if ((classify_folder(paths.home) & kTemporary) != 0) place &= ~kTemporary;
     return bits | kHome | (place & (kTemporary | kSystem | kHomeRoot));
   }
   if (to_home == Relation::holds) bits |= kHomeRoot;
-  return bits | classify_place(path);
+  return bits | classify_folder(path);
 }
 
 }  // namespace path_detail
 
-// The places of one event, taken apart when a path is first asked about: most events have none. `around` must outlive it.
-class KnownPlaces {
+// The paths of one event, taken apart when a path is first asked about: most events have none. `around` must outlive it.
+class KnownPaths {
  public:
-  explicit KnownPlaces(const Surroundings& around) noexcept : around_(around) {}
-  KnownPlaces(const KnownPlaces&) = delete;
-  KnownPlaces& operator=(const KnownPlaces&) = delete;
+  explicit KnownPaths(const Surroundings& around) noexcept : around_(around) {}
+  KnownPaths(const KnownPaths&) = delete;
+  KnownPaths& operator=(const KnownPaths&) = delete;
 
   const Surroundings& around() const noexcept { return around_; }
-  const path_detail::Places& places() noexcept { return known().places; }
+  const path_detail::SurroundingPaths& paths() noexcept { return known().paths; }
   // The repository as symbolic links lead to it.
   const PathParts& repository() noexcept {
     Known& all = known();
     if (all.has_followed) return all.repository;
     all.has_followed = true;
-    const PathParts& lexical = all.places.repository;
-    if (!all.places.has_repository || !path_detail::real_place(around_, lexical, true, all.memory, sizeof all.memory, &all.repository))
+    const PathParts& lexical = all.paths.repository;
+    if (!all.paths.has_repository || !path_detail::real_parts(around_, lexical, true, all.memory, sizeof all.memory, &all.repository))
       all.repository = lexical;
     return all.repository;
   }
 
  private:
   struct Known {
-    path_detail::Places places;
+    path_detail::SurroundingPaths paths;
     PathParts repository;
     bool has_followed = false;
     char memory[4096];  // what the repository is of
@@ -257,20 +257,20 @@ class KnownPlaces {
     std::string_view repository = around_.repository;
     if (repository.empty() && !around_.cwd.empty()) {  // then the working directory is what is worked on
       PathParts working;
-      path_detail::take_place(around_.cwd, &working);
-      const std::uint32_t bits = path_detail::classify_place(working);
+      path_detail::take_path(around_.cwd, &working);
+      const std::uint32_t bits = path_detail::classify_folder(working);
       const bool is_home = !around_.home.empty() && around_.home == around_.cwd;
       if ((bits & (kRoot | kHomeRoot | kSystem | kDevice)) == 0 && !is_home && !(bits & kTemporary && bits & kOutside)) {
         repository = around_.cwd;
       }
     }
     const auto take = [](std::string_view place, PathParts* out) noexcept {
-      if (!place.empty()) path_detail::take_place(place, out);
+      if (!place.empty()) path_detail::take_path(place, out);
       return !place.empty();
     };
-    all->places.has_repository = take(repository, &all->places.repository);
-    all->places.has_home = take(around_.home, &all->places.home);
-    all->places.has_temporary = take(around_.temporary, &all->places.temporary);
+    all->paths.has_repository = take(repository, &all->paths.repository);
+    all->paths.has_home = take(around_.home, &all->paths.home);
+    all->paths.has_temporary = take(around_.temporary, &all->paths.temporary);
     return all;
   }
 
@@ -281,7 +281,7 @@ class KnownPlaces {
 
 namespace path_detail {
 
-inline std::uint32_t classify_text(KnownPlaces& known, const Command& command, std::string_view text, const Word& word,
+inline std::uint32_t classify_text(KnownPaths& known, const Command& command, std::string_view text, const Word& word,
                                    bool remote) noexcept {
   using namespace path_class;
   const Surroundings& surroundings = known.around();
@@ -298,12 +298,12 @@ inline std::uint32_t classify_text(KnownPlaces& known, const Command& command, s
     case PathBase::relative: return named | kUnknown | (path.climbs > 0 ? kSibling : 0u);
     default: break;
   }
-  if (remote) return named | classify_known(Places(), PathParts(), path);
-  const Places& places = known.places();
-  std::uint32_t bits = named | classify_known(places, places.repository, path);
+  if (remote) return named | classify_known(SurroundingPaths(), PathParts(), path);
+  const SurroundingPaths& paths = known.paths();
+  std::uint32_t bits = named | classify_known(paths, paths.repository, path);
   // The history of something that was copied into the repository is none of the repository's own.
   if ((bits & kVcs) != 0 && (bits & kRepository) != 0 && (bits & (kGlob | kUnknown)) != (kGlob | kUnknown)) {
-    const std::uint32_t depth = places.repository.count;
+    const std::uint32_t depth = paths.repository.count;
     const bool below = path.count > depth + 1 && !path.has_glob(path.part[depth]) && !path.names(depth, ".git");
     if (below && !PathParts::is_unknown(path.part[depth])) bits &= ~kVcs;
   }
@@ -314,8 +314,8 @@ inline std::uint32_t classify_text(KnownPlaces& known, const Command& command, s
       path.ends_in_slash || !ascii::one_of(command.program, "rm rmdir unlink mv @delete git shred trash del erase");
   char memory[4096];
   PathParts real;
-  if (real_place(surroundings, path, follow_last, memory, sizeof memory, &real)) {
-    const std::uint32_t seen = classify_known(places, known.repository(), real);
+  if (real_parts(surroundings, path, follow_last, memory, sizeof memory, &real)) {
+    const std::uint32_t seen = classify_known(paths, known.repository(), real);
     // The place is that of what is reached; a name that tells something is recognised by either.
     bits = named | seen | by_names(real) | (bits & kGlob);
   }
@@ -325,7 +325,7 @@ inline std::uint32_t classify_text(KnownPlaces& known, const Command& command, s
 }  // namespace path_detail
 
 // Returns the classes of a path-like word as the command that carries it would see it. Linear in the word.
-inline std::uint32_t classify_path(KnownPlaces& known, const Command& command, const Word& word) noexcept {
+inline std::uint32_t classify_path(KnownPaths& known, const Command& command, const Word& word) noexcept {
   using namespace path_class;
   const std::string_view text = word.text;
   const bool windows = command.dialect == Dialect::powershell || command.dialect == Dialect::cmd;
@@ -368,7 +368,7 @@ inline std::uint32_t classify_path(KnownPlaces& known, const Command& command, c
   return bits | glob | elsewhere;
 }
 inline std::uint32_t classify_path(const Surroundings& surroundings, const Command& command, const Word& word) noexcept {
-  KnownPlaces known(surroundings);
+  KnownPaths known(surroundings);
   return classify_path(known, command, word);
 }
 

@@ -13,7 +13,7 @@
 
 #include "tipstaff/gate/paths/classes.hpp"
 #include "tipstaff/gate/paths/guarded_hints.hpp"
-#include "tipstaff/gate/paths/own_places.hpp"
+#include "tipstaff/gate/paths/own_paths.hpp"
 #include "tipstaff/gate/tree/word_table.hpp"
 
 namespace tipstaff::gate {
@@ -100,9 +100,9 @@ inline constexpr auto kFillers = [](std::uint32_t list) constexpr noexcept {
 inline constexpr WordTable<32> kFillerTable(2, kFillers);
 
 // Finds what is guarded among the words of commands. Made for one event; paths are taken apart when first asked for.
-class GuardedPlaces {
+class GuardedPaths {
  public:
-  explicit GuardedPlaces(KnownPlaces& places) noexcept : around_(places.around()), places_(places), hints_(around_.state, around_.program) {}
+  explicit GuardedPaths(KnownPaths& paths) noexcept : around_(paths.around()), paths_(paths), hints_(around_.state, around_.program) {}
 
   // False: no word of this text leads there, as long as no link does. At most one pass over the text.
   bool may_be_in(std::string_view text) const noexcept {
@@ -169,7 +169,7 @@ class GuardedPlaces {
   Guarded of_folder(std::string_view cwd) noexcept {
     if (cwd.empty() || around_.state.empty() || is_apart(cwd)) return Guarded::none;
     PathParts path;
-    path_detail::take_place(cwd, &path);
+    path_detail::take_path(cwd, &path);
     std::uint32_t depth = 0;
     const path_detail::Relation relation = own().state(around_).relation(path, &depth);
     return relation == path_detail::Relation::same || relation == path_detail::Relation::inside ? Guarded::state : Guarded::none;
@@ -189,12 +189,12 @@ class GuardedPlaces {
   // lead to none either. Commands share their folder; the last answer is kept.
   bool is_apart(std::string_view cwd) noexcept {
     if (cwd.empty()) return true;
-    OwnPlaces& own = this->own();
+    OwnPaths& own = this->own();
     if (own.has_folder(cwd)) return own.is_apart();
     bool apart = cwd[0] == '/' && cwd.find("/.") == std::string_view::npos && cwd.find_first_of(kOpen) == std::string_view::npos;
     if (apart) {
       PathParts path;
-      path_detail::take_place(cwd, &path);
+      path_detail::take_path(cwd, &path);
       apart = !path.too_long && classify(path) == Guarded::none;
     }
     own.note_folder(cwd, apart);
@@ -210,7 +210,7 @@ class GuardedPlaces {
     const auto begins = [first](const PathParts& path) noexcept {
       return path.base == PathBase::root && (path.count == 0 || equal_folded(path.part[0], first));
     };
-    const auto leads = [&](const OwnPlaces::Place& place) noexcept { return begins(place.lexical) || (place.has_real && begins(place.real)); };
+    const auto leads = [&](const OwnPaths::OwnPath& place) noexcept { return begins(place.lexical) || (place.has_real && begins(place.real)); };
     return (around_.state.empty() || !leads(own().state(around_))) && (around_.program.empty() || !leads(own().program(around_)));
   }
   static bool equal_folded(std::string_view one, std::string_view other) noexcept {
@@ -220,9 +220,9 @@ class GuardedPlaces {
     return true;
   }
 
-  OwnPlaces& own() noexcept {
+  OwnPaths& own() noexcept {
     if (own_ != nullptr) return *own_;
-    own_ = around_.own_places != nullptr ? around_.own_places(around_.self) : new (room_) OwnPlaces;
+    own_ = around_.own_paths != nullptr ? around_.own_paths(around_.self) : new (room_) OwnPaths;
     own_->serve(around_);
     return *own_;
   }
@@ -271,7 +271,7 @@ class GuardedPlaces {
       }
       const std::string_view whole(path, size);
       Word word = folder;
-      const std::uint32_t bits = path_detail::classify_text(places_, command, whole, word, false);
+      const std::uint32_t bits = path_detail::classify_text(paths_, command, whole, word, false);
       if ((bits & path_class::kTemporary) != 0 && (bits & (path_class::kRepository | path_class::kHome)) == 0) return;
       Guarded found = of_path(command, whole, word);
       if (found == Guarded::holds_registration) found = Guarded::registration;
@@ -301,7 +301,7 @@ class GuardedPlaces {
     if (!around_.follows_links && found == Guarded::none) return found;
     char memory[4096];
     PathParts real;
-    if (path.base == PathBase::root && path_detail::real_place(around_, path, true, memory, sizeof memory, &real)) {
+    if (path.base == PathBase::root && path_detail::real_parts(around_, path, true, memory, sizeof memory, &real)) {
       const Guarded behind = classify(real);
       if (behind > found) found = behind;
     }
@@ -358,10 +358,10 @@ class GuardedPlaces {
   static constexpr char kOpen[] = {'*', '?', '[', kUnknownPart, 0};  // a part with one of them has several names
 
   const Surroundings& around_;
-  KnownPlaces& places_;
+  KnownPaths& paths_;
   const guarded_hints::TextHints hints_;
-  OwnPlaces* own_ = nullptr;
-  alignas(OwnPlaces) unsigned char room_[sizeof(OwnPlaces)];  // where no caller keeps them
+  OwnPaths* own_ = nullptr;
+  alignas(OwnPaths) unsigned char room_[sizeof(OwnPaths)];  // where no caller keeps them
 };
 
 }  // namespace tipstaff::gate

@@ -27,11 +27,11 @@ inline Value PowerShell::variable() noexcept {
     if (ascii::starts_with(name, scope)) name.remove_prefix(scope.size());
   }
   if (const Value* value = find(name)) return *value;
-  static constexpr std::string_view kPlaces[] = {
+  static constexpr std::string_view kFolders[] = {
       "$env:userprofile", "$env:home", "$env:systemroot", "$env:windir", "$env:temp", "$env:tmp", "$env:tmpdir", "$env:systemdrive", "$env:homedrive",
       "$env:homepath", "$env:appdata", "$env:localappdata", "$env:programfiles", "$env:programdata", "$env:public", "$home", "$pwd"};
-  for (const std::string_view place : kPlaces) {
-    if (ascii::equals(name, place.substr(1))) return text_value(Known{place, span, false, 0});
+  for (const std::string_view folder : kFolders) {
+    if (ascii::equals(name, folder.substr(1))) return text_value(Known{folder, span, false, 0});
   }
   if (ascii::equals(name, "null")) return text_value(Known{"$null", span, false, 0});
   if (ascii::one_of(name, "true false")) return text_value(Known{ascii::equals(name, "true") ? "$true" : "$false", span, false, 0});

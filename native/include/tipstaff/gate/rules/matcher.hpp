@@ -14,9 +14,9 @@ namespace tipstaff::gate::rules {
 // Answers one rule about one command.
 class Matcher {
  public:
-  Matcher(const Image& image, KnownPlaces& places, const Tree& tree, const Command& command, std::uint32_t index,
+  Matcher(const Image& image, KnownPaths& paths, const Tree& tree, const Command& command, std::uint32_t index,
           const Parsed& parsed) noexcept
-      : image_(image), places_(places), tree_(tree), command_(command), index_(index), parsed_(parsed) {}
+      : image_(image), paths_(paths), tree_(tree), command_(command), index_(index), parsed_(parsed) {}
 
   bool holds(const record::Instance& rule) noexcept {
     skip_ = 0;
@@ -111,7 +111,7 @@ class Matcher {
         const Word& own = parsed_.words[i];
         if (own.text.data() != word.text.data() || own.text.size() != word.text.size()) continue;
         last_asked_ = i;
-        if (parsed_.readings[i].classes == kUnclassified) parsed_.readings[i].classes = classify_path(places_, command, word);
+        if (parsed_.readings[i].classes == kUnclassified) parsed_.readings[i].classes = classify_path(paths_, command, word);
         return parsed_.readings[i].classes;
       }
       if (last_asked_ != 0) {
@@ -119,7 +119,7 @@ class Matcher {
         return classes_of(command, word);
       }
     }
-    return classify_path(places_, command, word);
+    return classify_path(paths_, command, word);
   }
 
   bool positional(std::uint32_t index) const noexcept { return parsed_.kind_of(index) == WordKind::positional; }
@@ -371,7 +371,7 @@ class Matcher {
   }
 
   const Image& image_;
-  KnownPlaces& places_;
+  KnownPaths& paths_;
   const Tree& tree_;
   const Command& command_;
   std::uint32_t index_;

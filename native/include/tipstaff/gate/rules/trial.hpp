@@ -16,7 +16,7 @@ namespace tipstaff::gate::rules {
 
 struct Judging {
   const Image* image;
-  KnownPlaces* places;
+  KnownPaths* paths;
   const Tree* tree;
   Verdict* verdict;
   Decision uncertain;   // what the policy says of the uncertain
@@ -42,7 +42,7 @@ class Trial {
   Trial(const Judging& judging, const Command& command, std::uint32_t index, std::uint32_t facts) noexcept
       : judging_(judging), image_(*judging.image), command_(command), index_(index),
         guarded_(*judging.image, *judging.parsed, facts, command.via),
-        matcher_(*judging.image, *judging.places, *judging.tree, command, index, *judging.parsed) {}
+        matcher_(*judging.image, *judging.paths, *judging.tree, command, index, *judging.parsed) {}
 
   // `guard`: what tells which of the candidates may hold.
   void run(std::uint32_t first, std::uint32_t count, std::uint32_t guard) noexcept {

@@ -136,7 +136,7 @@ class Cursor {
     advance();
     if (first == '*') {
       while (token_.is_mark('.') || token_.is_mark('*')) advance();
-      return Known{lexer_.text().substr(start, previous_.stop - start), span(start, previous_.stop), code_.verbatim, 0};
+      return rest_from(start);
     }
     if (first == '{') {
       while (!at_end() && !token_.is_mark('}') && !token_.is_mark(';')) advance();
@@ -146,10 +146,13 @@ class Cursor {
       if (token_.kind == Kind::word || token_.kind == Kind::number || token_.kind == Kind::name) advance();
       if (token_.is_mark('}')) advance();
     }
-    if (first == '#') {
-      return Known{lexer_.text().substr(start, previous_.stop - start), span(start, previous_.stop), code_.verbatim, 0};
-    }
+    if (first == '#') return rest_from(start);
     return unknown_text(span(start, previous_.stop));
+  }
+  // What was read since `start`, as it is written.
+  Known rest_from(std::size_t start) const noexcept {
+    const std::string_view text = lexer_.text().substr(start, previous_.stop - start);
+    return Known{text, span(start, previous_.stop), code_.verbatim, flags_of(text)};
   }
 
   Tree& tree_;

@@ -210,7 +210,7 @@ struct Frame {
   std::string_view cwd;
 };
 
-class OwnPlaces;
+class OwnPaths;
 
 // The machine as far as reading needs it. Views must outlive the tree.
 struct Surroundings {
@@ -230,7 +230,7 @@ struct Surroundings {
   // Resolves symbolic links of an existing path into `out`; returns its length, 0 where nothing is to be resolved.
   std::size_t (*real_path)(void* self, std::string_view path, char* out, std::size_t capacity) noexcept = nullptr;
   // What a caller keeps of the gate's own places from one judgement to the next; null: nothing.
-  OwnPlaces* (*own_places)(void* self) noexcept = nullptr;
+  OwnPaths* (*own_paths)(void* self) noexcept = nullptr;
   void* self = nullptr;
   const void* stack_end = nullptr;  // the lowest byte of the thread's stack; null where it is not known
 };

@@ -167,11 +167,11 @@ inline void ShellReader::read_process_substitution(Pieces& pieces) noexcept {
   Stream stream = read_substitution();
   input_ = outer;
   if (stopped_) return;
-  constexpr string_view kPlace = "/dev/fd/63.";
+  constexpr string_view kPrefix = "/dev/fd/63.";
   const char digits[] = {static_cast<char>('0' + session_.made_files / 10 % 10),
                          static_cast<char>('0' + session_.made_files % 10)};
   ++session_.made_files;
-  string_view path = tree_.copy(kPlace);
+  string_view path = tree_.copy(kPrefix);
   path = tree_.join(path, string_view(digits, 2));
   if (!output) {
     if (stream.kind == Stream::none) stream.kind = Stream::unknown;

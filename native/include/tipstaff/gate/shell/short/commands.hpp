@@ -69,7 +69,7 @@ struct Simple {
 class PlainReader {
  public:
   // Longer texts are rare, and read by the shell's reader, which watches its limits.
-  static constexpr std::size_t kLongest = Marks::kLongest, kLongestPlace = 1024, kRoom = 256 * 1024;
+  static constexpr std::size_t kLongest = Marks::kLongest, kLongestFolder = 1024, kRoom = 256 * 1024;
   static constexpr std::uint32_t kCommands = 32;  // and so are those of more commands
 
   // `tree` is empty; it is room for words, and may be built of what was read.
@@ -111,7 +111,7 @@ class PlainReader {
   bool fits() const noexcept {
     std::size_t room = 0;
     tree_.draft(&room);
-    return size_ != 0 && around_.cwd.size() <= kLongestPlace && room >= kRoom && tree_.free_words() >= 2 * kLongest;
+    return size_ != 0 && around_.cwd.size() <= kLongestFolder && room >= kRoom && tree_.free_words() >= 2 * kLongest;
   }
   char at(std::uint32_t place) const noexcept { return text_[place]; }
   std::uint8_t kind_at(std::uint32_t place) const noexcept { return place == size_ ? kind::kEnd : kind_of(text_[place]); }

@@ -31,23 +31,23 @@ bool begins(string_view text, const char (&known)[N]) noexcept {
 template <std::size_t N>
 class Names {
  public:
-  constexpr explicit Names(const string_view (&names)[N]) : places_{} {
+  constexpr explicit Names(const string_view (&names)[N]) : slots_{} {
     for (std::size_t i = 0; i < N; ++i) {
-      std::uint32_t at = hash_name(names[i]) % kPlaces;
-      while (!places_[at].empty()) at = (at + 1) % kPlaces;
-      places_[at] = names[i];
+      std::uint32_t at = hash_name(names[i]) % kSlots;
+      while (!slots_[at].empty()) at = (at + 1) % kSlots;
+      slots_[at] = names[i];
     }
   }
   bool has(string_view name) const noexcept { return has(name, hash_name(name)); }
   bool has(string_view name, std::uint32_t hash) const noexcept {
-    for (std::uint32_t at = hash % kPlaces; !places_[at].empty(); at = (at + 1) % kPlaces)
-      if (ascii::same_bytes(places_[at], name)) return true;
+    for (std::uint32_t at = hash % kSlots; !slots_[at].empty(); at = (at + 1) % kSlots)
+      if (ascii::same_bytes(slots_[at], name)) return true;
     return false;
   }
 
  private:
-  static constexpr std::uint32_t kPlaces = N < 32 ? 64 : N < 64 ? 128 : 256;
-  std::array<string_view, kPlaces> places_;
+  static constexpr std::uint32_t kSlots = N < 32 ? 64 : N < 64 ? 128 : 256;
+  std::array<string_view, kSlots> slots_;
 };
 
 // Words that begin something else than a simple command, and programs that are SQL's verbs as well.

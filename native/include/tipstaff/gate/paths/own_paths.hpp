@@ -6,15 +6,15 @@
 #include <cstring>
 #include <string_view>
 
-#include "tipstaff/gate/paths/places.hpp"
+#include "tipstaff/gate/paths/surrounding_paths.hpp"
 
 namespace tipstaff::gate {
 
 // Found when first asked for. A caller may keep it from one judgement to the next, and forgets it after a second: who
 // changes a link on the way there must move a folder that holds them, which is itself judged.
-class OwnPlaces {
+class OwnPaths {
  public:
-  struct Place {
+  struct OwnPath {
     PathParts lexical, real;
     bool known = false, has_real = false;
 
@@ -30,21 +30,21 @@ class OwnPlaces {
     }
 
    private:
-    friend class OwnPlaces;
+    friend class OwnPaths;
     std::size_t bytes = 0;
     char text[1024], memory[4096];  // what the parts are of
   };
 
   // Of surroundings that have a state folder, or a program.
-  const Place& state(const Surroundings& around) noexcept { return known(&state_, around.state, around); }
-  const Place& program(const Surroundings& around) noexcept { return known(&program_, around.program, around); }
+  const OwnPath& state(const Surroundings& around) noexcept { return known(&state_, around.state, around); }
+  const OwnPath& program(const Surroundings& around) noexcept { return known(&program_, around.program, around); }
 
   // Whether names below a folder lead to none of them; false where nobody asked yet.
   bool has_folder(std::string_view cwd) const noexcept {
     return cwd.size() == folder_bytes_ && std::memcmp(folder_, cwd.data(), cwd.size()) == 0;
   }
   bool is_apart() const noexcept { return is_apart_; }
-  // Notes it of one folder, in place of the last one.
+  // Notes it of one folder, in the room of the last one.
   void note_folder(std::string_view cwd, bool is_apart) noexcept {
     if (cwd.size() > sizeof folder_) return;
     std::memcpy(folder_, cwd.data(), cwd.size());
@@ -69,23 +69,23 @@ class OwnPlaces {
  private:
   static constexpr std::size_t kLonger = ~std::size_t{0};  // than can be kept: it is that of nobody else
 
-  static bool is_of(const Place& place, std::string_view path) noexcept {
-    return path.size() == place.bytes && std::memcmp(path.data(), place.text, place.bytes) == 0;
+  static bool is_of(const OwnPath& own, std::string_view path) noexcept {
+    return path.size() == own.bytes && std::memcmp(path.data(), own.text, own.bytes) == 0;
   }
-  static void take(Place* place, std::string_view path) noexcept {
-    place->bytes = path.size() <= sizeof place->text ? path.size() : kLonger;
-    if (place->bytes != kLonger && !path.empty()) std::memcpy(place->text, path.data(), path.size());
+  static void take(OwnPath* own, std::string_view path) noexcept {
+    own->bytes = path.size() <= sizeof own->text ? path.size() : kLonger;
+    if (own->bytes != kLonger && !path.empty()) std::memcpy(own->text, path.data(), path.size());
   }
-  const Place& known(Place* place, std::string_view path, const Surroundings& around) noexcept {
-    if (place->known) return *place;
-    place->known = true;
-    place->lexical = PathParts();
-    path_detail::take_place(place->bytes == kLonger ? path : std::string_view(place->text, place->bytes), &place->lexical);
-    place->has_real = path_detail::real_place(around, place->lexical, true, place->memory, sizeof place->memory, &place->real);
-    return *place;
+  const OwnPath& known(OwnPath* own, std::string_view path, const Surroundings& around) noexcept {
+    if (own->known) return *own;
+    own->known = true;
+    own->lexical = PathParts();
+    path_detail::take_path(own->bytes == kLonger ? path : std::string_view(own->text, own->bytes), &own->lexical);
+    own->has_real = path_detail::real_parts(around, own->lexical, true, own->memory, sizeof own->memory, &own->real);
+    return *own;
   }
 
-  Place state_, program_;
+  OwnPath state_, program_;
   std::size_t folder_bytes_ = 0;  // 0: none
   bool is_apart_ = false, follows_ = false;
   char folder_[256];

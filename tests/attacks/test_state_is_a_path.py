@@ -80,7 +80,7 @@ PARENTS = (
 
 
 @pytest.mark.parametrize("command", [*READS, *WRITES])
-def test_default_place(victim: Victim, command: str) -> None:
+def test_default_path(victim: Victim, command: str) -> None:
     assert victim.decision(command) in STOPPED
 
 

@@ -1,4 +1,4 @@
-// How a path lies to the places of a machine, and where symbolic links lead.
+// How a path lies to the paths of a machine, and where symbolic links lead.
 #pragma once
 
 #include <cstddef>
@@ -38,17 +38,17 @@ inline Relation relate(const PathParts& path, const PathParts& place) noexcept {
   return path.count < place.count ? Relation::holds : Relation::inside;
 }
 
-inline void take_place(std::string_view place, PathParts* out) noexcept {
+inline void take_path(std::string_view place, PathParts* out) noexcept {
   take_path_apart(place, {}, {}, PathParts::is_drive_letter(place), false, out);
 }
 
-struct Places {
+struct SurroundingPaths {
   PathParts repository, home, temporary;
   bool has_repository = false, has_home = false, has_temporary = false;
 };
 
 // Resolves symbolic links of the deepest folder that exists; false where nothing changes.
-inline bool real_place(const Surroundings& surroundings, const PathParts& path, bool follow_last, char* memory,
+inline bool real_parts(const Surroundings& surroundings, const PathParts& path, bool follow_last, char* memory,
                        std::size_t capacity, PathParts* out) noexcept {
   if (surroundings.real_path == nullptr || path.base != PathBase::root) return false;
   std::uint32_t known = path.count;  // parts before the first that is no plain name
