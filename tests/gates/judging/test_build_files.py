@@ -35,6 +35,10 @@ ASKS = [
     "docker run --rm -it --device=/dev/sda:/dev/xvdc ubuntu fdisk /dev/xvdc",
     # As before.
     "rm -rf *.json", "rm -rf sdk.tar.gz src", "rm -rf \"$DIR\"/a.json", "rm -rf ../a.html", "rm -rf src.bak", "mkdir -p src; rm -rf src",
+    "mkdir -p src && rm -rf src", "mkdir src; rm -rf src", "mkdir src || rm -rf src", "mkdir src && true || rm -rf src", "! mkdir src && rm -rf src", "mkdir src | cat && rm -rf src",
+    "mkdir x && mv src x/ && rm -rf x", "mkdir x && git mv src x && rm -rf x", "mkdir x && cd x && cd .. && rm -rf x src", "if true; then mkdir src; fi && rm -rf src",
+    "(mkdir src; true) && rm -rf src", "mkdir x && cd .. && rm -rf x", "python -m venv src && rm -rf src", "mkdir() { true; }; mkdir src && rm -rf src",
+    "git clone https://x.example/a.git || true && rm -rf a", "mkdir x && rm -rf x/../src", "mkdir src & rm -rf src", "bash -c 'mkdir src' || rm -rf src",
     "for i in {1..100000}; do rm -rf $i; done", "docker exec web sh -c 'echo x > /etc/hosts'", "docker run --rm -v /etc:/etc alpine sh -c 'echo x > /etc/hosts'",
     # Harm by tools that few think of.
     "impala-shell -q 'DROP TABLE sales'", "dbt run --full-refresh", "fab -H web1 deploy", "fab -H web1 run 'rm -rf /srv/app'", "unison -batch -force a a b",
