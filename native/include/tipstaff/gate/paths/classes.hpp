@@ -129,7 +129,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   if (path.names(0, "proc") && path.names(1, "sysrq-trigger")) return bits | kSystem | kDevice;
   if (is_own_program(path)) return bits | kOutside;
   if (is_package_cache(path)) return bits | kSystem | kBuild;
-  if (is_drop_in(path)) return bits | kSystem | kOutside;
+  if (is_drop_in(path) || is_application(path)) return bits | kSystem | kOutside;
   if (path.names_one_of(0, kSystemNames)) return bits | kSystem;
   if (ascii::starts_with(path.part[0], "program files") || ascii::equals(path.part[0], "system volume information")) {
     return bits | kSystem;

@@ -279,14 +279,47 @@ inline bool is_own_program(const PathParts& path) noexcept {
   return path.count > 3 || !path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man games src var opt");
 }
 
-// One file that somebody put into a folder of the system's for such: /etc/apt/sources.list.d/x.list, /etc/cron.d/x.
+// Files that somebody put into a folder of the system's for such: /etc/apt/sources.list.d/x.list, /etc/cron.d/x.
 inline bool is_drop_in(const PathParts& path) noexcept {
   if (path.count < 3 || !path.names(0, "etc") || path.names_one_of(1, "sudoers.d pam.d")) return false;
-  for (std::uint32_t i = 0; i < path.count; ++i)
+  for (std::uint32_t i = 0; i < path.count - (path.ends(path.count - 2, ".d") ? 1u : 0u); ++i)
     if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
   for (std::uint32_t i = 1; i + 1 < path.count; ++i)
     if (ascii::ends_with(path.part[i], ".d") || path.names_one_of(i, "sites-enabled sites-available conf-enabled keyrings")) return true;
   return path.count == 4 && path.names(1, "systemd") && path.names(2, "system");
+}
+
+// Folders below which each name is one application's, and the names that are the system's or hold what people stored.
+struct SharedFolder {
+  std::string_view first, second;  // second: empty for none
+  std::string_view others;
+};
+inline constexpr SharedFolder kSharedFolders[] = {
+    {"opt", "", ""},
+    {"run", "", "systemd udev dbus user media mount lock lvm initramfs credentials"},
+    {"var", "run", "systemd udev dbus user media mount lock lvm initramfs credentials"},
+    {"var", "log", "journal audit auth.log secure wtmp btmp lastlog syslog messages sudo.log"},
+    {"var", "cache", ""},
+    {"var", "lib", "mysql mysql-files mariadb postgresql postgres pgsql mongodb mongo redis influxdb couchdb cassandra clickhouse elasticsearch "
+                   "opensearch neo4j rabbitmq kafka zookeeper ldap samba vault consul nomad prometheus grafana gitlab gitea jenkins minio ceph "
+                   "docker containerd containers kubelet etcd rancher k3s libvirt lxc lxd incus machines dpkg rpm apt pacman portage snapd "
+                   "flatpak systemd dbus pam polkit-1 accountsservice networkmanager bluetooth alternatives private cloud sudo letsencrypt "
+                   "acme sss sssd samba nfs iscsi mdadm postfix mailman"},
+    {"usr", "bin", "sh bash dash zsh ksh fish env sudo su doas login passwd ls cp mv rm ln cat chmod chown mkdir mount umount kill ps sed "
+                   "grep awk find tar gzip test true false perl python python3 systemctl systemd ssh apt apt-get dpkg rpm dnf yum zypper "
+                   "pacman apk snap"},
+};
+
+// What belongs to one application that somebody installed or runs: /opt/NAME, /run/NAME, one program of /usr/bin.
+inline bool is_application(const PathParts& path) noexcept {
+  for (const SharedFolder& shared : kSharedFolders) {
+    const std::uint32_t at = shared.second.empty() ? 1 : 2;
+    if (path.count <= at) continue;
+    bool literal = true;
+    for (std::uint32_t i = 0; i <= at; ++i) literal = literal && !path.has_glob(path.part[i]) && !PathParts::is_unknown(path.part[i]);
+    if (literal && path.names(0, shared.first) && (at == 1 || path.names(1, shared.second))) return !path.names_one_of(at, shared.others);
+  }
+  return false;
 }
 
 // Lists and archives of a system's package manager.
@@ -316,27 +349,31 @@ inline constexpr std::string_view kBuildNames =
     ".scannerwork .sonar .sonarqube .dmypy.json .pdm-build .hatch .pixi .pybuilder __pypackages__ .ropeproject .pytest-cache pip-wheel-metadata wheels-cache "
     ".ipython_cache .jupyter_cache .quarto _book _minted-cache .hugo_build.lock .docz .fatherrc.cache .umi-production .temp .sst .amplify-hosting .chalice-build .localstack-cache "
     "cdktf.out .terragrunt-cache .packer_cache packer_cache .vagrant-cache .molecule .kitchen-cache .import .mono obj-x64 cmake_build .bazel-cache buck-out .pants.d .gradle-cache .mvn-cache "
-    "lcov-report .c8_output .coverage-report coverage-report html-report .reports";
+    ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<512> kBuildTable(1, kBuildList);
-inline constexpr NameSigns kBuildEndings("egg-info dist-info pyc pyo tsbuildinfo o obj class gcda gcno");
+inline constexpr NameSigns kBuildEndings(
+    "egg-info dist-info pyc pyo pyd tsbuildinfo o obj class gcda gcno gcov profraw profdata coverprofile a so lo la dylib dll exe "
+    "pdb dsym elc beam whl egg dvi aux swp");
 
 // Looks at the parts from `first` on: those below the repository's root.
 inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
-    if (path.has_glob(name)) {  // *.pyc is, build-* as well, build* may be anything
+    if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
       if (name == "build-*" || name == "dist-*") return true;
-      if (name.size() > 1 && name[0] != '*') continue;
     } else if (kBuildTable.find(name, kBuildList) != kBuildTable.kNowhere) {
       return true;
     }
     if (kBuildEndings.may_have(ending_of(name))) {
-      for (const std::string_view suffix : {".egg-info", ".dist-info", ".pyc", ".pyo", ".tsbuildinfo", ".o", ".obj", ".class",
-                                            ".gcda", ".gcno"}) {
+      for (const std::string_view suffix :
+           {".egg-info", ".dist-info", ".pyc", ".pyo", ".pyd", ".tsbuildinfo", ".o", ".obj", ".class", ".gcda", ".gcno", ".gcov",
+            ".profraw", ".profdata", ".coverprofile", ".a", ".so", ".lo", ".la", ".dylib", ".dll", ".exe", ".pdb", ".dsym", ".elc",
+            ".beam", ".whl", ".egg", ".dvi", ".aux", ".swp"}) {
         if (name.size() > suffix.size() && ascii::ends_with(name, suffix)) return true;
       }
     }
+    if (path.has_glob(name) && name.size() > 1 && name[0] != '*') continue;
     if (path.names(i, "vendor") && path.names(i + 1, "bundle")) return true;
     if (path.names(i, "cypress") && path.names_one_of(i + 1, "videos screenshots downloads")) return true;
     if (path.names(i, ".yarn") && path.names_one_of(i + 1, "cache unplugged install-state.gz build-state.yml")) return true;

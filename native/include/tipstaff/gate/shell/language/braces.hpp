@@ -70,6 +70,10 @@ inline bool ShellReader::read_sequence(Pieces& pieces, string_view text) noexcep
   }
   if (negative_from) a = -a;
   if (negative_to) b = -b;
+  if ((a <= b ? b - a : a - b) / step >= static_cast<int>(limits::kExpansions)) {  // some number; of rm a{1..9999} that says enough
+    add_unknown(pieces, 0, false);
+    return true;
+  }
   const std::uint32_t first = session_.scratch.size();
   std::uint32_t count = 0;
   for (int i = a; a <= b ? i <= b : i >= b; i += a <= b ? step : -step) {

@@ -195,6 +195,7 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
   else if (name == "clickhouse-client" || name == "clickhouse") code = "-q --query", file = "--queries-file";
   else if (name == "cockroach") code = "-e --execute";
   else if (name == "snowsql" || name == "beeline" || name == "hive" || name == "spark-sql") code = "-q -e --query";
+  else if (name == "impala-shell") code = "-q --query", file = "-f --query_file";
   else if (name == "cqlsh" || name == "trino" || name == "presto") code = "-e --execute";
   if (is_trial_database(in)) in.via |= via::kTrial;
   if (name == "bq") {
@@ -233,7 +234,7 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
       } else if (!file.empty() && one_of(option, file) && has_value) {
         if (next_word) ++i;
         given = true;
-        if (value.text == "-") {
+        if (value.text == "-" || value.text == "/dev/stdin") {
           nested_stream(in, in.input, Nested{}, Dialect::sql);
         } else {
           Stream source;
@@ -260,6 +261,14 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
       continue;
     }
     ++operands;
+    if (name == "sqlplus" && text.size() > 1 && text[0] == '@') {  // a script, which may be named without its ending
+      Stream source;
+      source.kind = word.has(word_flag::kUnknown) ? Stream::unknown : Stream::file;
+      source.text = text.substr(1);
+      source.span = word.span;
+      given = true;
+      nested_stream(in, source, Nested{}, Dialect::sql);
+    }
     if ((name == "sqlite3" || name == "sqlite" || name == "duckdb") && operands >= 2) {
       given = true;
       code_word(in, word, Nested{}, Dialect::sql);

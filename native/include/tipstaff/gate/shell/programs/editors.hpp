@@ -207,7 +207,7 @@ inline void ShellReader::run_tee(Invocation& in) noexcept {
     if (word.text == "-a" || word.text == "--append") append_to = true;
     if (word.text.empty() || word.text[0] == '-' || word.text == "/dev/null" || word.text == "/dev/stderr") continue;
     if (word.has(word_flag::kPseudo)) continue;
-    emit_file("@write", word, append_to, in.command, in.via, in.cwd);
+    emit_file("@write", word, append_to, in.command, in.via, in.cwd, !append_to && in.input.kind != Stream::none && empties(in.input));
     remember_file(in.cwd, word.text, in.input, append_to);
     run_at_startup(word.text, in.input, word.span);
   }

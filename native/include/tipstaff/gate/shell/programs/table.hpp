@@ -209,7 +209,8 @@ inline constexpr Program kPrograms[] = {
     {"watch", Handler::joined, Output::unknown, "nq", "--interval --equexit", 0, 0},
     {"hyperfine", Handler::joined, Output::unknown, "wrmMpcsSnuLPDN", "--warmup --runs --min-runs --max-runs --prepare "
      "--cleanup --setup --shell --command-name --export-json --export-csv --export-markdown --parameter-list", 0, 0},
-    {"concurrently", Handler::joined, Output::unknown, "ncsplm", "--names --name --prefix-colors --prefix --max-processes --success", 0, 0},
+    {"concurrently", Handler::joined, Output::unknown, "ncsplm", "--names --name --prefix-colors --prefixColors --prefix --prefix-length --name-separator "
+     "--max-processes --maxProcesses --success --restart-tries --restart-after --kill-signal --teardown --hide", 0, 0},
     {"pdsh", Handler::joined, Output::unknown, "wxlfutSR", "", 0, via::kRemote},
     {"pssh", Handler::joined, Output::unknown, "hHlptoexX", "--hosts --host --user --par --timeout", 0, via::kRemote},
     {"parallel-ssh", Handler::joined, Output::unknown, "hHlptoexX", "--hosts --host --user --par --timeout", 0, via::kRemote},
@@ -380,6 +381,8 @@ inline constexpr Program kPrograms[] = {
     {"trino", Handler::sql, Output::unknown, "", "--server --catalog --schema --user", 0, 0},
     {"presto", Handler::sql, Output::unknown, "", "--server --catalog --schema --user", 0, 0},
     {"beeline", Handler::sql, Output::unknown, "unpd", "", 0, 0}, {"hive", Handler::sql},
+    {"impala-shell", Handler::sql, Output::unknown, "iduks", "--impalad --database --user", 0, 0},
+    {"vsql", Handler::sql, Output::unknown, "hpdUw", "--host --port --dbname --username", 0, 0},
     {"spark-sql", Handler::sql}, {"isql", Handler::sql}, {"cqlsh", Handler::sql, Output::unknown, "upk", "", 0, 0},
     {"d1", Handler::none}, {"redis-cli", Handler::redis}, {"valkey-cli", Handler::redis},
     {"mongosh", Handler::mongo}, {"mongo", Handler::mongo},

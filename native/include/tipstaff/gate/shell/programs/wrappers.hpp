@@ -239,6 +239,10 @@ inline void ShellReader::run_joined(Invocation& in, const Program& program) noex
   if (program.name == "hyperfine" || program.name == "concurrently") {
     for (std::uint32_t i = at; i < in.count; ++i) {
       const string_view text = text_of(in, i);
+      if (text.size() > 1 && text[0] == '-') {  // between what is run, and after it
+        i += one_of(text, program.long_values) || (text.size() == 2 && holds(program.short_values, text[1])) ? 1u : 0u;
+        continue;
+      }
       const std::size_t colon = text.find(':');  // npm:build:*: scripts of the project
       if (colon != string_view::npos && one_of(text.substr(0, colon), "npm yarn pnpm bun node deno")) continue;
       code_word(in, argument(in, i), options, Dialect::shell);
