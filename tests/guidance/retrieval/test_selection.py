@@ -230,5 +230,15 @@ def test_those_given_agree_and_those_dropped_had_to_go(
             assert strong.priority >= weak.priority
     assert not set(kept) & set(dropped)
     seen = {*kept, *dropped}
-    assert [one.id for one in rules][: len(seen)] == [one.id for one in rules if one.id in seen]
-    assert len(kept) == max_shards or len(seen) == len(rules)
+    assert kept == [one.id for one in rules if one.id in kept]
+    assert len(kept) == max_shards or (len(kept) < max_shards and len(seen) == len(rules))
+    if not dropped:
+        assert kept == [one.id for one in rules][: len(kept)]
+
+
+def test_no_more_are_given_than_wanted_where_the_last_frees_those_before_it() -> None:
+    rules = [rule(f"R{number}", "Always squash commits", priority=50 if number == 7 else 10) for number in range(1, 9)]
+    rules.insert(0, rule("R0", "Never squash commits", priority=10))
+    kept, dropped, _ = choose(rules, 2)
+    assert kept == ["R1", "R7"]
+    assert dropped["R0"].kept == "R7"

@@ -91,11 +91,23 @@ class Selection:
                 disputes.add(card)
             standing.append(Taken(card, score, cosine))
         if lost:
+            given = self._given(len(standing), lost)
             for position in sorted(lost):
-                strong, weak = standing[lost[position]].card.rule, standing[position].card.rule
-                refused.append(DroppedShard(id=weak.id, kept=strong.id, reason=self._why(strong, weak)))
-            standing = [one for position, one in enumerate(standing) if position not in lost]
+                if lost[position] in given:
+                    strong, weak = standing[lost[position]].card.rule, standing[position].card.rule
+                    refused.append(DroppedShard(id=weak.id, kept=strong.id, reason=self._why(strong, weak)))
+            standing = [one for position, one in enumerate(standing) if position in given]
         return standing, tuple(refused), len(standing) < wanted and bool(refused)
+
+    def _given(self, count: int, lost: dict[int, int]) -> set[int]:
+        """Return which of the shards that stay are given.
+
+        They are more than wanted where one that came last won over one that had kept others out: those that won are
+        given first, since others are left out for them.
+        """
+        winners = sorted({*lost.values()})[: self._max_shards]
+        others = [position for position in range(count) if position not in lost and position not in winners]
+        return {*winners, *others[: self._max_shards - len(winners)]}
 
     def _refusal(self, card: Card) -> DroppedShard | None:
         """Return why a rule cannot stay whatever else is chosen."""

@@ -25,7 +25,6 @@ namespace tipstaff::hook {
 class Guidance {
  public:
   static constexpr std::uint32_t kMost = 40;          // rules that are wanted
-  static constexpr std::uint32_t kHits = 64;          // that may come, where one lost that had kept others out
   static constexpr std::uint32_t kFirstLook = 48;     // candidates; four times as many where too few of them stay
   static constexpr std::uint32_t kCandidates = 832;
   static constexpr std::size_t kLongestPrompt = 32 * 1024;
@@ -82,7 +81,7 @@ class Guidance {
     return true;
   }
 
-  // Finds the rules for a prompt, the best first; returns how many, kHits at most.
+  // Finds the rules for a prompt, the best first; returns how many, kMost at most.
   std::uint32_t find(std::string_view prompt, std::uint32_t today, Hit* hits) const noexcept {
     prompt = prompt.substr(0, kLongestPrompt);
     WordPieces table;
@@ -224,8 +223,24 @@ class Guidance {
       lost = 0;
       for (std::uint32_t s = 0; s < contender_count; ++s) lost += contenders[s].lost_to != kUndefeated;
     }
-    for (std::uint32_t s = 0; s < contender_count && *taken < kHits; ++s)
-      if (contenders[s].lost_to == kUndefeated) hits[(*taken)++] = contenders[s].hit;
+    // One that came last may have won over one that had kept others out: those that won are given before others.
+    static bool won[kCandidates];
+    std::uint32_t winners = 0;
+    for (std::uint32_t s = 0; s < contender_count; ++s) won[s] = false;
+    for (std::uint32_t s = 0; s < contender_count; ++s) {
+      const std::uint32_t by = contenders[s].lost_to;
+      if (by == kUndefeated || won[by]) continue;
+      won[by] = true;
+      ++winners;
+    }
+    winners = winners < kMost ? winners : kMost;
+    std::uint32_t others = kMost - winners;
+    for (std::uint32_t s = 0; s < contender_count; ++s) {
+      std::uint32_t& room = won[s] ? winners : others;
+      if (contenders[s].lost_to != kUndefeated || room == 0) continue;
+      --room;
+      hits[(*taken)++] = contenders[s].hit;
+    }
     return *taken >= kMost || !(refused || lost != 0);
   }
 
