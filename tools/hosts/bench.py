@@ -31,7 +31,7 @@ RULES: Final = {
     ".cursor/rules/security.mdc": "---\ndescription: Security\nalwaysApply: true\n---\n# Security\n"
     "- [SEC-001] Never log the zanzibar token (critical)\n",
 }
-"""Of a kind that none of the programs reads by itself, so that what they know of it the hook has told."""
+"""Of a kind that none of the programs reads by itself, so that what they know of it the hook has given."""
 
 
 def github_token() -> str:

@@ -22,7 +22,7 @@ CHECKS: Final[dict[str, tuple[str, Callable[[Bench], Seen]]]] = {}
 BEFORE: Final = frozenset({"PreToolUse", "preToolUse", "BeforeTool"})
 
 _NO_MASK: Final = (
-    "its event of a failed call takes no other text: the model is told not to repeat it, and it is recorded"
+    "its event of a failed call takes no other text: the model is asked not to repeat it, and it is recorded"
 )
 _NO_EVENT: Final = "no event is sent for a server's call that failed"
 LIMITS: Final = {
@@ -54,7 +54,7 @@ def short(text: str, most: int = 160) -> str:
 
 def stopped(ran: Run, kept: bool, rule: str) -> Seen:
     hung = "" if ran.status is not None else f"the program hung for {ran.seconds:.0f} s; "
-    return kept and rule in ran.result, f"{hung}{'kept' if kept else 'LOST'}; the model was told: {short(ran.result)}"
+    return kept and rule in ran.result, f"{hung}{'kept' if kept else 'LOST'}; the model was given: {short(ran.result)}"
 
 
 def masked(ran: Run, expected: str = "plain line") -> Seen:
@@ -199,12 +199,12 @@ def masks_failed_server(bench: Bench) -> Seen:
     return masked(bench.run([client(bench).query("fail 'secret'")], mode="all-tools"), "key")
 
 
-@check("a failed call that leaks is told and recorded")
+@check("a failed call that leaks is reported and recorded")
 def tells_failed(bench: Bench) -> Seen:
     ran = bench.run([client(bench).query("fail 'secret'")], mode="all-tools")
     reported = any("Do not repeat it" in one.text or not ran.leaks() for one in ran.server.turns[1:])
     kept = any(line.get("secrets") for line in ran.spool)
-    return reported and kept, f"told {reported}, recorded {kept}: {short(ran.result)}"
+    return reported and kept, f"reported {reported}, recorded {kept}: {short(ran.result)}"
 
 
 @check("a destructive call of a server's tool is stopped")
@@ -219,13 +219,13 @@ def server_harmless(bench: Bench) -> Seen:
     return "RAN select 1" in ran.result, short(ran.result)
 
 
-@check("the constitution is told when a session starts")
+@check("the constitution is given when a session starts")
 def constitution(bench: Bench) -> Seen:
     ran = bench.run(["done"], "Hello.")
     return "zanzibar" in ran.first_request, f"in the first request: {'zanzibar' in ran.first_request}"
 
 
-@check("the rules for a prompt are told")
+@check("the rules for a prompt are given")
 def prompt_rules(bench: Bench) -> Seen:
     ran = bench.run(["done"], "Fix the rounding of the refund total")
     return "quagga" in ran.first_request, f"in the first request: {'quagga' in ran.first_request}"
@@ -241,7 +241,7 @@ def sub_agent(bench: Bench) -> Seen:
     kept = (bench.sibling / "deed.txt").exists()
     return (
         reported and kept,
-        f"{'kept' if kept else 'LOST'}, told {reported}, agents {sorted({str(line.get('agent')) for line in ran.spool})}",
+        f"{'kept' if kept else 'LOST'}, reported {reported}, agents {sorted({str(line.get('agent')) for line in ran.spool})}",
     )
 
 
@@ -355,4 +355,4 @@ def once(bench: Bench) -> Seen:
     count = Counter(line["event"].lower() for line in ran.spool if line["event"] in BEFORE)
     reported = ran.first_request.count("zanzibar")
     good = done.returncode == 0 and sum(count.values()) == 1 and "git.push-force" in ran.result and reported == 1
-    return good, f"judged {sum(count.values())} times, constitution told {reported} times: {short(ran.result, 80)}"
+    return good, f"judged {sum(count.values())} times, constitution given {reported} times: {short(ran.result, 80)}"
