@@ -145,7 +145,7 @@ def wordpiece_embed_batch(
         Writable float32, shape (n_rows, dimensions).
     lengths
         Writable float32, shape (n_rows,), for the lengths of the sums before they are brought to 1: what the table says
-        of a word that stands in every text is short. None for none.
+        of a word that every text contains is short. None where they are not wanted.
     large_offsets
         Whether the column is a ``large_string`` one.
     isa

@@ -24,7 +24,7 @@ def require_whole_number(name: str, value: object, least: int | None = None, mos
     name
         Of the option, as its caller writes it.
     value
-        As it was given; an integer of NumPy is one, true and false are none.
+        As it was given; an integer of NumPy is accepted, true and false are not.
     least, most
         The range, inclusive; open where None.
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.kernels.twins import ISAS, implementations
+from tests.rule_words import CIRCUMSTANCES, OBJECTS, VERBS
 from tipstaff import StaticEmbedding
 from tipstaff.guidance.retrieval import fused_index as writer
 from tipstaff.guidance.retrieval.fused_index import RuleText, fused_index
@@ -16,17 +17,6 @@ from tipstaff.guidance.retrieval.query_lexicon import query_lexicon
 from tipstaff.kernels import _fused
 from tipstaff.kernels.plain import fused as plain
 
-VERBS = ("Review", "Test", "Document", "Measure", "Encrypt", "Delete", "Deploy", "Log", "Validate", "Cache")
-OBJECTS = ("passwords", "migrations", "queries", "endpoints", "images", "releases", "timeouts", "invoices", "widgets")
-CIRCUMSTANCES = (
-    "in staging",
-    "before merging",
-    "for every tenant",
-    "on mobile",
-    "in the parser",
-    "under load",
-    "at night",
-)
 TASKS = ("Encrypt the invoices at night", "slow queries under load", "Fix the parser", "release it", "x", "")
 
 

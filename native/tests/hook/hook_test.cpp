@@ -173,7 +173,7 @@ void events_are_read() {
     ReadEvent given(one.text);
     expect(given.known && given.event.host == one.host && given.event.phase == one.phase, one.text);
   }
-  expect(!ReadEvent("[]").known && !ReadEvent("{\"a\":1}").known && !ReadEvent("3", Host::claude).known, "what is no event is none");
+  expect(!ReadEvent("[]").known && !ReadEvent("{\"a\":1}").known && !ReadEvent("3", Host::claude).known, "JSON that is not an event is not taken for one");
   ReadEvent nested(R"({"sessionId":"s","toolName":"bash","toolArgs":"{\"command\":\"ls\",\"x\":[\"y\"]}"})");
   expect(nested.event.field_count == 2 && nested.event.fields[0].text == "ls" && nested.event.fields[1].element == 0, "nested texts are fields");
   ReadEvent broken(R"({"sessionId":"s","toolName":"bash","toolArgs":"{\"command\":\"l\\u0073"})");

@@ -71,7 +71,7 @@ cdef class Judge:
         tool
             Its name.
         params
-            Names and texts; numbers and truth values are none. Anything else takes a closer look.
+            Names and texts; numbers and truth values are not examined. Anything else takes a closer look.
         dialect
             Of its commands.
         site

@@ -1,4 +1,4 @@
-"""A request that fails was never made: the session goes on as one that never saw it."""
+"""A request that fails was never made: the session continues as one that never saw it."""
 
 from __future__ import annotations
 

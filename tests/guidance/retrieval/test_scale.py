@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.guidance.made_rules import bundle_of, rule
+from tests.rule_words import CIRCUMSTANCES, OBJECTS, VERBS
 from tipstaff.guidance.embeddings.static_embedding import StaticEmbedding
 from tipstaff.guidance.retrieval import fused, fused_index
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
@@ -17,17 +18,6 @@ from tipstaff.kernels.formats.fused import HEAD
 from tipstaff.model import RISK_CLASSES, PolicyBundle
 from tipstaff.store.shards import open_store, write_store
 
-VERBS = ("Review", "Test", "Document", "Measure", "Encrypt", "Delete", "Deploy", "Log", "Validate", "Cache")
-OBJECTS = ("passwords", "migrations", "queries", "endpoints", "images", "releases", "timeouts", "invoices", "widgets")
-CIRCUMSTANCES = (
-    "in staging",
-    "before merging",
-    "for every tenant",
-    "on mobile",
-    "in the parser",
-    "under load",
-    "at night",
-)
 TASKS = ("Encrypt the invoices at night", "slow queries under load", "Fix src/db/pool.py", "release the parser", "x")
 
 

@@ -350,7 +350,7 @@ class Writer {
     full_ = false;
   }
 
-  // Returns the length of the UTF-8 sequence at a position, 0 where there is none that is well formed.
+  // Returns the length of the UTF-8 sequence at a position, 0 where no well-formed one begins.
   static std::size_t sequence(std::string_view text, std::size_t at) noexcept {
     const auto byte = [&](std::size_t i) noexcept { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(at);

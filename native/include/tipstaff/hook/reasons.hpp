@@ -1,4 +1,4 @@
-// What is said of a judgement: to the host and its model, and to the person who is asked.
+// How a judgement is explained: to the host and its model, and to the person who is asked.
 #pragma once
 
 #include <string_view>

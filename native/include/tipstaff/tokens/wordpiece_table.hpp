@@ -1,4 +1,4 @@
-// A table of word pieces as it lies in its file, and finding a piece in it.
+// The file format of a table of word pieces, and finding a piece in it.
 #ifndef TIPSTAFF_TOKENS_WORDPIECE_TABLE_HPP
 #define TIPSTAFF_TOKENS_WORDPIECE_TABLE_HPP
 
@@ -13,7 +13,7 @@ inline constexpr std::int64_t wordpiece_header_bytes = 128;
 inline constexpr std::uint32_t max_wordpiece_dimensions = 1024;
 inline constexpr std::uint32_t max_piece_length = 32;
 
-// A table as it lies in its file, all of it inside `size` bytes (see open_wordpieces). Little-endian:
+// The layout of a table, all of it inside `size` bytes (see open_wordpieces). Little-endian:
 //   0 magic[8], 8 version, 12 dimensions, 16 pieces, 20 slots, 24 longest piece, 28 f32 gram scale,
 //   32 u64 file size, 40 u64 offsets of codes, scales, slots, starts, names, 80 u64 bytes of names,
 //   88 u64 xxh3 of all after the header, 96 u64 xxh3 of the 96 bytes before.

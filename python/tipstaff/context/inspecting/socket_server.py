@@ -209,7 +209,7 @@ class SocketServer:
             except BlockingIOError:
                 return
             except OSError as error:
-                # Whoever waits is let in by closing silent ones; where there are none, others may close some.
+                # A waiting client gets a descriptor when a silent connection is closed; without one, others may close.
                 if error.errno not in _NO_ROOM or not self._drop_idle(selector, time.monotonic(), _ROOM):
                     time.sleep(_PATIENCE_S)
                 return

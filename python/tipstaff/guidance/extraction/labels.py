@@ -152,7 +152,7 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
         return []
     kept: list[Label] = []
     named = False  # whether a heading nearer than the next one says what it is about
-    near: frozenset[str] | None = None  # stems of what is said below, once a topic asks for them
+    near: frozenset[str] | None = None  # stems of the text below, once a topic asks for them
     below = words.casefold()
     judged = ""  # what a nearer label says of it
     for label in reversed(labels):

@@ -95,7 +95,7 @@ RUN_IN: Final = re.compile(r"(\*\*|__)(?P<words>[^*\n]{2,100}?)\1")
 
 
 NAMED: Final = re.compile(r"(\*\*|__)(?P<words>[^*\n]{2,100}?[^*\n.!?:。！？：])\1(?=[ \t]*(?:\n|[-–—:：(]))")
-"""A paragraph's bold beginning that names something, and what is said of it."""
+"""A paragraph's bold beginning that names something, and what describes it."""
 NEW_LABEL: Final = re.compile(r"(?:\*\*)?[^\W\d_a-z][^\n.:;,]{2,60}:(?:\*\*)?")
 """A line that names what is below it."""
 ANNOUNCES: Final = re.compile(

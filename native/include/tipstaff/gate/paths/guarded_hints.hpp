@@ -140,7 +140,7 @@ class TextHints {
   static bool is_apart(char c) noexcept {
     return c == ' ' || c == '/' || c == '=' || c == '"' || c == '\'' || c == ':' || c == ',' || c == '@';
   }
-  // Whether a byte goes on with a name. Not in `-Xname`, where it begins one, nor where an escape may end before it, or a
+  // Whether a byte continues a name. Not in `-Xname`, where it begins one, nor where an escape may end before it, or a
   // pipe may turn it round.
   bool within_name(std::string_view text, std::size_t at) const noexcept {
     return are_rooted_ && at != 0 && ascii::is_name(text[at - 1]) && (at < 2 || text[at - 2] != '-') && text.find('\\') == std::string_view::npos &&

@@ -267,7 +267,7 @@ inline constexpr Call kMethods[] = {
     {Action::connect, "connect"},
 };
 
-// The names of calls by their hash: code names many, and most are none of these.
+// The names of calls by their hash: code names many, and few of them are here.
 template <std::uint32_t Slots, std::size_t N>
 class CallTable {
  public:

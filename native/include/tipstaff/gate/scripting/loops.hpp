@@ -131,7 +131,7 @@ inline void ScriptReader::for_each_after(Arguments* arguments) noexcept {
   }
 }
 
-// The list of a comprehension, or of a modifier behind a statement, is after what is done for each: its names are
+// The list of a comprehension, or of a modifier after a statement, is after what is done for each: its names are
 // bound before that is read. Only so far ahead is looked.
 inline void ScriptReader::look_ahead() noexcept {
   const std::string_view text = lexer_.text();
@@ -204,7 +204,7 @@ inline void ScriptReader::bind_found() noexcept {
   }
 }
 
-// Ruby's block after a call that gives several: its name gets each. False: there is none.
+// Ruby's block after a call that gives several: its name gets each. False: it has no block.
 inline bool ScriptReader::block() noexcept {
   if (language_ != Language::ruby || block_value_.kind == Value::unknown) return false;
   if (token_.is("{")) {

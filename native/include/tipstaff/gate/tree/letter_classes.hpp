@@ -35,7 +35,7 @@ constexpr std::array<std::uint32_t, 256> make_letter_bits() {
 }
 inline constexpr std::array<std::uint32_t, 256> kLetterBits = make_letter_bits();
 
-// The same, but for blanks, which are none.
+// The same without blanks, which are not letters.
 constexpr std::array<std::uint32_t, 256> make_bits_between_blanks() {
   std::array<std::uint32_t, 256> bits = kLetterBits;
   for (const char c : {' ', '\t', '\r'}) bits[static_cast<unsigned char>(c)] = 0;

@@ -10,12 +10,9 @@ import re
 from typing import Final
 
 from tipstaff.kernels.plain.secrets import letters
-from tipstaff.kernels.plain.secrets.letters import Value, Words
+from tipstaff.kernels.plain.secrets.letters import LETTER, LOWER, NAME, Value, Words
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
-    LETTERS,
-    LOWER,
-    NAME,
     after_login,
     is_macro,
     name_end,
@@ -117,7 +114,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     head = start
     flag = False
     if not anywhere:
-        if not named and end < size and text[end] in LETTERS and (text[end] in LOWER or text[end - 1] not in LOWER):
+        if not named and end < size and text[end] in LETTER and (text[end] in LOWER or text[end - 1] not in LOWER):
             return None
         at = name_end(text, end)
         head = name_start(text, start)

@@ -19,6 +19,7 @@ from tipstaff.kernels.plain.secrets.letters import (
     counts_of,
     is_pronounceable,
     is_wordy,
+    spoken,
 )
 
 _NAME_ENDINGS: Final = (b"Key", b"Keys", b"Type", b"Types", b"Token", b"Tokens", b"Secret", b"Secrets")
@@ -137,20 +138,7 @@ def _is_member(data: bytes, digits: int) -> bool:
     start = size
     while start > 0 and data[start - 1] in LETTER:
         start -= 1
-    letters = pronounceable = 0
-    at = start
-    while at < size:
-        begin = at
-        at += 1
-        if data[begin] in UPPER and at < size and data[at] in UPPER:
-            while at < size and data[at] in UPPER:
-                at += 1
-        else:
-            while at < size and data[at] in LOWER:
-                at += 1
-        letters += at - begin
-        if at - begin >= 3 and is_pronounceable(data[begin:at]):
-            pronounceable += at - begin
+    letters, pronounceable = spoken(data[start:])
     return letters >= (3 if digits == 0 else 6) and 10 * pronounceable >= 7 * letters
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -13,6 +14,8 @@ DIGIT: Final = frozenset(b"0123456789")
 LETTER: Final = LOWER | UPPER
 HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 NAME: Final = LETTER | DIGIT | {0x5F}
+PIECE: Final = re.compile(rb"[A-Z]{2,}|[A-Za-z][a-z]*")
+"""A piece of a name: capitals in a row, or a letter and the small ones after it."""
 _VOWEL: Final = frozenset(b"aeiouyAEIOUY")
 
 Words = Callable[[int], Sequence[bytes]]
@@ -132,6 +135,12 @@ def is_sequence(data: bytes) -> bool:
     return longest >= 6 and 3 * longest >= len(data)
 
 
+def spoken(data: bytes) -> tuple[int, int]:
+    """Return how many letters there are, and how many are in pieces of three or more that can be spoken."""
+    pieces: list[bytes] = PIECE.findall(data)
+    return sum(map(len, pieces)), sum(len(piece) for piece in pieces if len(piece) >= 3 and is_pronounceable(piece))
+
+
 def is_wordy(data: bytes) -> bool:
     """Return whether most letters are in pieces that can be spoken, few bytes are digits, and kinds rarely change.
 
@@ -141,25 +150,8 @@ def is_wordy(data: bytes) -> bool:
     capitals = sum(data[at] in UPPER and data[at + 1] in LOWER for at in range(size - 1))
     if 3 * (counts_of(data).changes - capitals) >= size:
         return False
-    letters = pronounceable = digits = 0
-    at = 0
-    while at < size:
-        byte = data[at]
-        if byte not in LETTER:
-            digits += byte in DIGIT
-            at += 1
-            continue
-        start = at
-        at += 1
-        if byte in UPPER and at < size and data[at] in UPPER:
-            while at < size and data[at] in UPPER:
-                at += 1
-        else:
-            while at < size and data[at] in LOWER:
-                at += 1
-        letters += at - start
-        if at - start >= 3 and is_pronounceable(data[start:at]):
-            pronounceable += at - start
+    digits = sum(byte in DIGIT for byte in data)
+    letters, pronounceable = spoken(data)
     return 5 * digits <= size and letters > 0 and 10 * pronounceable >= 7 * letters
 
 

@@ -6,14 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from tipstaff.kernels.plain.secrets.letters import LETTER, NAME, PIECE
+
 NAME_REACH: Final = 48
 """How far a name may reach on either side of the word that was found."""
 
 BLANKS: Final = frozenset(b" \t")
-LOWER: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz")
-UPPER: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-LETTERS: Final = LOWER | UPPER
-NAME: Final = LETTERS | frozenset(b"0123456789_")
 
 
 def name_start(text: bytes, start: int) -> int:
@@ -43,23 +41,8 @@ def fold_name(text: bytes, start: int, end: int) -> bytes:
 
 def parts_hold(name: bytes, words: Sequence[bytes]) -> bool:
     """Return whether a part of a name is one of the words; parts end at signs and where capitals begin."""
-    at, size = 0, len(name)
     known = set(words)
-    while at < size:
-        if name[at] not in LETTERS:
-            at += 1
-            continue
-        start = at
-        at += 1
-        if name[start] in UPPER and at < size and name[at] in UPPER:
-            while at < size and name[at] in UPPER:
-                at += 1
-        else:
-            while at < size and name[at] in LOWER:
-                at += 1
-        if name[start:at].lower() in known:
-            return True
-    return False
+    return any(piece.lower() in known for piece in PIECE.findall(name))
 
 
 def word_before(text: bytes, at: int, words: Sequence[bytes]) -> bool:
@@ -72,7 +55,7 @@ def word_before(text: bytes, at: int, words: Sequence[bytes]) -> bool:
         return False
     start = end
     least = max(0, end - 10)
-    while start > least and text[start - 1] in LETTERS:
+    while start > least and text[start - 1] in LETTER:
         start -= 1
     return text[start:end].lower() in words
 

@@ -8,9 +8,8 @@ from tipstaff.kernels.plain.secrets.forms import is_identifier, is_uuid
 from tipstaff.kernels.plain.secrets.letters import (
     DIGIT,
     KNOWN,
-    LETTER,
-    LOWER,
     NAME,
+    PIECE,
     PLAIN_VALUE,
     UPPER,
     Value,
@@ -48,22 +47,7 @@ def is_label(data: bytes, digits: int) -> bool:
 
 def _holds_words(data: bytes) -> bool:
     """Return whether a piece of three letters or more can be spoken."""
-    at, size = 0, len(data)
-    while at < size:
-        if data[at] not in LETTER:
-            at += 1
-            continue
-        start = at
-        at += 1
-        if data[start] in UPPER and at < size and data[at] in UPPER:
-            while at < size and data[at] in UPPER:
-                at += 1
-        else:
-            while at < size and data[at] in LOWER:
-                at += 1
-        if at - start >= 3 and is_pronounceable(data[start:at]):
-            return True
-    return False
+    return any(len(piece) >= 3 and is_pronounceable(piece) for piece in PIECE.findall(data))
 
 
 def is_descriptive(data: bytes, value: Value, words: Words) -> bool:
