@@ -9,11 +9,12 @@ export PIP_NO_COMPILE := 1
 NATIVE := $(shell find native src CMakeLists.txt pyproject.toml -type f 2>/dev/null) \
   python/tipstaff/gates/packs/default.image python/tipstaff/gates/packs/secrets/table.bin
 
-.PHONY: help demo test lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
+.PHONY: help demo test properties lint typecheck bench bars eval train profile hosts sanitize fuzz check-builds check-aarch64 dist wheel format clean
 
 help:
 	@echo "make demo       compile the example repository, lint it, retrieve rules for three tasks"
 	@echo "make test       the whole test suite, in parallel"
+	@echo "make properties the tests of properties with newly drawn examples (the suite's are the same each time)"
 	@echo "make lint       ruff, format check"
 	@echo "make typecheck  mypy and pyright, both strict"
 	@echo "make bench      benchmarks against peers (pytest-benchmark), JSON in build/bench"
@@ -58,6 +59,10 @@ demo: $(VENV)/.run
 # One process for each core, at most eight; every test can run beside every other one.
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
+
+# What hypothesis draws, drawn anew: new examples at each run.
+properties: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=search
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .

@@ -237,6 +237,13 @@ def test_the_words_of_front_matter_that_cannot_be_read_are_not_lost(tmp_path: Pa
     assert [rule.text for rule in bundle.rules()] == ["Never push", "Always lint"]
 
 
+@pytest.mark.parametrize("opening", ["```", "~~~", "<!--", "<pre>", "<never>"])
+def test_what_invalid_front_matter_opens_does_not_hide_the_rules_below_it(tmp_path: Path, opening: str) -> None:
+    (tmp_path / "CLAUDE.md").write_text(f"---\nnote: [x\n- Never push\n\n{opening}\n---\n- Always lint\n")
+    bundle = compile_documents(read_repository(tmp_path).documents)
+    assert [rule.text for rule in bundle.rules()] == ["Never push", "Always lint"]
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "CLAUDE.md").open("wb") as stream:
         stream.truncate(50 * 1024 * 1024)

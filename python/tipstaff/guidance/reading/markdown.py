@@ -119,12 +119,16 @@ def parse(text: str, *, front_matter: bool = True) -> ParsedText:
     text
         Any text; nothing makes this raise. Linear time.
     front_matter
-        Whether YAML at its head is set apart; otherwise it is read as Markdown too.
+        Whether YAML at its head is set apart; otherwise it is read as Markdown too, by itself: a fence or comment that
+        it opens does not hide the text below it.
     """
     source = SourceText(text)
-    matter, body = split_front_matter(source.text) if front_matter else (None, 0)
+    matter, body = split_front_matter(source.text)
     skipped = len(source.text[:body].encode("utf-8", "replace")) if body else 0
     walker = _Walker(source)
+    if body and not front_matter:
+        matter = None
+        walker.walk(source.text[:body], Shift(0), depth=0)
     walker.walk(source.text[body:] if body else source.text, Shift(skipped), depth=0)
     comments = [(block.start, block.end) for block in walker.blocks if block.kind == "comment"]
     elements, tags = own_elements(source.data, sorted([*walker.code, *walker.comments, *comments]))
