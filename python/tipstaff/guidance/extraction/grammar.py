@@ -10,19 +10,12 @@ import re
 from typing import Final
 
 from tipstaff.guidance.wording.cues import CuedPattern, cue, cues
+from tipstaff.guidance.wording.word_forms import MODALS, NEGATIVE, either
 from tipstaff.guidance.wording.word_roles import IMPERATIVES, MODAL_WORDS
 
 _ENGLISH_MODALS: Final = (
     r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|don['’]?t|cannot|can['’]t|"
     r"avoid|ensure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|disallowed|refrain"
-)
-_OTHER_MODALS: Final = (
-    # es, pt, it, fr, de, nl, pl, ru, tr
-    r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|prohibido|proibido|obligatorio|obrigatório|"
-    r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|"
-    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|никогда|всегда|нельзя|должны|должен|обязательно|"
-    r"запрещено|необходимо|следует|soll(?:en|te|ten|st)?|zwingend|bisogna|occorre|"
-    r"należy|trzeba|gerekir|mutlaka|asla|zorunlu|jangan|dilarang|wajib|harus"
 )
 _MODAL_PHRASES: Final = re.compile(
     (
@@ -38,7 +31,7 @@ _CJK_MODALS: Final = (
     r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
 )
 MODAL: Final = re.compile(
-    rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_MODAL_PHRASES.pattern}|{_CJK_MODALS}".replace(" ?", r"\s*"),
+    rf"\b(?:{_ENGLISH_MODALS}|{either(MODALS)})\b|{_MODAL_PHRASES.pattern}|{_CJK_MODALS}".replace(" ?", r"\s*"),
     re.IGNORECASE,
 )
 """A word that turns a sentence into a rule."""
@@ -52,17 +45,16 @@ _MODAL_PHRASE: Final = cue(
 NEGATION: Final = CuedPattern(
     r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
     r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|banned|"
-    r"nicht|keine?[nrms]?|nie|niemals|verboten\w*|vermeiden|ohne|nunca|jamás|sin|evitar?|prohibid[oa]s?|"
-    r"jamais|pas|sans|interdit\w*|éviter|não|sem|evite|proibid[oa]s?|mai|senza|evitare|vietat[oi]|"
-    r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan|jangan|dilarang|tidak|tanpa)\b"
+    r"nicht|keine?[nrms]?|nie|vermeiden|ohne|sin|evit(?:ar?|e)|pas|sans|éviter|não|sem|mai|senza|evitare|"
+    r"niet|geen|zonder|bez|не|нет|без|olmadan|tidak|tanpa|không|"
+    rf"{either(NEGATIVE)})\b"
     r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)"
     r"|ممنوع|محظور|لا تقم|أبد[اً]|कभी|निषिद्ध|কখনো|নিষিদ্ধ",
     """never not no dont don't donts don'ts avoid avoided avoiding without forbid forbidden forbids prohibit prohibited
     prohibits disallow disallowed cannot can't mustnt mustn't shouldnt shouldn't won't anti antipattern antipatterns
-    refrain banned nicht kein keinn keinr keinm keins keine keinen keiner keinem keines nie niemals verboten verbotene
-    verbotenen verbotener verbotenes vermeiden ohne nunca sin evita evitar prohibido prohibida prohibidos prohibidas
-    jamais pas sans interdit interdite interdits interdites interdiction sem evite proibido proibida proibidos proibidas
-    mai senza evitare vietato vietati niet geen nooit zonder nigdy bez asla olmadan jangan dilarang tidak tanpa""",
+    refrain banned nicht kein keinn keinr keinm keins keine keinen keiner keinem keines nie vermeiden ohne sin evita
+    evitar pas sans sem evite mai senza evitare niet geen zonder bez olmadan tidak tanpa """
+    + NEGATIVE,
 )
 """A word that turns what follows into what is not to be done."""
 

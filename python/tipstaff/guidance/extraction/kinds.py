@@ -20,6 +20,7 @@ from tipstaff.guidance.extraction.grammar import (
 )
 from tipstaff.guidance.extraction.labels import Label
 from tipstaff.guidance.wording.cues import CuedPattern
+from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER, OBLIGED, ONLY, either
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
@@ -103,17 +104,19 @@ _DIRECTING_LABEL: Final = re.compile(
     r"步骤|手順|ルール|ガイドライン|規約|方針|必須|注意|场合|場合|时|前|規定|규칙|지침",
     re.IGNORECASE,
 )
+_DEMANDS: Final = f"{FORBIDDEN} {BANS} {NEVER} {ALWAYS} {OBLIGED}"
 _STRONG: Final = CuedPattern(
     r"\b(?:must|never|always|do not|don['’]t|should|shall|avoid|ensure|prefer|mandatory|forbidden|prohibited|"
-    r"not allowed|make sure|use|immer|niemals|nunca|siempre|jamais|toujours|sempre|altijd|nooit|zawsze|nigdy|zakaz|"
-    r"всегда|никогда|нельзя|asla)\b|禁止|必须|必須|不要|不得|一律|优先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
-    """must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use immer
-    niemals nunca siempre jamais toujours sempre altijd nooit zawsze nigdy zakaz asla""",
+    rf"not allowed|make sure|use|{either(_DEMANDS)})\b|"
+    r"禁止|必须|必須|不要|不得|一律|优先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
+    "must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use " + _DEMANDS,
 )
 
 
 _WEAK_MODAL: Final = re.compile(
-    r"\b(?:only|requires?d?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not)\b|仅|こと", re.IGNORECASE
+    r"\b(?:only|requires?d?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not|"
+    rf"{either(ONLY)})\b|仅|こと",
+    re.IGNORECASE,
 )
 
 
