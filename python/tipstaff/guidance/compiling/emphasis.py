@@ -56,8 +56,9 @@ _BOLD_BAN: Final = re.compile(
 )
 """How an item begins whose first words are a ban in bold."""
 _FORBIDS: Final = re.compile(
-    r"(?<![^\W_])(?:never\b|do not\b|don['’]?t\b|must not\b|no\b(?!-)|avoid|keine?\b|nie\b|"
-    r"ne\b|não|mai\b|non\b(?!-)|не\b|tidak boleh|không\b|"
+    r"(?<![^\W_])(?:never\b|do not\b|don['’]?t\b|must not\b|avoid|keine?\b|mai\b|tidak boleh|không\b|"
+    r"(?:no|nie|ne|não|non|не)\b(?!-|\s+(?:only|just|merely|nur|solo|sólo|apenas|só|seulement|tylko|только)\b)|"
+    r"[^\W_]{3,12}(?:amaz|emez)\b|"
     rf"(?:{either(f'{FORBIDDEN} {NEVER}')})\b)"
     r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|してはならない|금지|하지 ?마|"
     r"أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",

@@ -27,7 +27,8 @@ _MODAL_PHRASES: Final = re.compile(
 )
 _CJK_MODALS: Final = (
     r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
-    r"こと(?:。|$)|べき|ください|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|해야|반드시|항상|절대|금지|"
+    r"こと(?=[。（(]|$)|べき|ください|下さい|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|말 것|"
+    r"[^\W\d_]{3}m(?:alı|eli)(?:dır|dir)?\b|해야|반드시|항상|절대|금지|"
     r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
 )
 MODAL: Final = re.compile(
@@ -122,7 +123,7 @@ _IMPERATIVE_ELSEWHERE: Final = CuedPattern(
     r"используй(?:те)?|пиши(?:те)?|запускай(?:те)?|запусти(?:те)?|проверяй(?:те)?|избегай(?:те)?|следуй(?:те)?|"
     r"(?:про)?читай(?:те)?|убедись|убедитесь|добавляй(?:те)?|обновляй(?:те)?|"
     r"kullan(?:ın)?|yazın|çalıştır(?:ın)?|okuyun|oluştur(?:un)?)\b"
-    r"|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
+    r"|solo \w+(?:[aei]r|are|ere|ire)\b|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
     r"|[^。]{2,80}[时前后，]，?请",
     """verwende verwendet verwenden nutze benutze schreib schreibe halte beachte vermeide stelle achte erstelle teste
     dokumentiere lies lee utiliza evita escribe ejecuta mantenga sigue comprueba verifica consulta responde respeta
@@ -130,7 +131,7 @@ _IMPERATIVE_ELSEWHERE: Final = CuedPattern(
     respecte respecter respectez leia escreva mantenha siga certifique verifique adicione responda prefira utilize usare
     leggi scrivi esegui mantieni segui assicurati controlla aggiungi rispondi preferisci gebruik schrijf houd volg
     vermijd zorg controleer voeg lees pisz uruchom zachowaj unikaj upewnij przeczytaj stosuj kullan kullanin yazin
-    okuyun""",
+    okuyun solo""",
 )
 """How an instruction begins in other languages than English."""
 _COMMANDS: Final = frozenset(("use", "prefer", "avoid", "keep", "ensure", "follow", "do", "run", "read"))

@@ -61,26 +61,31 @@ BANS: Final = forms(
 NEVER: Final = forms("""niemals nunca jamás jamais nooit nigdy никогда asla jangan/lah đừng""")
 ALWAYS: Final = forms("""immer stets siempre sempre toujours altijd steeds zawsze всегда daima selalu luôn""")
 OBLIGED: Final = forms(
-    """muss/t müsse/n müsst soll/en/te/ten/st/test zwingend verpflichtend/e/en/er/es unbedingt
-    debe/n/s debemos deber-/á/án/ía/ían obligatori-/o/a/os/as obligatoriamente
+    """muss/t müsse/n müsst zwingend verpflichtend/e/en/er/es unbedingt
+    debe/n/s debemos deber-/á/án obligatori-/o/a/os/as obligatoriamente
     deve/m/s devemos deverá/o obrigatóri-/o/a/os/as obrigatoriamente
-    doit doivent devez devr-/a/ont/ait/aient obligatoire/s obligatoirement impérativement
-    devono devi dovete dovr-/à/anno/ebbe/ebbero obbligatori-/o/a/e obbligatoriamente bisogna occorre
+    doit doivent devez devr-/a/ont obligatoire/s obligatoirement impérativement
+    devono devi dovete dovr-/à/anno obbligatori-/o/a/e obbligatoriamente bisogna occorre
     moet/en verplicht/e
-    musi/sz muszą należy trzeba powin-/ien/na/no/ny/ni obowiązkow-/o/y/a/e
-    долж-/ен/на/но/ны следует необходимо обязательно обязан/а/о/ы нужно требуется
+    musi/sz muszą należy trzeba obowiązkow-/o/y/a/e
+    долж-/ен/на/но/ны необходимо обязательно обязан/а/о/ы требуется
     gerekir gereklidir zorunlu/dur mutlaka şarttır
     harus/lah wajib
     phải"""
 )
 """What must be."""
+SHOULD: Final = forms(
+    """soll/en/te/ten/st/test deber-/ía/ían devr-/ait/aient deveria/m dovr-/ebbe/ebbero powin-/ien/na/no/ny/ni
+    следует нужно sebaiknya nên"""
+)
+"""What should be."""
 ONLY: Final = forms(
     """nur ausschließlich sólo solamente únicamente exclusivamente apenas somente soltanto esclusivamente
     uniquement seulement exclusivement alleen uitsluitend tylko wyłącznie только лишь исключительно sadece yalnızca
     hanya chỉ"""
 )
 """What says "only": it demands, or only describes."""
-MODALS: Final = " ".join((FORBIDDEN, NEVER, ALWAYS, OBLIGED, ONLY))
+MODALS: Final = " ".join((FORBIDDEN, NEVER, ALWAYS, OBLIGED, SHOULD, ONLY))
 """What turns a sentence into a rule; ``nie`` and ``mai`` are other words elsewhere."""
 NEGATIVE: Final = " ".join((FORBIDDEN, BANS, NEVER))
 LEAVE: Final = forms(
