@@ -60,7 +60,8 @@ _FORBIDS: Final = re.compile(
     r"(?:no|nie|ne|não|non|не)\b(?!-|\s+(?:only|just|merely|nur|solo|sólo|apenas|só|seulement|tylko|только)\b)|"
     r"[^\W_]{3,12}(?:amaz|emez)\b|"
     rf"(?:{either(f'{FORBIDDEN} {NEVER}')})\b)"
-    r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|してはならない|금지|하지 ?마|"
+    r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|しないで|"
+    r"いけません|ではならない|してはならない|금지|하지 ?마|"
     r"أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",
     re.IGNORECASE,
 )

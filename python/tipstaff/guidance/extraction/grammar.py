@@ -28,7 +28,7 @@ _MODAL_PHRASES: Final = re.compile(
 _CJK_MODALS: Final = (
     r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
     r"こと(?=[。（(]|$)|べき|ください|下さい|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|말 것|"
-    r"[^\W\d_]{3}m(?:alı|eli)(?:dır|dir)?\b|해야|반드시|항상|절대|금지|"
+    r"[^\W\d_]{3}m(?:alı|eli)(?:dır|dir)?\b|[а-яё]{3}й(?:те(?:сь)?|ся)\b|해야|반드시|항상|절대|금지|"
     r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
 )
 MODAL: Final = re.compile(
@@ -102,7 +102,7 @@ _SUBORDINATE: Final = (
 )
 _CONDITION: Final = re.compile(rf"[\W_]*(?:{_SUBORDINATE})\b", re.IGNORECASE)
 _CJK_CONDITION: Final = re.compile(
-    r".*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때)|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))"
+    r".*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때|(?<=\s)시(?=[\W_]*$))|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))"
 )
 _EMPTY_WORDS: Final = re.compile(
     r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
@@ -136,6 +136,8 @@ _IMPERATIVE_ELSEWHERE: Final = CuedPattern(
 """How an instruction begins in other languages than English."""
 _COMMANDS: Final = frozenset(("use", "prefer", "avoid", "keep", "ensure", "follow", "do", "run", "read"))
 """Verbs that command also before a colon; "Build: `make`" and "Note:" are labels."""
+_TITLE: Final = re.compile(r"(?!Use |Do |Run |Keep |Avoid )[A-Z][a-z]+(?: [A-Z][\w-]*){1,3}(?:\*\*|__)?:")
+"""A label whose first word may also be a verb ("Model Layer: ...")."""
 _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 
 
@@ -184,7 +186,7 @@ def is_demanding_heading(title: str) -> bool:
 def opens_with_imperative(text: str) -> bool:
     """Whether a text begins with a verb that tells somebody what to do."""
     match = _FIRST_WORD.match(text)
-    if match is not None and match[1].lower() in IMPERATIVES:
+    if match is not None and match[1].lower() in IMPERATIVES and _TITLE.match(text, match.start(1)) is None:
         return not text.startswith((":", "：", ":**", "**:"), match.end()) or match[1].lower() in _COMMANDS
     return _IMPERATIVE_ELSEWHERE.may_match(text) and _IMPERATIVE_ELSEWHERE.pattern.match(text) is not None
 

@@ -55,12 +55,13 @@ _UNFILLED: Final = re.compile(
 )
 """A form's line that nobody has filled in ("Owner: [name]")."""
 _COMMIT_TYPE: Final = re.compile(
-    r"[\W_]*(?:feat|fix|docs|style|refactor|perf|tests?|build|ci|chore|revert)[`*_]{1,3}\s*[:：(=–—-]"
+    r"[\W_]*(?:feat|fix|docs|style|refactor|perf|tests?|build|ci|chore|revert)(?:[`*_]{1,3}\s*[:：(=–—-]|: )"
 )
 """How a line of a list begins that says what a kind of commit is for."""
 _RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,80}?)(?:\*\*|__)(?P<between>[^\w`]*)")
 _COMMAND: Final = re.compile(r"(?:\*\*|__)?[^`:\n]{2,40}:(?:\*\*|__)?\s*`[^`\n]+`\W*")
 """What is done, and the command that does it."""
+_NAMING: Final = re.compile(r"\bnaming|nomenclature|nomenclatura|benennung|命名|명명", re.IGNORECASE)
 _ENTRY: Final = re.compile(
     r"[\W_]*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|"
     r"(?a:(?![A-Z][a-z]+/[A-Z])@?[\w.-]*[/\\][\w./\\*{},-]+|[\w-]+\.\w{1,5}))(?:\*\*|__)?"
@@ -81,7 +82,7 @@ _DESCRIBES: Final = re.compile(
 )
 _EXAMPLE: Final = re.compile(
     r"[\W_]*(?:e\.g\.|for example\b|例如|例えば|(?:examples?(?: \w+)?|beispiele?|z\. ?b\.|ejemplos?|exemples?|"
-    r"例|示例|bad|good|wrong|correct|not|but|"
+    r"例|示例|예시?|örnek|przykład|пример|esempi[oi]?|exemplos?|bad|good|wrong|correct|not|but|"
     r"before|after)[*_]{0,2}[:：])",
     re.IGNORECASE,
 )
@@ -105,12 +106,16 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"histórico|historial|historique|cronologia|verlauf|historia|история|"
     r"estrutura|struttura|struktura|структура|yapısı?|visão geral|panoramica|обзор|przegląd|"
     r"contexto|contexte|contesto|kontext|kontekst|контекст|tecnologie|tecnologias|technologien|технологии|"
+    r"(?:skills|commands|tools|agents|scripts|workflows) available|available (?:skills|commands|tools|agents|scripts)|"
+    r"where to (?:find|look)|gdzie szukać|wo finde|dónde|où trouver|dove trovare|onde encontrar|где (?:искать|найти)|"
     r"table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
     r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
     r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
     r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요|为什么|理由|変更履歴|历史|이력",
     re.IGNORECASE,
 )
+_AVAILABLE: Final = re.compile(r"\bavailable\b|可用|利用可能", re.IGNORECASE)
+"""A list of what there is, each with what it is for in the words of a command ("`review` - check a change")."""
 _DIRECTING_LABEL: Final = re.compile(
     r"\b(?:rules?|guidelines?|conventions?|standards?|requirements?|requires?|practices|principles|style|"
     r"naming|format(?:ting)?|checklist|steps?|"
@@ -145,8 +150,36 @@ def has_strong_modal(words: str) -> bool:
     return has_modal(_WEAK_MODAL.sub("", words))
 
 
+_POINTS: Final = re.compile(
+    r"\W*(?:for (?:more|full|further|details|\w+ contributors)[^,.]{0,60}, )?(?:please )?"
+    r"(?:see|refer to) (?:[^.!?]|\.(?=\w)){3,160}?"
+    r"(?:for (?:more |full |further )?(?:details?|information|info|examples|instructions|contributors)|below|above|"
+    r"\.md[`)\]]*|\))[\W_]*",
+    re.IGNORECASE,
+)
+_HOLDS_ONLY: Final = re.compile(
+    rf"\b(?:only|{either(ONLY)})\b(?!\W+(?:in|if|when|after|via|through|with|by|from|for|on|once|to|allowed|permitted|wenn|"
+    rf"nach|mit|bei|für|im|auf|si|cuando|con|para|se|quando|após|com|dans|avec|après|pour|als|na|po|przez|после|при|через|"
+    rf"в|на)\b)",
+    re.IGNORECASE,
+)
+
+
+def describes(sentence: str) -> bool:
+    """Whether a sentence that is no item only points elsewhere, or says of something that it is or has this alone."""
+    if _POINTS.fullmatch(sentence) is not None:
+        return True
+    first = _HOLDS_ONLY.search(sentence)
+    if first is None or count_words(sentence[: first.start()]) < MIN_WORDS - 1 or _imperative(sentence):
+        return False
+    return not (has_modal(_WEAK_MODAL.sub("", sentence)) or has_negation(sentence) or is_condition(sentence))
+
+
 _EXCLUSIVELY: Final = re.compile(r"\b(?:exclusively|everywhere|throughout|consistently)\W*$", re.IGNORECASE)
 """What makes a rule of a verb and code alone ("Use `pnpm` exclusively.")."""
+
+
+_BE: Final = re.compile(r"\W*be [a-z]{4,}(?:,? and [a-z]{4,})?\W*", re.IGNORECASE)
 
 
 def is_exception(words: str) -> bool:
@@ -173,7 +206,9 @@ def directs(words: str) -> bool:
     """Whether a sentence tells somebody what to do without a modal."""
     if not _imperative(words):
         return False
-    return count_words(_REFERENCE.sub(" ", words)) >= MIN_WORDS or _EXCLUSIVELY.search(words) is not None
+    if count_words(_REFERENCE.sub(" ", words)) >= MIN_WORDS:
+        return True
+    return _EXCLUSIVELY.search(words) is not None or _BE.fullmatch(words) is not None
 
 
 def _imperative(words: str) -> bool:
@@ -243,6 +278,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     entry = _ENTRY.match(words)
     if entry is not None:
         rest = entry["rest"]
+        if headings and _AVAILABLE.search(headings[-1].text):
+            return has_strong_modal(rest)
         if _imperative(rest) or _STRONG.search(rest):
             return True
         if rest and (has_modal(lead) or has_negation(rest) or _procedure(lead) or _CHOICE.search(lead)):
@@ -250,7 +287,12 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
         return not rest and bool(lead) and (has_modal(lead) or has_negation(lead) or _procedure(lead))
     if _unfinished(words):
         return False
-    if _COMMAND.fullmatch(words) is not None and not (_procedure(lead) or is_condition(words) or _STRONG.search(words)):
+    if _COMMAND.fullmatch(words) is not None and not (
+        (headings and _NAMING.search(headings[-1].text))
+        or _procedure(lead)
+        or is_condition(words)
+        or _STRONG.search(words)
+    ):
         return False
     if _imperative(words) or _imperative(body) or _STRONG.search(words) is not None:
         return not _narrates(lead) or _STRONG.search(words) is not None
@@ -332,7 +374,7 @@ _CODE_COLUMN: Final = re.compile(
 _DESCRIBES_COLUMN: Final = re.compile(r"(?:^|; )(?:what (?:it|they)|meaning|description|symptom)", re.IGNORECASE)
 _DEMANDING_TABLE: Final = re.compile(
     r"\b(?:rules?|conventions?|standards?|requirements?|naming|placement|polic(?:y|ies)|must|should|regeln|konventionen|"
-    r"reglas|normas|convenciones|règles)\b|规范|規範|规则|規則|ルール|規約|규칙",
+    r"reglas|normas|convenciones|règles|regole|regras|zasady|правила|kural(?:lar)?ı?)\b|规范|規範|规则|規則|ルール|規約|규칙",
     re.IGNORECASE,
 )
 _CHOICE: Final = re.compile(r"\b(?:one of|choose|pick|either|verification|label)\b", re.IGNORECASE)
@@ -340,7 +382,9 @@ _NARRATES: Final = re.compile(
     r"\b(?:this (?:will|creates|runs)|(?:action|command|script|hook|hooks|workflow|cli|it|they|tool|system|"
     r"server)\b[^:]{0,60}\b(?:will|does|validates|runs|format|automatically)|there are|"
     r"(?:contain|provide|include|validate|generate|consist|represent|support|ergänzen|enthält|"
-    r"contiene)s?\b[^:]{0,80}$|helpers? in|located in|um folgendes zu lernen|to learn|types in|"
+    r"contiene)s?\b[^:]{0,80}$|^\W*(?:this (?:is an?|rule ensures|ensures)|it (?:covers|works on|supports)|"
+    r"questo è|dies(?:es)? (?:ist|projekt)|esto es|este es|ceci est|c['’]est|este é|isto é|это|to jest|bu bir)\b|"
+    r"helpers? in|located in|um folgendes zu lernen|to learn|types in|"
     r"workflows in)\b|構築されています|包括|包含",
     re.IGNORECASE,
 )

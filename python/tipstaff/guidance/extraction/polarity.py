@@ -62,6 +62,8 @@ _BAN: Final = CuedPattern(
 )
 _QUALIFIED: Final = re.compile(r".*?(?:\s[–—-]+\s|[:：]\s|\s?[(（])(?=[^()（）:：]*[)）]?\W*$)")
 """What a ban at a heading's end is about: "Legacy helpers (do not use)"."""
+_ASIDE: Final = re.compile(r"\s*[(（][^()（）]{1,60}[)）]\W*$")
+"""What a ban's end adds: "Never commit (keep unstaged)"."""
 _PERMITS: Final = re.compile(
     r"[\W_]*(?:(?:always|do|dos|good|correct|right|preferred|recommended|allowed|instead|yes|ok|better|must|required|"
     r"immer|richtig|gut|siempre|correcto|bien|toujours|sempre|certo|altijd|goed|zawsze|всегда|правильно|"
@@ -99,7 +101,8 @@ _WHEN: Final = re.compile(
     re.IGNORECASE,
 )
 _SAYS_WHAT_TO_DO: Final = re.compile(
-    r"[\W_]*(?:(?:no|not(?! \w+ing\b)|never|do not|don['’]?ts?|avoid|ask first|ask before|always ask|nie|niemals|nicht|"
+    r"[\W_]*(?:(?:just|also|and|but|please) )?"
+    r"(?:(?:no|not(?! \w+ing\b)|never|do not|don['’]?ts?|avoid|ask first|ask before|always ask|nie|niemals|nicht|"
     r"keine?n?|nunca|jamais|ne|não|nooit|geen|niet|nigdy|никогда|не|нельзя|asla)\b|instead\b(?! of)|"
     r"(?:do|instead|exceptions?|good|ok|okay|allowed|correct|preferred|yes)[*_]{0,2}[:：,—])"
     r"|\W*(?:✅|✔|✓|👍|不要|不得|不能|不可|禁止|切勿|请勿)",
@@ -118,7 +121,7 @@ def is_negative_heading(text: str) -> bool:
         return False
     if not _BAN.may_match(text):
         return False
-    if _BAN.pattern.fullmatch(text) is not None:
+    if _BAN.pattern.fullmatch(_ASIDE.sub("", text)) is not None:
         return True
     about = _QUALIFIED.match(text)
     return about is not None and _BAN.pattern.fullmatch(text, about.end()) is not None
@@ -131,7 +134,7 @@ def verdict(text: str) -> str:
     """
     if len(text) > MAX_DECIDING_CHARS:
         return ""
-    if (_BAN.may_match(text) and _BAN.pattern.fullmatch(text) is not None) or lists_mistakes(text):
+    if (_BAN.may_match(text) and _BAN.pattern.fullmatch(_ASIDE.sub("", text)) is not None) or lists_mistakes(text):
         return "no"
     if _PERMITS.fullmatch(text) is None:
         return ""

@@ -58,7 +58,7 @@ BANS: Final = forms(
     zakaz/y/u/ów запрет/ы/а/ов yasağı larangan"""
 )
 """Names of what must not be."""
-NEVER: Final = forms("""niemals nunca jamás jamais nooit nigdy никогда asla jangan/lah đừng""")
+NEVER: Final = forms("""niemals nunca jamás jamais nooit nigdy никогда asla hiçbir jangan/lah đừng""")
 ALWAYS: Final = forms("""immer stets siempre sempre toujours altijd steeds zawsze всегда daima selalu luôn""")
 OBLIGED: Final = forms(
     """muss/t müsse/n müsst zwingend verpflichtend/e/en/er/es unbedingt
