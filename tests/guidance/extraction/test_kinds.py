@@ -88,6 +88,13 @@ def test_what_is_a_rule_and_what_is_information(text: str, rule: bool) -> None:
         ("Be brief.\n", True),
         ("Перед покраской сверяйся с планом дома.\n", True),
         ("## Files to never commit (keep them plain)\n- plan.md\n", True),
+        ("Jika ada beberapa pintu, pilih pintu biru.\n", True),
+        ("Baca denah rumah dulu.\n", True),
+        ("Si la puerta está rota, verifica el marco.\n", True),
+        ("## Rumah\n- Contoh: pintu biru\n", False),
+        ("## Tujuan\n- Rumah tetap aman\n", False),
+        ("## Names\n- {the doors of this house}\n", False),
+        ("Paint the doors of a house. It looks like this:\n\n- a blue door\n", False),
         ("## Style\n- The form of a plan:\n  ```\n  a\n  b\n  c\n  d\n  ```\n", False),
     ],
 )  # fmt: skip

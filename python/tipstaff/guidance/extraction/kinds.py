@@ -31,7 +31,9 @@ _OPENER: Final = re.compile(
     r"[\W_]*(?:please|instead|then|also|otherwise|first|finally|note|next|so|just|only|we)\b[,:]?\s+", re.IGNORECASE
 )
 _CLAUSE: Final = re.compile(
-    r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on)\b[^.;]{3,160}?[,:]\s+(?:please\s+|"
+    r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on|wenn|falls|bevor|vor|nach|"
+    r"bei|si|cuando|antes de|después de|quando|se|prima di|avant|après|lorsque|als|voor|jeśli|gdy|przed|если|когда|"
+    r"перед|jika|bila|sebelum|setelah|eğer)\b[^.;]{3,160}?[,:]\s+(?:please\s+|"
     r"then\s+|(?:\*\*|__))*",
     re.IGNORECASE,
 )
@@ -49,7 +51,8 @@ _STATES: Final = re.compile(
 )
 """A word that says what something is, and its value."""
 _UNFILLED: Final = re.compile(
-    r"(?:[\W_]*[^\n:：\[]{1,40}[:：][*_\s]*)?(?:\[[^\]\n]*\](?!\()|tb[da]|to be (?:defined|added|determined)|"
+    r"(?:[\W_]*[^\n:：\[]{1,40}[:：][*_\s]*)?(?:\[[^\]\n]*\](?!\()|\{[^{}\n]*\}|<[A-Z_]+>|"
+    r"tb[da]|to be (?:defined|added|determined)|"
     r"[aà] d[ée]finir|por definir|da definire|noch offen|待定|未定|미정)[\W_]*",
     re.IGNORECASE,
 )
@@ -82,7 +85,7 @@ _DESCRIBES: Final = re.compile(
 )
 _EXAMPLE: Final = re.compile(
     r"[\W_]*(?:e\.g\.|for example\b|例如|例えば|(?:examples?(?: \w+)?|beispiele?|z\. ?b\.|ejemplos?|exemples?|"
-    r"例|示例|예시?|örnek|przykład|пример|esempi[oi]?|exemplos?|bad|good|wrong|correct|not|but|"
+    r"例|示例|예시?|örnek|przykład|voorbeeld|contoh|пример|esempi[oi]?|exemplos?|bad|good|wrong|correct|not|but|"
     r"before|after)[*_]{0,2}[:：])",
     re.IGNORECASE,
 )
@@ -103,6 +106,7 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"(?:project|development|phase) status|"
     r"future (?:services|features|enhancements|plans|work)|roadmap\W*$|change ?log|history|"
     r"why(?! not)|warum|por qu[eéê]|pourquoi|perché|dlaczego|почему|neden|"
+    r"goals?\W*$|ziele?\W*$|objetivos?\W*$|objectifs?\W*$|obiettiv[io]\W*$|doele?n?\W*$|tujuan\W*$|цел[ьи]\W*$|"
     r"histórico|historial|historique|cronologia|verlauf|historia|история|"
     r"estrutura|struttura|struktura|структура|yapısı?|visão geral|panoramica|обзор|przegląd|"
     r"contexto|contexte|contesto|kontext|kontekst|контекст|tecnologie|tecnologias|technologien|технологии|"
@@ -111,7 +115,7 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
     r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
     r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
-    r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요|为什么|理由|変更履歴|历史|이력",
+    r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요|为什么|目标\W*$|目的\W*$|목표\W*$|理由|変更履歴|历史|이력",
     re.IGNORECASE,
 )
 _AVAILABLE: Final = re.compile(r"\bavailable\b|可用|利用可能", re.IGNORECASE)
@@ -384,7 +388,7 @@ _NARRATES: Final = re.compile(
     r"(?:contain|provide|include|validate|generate|consist|represent|support|ergänzen|enthält|"
     r"contiene)s?\b[^:]{0,80}$|^\W*(?:this (?:is an?|rule ensures|ensures)|it (?:covers|works on|supports)|"
     r"questo è|dies(?:es)? (?:ist|projekt)|esto es|este es|ceci est|c['’]est|este é|isto é|это|to jest|bu bir)\b|"
-    r"helpers? in|located in|um folgendes zu lernen|to learn|types in|"
+    r"looks? like|tampilannya|seperti ini|sieht so aus|helpers? in|located in|um folgendes zu lernen|to learn|types in|"
     r"workflows in)\b|構築されています|包括|包含",
     re.IGNORECASE,
 )

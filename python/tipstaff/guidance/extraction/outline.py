@@ -183,6 +183,9 @@ class ExtractionState:
             self._say_alone(header.start, header.end, message=message)
 
     def _context(self, words: str, start: int, end: int, *, introduces: bool = True) -> Context:
+        first, _, further = words.partition("\n")
+        if further and first.rstrip().endswith((":", "：")):
+            words = first  # "a. ..." on the next line is no list, and what follows it is beside it
         text = shortened(words)
         label = label_of(text, start, end)
         return Context(label, words, has_modal(words) or has_negation(words), introduces)
