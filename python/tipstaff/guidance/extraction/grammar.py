@@ -63,7 +63,7 @@ _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|st|mr|mrs|dr|inc|ltd|resp|al)|\b[A-Z])\.$", re.IGNORECASE
 )
 _STOP: Final = re.compile(
-    r"(?<!\()[.!?。！？](?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n"
+    r"[.!?。！？](?<!\([.!?])(?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n"
 )
 _OPENS_SENTENCE: Final = re.compile(r"[\"'“‘(*_`\[]{0,4}(?:[^\W\d_a-z]|\d|[⚠❌✅🚫⛔➡→•])|`|[^\x00-\x7f]")
 _LINE_OPENS_RULE: Final = re.compile(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from tipstaff.guidance.extraction.grammar import (
@@ -24,6 +25,7 @@ from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER,
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
+_MAX_LABELS: Final = 2_048
 MIN_WORDS: Final = 3
 """A sentence with fewer words beside code and links says too little to be a rule."""
 
@@ -142,16 +144,15 @@ _STRONG: Final = CuedPattern(
 )
 
 
-_WEAK_MODAL: Final = re.compile(
-    r"\b(?:only|requires?d?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not|"
-    rf"{either(ONLY)})\b|仅|こと",
-    re.IGNORECASE,
+_WEAK_MODAL: Final = CuedPattern(
+    rf"\b(?:only|required?s?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not|{either(ONLY)})\b|仅|こと",
+    f"only require required requires requireds need needs have has cannot can't can {ONLY}",
 )
 
 
 def has_strong_modal(words: str) -> bool:
     """Whether words demand something by more than an "only" or a "required", which describe as often."""
-    return has_modal(_WEAK_MODAL.sub("", words))
+    return has_modal(_WEAK_MODAL.pattern.sub("", words) if _WEAK_MODAL.may_match(words) else words)
 
 
 _POINTS: Final = re.compile(
@@ -161,11 +162,11 @@ _POINTS: Final = re.compile(
     r"\.md[`)\]]*|\))[\W_]*",
     re.IGNORECASE,
 )
-_HOLDS_ONLY: Final = re.compile(
+_HOLDS_ONLY: Final = CuedPattern(
     rf"\b(?:only|{either(ONLY)})\b(?!\W+(?:in|if|when|after|via|through|with|by|from|for|on|once|to|allowed|permitted|wenn|"
     rf"nach|mit|bei|für|im|auf|si|cuando|con|para|se|quando|após|com|dans|avec|après|pour|als|na|po|przez|после|при|через|"
     rf"в|на)\b)",
-    re.IGNORECASE,
+    f"only {ONLY}",
 )
 
 
@@ -176,7 +177,7 @@ def describes(sentence: str) -> bool:
     first = _HOLDS_ONLY.search(sentence)
     if first is None or count_words(sentence[: first.start()]) < MIN_WORDS - 1 or _imperative(sentence):
         return False
-    return not (has_modal(_WEAK_MODAL.sub("", sentence)) or has_negation(sentence) or is_condition(sentence))
+    return not (has_strong_modal(sentence) or has_negation(sentence) or is_condition(sentence))
 
 
 _EXCLUSIVELY: Final = re.compile(r"\b(?:exclusively|everywhere|throughout|consistently)\W*$", re.IGNORECASE)
@@ -277,7 +278,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
         body = words[run_in.end() :]
         if count_words(run_in["label"]) == 1 and _third_person(body) and _STRONG.search(body) is None:
             return False
-    if _COMMIT_TYPE.match(words) is not None and not (_imperative(words) or _STRONG.search(words)):
+    strong = _STRONG.search(words) is not None
+    if _COMMIT_TYPE.match(words) is not None and not (strong or _imperative(words)):
         return False
     entry = _ENTRY.match(words)
     if entry is not None:
@@ -288,30 +290,29 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
             return True
         if rest and (has_modal(lead) or has_negation(rest) or _procedure(lead) or _CHOICE.search(lead)):
             return True
-        return not rest and bool(lead) and (has_modal(lead) or has_negation(lead) or _procedure(lead))
-    if _unfinished(words):
+        return not rest and (_demanding(lead) or _procedure(lead))
+    if not strong and _unfinished(words):
         return False
     if _COMMAND.fullmatch(words) is not None and not (
-        (headings and _NAMING.search(headings[-1].text))
-        or _procedure(lead)
-        or is_condition(words)
-        or _STRONG.search(words)
+        (headings and _NAMING.search(headings[-1].text)) or _procedure(lead) or is_condition(words) or strong
     ):
         return False
-    if _imperative(words) or _imperative(body) or _STRONG.search(words) is not None:
-        return not _narrates(lead) or _STRONG.search(words) is not None
-    if has_modal(words) and _WEAK_MODAL.sub("", words) == words:
+    if strong:
+        return True
+    if _imperative(words) or (body is not words and _imperative(body)):
+        return not _narrates(lead)
+    if has_modal(words) and _WEAK_MODAL.search(words) is None:
         return True
     if has_negation(words) and not _DESCRIBES.match(body):
         return not _narrates(lead)
     if is_condition(words):
         return not _narrates(lead)
     if lead:
-        if has_modal(lead) or has_negation(lead) or (is_condition(lead) and not _narrates(lead)):
+        if _demanding(lead) or is_condition(lead):
             return not _narrates(lead)
-        if _narrates(lead) or _DESCRIBING_LABEL.search(lead):
+        if _narrates(lead) or _label_describes(lead):
             return False
-        if _DIRECTING_LABEL.search(lead) or _imperative(lead):
+        if _label_directs(lead) or _imperative(lead):
             return True
     if marked and not near:
         return True
@@ -323,9 +324,9 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     ):
         return False
     for heading in reversed(headings):
-        if _DIRECTING_LABEL.search(heading.text):
+        if _label_directs(heading.text):
             return True
-        if _DESCRIBING_LABEL.search(heading.text):
+        if _label_describes(heading.text):
             return False
     return True
 
@@ -354,7 +355,7 @@ def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
         return False
     if _STRONG.search(words) is not None or any(_imperative(cell) and count_words(cell) > 1 for cell in cells):
         return True
-    if lead and (has_modal(lead) or has_negation(lead) or _imperative(lead)) and not _narrates(lead):
+    if (_demanding(lead) or _imperative(lead)) and not _narrates(lead):
         return _DESCRIBES_COLUMN.search(words) is None
     nearest = headings[-1].text if headings else ""
     return _DEMANDING_TABLE.search(nearest) is not None
@@ -394,6 +395,23 @@ _NARRATES: Final = re.compile(
 )
 
 
+# One label is above many items.
+@lru_cache(maxsize=_MAX_LABELS)
+def _label_describes(text: str) -> bool:
+    return _DESCRIBING_LABEL.search(text) is not None
+
+
+@lru_cache(maxsize=_MAX_LABELS)
+def _label_directs(text: str) -> bool:
+    return _DIRECTING_LABEL.search(text) is not None
+
+
+@lru_cache(maxsize=_MAX_LABELS)
+def _demanding(lead: str) -> bool:
+    return has_modal(lead) or has_negation(lead)
+
+
+@lru_cache(maxsize=_MAX_LABELS)
 def _narrates(lead: str) -> bool:
     """Whether a lead-in announces what happens or what there is, and not what to do."""
     return (
@@ -405,5 +423,6 @@ def _narrates(lead: str) -> bool:
     )
 
 
+@lru_cache(maxsize=_MAX_LABELS)
 def _procedure(lead: str) -> bool:
     return lead != "" and (_imperative(lead) or is_condition(lead))
