@@ -237,7 +237,6 @@ def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
 
 _LABEL: Final = re.compile(rb"(?=(-----BEGIN ([A-Za-z0-9 ]{0,80}+)-----))")
 _BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
-_AROUND: Final = frozenset(b" \t\r\n\\\"'`,;+#*-:.()_nr")
 
 
 def _private_keys(text: bytes, *, whole: bool) -> Iterator[tuple[int, int]]:
