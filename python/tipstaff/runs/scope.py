@@ -11,7 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates.fields import fields_of
@@ -219,6 +219,7 @@ def _names_a_path(word: str, folder: str) -> bool:
 def _texts(name: str, given: Any) -> tuple[str, ...] | None:
     if given is None:
         return None
-    if isinstance(given, str) or not all(isinstance(one, str) and one for one in given):
+    texts: tuple[Any, ...] = tuple(given)
+    if isinstance(given, str) or not all(isinstance(one, str) and one for one in texts):
         raise ConfigError(f"{name} is {given!r}; it must be a list of globs")
-    return tuple(cast("list[str]", given))
+    return texts
