@@ -21,6 +21,7 @@ from tipstaff.errors import (
     StoreEmbeddingError,
     StoreError,
     StoreWriteError,
+    message_of,
 )
 from tipstaff.guidance.compiling.compiler import compile_documents
 from tipstaff.guidance.compiling.compiler_config import CompilerConfig
@@ -338,7 +339,7 @@ class _Builder(NamedTuple):
                     raise problem
                 store = self._store(bundle, fingerprint)
             except (StoreWriteError, StoreError, SourceNotFoundError) as error:
-                obstacle = _words_of(error)
+                obstacle = message_of(error)
                 reason = f"{reason}; it is kept in memory only: {obstacle}"
         return Project(
             self.root,
@@ -370,13 +371,6 @@ class _Builder(NamedTuple):
         )
         note_written(self.path)
         return open_store(self.path, embedding_identity=identity, dims=dimensions)
-
-
-def _words_of(error: Exception) -> str:
-    """Return an error's place and words, without the ``[Errno 28]`` that an operating-system error puts before them."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
 
 
 def _prepare_folder(root: Path, path: Path) -> None:

@@ -244,7 +244,7 @@ def home_folder(variable: str, home: Path, name: str) -> Path:
 
 
 def reply_of(run: HookRun, failure: str) -> dict[str, Any] | Effect:
-    """Return the reply of a hook that ended, or the effect without one: the call runs.
+    """Return a hook's reply, or the effect without one: the call runs.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def reply_of(run: HookRun, failure: str) -> dict[str, Any] | Effect:
         What an exit status other than 0 is to the host: ``"does not block"``.
     """
     if run.status != 0:
-        return Effect("runs", f"exit status {run.status} {failure}", failed=True)
+        return Effect("runs", did_not_run(run) or f"exit status {run.status} {failure}", failed=True)
     if not run.stdout.strip():
         return Effect("runs", "the hook printed nothing")
     reply = run.document()

@@ -5,7 +5,6 @@ Nothing is run, and no file of this machine is looked at, so the same inputs giv
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from tipstaff.gates.judging.engine import CLOSER_LOOK, EnforcementGates
 from tipstaff.gates.results import DECISIONS
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.model import PolicyBundle, Record
+from tipstaff.processors import usable_processors
 from tipstaff.runs.replaying.calls import Calls, distinct_calls, read_calls
 from tipstaff.runs.statistics.intervals import wilson_interval
 
@@ -115,7 +115,7 @@ def replay(
         `before` or `after` is nothing to judge by.
     """
     table = read_calls(calls)
-    workers = threads or len(os.sched_getaffinity(0))
+    workers = threads or usable_processors()
     found: dict[str, Any] = {
         "total": 0, "changed": 0, "changed_interval": (0.0, 1.0), "by_rule": {}, "transitions": {}, "examples": (),
     }  # fmt: skip
