@@ -45,7 +45,7 @@ const WordSetIndex::Posting* WordSetIndex::postings_of(const Word& word) const n
   return word.count <= Word::few ? word.own : pool_.data() + word.pool_begin;
 }
 
-// Room doubles when it is used up; what a list leaves behind is taken back when the order is made again.
+// Room doubles when it is used up; what a list no longer uses is taken back when the order is made again.
 void WordSetIndex::post_word(std::uint32_t entry, Posting posting) {
   Word& word = words_[entry];
   if (word.count < Word::few) {

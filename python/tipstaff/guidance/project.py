@@ -1,6 +1,6 @@
 """A repository's compiled rules, kept on disk and compiled again only when something changed.
 
-The store lies in ``.tipstaff/cache/`` of the repository, which ignores itself in git. One that was not written on this
+The store is in ``.tipstaff/cache/`` of the repository, which ignores itself in git. One that was not written on this
 machine, but shipped, is not believed: the rules are compiled again. Where that cannot be written the
 rules are served from memory, and the project says so.
 """
@@ -95,7 +95,7 @@ class Project:
     root
         The repository.
     store_path
-        Where the store lies, or would.
+        Where the store is, or would.
     is_stored
         Whether the rules are on disk and the next process finds them.
     rebuilt
@@ -213,7 +213,7 @@ def open_project(
     directory
         The repository's root, or a folder anywhere below it.
     store
-        Where the store lies; `store_name` in ``.tipstaff/cache/`` below the root where None.
+        Where the store is; `store_name` in ``.tipstaff/cache/`` below the root where None.
     config
         See `CompilerConfig`.
     embedding

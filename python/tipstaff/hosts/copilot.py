@@ -73,7 +73,7 @@ class Copilot(AgentHost):
         }  # fmt: skip
 
     def read_reply(self, registered: Registered, run: HookRun) -> Effect:
-        """Any exit status but 0 stops the call; waiting in vain never does."""
+        """Any exit status but 0 stops the call; a timeout never does."""
         if run.status not in {0, None} and registered.event.lower() == "pretooluse":
             return Effect("stopped", f"exit status {run.status}", failed=run.status != 2)
         reply = reply_of(run, "is logged")

@@ -19,7 +19,7 @@ Outcome = Literal["runs", "asks", "stopped"]
 PROGRAM: Final = "tipstaff-hook"
 TIMEOUT_S: Final = 10
 """How long a host waits for the hook, in seconds. The hook answers after 200 ms at the latest; the rest is for machines
-that are slow to start a process, since every host lets a call pass that it waited for in vain."""
+that are slow to start a process, since every host lets a call pass when its hook times out."""
 
 KINDS: Final = ("harmless", "destructive", "confirm", "secret", "malformed")
 
@@ -184,7 +184,7 @@ class AgentHost(ABC):
 
 
 def below(path: Path, folder: Path) -> bool:
-    """Return whether a path is a folder or lies in it, links followed."""
+    """Return whether a path is a folder or is in it, links followed."""
     return path.resolve().is_relative_to(folder.resolve())
 
 
@@ -233,7 +233,7 @@ def command_line(program: Path, arguments: Sequence[str]) -> str:
 
 
 def machine_file(linux: str, macos: str, windows: str) -> Path:
-    """Return where the settings of a machine's owner lie, by the vendor's documentation."""
+    """Return where the settings of a machine's owner are, by the vendor's documentation."""
     return Path({"darwin": macos, "win32": windows}.get(sys.platform, linux))
 
 

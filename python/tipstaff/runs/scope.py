@@ -93,7 +93,7 @@ class Layer:
         return ""
 
     def holds_path(self, path: str) -> bool:
-        """Return whether a path relative to the root lies in the layer."""
+        """Return whether a path relative to the root is in the layer."""
         if self._matchers is None:
             return True
         return not path.startswith("..") and any(matches(path) for matches in self._matchers)

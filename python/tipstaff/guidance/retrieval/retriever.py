@@ -186,7 +186,7 @@ class ShardRetriever:
         max_tokens
             What the shards' lines may cost together, four characters a token; one that does not fit is passed over.
         today
-            ISO date against which the rules' dates are held; the retriever's where None. The constitution is as it
+            ISO date with which the rules' dates are compared; the retriever's where None. The constitution is as it
             was compiled.
         tenant
             Who asks, where several share the rules (`join_bundles`): the tenant's rules and the common ones are

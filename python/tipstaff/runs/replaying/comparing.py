@@ -218,7 +218,7 @@ def _raise_for_tools(out: Any, calls: Calls, gates: EnforcementGates) -> None:
 def _raise_for_secrets(out: Any, rows: Any, texts: Any, gates: EnforcementGates) -> None:
     """Raise the decisions of commands that hold secrets.
 
-    All texts are searched as one; those in which something was found are judged again alone, for what lies in two of
+    All texts are searched as one; those in which something was found are judged again alone, for what is in two of
     them is not a secret.
     """
     import numpy as np
