@@ -214,6 +214,27 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
   return true;
 }
 
+// Whether the name in [head, end) and the value after its comma are two of a list: paths, members of one thing, the names
+// in a map of sources.
+inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight, const Value& value) noexcept {
+  const Byte before = byte_at(text, head - 1), second = head > 1 ? text[head - 2] : Byte{'\n'};
+  if (before == '/' || (before == ':' && quote_at(text, head - 2) == 0)) return true;
+  const Bytes given = text.part(value.start, value.end);
+  std::size_t same = 0, joint = 0;
+  while (same < given.size && head + same < end && given[same] == text[head + same]) {
+    ++same;
+    if (!is_alnum(given[same - 1])) joint = same;
+  }
+  if (joint >= 4) return true;  // "smtp.password", "smtp.subject"
+  if (!tight || text[head] == '-' || !one_of(second, ",[") || byte_at(text, value.end + 1) != ',' || given.size >= 24) {
+    return false;
+  }
+  for (std::size_t i = 0; i < given.size; ++i) {
+    if (!is_namely(given[i]) && given[i] != '$') return false;
+  }
+  return true;
+}
+
 // The value that is given to the name around [start, end). `anywhere`: the name may be any, and ends
 // with the word; `named`: it is a provider's, and may be about anything.
 inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anywhere, bool named,
@@ -248,6 +269,10 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   }
   if (anywhere && one_of(text[end - 1], "\"'`")) key_quote = true;
   if (before == '$' && key_quote) return false;  // [ "$PWD" = "/srv" ]: a comparison
+  if ((before == ':' || before == '/') && at == named_end && byte_at(text, at) == ':' &&
+      !is_space(byte_at(text, at + 1, ' '))) {
+    return false;  // arn:aws:...:secret:name, types/pwd_data:anchor
+  }
   const std::size_t gap = at;
   // Whether the name is about a secret, and none itself; asked last, for it takes longest.
   const auto mentions = [&]() noexcept {
@@ -304,6 +329,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   } else if (manner.spaced && !key_quote) {
     const bool introduced = word_before(text, head, known.list(introducers));
     const bool quote = text[at - 1] == ' ' && (byte == '"' || byte == '\'');
+    if (before == '$') return false;  // -w $PASSWD "dc=acme": the next argument
     if (!manner.flag && !quote && !introduced && !after_login(text, head) &&
         !is_word(text, start, end, "requirepass") && !is_word(text, start, end, "masterauth") &&
         !is_word(text, start, end, "securestring")) {
@@ -320,6 +346,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   if (mentions()) return false;
   if (!read_value(text, at, after, manner, out)) return false;
   const std::size_t length = out->end - out->start;
+  if (byte == ',' && is_listed(text, head, named_end, at == after, *out)) return false;
   // self.client_secret = client_secret
   return out->quoted || length > named_end - head ||
          std::memcmp(text.data + named_end - length, text.data + out->start, length) != 0;

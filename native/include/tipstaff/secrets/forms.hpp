@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "tipstaff/secrets/letters.hpp"
 
@@ -58,7 +59,7 @@ inline bool is_template(Bytes data) noexcept {
   while (closed < data.size && data[closed] != '}') ++closed;
   if (closed < data.size && closed > opened + 1) {
     for (std::size_t i = opened + 1; i < closed; ++i) {
-      if (!is_namely(data[i]) && !one_of(data[i], ".[]")) return false;
+      if (!is_namely(data[i]) && !one_of(data[i], ".[]()-:")) return false;
     }
     return true;
   }
@@ -82,7 +83,7 @@ inline bool is_location(Bytes data) noexcept {
       last_colon = i;
     }
   }
-  if (slashes >= 2 && (ending || (data[0] == '/' && digits == 0))) return true;
+  if (slashes >= 2 && (ending || (data[0] == '/' && digits == 0) || (dot && data[data.size - 1] == '/'))) return true;
   if (back && slashes == 0 && (data[0] == '\\' || is_upper(data[0]))) return digits == 0;
   if (colons != 1 || !dot || data.size - last_colon < 3 || data.size - last_colon > 6) return false;
   for (std::size_t i = last_colon + 1; i < data.size; ++i) {
@@ -109,14 +110,8 @@ inline bool is_name(Bytes data) noexcept {
 inline bool is_member(Bytes data, std::size_t digits) noexcept {
   std::size_t at = data.size;
   while (at > 0 && is_letter(data[at - 1])) --at;
-  std::size_t letters = 0, pronounceable = 0;
-  while (at < data.size) {
-    const std::size_t start = at;
-    at = piece_end(data, at);
-    letters += at - start;
-    if (at - start >= 3 && is_pronounceable(data.part(start, at))) pronounceable += at - start;
-  }
-  return letters >= (digits == 0 ? 3u : 6u) && 10 * pronounceable >= 7 * letters;
+  const Spoken spoken(data.part(at, data.size));
+  return spoken.letters >= (digits == 0 ? 3u : 6u) && 10 * spoken.pronounceable >= 7 * spoken.letters;
 }
 
 // Whether it is a name as headers have it: Access-Control-Allow-Headers.
@@ -219,6 +214,59 @@ inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word)
     joint = joint || c == '.' || c == ':' || c == '_';
   }
   return (strict && digits < 2 && names) || (word && digits == 0 && data.size < 48 && joint);
+}
+
+// Whether each digit of `form` is one in the data, and any other sign is the same; what follows is not looked at.
+inline bool has_form(Bytes data, const char* form) noexcept {
+  for (std::size_t i = 0; form[i] != 0; ++i) {
+    if (i >= data.size || (form[i] == '0' ? !is_digit(data[i]) : data[i] != static_cast<Byte>(form[i]))) return false;
+  }
+  return true;
+}
+
+// Whether it sets a variable: GUILE_AUTO_COMPILE=0.
+inline bool is_setting(Bytes data) noexcept {
+  std::size_t at = 0;
+  while (at < data.size && (is_upper(data[at]) || data[at] == '_' || (at > 0 && is_digit(data[at])))) ++at;
+  return at >= 3 && at < data.size && data[at] == '=';
+}
+
+// Whether it opens nothing by its form alone: a time (2025-09-22T07:01:06Z), MySQL's hash of a password, a client token
+// that Datadog publishes, a JSON Web Token without its signature.
+inline bool is_harmless(Bytes data) noexcept {
+  if (has_form(data, "0000-00-00T00:00")) return true;
+  const std::size_t begin = data[0] == '*' && data.size == 41 ? 1 : data.size == 35 && matches_at(data, 0, "pub") ? 3 : 0;
+  if (begin != 0) {
+    std::size_t at = begin;
+    while (at < data.size && is_hex(data[at])) ++at;
+    return at == data.size;
+  }
+  if (!matches_at(data, 0, "eyJ")) return false;
+  std::size_t dots = 0;
+  for (std::size_t i = 0; i < data.size; ++i) dots += data[i] == '.';
+  if (dots == 0 && data.size <= 32) return true;
+  for (const char* const header : {"eyJhbGci", "eyJ0eXAi", "eyJraWQi", "eyJ4NXQi", "eyJjdHki"}) {
+    if (matches_at(data, 0, header)) return dots < 2 || (dots == 2 && data[data.size - 1] == '.');
+  }
+  return false;
+}
+
+// Whether a value without quotes is code: state?.key, exports.Result=void, a name that a statement assigns.
+inline bool is_code(Bytes data, const Value& value, const Counts& counts) noexcept {
+  std::size_t lines = 0, equals = 0;
+  bool dotted = false, named = true;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (data[i] == '?' && i + 1 < data.size && data[i + 1] == '.') return true;
+    lines += data[i] == '_';
+    if (data[i] == '=' && equals == 0) {
+      if (dotted && named && i + 1 < data.size && is_letter(data[i + 1])) return true;
+      ++equals;
+    }
+    dotted = dotted || data[i] == '.';
+    named = named && (is_namely(data[i]) || data[i] == '.');
+  }
+  if (value.tight || value.ends_line || !is_name(data)) return false;
+  return counts.digit == 0 || (lines > 0 && counts.upper == 0);
 }
 
 // A value of a SealedSecret: base64 that begins with the length of an RSA session key, 512.

@@ -112,6 +112,61 @@ inline bool reads_as_sample(Bytes data, const Knowledge& known) noexcept {
   return known.list(plain_value).within({folded, data.size}) || is_known_password(data, known);
 }
 
+// Decodes base64 up to its first invalid character, or `capacity` bytes; returns their number.
+inline std::size_t decode_base64(Bytes data, Byte* out, std::size_t capacity) noexcept {
+  std::size_t count = 0;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    const Byte c = data[i];
+    std::uint32_t value;
+    if (is_upper(c)) {
+      value = c - 'A';
+    } else if (is_lower(c)) {
+      value = 26u + (c - 'a');
+    } else if (is_digit(c)) {
+      value = 52u + (c - '0');
+    } else if (c == '+') {
+      value = 62;
+    } else if (c == '/') {
+      value = 63;
+    } else {
+      break;
+    }
+    bits = bits << 6 | value;
+    held += 6;
+    if (held >= 8) {
+      if (count == capacity) break;
+      held -= 8;
+      out[count++] = static_cast<Byte>(bits >> held);
+      bits &= (1u << held) - 1;
+    }
+  }
+  return count;
+}
+
+// Whether it is base64 of what reads as a sample: encrypted-password, AWS:123456789012-auth-token.
+inline bool encodes_sample(Bytes data, const Knowledge& known) noexcept {
+  std::size_t end = data.size;
+  while (end > 0 && data.size - end < 2 && data[end - 1] == '=') --end;
+  if (data.size < 12 || data.size > 120) return false;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (!is_alnum(data[i]) && !one_of(data[i], "+/")) return false;
+  }
+  Byte buffer[90];
+  std::size_t size = decode_base64(data, buffer, sizeof buffer);
+  while (size > 0 && buffer[size - 1] == '\n') --size;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (buffer[i] < 0x20 || buffer[i] >= 0x7F) return false;
+    if (buffer[i] == ':') start = i + 1;
+  }
+  const Bytes text = {buffer + start, size - start};
+  const Spoken spoken(text);
+  return spoken.letters >= 4 && 10 * spoken.pronounceable >= 7 * spoken.letters &&
+         (spoken.digits == 0 || known.list(plain_value).within(text));
+}
+
 }  // namespace tipstaff::secrets
 
 #endif

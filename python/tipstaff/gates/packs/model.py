@@ -24,14 +24,14 @@ VIA: Final = {
     name: 1 << bit
     for bit, name in enumerate(
         "sudo remote container arguments interpreter script scheduled substitution function definition conditional "
-        "background decoded evaluated fresh trial".split()
+        "background decoded evaluated fresh trial clone".split()
     )
 }
 PATH_CLASSES: Final = {
     name: 1 << bit
     for bit, name in enumerate(
         "repository repository-root vcs build temporary sibling home home-root system root device null wiring secrets "
-        "unknown outside database glob remote credential".split()
+        "unknown outside database glob remote credential made".split()
     )
 }
 CONDITIONS: Final = (

@@ -87,7 +87,7 @@ class ItemReader(ParagraphReader):
         if block.struck:
             self._say("TS206", start, end)
             return
-        if block.quoted and not self._quote_labelled:
+        if block.quoted and not (self._quote_labelled or self._introduced_quote()):
             self._say("TS207", start, end)
             return
         rule_id, words = take_id(stripped)
@@ -147,6 +147,11 @@ class ItemReader(ParagraphReader):
             self._contexts[index] = own or self._context(words, start, end, introduces=False)
             for extra in apart:
                 self._extra(extra, index)
+
+    def _introduced_quote(self) -> bool:
+        """Whether words right above a quotation say what is to be done, or not to be done, with what it lists."""
+        above = [context.label for context in self._above(-1, led=True)]
+        return any(label.deciding for label in (*above, *self._headings()[-1:]))
 
     def _leads_next_list(self, index: int, block: Block) -> bool:
         """Whether an item that ends with a colon introduces the list after it, which is not indented."""

@@ -11,6 +11,8 @@ import re
 from typing import Final
 
 from tipstaff.guidance.wording.cues import CuedPattern
+from tipstaff.guidance.wording.tokenize import words as split
+from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, IMPERATIVES
 
 MAX_DECIDING_CHARS: Final = 90
 """A longer heading is a sentence, and says by itself what it demands."""
@@ -150,6 +152,13 @@ def verdict(text: str) -> str:
 def ends_negative(label: str) -> bool:
     """Whether a label ends with what turns all below it into what is not to be done ("Agents must not")."""
     return is_negative_heading(label) or _ENDS_BANNING.search(label) is not None
+
+
+def only_bans(label: str) -> bool:
+    """Whether a label forbids and names nothing that it forbids ("Banned", "Never", not "Never commit")."""
+    if len(label) > MAX_DECIDING_CHARS or not _BAN.may_match(label) or _BAN.pattern.fullmatch(label) is None:
+        return False
+    return all(word in FUNCTION_WORDS or word not in IMPERATIVES for word in split(label))
 
 
 def lists_mistakes(label: str) -> bool:

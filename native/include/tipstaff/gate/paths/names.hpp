@@ -388,6 +388,22 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   return false;
 }
 
+// What only a tool makes, and makes again, whatever the folder that it is in. Below it nothing is left open.
+inline bool is_remade(const PathParts& path) noexcept {
+  bool remade = false;
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    if (PathParts::is_unknown(path.part[i])) {
+      if (remade) return false;
+    } else if (!path.has_glob(path.part[i])) {
+      remade = remade || path.names_one_of(i, "node_modules bazel-bin bazel-out bazel-testlogs __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox "
+                                              ".next .nuxt .turbo .parcel-cache .gradle .eggs .nyc_output .svelte-kit .angular .dart_tool .hypothesis "
+                                              ".ipynb_checkpoints .sass-cache .terragrunt-cache .stack-work dist-newstyle zig-cache .zig-cache elm-stuff "
+                                              "htmlcov .venv cmakefiles cmake-build-debug cmake-build-release autom4te.cache");
+    }
+  }
+  return remade;
+}
+
 inline constexpr NameSigns kDatabaseEndings(
     "sqlite sqlite3 db db3 s3db mdb accdb sdb duckdb rdb mdf ldf ibd frm myd dbf fdb realm sqlitedb");
 

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from tipstaff.kernels.plain.secrets import letters
-from tipstaff.kernels.plain.secrets.letters import LETTER, LOWER, NAME, Value, Words
+from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, NAME, Value, Words
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     after_login,
@@ -143,6 +143,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         key_quote = True
     if before == 0x24 and key_quote:  # [ "$PWD" = "/srv" ]: a comparison
         return None
+    if before in b":/" and at == named_end and text[at : at + 1] == b":" and text[at + 1 : at + 2].strip():
+        return None  # arn:aws:...:secret:name, types/pwd_data:anchor
     gap = at
     pair = _PAIR.match(text, at)
     if pair is not None and pair.end() > at:
@@ -212,6 +214,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring"}
         )
     ):
+        if before == 0x24:  # -w $PASSWD "dc=acme": the next argument
+            return None
         if not quote_at(text, at) and is_macro(text, head):  # #define NAME OTHER: code, and no text
             return None
         strict = quote_at(text, at) > 0 and not flag and not word_before(text, head, words(letters.INTRODUCERS))
@@ -225,7 +229,28 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     )
     if found is not None and not found.quoted and text[head:named_end].endswith(text[found.start : found.end]):
         return None  # self.client_secret = client_secret
+    if found is not None and byte == 0x2C and _is_listed(text, head, named_end, found, tight=at == after):
+        return None
     return found
+
+
+_LISTED: Final = re.compile(rb"[A-Za-z0-9_$]{1,23}")
+
+
+def _is_listed(text: bytes, head: int, end: int, value: Value, *, tight: bool) -> bool:
+    """Return whether a name and the value after its comma are two of a list: paths, members, names in a source map."""
+    before = text[head - 1 : head]
+    if before == b"/" or (before == b":" and not (head > 1 and quote_at(text, head - 2))):
+        return True
+    given, name = text[value.start : value.end], text[head:end]
+    same = next((at for at, (one, other) in enumerate(zip(given, name, strict=False)) if one != other), None)
+    same = min(len(given), len(name)) if same is None else same
+    joints = [at for at in range(same) if given[at] not in LETTER and given[at] not in DIGIT]
+    if joints and joints[-1] + 1 >= 4:  # "smtp.password", "smtp.subject"
+        return True
+    if not tight or name[:1] == b"-" or head < 2 or text[head - 2] not in b",[":
+        return False
+    return text[value.end + 1 : value.end + 2] == b"," and _LISTED.fullmatch(given) is not None
 
 
 def _value(

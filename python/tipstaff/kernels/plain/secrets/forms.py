@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from tipstaff.kernels.plain.secrets.letters import (
@@ -47,7 +48,7 @@ def is_template(data: bytes) -> bool:
     opened = data.find(b"{")
     if opened >= 0 and data.find(b"}", opened) > opened + 1:
         inner = data[opened + 1 : data.find(b"}", opened)]
-        return all(byte in NAME or byte in b".[]" for byte in inner)
+        return all(byte in NAME or byte in b".[]()-:" for byte in inner)
     return False
 
 
@@ -72,6 +73,8 @@ def is_location(data: bytes) -> bool:
     if data[0] == 0x2F and data.count(b"/") >= 2 and counts_of(data).digit == 0:
         return True
     if data.count(b"/") >= 2 and b"." in data[data.rfind(b"/") :]:
+        return True
+    if data.count(b"/") >= 2 and data.endswith(b"/") and b"." in data.partition(b":")[0]:
         return True
     if b"\\" in data and b"/" not in data and (data[0] == 0x5C or data[0] in UPPER):
         return counts_of(data).digit == 0
@@ -179,6 +182,41 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
     if strict and digits < 2 and all(byte in NAME for byte in data):
         return True
     return word and digits == 0 and len(data) < 48 and any(byte in b".:_" for byte in data)
+
+
+_HARMLESS: Final = re.compile(
+    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|(?:\*[0-9A-Fa-f]{40}|pub[0-9A-Fa-f]{32}|eyJ[^.]{0,29})\Z"
+    rb"|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*(?:\.[^.]*){0,1}\Z|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*\.[^.]*\.\Z",
+    re.DOTALL,
+)
+_SETTING: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}=")
+
+
+def is_setting(data: bytes) -> bool:
+    """Return whether it sets a variable: ``GUILE_AUTO_COMPILE=0``."""
+    return _SETTING.match(data) is not None
+
+
+def is_harmless(data: bytes) -> bool:
+    """Return whether it opens nothing by its form alone.
+
+    A time (``2025-09-22T07:01:06Z``), MySQL's hash of a password, a client token that Datadog publishes, a JSON Web
+    Token without its signature.
+    """
+    return _HARMLESS.match(data) is not None
+
+
+def is_code(data: bytes, value: Value, counts: Counts) -> bool:
+    """Return whether a value without quotes is code.
+
+    ``state?.key``, ``exports.Result=void``, a name that a statement assigns.
+    """
+    name, sign, rest = data.partition(b"=")
+    if b"?." in data or (sign and rest[:1].isalpha() and b"." in name and all(b in NAME or b == 0x2E for b in name)):
+        return True
+    if value.tight or value.ends_line or not is_name(data):
+        return False
+    return counts.digit == 0 or (b"_" in data and counts.upper == 0)
 
 
 def is_sealed(data: bytes) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from typing import Final
 
 from tipstaff.kernels.plain.secrets.forms import is_identifier, is_uuid
@@ -19,6 +21,7 @@ from tipstaff.kernels.plain.secrets.letters import (
     is_pronounceable,
     is_sequence,
     is_wordy,
+    spoken,
 )
 
 
@@ -97,3 +100,23 @@ def is_known_password(data: bytes, words: Words) -> bool:
 def reads_as_sample(data: bytes, words: Words) -> bool:
     """Return whether a short password reads as one of the words of samples: ``Exampl3Pass``."""
     return len(data) <= 24 and (holds_any(unmasked(data), words(PLAIN_VALUE)) or is_known_password(data, words))
+
+
+_BASE64: Final = re.compile(rb"[0-9A-Za-z+/]{10,120}={0,2}")
+
+
+def encodes_sample(data: bytes, words: Words) -> bool:
+    """Return whether it is base64 of what reads as a sample: ``encrypted-password``, ``AWS:123456789012-auth-token``."""
+    if not 12 <= len(data) <= 120 or _BASE64.fullmatch(data) is None:
+        return False
+    body = data.rstrip(b"=")
+    # A character that is left over holds less than a byte.
+    whole = body if len(body) % 4 != 1 else body[:-1]
+    decoded = base64.b64decode(whole + b"=" * (-len(whole) % 4)).rstrip(b"\n")
+    if any(byte < 0x20 or byte >= 0x7F for byte in decoded):
+        return False
+    text = decoded.rpartition(b":")[2]
+    letters, pronounceable = spoken(text)
+    if letters < 4 or 10 * pronounceable < 7 * letters:
+        return False
+    return not any(byte in DIGIT for byte in text) or holds_any(text, words(PLAIN_VALUE))

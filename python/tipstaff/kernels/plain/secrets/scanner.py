@@ -102,6 +102,8 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
             return False
     elif counts.distinct < 5:
         return False
+    if rule.kind == ASSIGN and letters.is_compound(secret, counts):
+        return False
     if rule.check == 1 and not says_pair(secret, table):
         return False
     if rule.check == 2 and b"PRIVATE KEY" not in _decoded(secret[:120]):
@@ -236,6 +238,8 @@ def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
 
 
 _LABEL: Final = re.compile(rb"(?=(-----BEGIN ([A-Za-z0-9 ]{0,80}+)-----))")
+_ROW: Final = re.compile(rb"[A-Za-z0-9+/=]{24,}")
+"""A line of a key; code that only names the label has none: ``key.startswith("-----BEGIN PRIVATE KEY-----")``."""
 _BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
 
 
@@ -253,6 +257,7 @@ def _private_keys(text: bytes, *, whole: bool) -> Iterator[tuple[int, int]]:
         ended = text[body_end : body_end + 9] == b"-----END "
         if (
             len(known) >= 40
+            and any(sum(byte in letters.DIGIT for byte in row) >= 2 for row in _ROW.findall(body))
             and len(set(known)) >= 12
             and b"..." not in body
             and b"${" not in body
