@@ -1,7 +1,7 @@
 """A Markdown document in parts of bounded size: in order, no fence divided, nothing lost.
 
-The parts joined are the document. A section stays one part where it fits; else it is divided at blank lines, else at the
-ends of sentences or lines, else between characters, never inside one. A fence that alone exceeds the maximum is a part
+The parts joined are the document. A section that fits is one part; else it is divided at blank lines, else at the ends
+of sentences or lines, else between characters, never inside one. A fence that alone exceeds the maximum is a part
 of its own, and the only kind of part that may: a divided fence would not be one. The limits are in tokens of four bytes
 of UTF-8; no text has more code points than bytes, so the maximum holds in code points as well.
 """
