@@ -226,13 +226,15 @@ inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight,
     if (!is_alnum(given[same - 1])) joint = same;
   }
   if (joint >= 4) return true;  // "smtp.password", "smtp.subject"
-  if (!tight || text[head] == '-' || !one_of(second, ",[") || byte_at(text, value.end + 1) != ',' || given.size >= 24) {
-    return false;
-  }
+  const bool between = one_of(second, ",[") || (second == ' ' && head > 2 && text[head - 3] == ',');
+  if (text[head] == '-' || !between || byte_at(text, value.end + 1) != ',' || given.size >= 24) return false;
+  bool lines = false, upper = false;
   for (std::size_t i = 0; i < given.size; ++i) {
     if (!is_namely(given[i]) && given[i] != '$') return false;
+    lines = lines || given[i] == '_';
+    upper = upper || is_upper(given[i]);
   }
-  return true;
+  return tight || (lines && !upper);
 }
 
 // The value that is given to the name around [start, end). `anywhere`: the name may be any, and ends
@@ -302,6 +304,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     while (at < size && at - sign < 3 && one_of(text[at], "=>~")) ++at;
   } else if (byte == ':') {
     if (byte_at(text, at + 1) == ':' || before == '@') return false;  // @password: what it is, in comments
+    if (matches_at(text, at, "://")) return false;
     ++at;
     manner.colon = true;
     if (byte_at(text, at) == '=') {
@@ -329,7 +332,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   } else if (manner.spaced && !key_quote) {
     const bool introduced = word_before(text, head, known.list(introducers));
     const bool quote = text[at - 1] == ' ' && (byte == '"' || byte == '\'');
-    if (before == '$') return false;  // -w $PASSWD "dc=acme": the next argument
+    if (before == '$' || before == '/') return false;  // -w $PASSWD "dc=acme": the next argument
     if (!manner.flag && !quote && !introduced && !after_login(text, head) &&
         !is_word(text, start, end, "requirepass") && !is_word(text, start, end, "masterauth") &&
         !is_word(text, start, end, "securestring")) {
@@ -346,6 +349,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   if (mentions()) return false;
   if (!read_value(text, at, after, manner, out)) return false;
   const std::size_t length = out->end - out->start;
+  if (byte == '(' && is_uuid(text.part(out->start, out->end))) return false;  // credentials.retrieve("..."): a number
   if (byte == ',' && is_listed(text, head, named_end, at == after, *out)) return false;
   // self.client_secret = client_secret
   return out->quoted || length > named_end - head ||

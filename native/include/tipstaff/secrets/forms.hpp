@@ -30,7 +30,7 @@ inline bool holds_template_sign(Bytes data) noexcept {
     const Byte third = i + 2 < data.size ? data[i + 2] : Byte{0};
     switch (c) {
       case '$': if (next == '{' || next == '(') return true; break;
-      case '{':
+      case '{': if (next == '}') return true; [[fallthrough]];
       case '}': if (next == c) return true; break;
       case '<': if (next == '%') return true; break;
       case '%': if (next == '>' || next == 's') return true; break;
@@ -183,7 +183,7 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
     }
   }
   if (!value.strict) return false;
-  return is_header(data, counts, 1) || (names && lines >= 2 && 5 * counts.digit <= data.size) ||
+  return is_header(data, counts, 1) || (counts.other == lines && lines >= 2 && 5 * counts.digit <= data.size) ||
          (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
 }
 
@@ -231,11 +231,28 @@ inline bool is_setting(Bytes data) noexcept {
   return at >= 3 && at < data.size && data[at] == '=';
 }
 
+// Whether it says how often something may be: 20/m/ip,5/m/key.
+inline bool is_rate(Bytes data) noexcept {
+  std::size_t at = 0;
+  while (at < data.size && is_digit(data[at])) ++at;
+  if (at == 0 || at >= data.size || data[at] != '/' || data.size > 24) return false;
+  for (; at < data.size; ++at) {
+    if (!is_lower(data[at]) && !is_digit(data[at]) && !one_of(data[at], "/,")) return false;
+  }
+  return true;
+}
+
 // Whether it opens nothing by its form alone: a time (2025-09-22T07:01:06Z), MySQL's hash of a password, a client token
-// that Datadog publishes, a JSON Web Token without its signature.
+// that Datadog publishes, the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without
+// its signature, words with escapes for blanks.
 inline bool is_harmless(Bytes data) noexcept {
-  if (has_form(data, "0000-00-00T00:00")) return true;
-  const std::size_t begin = data[0] == '*' && data.size == 41 ? 1 : data.size == 35 && matches_at(data, 0, "pub") ? 3 : 0;
+  if (has_form(data, "0000-00-00T00:00") || is_rate(data)) return true;
+  std::size_t begin = 0, blanks = 0;
+  if (data[0] == '*' && data.size == 41) begin = 1;
+  if (matches_at(data, 0, "0x") && (data.size == 42 || data.size <= 10)) begin = 2;
+  if (data.size == 35 && matches_at(data, 0, "pub")) begin = 3;
+  for (std::size_t i = 0; i + 2 < data.size; ++i) blanks += data[i] == '%' && data[i + 1] == '2' && data[i + 2] == '0';
+  if (blanks >= 2) return true;
   if (begin != 0) {
     std::size_t at = begin;
     while (at < data.size && is_hex(data[at])) ++at;

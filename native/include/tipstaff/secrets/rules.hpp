@@ -142,7 +142,7 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
     if (rule.checksum != 0 && !checksum_holds(secret, rule.checksum)) return false;
   }
   if ((rule.flags & flag_no_stops) == 0 && known.list(wary ? obvious : placeholder).within(secret)) return false;
-  if (rule.kind == kind_assign && is_compound(secret, counts)) return false;
+  if (!wary && is_compound(secret, counts)) return false;
   if (rule.check == 1 && !says_pair(secret, known)) return false;
   if (rule.check == 2) {
     Byte buffer[90];
@@ -244,6 +244,7 @@ inline void try_address(const Table& table, std::uint32_t number, const Rule& ru
   std::size_t last = nowhere;
   for (std::size_t end = begin; end < limit && (!ends_user(text[end]) || one_of(text[end], "@?#|")); ++end) {
     if (text[end] == '@') last = end;
+    if (text[end] == '?' && last != nowhere) break;  // user:pass@host?to=bob@acme.io
   }
   if (last == nowhere || last + 1 >= text.size) return;
   if (!is_alnum(text[last + 1]) && text[last + 1] != '[' && text[last + 1] != '_') return;

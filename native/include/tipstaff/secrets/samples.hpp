@@ -149,7 +149,7 @@ inline std::size_t decode_base64(Bytes data, Byte* out, std::size_t capacity) no
 inline bool encodes_sample(Bytes data, const Knowledge& known) noexcept {
   std::size_t end = data.size;
   while (end > 0 && data.size - end < 2 && data[end - 1] == '=') --end;
-  if (data.size < 12 || data.size > 120) return false;
+  if (data.size < 8 || data.size > 120) return false;
   for (std::size_t i = 0; i < end; ++i) {
     if (!is_alnum(data[i]) && !one_of(data[i], "+/")) return false;
   }

@@ -61,6 +61,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   if (is_template(data) || is_reference(data, known) || is_sealed(data) || is_harmless(data)) return false;
   if (matches_at(data, 0, "&amp;") || matches_at(data, 0, "&lt;")) return false;  // what follows a tag
   if (value.strict && (matches_at(data, 0, "\\x") || is_setting(data))) return false;
+  if (!value.quoted && matches_at(data, 0, "--")) return false;  // the next option
   if (!value.quoted) {
     if (one_of(data[0], "!*&@") || holds(data, "=>") || holds(data, "->")) return false;
     for (std::size_t i = 0; i < data.size; ++i) {

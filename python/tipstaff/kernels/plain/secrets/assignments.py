@@ -10,7 +10,8 @@ import re
 from typing import Final
 
 from tipstaff.kernels.plain.secrets import letters
-from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, NAME, Value, Words
+from tipstaff.kernels.plain.secrets.forms import is_uuid
+from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, NAME, UPPER, Value, Words
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     after_login,
@@ -182,7 +183,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     elif byte == 0x3A:
         if text[at + 1 : at + 2] == b":":
             return None
-        if before == 0x40:  # @password: what it is, in comments
+        if before == 0x40 or text.startswith(b"://", at):  # @password: what it is, in comments
             return None
         at += 1
         colon = True
@@ -214,7 +215,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring"}
         )
     ):
-        if before == 0x24:  # -w $PASSWD "dc=acme": the next argument
+        if before in b"$/":  # -w $PASSWD "dc=acme": the next argument
             return None
         if not quote_at(text, at) and is_macro(text, head):  # #define NAME OTHER: code, and no text
             return None
@@ -229,6 +230,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     )
     if found is not None and not found.quoted and text[head:named_end].endswith(text[found.start : found.end]):
         return None  # self.client_secret = client_secret
+    if found is not None and byte == 0x28 and is_uuid(text[found.start : found.end]):
+        return None  # credentials.retrieve("..."): a number
     if found is not None and byte == 0x2C and _is_listed(text, head, named_end, found, tight=at == after):
         return None
     return found
@@ -248,9 +251,10 @@ def _is_listed(text: bytes, head: int, end: int, value: Value, *, tight: bool) -
     joints = [at for at in range(same) if given[at] not in LETTER and given[at] not in DIGIT]
     if joints and joints[-1] + 1 >= 4:  # "smtp.password", "smtp.subject"
         return True
-    if not tight or name[:1] == b"-" or head < 2 or text[head - 2] not in b",[":
+    between = head > 1 and (text[head - 2] in b",[" or (head > 2 and text[head - 3 : head - 1] == b", "))
+    if name[:1] == b"-" or not between or text[value.end + 1 : value.end + 2] != b",":
         return False
-    return text[value.end + 1 : value.end + 2] == b"," and _LISTED.fullmatch(given) is not None
+    return _LISTED.fullmatch(given) is not None and (tight or (b"_" in given and not any(b in UPPER for b in given)))
 
 
 def _value(

@@ -42,7 +42,7 @@ def is_template(data: bytes) -> bool:
         return True
     if any(
         sign in data
-        for sign in (b"${", b"$(", b"{{", b"}}", b"<%", b"%>", b"#{", b"...", b"***", b"\xe2\x80\xa6", b"%s", b"://")
+        for sign in (b"${", b"$(", b"{{", b"}}", b"{}", b"<%", b"%>", b"#{", b"...", b"***", b"\xe2\x80\xa6", b"%s", b"://")
     ):
         return True
     opened = data.find(b"{")
@@ -116,7 +116,7 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
         return False
     if is_header(data, counts):
         return True
-    if names and lines >= 2 and 5 * counts.digit <= size:
+    if counts.other == lines and lines >= 2 and 5 * counts.digit <= size:
         return True
     return data[0] == 0x2F and counts.digit == 0 and counts.other == lines + data.count(b"/")
 
@@ -185,10 +185,11 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
 
 
 _HARMLESS: Final = re.compile(
-    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|(?:\*[0-9A-Fa-f]{40}|pub[0-9A-Fa-f]{32}|eyJ[^.]{0,29})\Z"
+    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|(?:\*[0-9A-Fa-f]{40}|pub[0-9A-Fa-f]{32}|0x[0-9A-Fa-f]{1,8}|0x[0-9A-Fa-f]{40}|eyJ[^.]{0,29})\Z"
     rb"|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*(?:\.[^.]*){0,1}\Z|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*\.[^.]*\.\Z",
     re.DOTALL,
 )
+_RATE: Final = re.compile(rb"\d+/[a-z0-9/,]*")
 _SETTING: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}=")
 
 
@@ -200,9 +201,12 @@ def is_setting(data: bytes) -> bool:
 def is_harmless(data: bytes) -> bool:
     """Return whether it opens nothing by its form alone.
 
-    A time (``2025-09-22T07:01:06Z``), MySQL's hash of a password, a client token that Datadog publishes, a JSON Web
-    Token without its signature.
+    A time (``2025-09-22T07:01:06Z``), MySQL's hash of a password, a client token that Datadog publishes, the address of
+    an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its signature, words with escapes for
+    blanks, how often something may be (``20/m/ip,5/m/key``).
     """
+    if data.count(b"%20") >= 2 or (len(data) <= 24 and _RATE.fullmatch(data)):
+        return True
     return _HARMLESS.match(data) is not None
 
 

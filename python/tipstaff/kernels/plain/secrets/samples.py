@@ -102,12 +102,12 @@ def reads_as_sample(data: bytes, words: Words) -> bool:
     return len(data) <= 24 and (holds_any(unmasked(data), words(PLAIN_VALUE)) or is_known_password(data, words))
 
 
-_BASE64: Final = re.compile(rb"[0-9A-Za-z+/]{10,120}={0,2}")
+_BASE64: Final = re.compile(rb"[0-9A-Za-z+/]{6,120}={0,2}")
 
 
 def encodes_sample(data: bytes, words: Words) -> bool:
     """Return whether it is base64 of what reads as a sample: ``encrypted-password``, ``AWS:123456789012-auth-token``."""
-    if not 12 <= len(data) <= 120 or _BASE64.fullmatch(data) is None:
+    if not 8 <= len(data) <= 120 or _BASE64.fullmatch(data) is None:
         return False
     body = data.rstrip(b"=")
     # A character that is left over holds less than a byte.

@@ -102,7 +102,7 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
             return False
     elif counts.distinct < 5:
         return False
-    if rule.kind == ASSIGN and letters.is_compound(secret, counts):
+    if not wary and letters.is_compound(secret, counts):
         return False
     if rule.check == 1 and not says_pair(secret, table):
         return False
@@ -194,6 +194,8 @@ def _addresses(table: Table, text: bytes) -> Iterator[tuple[int, int]]:
         while end < limit and (text[end] not in _NO_USER or text[end] == 0x40 or text[end] in b"?#|"):
             if text[end] == 0x40:
                 last = end
+            if text[end] == 0x3F and last >= 0:  # user:pass@host?to=bob@acme.io
+                break
             end += 1
         if (
             last < 0

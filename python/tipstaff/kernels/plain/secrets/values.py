@@ -72,6 +72,8 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if value.strict and (data.startswith(b"\\x") or is_setting(data)):
         return False
+    if not value.quoted and data.startswith(b"--"):  # the next option
+        return False
     if holds_any(data, words(OBVIOUS if wary else PLACEHOLDER)):
         return False
     if not value.quoted and (
