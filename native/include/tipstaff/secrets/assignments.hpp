@@ -206,6 +206,11 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
   // key = shuffle (a, b), password = dialog->field
   if ((past > end && byte_at(text, past) == '(') || (text[end - 1] == '-' && byte_at(text, end) == '>')) return false;
   const Byte next = byte_at(text, end);
+  if (manner.colon && next == ',' && is_upper(text[at])) {  // passphrase: BytesOrStr, salt: bytes
+    std::size_t letters = at;
+    while (letters < end && is_letter(text[letters])) ++letters;
+    if (letters == end) return false;
+  }
   const bool ends_line = past >= size || one_of(text[past], "\r\n\"'`&<") ||
                          (past > end && one_of(text[past], "#/|;-\\")) || next == '\\' ||
                          (one_of(next, ",;}]") && !manner.spaced) || (manner.flag && past > end) ||
@@ -217,7 +222,7 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
 // Whether the name in [head, end) and the value after its comma are two of a list: paths, members of one thing, the names
 // in a map of sources.
 inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight, const Value& value) noexcept {
-  const Byte before = byte_at(text, head - 1), second = head > 1 ? text[head - 2] : Byte{'\n'};
+  const Byte before = byte_at(text, head - 1);
   if (before == '/' || (before == ':' && quote_at(text, head - 2) == 0)) return true;
   const Bytes given = text.part(value.start, value.end);
   std::size_t same = 0, joint = 0;
@@ -226,7 +231,9 @@ inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight,
     if (!is_alnum(given[same - 1])) joint = same;
   }
   if (joint >= 4) return true;  // "smtp.password", "smtp.subject"
-  const bool between = one_of(second, ",[") || (second == ' ' && head > 2 && text[head - 3] == ',');
+  std::size_t left = head > 0 ? head - 1 : 0;
+  while (left > 0 && head - left < 24 && is_space(text[left - 1])) --left;
+  const bool between = left > 0 && one_of(text[left - 1], ",[");
   if (text[head] == '-' || !between || byte_at(text, value.end + 1) != ',' || given.size >= 24) return false;
   bool lines = false, upper = false;
   for (std::size_t i = 0; i < given.size; ++i) {
@@ -234,7 +241,7 @@ inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight,
     lines = lines || given[i] == '_';
     upper = upper || is_upper(given[i]);
   }
-  return tight || (lines && !upper);
+  return tight || (lines && !upper) || (is_upper(given[0]) && is_upper(text[head]) && is_lower(byte_at(text, head + 1)));
 }
 
 // The value that is given to the name around [start, end). `anywhere`: the name may be any, and ends
@@ -349,6 +356,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   if (mentions()) return false;
   if (!read_value(text, at, after, manner, out)) return false;
   const std::size_t length = out->end - out->start;
+  if (byte == '=' && byte_at(text, sign + 1) == '=' && !out->quoted) return false;  // a comparison
   if (byte == '(' && is_uuid(text.part(out->start, out->end))) return false;  // credentials.retrieve("..."): a number
   if (byte == ',' && is_listed(text, head, named_end, at == after, *out)) return false;
   // self.client_secret = client_secret

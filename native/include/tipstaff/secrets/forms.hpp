@@ -45,6 +45,7 @@ inline bool holds_template_sign(Bytes data) noexcept {
 }
 
 inline bool is_template(Bytes data) noexcept {
+  if (data.size > 4 && one_of(data[0], "\"'") && data[data.size - 1] == data[0]) data = data.part(1, data.size - 1);
   const Byte first = data[0];
   const Byte last = data[data.size - 1];
   if (first == '$' && data.size > 1 && (is_namely(data[1]) || data[1] == '{' || data[1] == '(')) return true;

@@ -104,6 +104,22 @@ inline bool is_known_password(Bytes data, const Knowledge& known) noexcept {
   return words.equals(data.part(0, end));
 }
 
+// Whether there is next to nothing in it but escapes of an address, or a known password: %F0%9F%92%A9, p%40ss.
+inline bool is_mostly_escapes(Bytes data, const Knowledge& known) noexcept {
+  Byte bare[longest_known];
+  std::size_t size = 0, escapes = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (data[i] == '%' && i + 2 < data.size && is_hex(data[i + 1]) && is_hex(data[i + 2])) {
+      ++escapes;
+      i += 2;
+    } else if (is_alnum(data[i])) {
+      if (size == longest_known) return false;
+      bare[size++] = data[i];
+    }
+  }
+  return escapes > 0 && (size < 4 || is_known_password({bare, size}, known));
+}
+
 // Whether a short password reads as one of the words of samples: Exampl3Pass.
 inline bool reads_as_sample(Bytes data, const Knowledge& known) noexcept {
   if (data.size > longest_known) return false;

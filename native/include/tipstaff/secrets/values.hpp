@@ -105,7 +105,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   // The dearer looks come last; all of them must agree.
   return !is_repeated(data) && !is_sequence(data) && !known.list(placeholder).within(data) &&
          !known.list(plain_value).within(data) && !(mode == judge_password && reads_as_sample(data, known)) &&
-         !encodes_sample(data, known);
+         !encodes_sample(data, known) && !is_mostly_escapes(data, known);
 }
 
 }  // namespace tipstaff::secrets

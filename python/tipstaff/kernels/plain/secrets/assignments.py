@@ -230,6 +230,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     )
     if found is not None and not found.quoted and text[head:named_end].endswith(text[found.start : found.end]):
         return None  # self.client_secret = client_secret
+    if found is not None and byte == 0x3D and text[sign + 1 : sign + 2] == b"=" and not found.quoted:
+        return None  # a comparison
     if found is not None and byte == 0x28 and is_uuid(text[found.start : found.end]):
         return None  # credentials.retrieve("..."): a number
     if found is not None and byte == 0x2C and _is_listed(text, head, named_end, found, tight=at == after):
@@ -251,10 +253,15 @@ def _is_listed(text: bytes, head: int, end: int, value: Value, *, tight: bool) -
     joints = [at for at in range(same) if given[at] not in LETTER and given[at] not in DIGIT]
     if joints and joints[-1] + 1 >= 4:  # "smtp.password", "smtp.subject"
         return True
-    between = head > 1 and (text[head - 2] in b",[" or (head > 2 and text[head - 3 : head - 1] == b", "))
-    if name[:1] == b"-" or not between or text[value.end + 1 : value.end + 2] != b",":
+    left = max(head - 1, 0)
+    while left > 0 and head - left < 24 and text[left - 1] in b" \t\n\v\f\r":
+        left -= 1
+    if name[:1] == b"-" or left == 0 or text[left - 1] not in b",[" or text[value.end + 1 : value.end + 2] != b",":
         return False
-    return _LISTED.fullmatch(given) is not None and (tight or (b"_" in given and not any(b in UPPER for b in given)))
+    if _LISTED.fullmatch(given) is None:
+        return False
+    snake = b"_" in given and not any(byte in UPPER for byte in given)
+    return tight or snake or (given[0] in UPPER and name[0] in UPPER and text[head + 1] in LOWER)
 
 
 def _value(
@@ -363,6 +370,8 @@ def _value(
     past = _blanks(text, end, 8)
     if (past > end and text[past : past + 1] == b"(") or (text[end - 1] == 0x2D and text[end : end + 1] == b">"):
         return None  # key = shuffle (a, b), password = dialog->field
+    if colon and text[end : end + 1] == b"," and text[at] in UPPER and all(byte in LETTER for byte in text[at:end]):
+        return None  # passphrase: BytesOrStr, salt: bytes
     ends_line = (
         past >= size
         or text[past] in b"\r\n\"'`&<"

@@ -35,6 +35,8 @@ def is_uuid(data: bytes) -> bool:
 
 def is_template(data: bytes) -> bool:
     """Return whether something is to be put into it: it is no value yet."""
+    if len(data) > 4 and data[0] in b"\"'" and data[-1] == data[0]:
+        data = data[1:-1]
     first, last = data[0], data[-1]
     if first == 0x24 and len(data) > 1 and (data[1] in NAME or data[1] in b"{("):
         return True

@@ -10,6 +10,7 @@ from tipstaff.kernels.plain.secrets.forms import is_identifier, is_uuid
 from tipstaff.kernels.plain.secrets.letters import (
     DIGIT,
     KNOWN,
+    LETTER,
     NAME,
     PIECE,
     PLAIN_VALUE,
@@ -120,3 +121,13 @@ def encodes_sample(data: bytes, words: Words) -> bool:
     if letters < 4 or 10 * pronounceable < 7 * letters:
         return False
     return not any(byte in DIGIT for byte in text) or holds_any(text, words(PLAIN_VALUE))
+
+
+_ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
+
+
+def is_mostly_escapes(data: bytes, words: Words) -> bool:
+    """Return whether there is next to nothing in it but escapes of an address: ``%F0%9F%92%A9``, ``p%40ss``."""
+    bare, escapes = _ESCAPE.subn(b"", data)
+    bare = bytes(byte for byte in bare if byte in LETTER or byte in DIGIT)
+    return escapes > 0 and (len(bare) < 4 or (len(bare) <= 24 and is_known_password(bare, words)))

@@ -43,6 +43,7 @@ from tipstaff.kernels.plain.secrets.samples import (
     is_between_strings,
     is_descriptive,
     is_label,
+    is_mostly_escapes,
     reads_as_sample,
 )
 
@@ -110,7 +111,7 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if not value.quoted and (is_code(data, value, counts) or (counts.digit == 0 and _is_dashed(data))):
         return False
-    if (mode == PASSWORD and reads_as_sample(data, words)) or encodes_sample(data, words):
+    if (mode == PASSWORD and reads_as_sample(data, words)) or encodes_sample(data, words) or is_mostly_escapes(data, words):
         return False
     if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
         return False
