@@ -99,6 +99,22 @@ inline std::size_t pair_value(Bytes text, std::size_t at) noexcept {
   return skip_blanks(text, at + 1, 8);
 }
 
+// Where the value begins of `variable "X" { default = "x" }` in Terraform, `at` after the name's quote; 0 where it does not.
+inline std::size_t default_value(Bytes text, std::size_t at) noexcept {
+  at = skip_blanks(text, at, 4);
+  if (byte_at(text, at) != '{') return 0;
+  const std::size_t limit = least_of(text.size, at + 400);
+  while (at < limit) {
+    while (at < limit && !is_line(text[at]) && text[at] != '}') ++at;
+    if (at >= limit || text[at] == '}') return 0;
+    at = skip_blanks_and_lines(text, at);
+    if (!matches_at(text, at, "default")) continue;
+    at = skip_blanks(text, at + 7, 16);
+    return byte_at(text, at) == '=' ? skip_blanks(text, at + 1, 8) : 0;
+  }
+  return 0;
+}
+
 // Where the sign's blanks end of a type with `=` after it, as in `var key string = "..."`; 0 if none.
 inline std::size_t typed_sign(Bytes text, std::size_t at) noexcept {
   if (!is_letter(byte_at(text, at)) && !one_of(byte_at(text, at, 'x'), "*&[")) return 0;
@@ -223,8 +239,10 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
 // in a map of sources.
 inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight, const Value& value) noexcept {
   const Byte before = byte_at(text, head - 1);
-  if (before == '/' || (before == ':' && quote_at(text, head - 2) == 0)) return true;
+  if (before == '/' || before == '=' || (before == ':' && quote_at(text, head - 2) == 0)) return true;
   const Bytes given = text.part(value.start, value.end);
+  if ((before == '@' || before == '%') && given[0] == before) return true;  // '%GL_STENCIL_PASS','%GL_STENCIL_REF'
+  if (matches_at(given, 0, "x-") && matches_at(text, head, "x-")) return true;  // headers
   std::size_t same = 0, joint = 0;
   while (same < given.size && head + same < end && given[same] == text[head + same]) {
     ++same;
@@ -289,7 +307,8 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
            (parts_hold(text.part(end, named_end), known.list(about_after)) ||
             parts_hold(text.part(head, start), known.list(about_before)));
   };
-  const std::size_t pair = pair_value(text, at);
+  std::size_t pair = pair_value(text, at);
+  if (pair <= at && key_quote) pair = default_value(text, at);
   if (pair > at) {
     if (mentions()) return false;
     Manner paired;

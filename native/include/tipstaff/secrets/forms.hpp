@@ -164,6 +164,11 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
     return counts.other == lines;  // __name__
   }
   const bool names = is_letter(data[0]) && counts.other == lines;
+  if (data[0] == '_' && data[data.size - 1] == '_' && counts.other == lines && counts.lower == 0) return true;  // _DBPASS_
+  if (lines >= 3 && counts.other == lines && counts.upper == 0) {  // s3_us_east_1_regional_endpoint
+    const Spoken spoken(data);
+    if (10 * spoken.pronounceable >= 8 * spoken.letters && spoken.letters >= 8) return true;
+  }
   if (lines >= 2 && counts.other == lines + dashes && is_parts(data)) return true;
   if (names && counts.lower == 0 && lines >= (value.strict ? 1u : 2u) && 3 * counts.digit <= data.size) return true;
   if (names && lines == 0 && counts.digit == 0 && counts.upper >= 2 && counts.lower >= 3 * counts.upper) return true;
@@ -214,7 +219,7 @@ inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word)
     names = names && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
     joint = joint || c == '.' || c == ':' || c == '_';
   }
-  return (strict && digits < 2 && names) || (word && digits == 0 && data.size < 48 && joint);
+  return (strict && names && (digits == 0 || (digits == 1 && is_wordy(data)))) || (word && digits == 0 && data.size < 48 && joint);
 }
 
 // Whether each digit of `form` is one in the data, and any other sign is the same; what follows is not looked at.

@@ -268,7 +268,7 @@ inline std::size_t find_dashes(Bytes text, std::size_t at, std::size_t end) noex
   return end;
 }
 
-inline constexpr std::size_t least_row = 32;
+inline constexpr std::size_t least_row = 32, whole_row = 60;
 
 // A private key in PEM form, also one that is cut short; `position` is that of `-----BEGIN `.
 inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, std::size_t position,
@@ -305,7 +305,7 @@ inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, 
       continue;
     }
     row_digits += is_digit(c);
-    rows |= ++row >= least_row && row_digits >= 3;
+    rows |= ++row >= whole_row || (row >= least_row && row_digits >= 3);
     ++count;
     last = i;
     seen[c >> 6] |= std::uint64_t{1} << (c & 63);

@@ -120,12 +120,16 @@ inline bool is_mostly_escapes(Bytes data, const Knowledge& known) noexcept {
   return escapes > 0 && (size < 4 || is_known_password({bare, size}, known));
 }
 
-// Whether a short password reads as one of the words of samples: Exampl3Pass.
-inline bool reads_as_sample(Bytes data, const Knowledge& known) noexcept {
+// Whether a short value reads as one of the words of samples: Exampl3Pass. What is no password must be made of words
+// throughout: an0th3r_t0k3n.
+inline bool reads_as_sample(Bytes data, bool password, const Knowledge& known) noexcept {
   if (data.size > longest_known) return false;
   Byte folded[longest_known];
   for (std::size_t i = 0; i < data.size; ++i) folded[i] = unmasked(data[i]);
-  return known.list(plain_value).within({folded, data.size}) || is_known_password(data, known);
+  const Bytes text = {folded, data.size};
+  if (password) return known.list(plain_value).within(text) || is_known_password(data, known);
+  const Spoken spoken(text);
+  return 10 * spoken.pronounceable >= 9 * spoken.letters && known.list(plain_value).within(text);
 }
 
 // Decodes base64 up to its first invalid character, or `capacity` bytes; returns their number.
@@ -171,13 +175,14 @@ inline bool encodes_sample(Bytes data, const Knowledge& known) noexcept {
   }
   Byte buffer[90];
   std::size_t size = decode_base64(data, buffer, sizeof buffer);
-  while (size > 0 && buffer[size - 1] == '\n') --size;
+  while (size > 0 && is_line(buffer[size - 1])) --size;
   std::size_t start = 0;
   for (std::size_t i = 0; i < size; ++i) {
     if (buffer[i] < 0x20 || buffer[i] >= 0x7F) return false;
     if (buffer[i] == ':') start = i + 1;
   }
   const Bytes text = {buffer + start, size - start};
+  if (is_sequence(text)) return true;
   const Spoken spoken(text);
   return spoken.letters >= 4 && 10 * spoken.pronounceable >= 7 * spoken.letters &&
          (spoken.digits == 0 || known.list(plain_value).within(text));

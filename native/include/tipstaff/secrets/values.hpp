@@ -74,7 +74,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
     std::size_t option = 0;  // -PassThru -ErrorAction: the next option
     while (option < data.size && (is_letter(data[option]) || data[option] == '-')) ++option;
     if (data[0] == '-' && option == data.size) return false;
-  } else if (is_between_strings(data)) {
+  } else if (is_between_strings(data) || (data[data.size - 1] == ')' && data[data.size - 2] == '(')) {
     return false;
   }
   if (wary) {
@@ -104,7 +104,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   }
   // The dearer looks come last; all of them must agree.
   return !is_repeated(data) && !is_sequence(data) && !known.list(placeholder).within(data) &&
-         !known.list(plain_value).within(data) && !(mode == judge_password && reads_as_sample(data, known)) &&
+         !known.list(plain_value).within(data) && !reads_as_sample(data, mode == judge_password, known) &&
          !encodes_sample(data, known) && !is_mostly_escapes(data, known);
 }
 

@@ -94,6 +94,24 @@ def _next_field(text: bytes, at: int) -> bool:
     return start < at < len(text) and text[at] == 0x3D
 
 
+def _default_value(text: bytes, at: int) -> int:
+    """Return where the value begins of ``variable "X" { default = "x" }`` in Terraform, 0 where it does not."""
+    at = _blanks(text, at, 4)
+    if text[at : at + 1] != b"{":
+        return 0
+    limit = min(len(text), at + 400)
+    while at < limit:
+        while at < limit and text[at] not in b"\r\n}":
+            at += 1
+        if at >= limit or text[at] == 0x7D:
+            return 0
+        at = _blanks_and_lines(text, at)
+        if text.startswith(b"default", at):
+            at = _blanks(text, at + 7, 16)
+            return _blanks(text, at + 1, 8) if text[at : at + 1] == b"=" else 0
+    return 0
+
+
 def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool, words: Words) -> Value | None:
     """Return the value that is given to the name around ``text[start:end]``, None where none is.
 
@@ -148,12 +166,13 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         return None  # arn:aws:...:secret:name, types/pwd_data:anchor
     gap = at
     pair = _PAIR.match(text, at)
-    if pair is not None and pair.end() > at:
+    valued = pair.end() if pair is not None else _default_value(text, at) if key_quote else 0
+    if valued > at:
         # ``name: X`` with ``value: x`` after it: on the next line, in the next attribute or pair.
         return _value(
             text,
-            pair.end(),
-            pair.end(),
+            valued,
+            valued,
             before,
             query=False,
             colon=True,
@@ -245,9 +264,13 @@ _LISTED: Final = re.compile(rb"[A-Za-z0-9_$]{1,23}")
 def _is_listed(text: bytes, head: int, end: int, value: Value, *, tight: bool) -> bool:
     """Return whether a name and the value after its comma are two of a list: paths, members, names in a source map."""
     before = text[head - 1 : head]
-    if before == b"/" or (before == b":" and not (head > 1 and quote_at(text, head - 2))):
+    if before in {b"/", b"="} or (before == b":" and not (head > 1 and quote_at(text, head - 2))):
         return True
     given, name = text[value.start : value.end], text[head:end]
+    if before in {b"@", b"%"} and given.startswith(before):  # '%GL_STENCIL_PASS','%GL_STENCIL_REF'
+        return True
+    if given.startswith(b"x-") and name.startswith(b"x-"):  # headers
+        return True
     same = next((at for at, (one, other) in enumerate(zip(given, name, strict=False)) if one != other), None)
     same = min(len(given), len(name)) if same is None else same
     joints = [at for at in range(same) if given[at] not in LETTER and given[at] not in DIGIT]

@@ -103,6 +103,12 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
     if data[0] == 0x5F and data.startswith(b"__") and data.endswith(b"__"):  # __name__
         return counts.other == lines
     names = data[0] in LETTER and counts.other == lines
+    if data[0] == data[-1] == 0x5F and counts.other == lines and counts.lower == 0:  # _DBPASS_
+        return True
+    if lines >= 3 and counts.other == lines and counts.upper == 0:  # s3_us_east_1_regional_endpoint
+        letters, pronounceable = spoken(data)
+        if 10 * pronounceable >= 8 * letters and letters >= 8:
+            return True
     if lines >= 2 and counts.other == lines + data.count(b"-") and _is_parts(data):
         return True
     if names and counts.lower == 0 and lines >= (1 if value.strict else 2) and 3 * counts.digit <= size:
@@ -181,7 +187,7 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
     word
         Whether dots, colons and underscores without any digit count against it.
     """
-    if strict and digits < 2 and all(byte in NAME for byte in data):
+    if strict and all(byte in NAME for byte in data) and (digits == 0 or (digits == 1 and is_wordy(data))):
         return True
     return word and digits == 0 and len(data) < 48 and any(byte in b".:_" for byte in data)
 
