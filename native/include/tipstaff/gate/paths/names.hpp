@@ -294,6 +294,9 @@ struct SharedFolder {
   std::string_view first, second;  // second: empty for none
   std::string_view others;
 };
+inline constexpr std::string_view kSystemPrograms =
+    "init telinit runlevel shutdown halt reboot poweroff fsck mkfs mount umount ldconfig ip ifconfig iptables nft modprobe insmod lvm cryptsetup agetty "
+    "getty sulogin udevadm sudo su login swapon swapoff blkid losetup fdisk parted apparmor_parser sshd cron visudo useradd userdel usermod";
 inline constexpr SharedFolder kSharedFolders[] = {
     {"opt", "", ""},
     {"run", "", "systemd udev dbus user media mount lock lvm initramfs credentials"},
@@ -305,6 +308,8 @@ inline constexpr SharedFolder kSharedFolders[] = {
                    "docker containerd containers kubelet etcd rancher k3s libvirt lxc lxd incus machines dpkg rpm apt pacman portage snapd "
                    "flatpak systemd dbus pam polkit-1 accountsservice networkmanager bluetooth alternatives private cloud sudo letsencrypt "
                    "acme sss sssd samba nfs iscsi mdadm postfix mailman"},
+    {"sbin", "", kSystemPrograms},
+    {"usr", "sbin", kSystemPrograms},
     {"usr", "bin", "sh bash dash zsh ksh fish env sudo su doas login passwd ls cp mv rm ln cat chmod chown mkdir mount umount kill ps sed "
                    "grep awk find tar gzip test true false perl python python3 systemctl systemd ssh apt apt-get dpkg rpm dnf yum zypper "
                    "pacman apk snap"},
@@ -349,6 +354,8 @@ inline constexpr std::string_view kBuildNames =
     ".scannerwork .sonar .sonarqube .dmypy.json .pdm-build .hatch .pixi .pybuilder __pypackages__ .ropeproject .pytest-cache pip-wheel-metadata wheels-cache "
     ".ipython_cache .jupyter_cache .quarto _book _minted-cache .hugo_build.lock .docz .fatherrc.cache .umi-production .temp .sst .amplify-hosting .chalice-build .localstack-cache "
     "cdktf.out .terragrunt-cache .packer_cache packer_cache .vagrant-cache .molecule .kitchen-cache .import .mono obj-x64 cmake_build .bazel-cache buck-out .pants.d .gradle-cache .mvn-cache "
+    ".dub .rebar ebin docbuild .pio .pioenvs .tscache .yardoc .stestr .asv .doctrees .gradletasknamecache .rts2_cache_cjs .rts2_cache_es .rts2_cache_umd .meteor-cache "
+    "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<512> kBuildTable(1, kBuildList);
