@@ -163,7 +163,7 @@ _EXCLUSIVE_EMPTY: Final = frozenset(
 )
 """Choices that are made for everything where nothing is named."""
 _MAX_SAME: Final = 64
-"""Rules of one choice that each rule is held against."""
+"""Rules of one choice that each rule is compared with."""
 
 
 class Choice(msgspec.Struct, frozen=True, gc=False):

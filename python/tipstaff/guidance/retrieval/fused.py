@@ -180,7 +180,7 @@ def _of_file(file: str) -> tuple[str, str]:
 
 
 def nearness(path: str, parts: Sequence[str]) -> float:
-    """Return the share of a rule file's own folders in which the file worked on lies; 0 for one in the root."""
+    """Return the share of a rule file's own folders in which the file worked on is; 0 for one in the root."""
     own = path.split("/")[:-1]
     same = 0
     while same < min(len(own), len(parts)) and own[same] == parts[same]:
