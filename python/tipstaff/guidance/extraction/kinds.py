@@ -67,6 +67,10 @@ _RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,
 _COMMAND: Final = re.compile(r"(?:\*\*|__)?[^`:\n]{2,40}:(?:\*\*|__)?\s*`[^`\n]+`\W*")
 """What is done, and the command that does it."""
 _NAMING: Final = re.compile(r"\bnaming|nomenclature|nomenclatura|benennung|命名|명명", re.IGNORECASE)
+_FORM: Final = re.compile(
+    r"[\W_]*(?:\w+ )?(?:format[oı]?|pattern|schema|syntax|prefix|template|格式|形式|형식)[*_]*\s*[:：]", re.IGNORECASE
+)
+"""A label of how something is written, and not of a command ("Format: `type: words`")."""
 _ENTRY: Final = re.compile(
     r"[\W_]*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|"
     r"(?a:(?![A-Z][a-z]+/[A-Z])@?[\w.-]*[/\\][\w./\\*{},-]+|[\w-]+\.\w{1,5}))(?:\*\*|__)?"
@@ -256,7 +260,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     row
         Whether it is a table's row. Tables describe, unless a cell commands or what is above the table asks for it.
     """
-    if _EXAMPLE.match(words):
+    example = _EXAMPLE.match(words)
+    if example is not None and not (words.startswith("**") and opens_with_imperative(words[example.end() :])):
         return False
     near = [label for label in labels if not label.topic]
     marked = not words.isascii() and _MARKED.match(words) is not None
@@ -294,7 +299,11 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     if not strong and _unfinished(words):
         return False
     if _COMMAND.fullmatch(words) is not None and not (
-        (headings and _NAMING.search(headings[-1].text)) or _procedure(lead) or is_condition(words) or strong
+        _FORM.match(words)
+        or (headings and _NAMING.search(headings[-1].text))
+        or _procedure(lead)
+        or is_condition(words)
+        or strong
     ):
         return False
     if strong:
@@ -425,4 +434,4 @@ def _narrates(lead: str) -> bool:
 
 @lru_cache(maxsize=_MAX_LABELS)
 def _procedure(lead: str) -> bool:
-    return lead != "" and (_imperative(lead) or is_condition(lead))
+    return lead != "" and (_imperative(lead) or is_condition(lead)) and not _narrates(lead)
