@@ -20,6 +20,12 @@ void take(string_view text, const Command& command, PathParts* out) noexcept {
   take_path_apart(text, command.cwd, {}, false, false, out);
 }
 
+string_view without_ending(string_view base) noexcept {
+  for (const string_view ending : {".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tar", ".zip", ".git"})
+    if (ascii::ends_with(base, ending)) return base.substr(0, base.size() - ending.size());
+  return base;
+}
+
 // The words of one command as what it makes: calls `use(word, name, kind)` for each name and the word that it is of.
 template <typename Use>
 class Maker {
@@ -117,15 +123,11 @@ class Maker {
     if (name.size() == base.size() || !(has_version(name) || is_fetched(base))) return false;
     return give(*archive, name, Kind::unpacked);
   }
-  static string_view without_ending(string_view base) noexcept {
-    for (const string_view ending : {".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tar", ".zip"})
-      if (ascii::ends_with(base, ending)) return base.substr(0, base.size() - ending.size());
-    return base;
-  }
   static bool has_version(string_view name) noexcept {
     for (std::size_t at = name.find('-'); at != string_view::npos; at = name.find('-', at + 1)) {
       std::size_t next = at + 1;
       if (next < name.size() && name[next] == 'v') ++next;
+      if (next < name.size() && name[next] == kUnknownPart) return true;
       if (next < name.size() && ascii::is_digit(name[next]) && name.find('.', next) != string_view::npos) return true;
     }
     return false;
@@ -156,7 +158,7 @@ class Before {
 
   const Command& command(std::uint32_t index) const noexcept { return tree_.command(index); }
 
-  // Whether one of them made what `is_it(kind, path)` is true of.
+  // Whether one of them made what `is_it(kind, path, literal, written, maker)` is true of.
   template <typename Is>
   bool made(Is is_it) noexcept {
     if (command(top_).dialect != Dialect::shell || !fits(command(top_).span)) return false;
@@ -172,7 +174,7 @@ class Before {
       edge_ = command(i).span.start;
       if (!visit(i)) return false;
       if (depth_ != 0) continue;
-      if (found_ || (crossed_ && after_ != ';')) continue;
+      if (found_ || after_ != (crossed_ ? ';' : '&')) continue;
       PathParts path;
       if (!makes(i, is_it, &path)) continue;
       for (std::uint32_t k = i + 1; k < index_; ++k)
@@ -248,7 +250,7 @@ class Before {
       if ((c == '&' || c == '|') && twice) {
         --at;
         line = false;
-        if (!join(c == '&' ? '&' : '|')) return Joined::fails;
+        if (!join(c, true)) return Joined::fails;
         continue;
       }
       if (line && ends_list()) return Joined::begins;
@@ -259,18 +261,35 @@ class Before {
       } else if (c == '(') {
         if (depth_ > 0) --depth_;
         else if (found_ || crossed_) return found_ && !crossed_ ? Joined::begins : Joined::fails;
-      } else if (c == '&' && found_ && depth_ == 0 && !crossed_) {
+      } else if (ends_list() && passes_assignment(&at, from)) {
+        continue;
+      } else if (c == '&' && ends_list()) {
         return Joined::begins;
       } else if (c != '|' && c != '&' && !(carrier_ != kNone && from == start_of_code() && (c == '"' || c == '\''))) {
         return Joined::fails;
       } else if (c == '"' || c == '\'') {
         return begins() ? Joined::begins : Joined::fails;
-      } else if (!join('|')) {
+      } else if (!join(c, false)) {
         return Joined::fails;
       }
     }
     if (line && ends_list()) return Joined::begins;
     return line && !can_cross() ? Joined::fails : Joined::on;
+  }
+  // NAME=VALUE, of which `at` is the last byte: `V=1 && tar xf a-$V.tgz && rm -rf a-$V`.
+  bool passes_assignment(std::uint32_t* at, std::uint32_t from) const noexcept {
+    std::uint32_t start = *at;
+    const auto fine = [](char c) noexcept { return ascii::is_name(c) || string_view("=./:@+,%-").find(c) != string_view::npos; };
+    if (!fine(text_[start])) return false;
+    while (start > from && fine(text_[start - 1])) --start;
+    const string_view whole = text_.substr(start, *at + 1 - start);
+    const std::size_t equals = whole.find('=');
+    if (equals == 0 || equals == string_view::npos || !ascii::is_name_start(whole[0])) return false;
+    for (const char c : whole.substr(0, equals))
+      if (!ascii::is_name(c)) return false;
+    if (start > from && !ascii::is_space(text_[start - 1]) && string_view(";&(").find(text_[start - 1]) == string_view::npos) return false;
+    *at = start;
+    return true;
   }
   // The list that was found in began here.
   bool ends_list() const noexcept { return found_ && depth_ == 0 && !crossed_; }
@@ -282,10 +301,11 @@ class Before {
     after_ = ';';
     return true;
   }
-  bool join(char sign) noexcept {
+  bool join(char sign, bool twice) noexcept {
     if (depth_ != 0) return true;
-    if (begins_here_ || (sign == '|' && !crossed_)) return false;
-    after_ = sign;
+    // What is after || or beside & is run without what was made; lines under `set -e` do not care.
+    if (begins_here_ || (!crossed_ && (sign == '|') == twice)) return false;
+    after_ = twice ? sign : '|';
     return true;
   }
 
@@ -300,12 +320,24 @@ class Before {
     for (std::uint32_t k = i + 1; k < tree_.command_count(); ++k)
       if (command(k).carrier == i && (command(k).program.empty() || command(k).program[0] != '@')) return false;
     const auto use = [&](const Word& word, string_view name, Kind kind) noexcept {
-      if (!is_literal(word)) return false;
+      const bool literal = is_literal(word);
+      string_view written = literal ? name : as_written(word);
+      if (!literal && name.size() != word.text.size()) {
+        written = last_part(written, "/");
+        if (kind != Kind::file) written = without_ending(written);
+      }
       *path = PathParts();
       take(name, maker, path);
-      return !path->too_long && path->count != 0 && path->climbs == 0 && is_it(kind, *path);
+      if (written.empty() || path->too_long || path->count == 0 || path->climbs != 0 || !is_it(kind, *path, literal, written, maker)) return false;
+      return literal || !sets_variables(i);
     };
     return Maker<decltype(use)>(tree_, maker, use).any();
+  }
+  // Whether a variable may have got another value since.
+  bool sets_variables(std::uint32_t from) const noexcept {
+    for (std::uint32_t k = from + 1; k < index_; ++k)
+      if (one_of(command(k).program, "read export declare typeset local unset eval source . mapfile readarray getopts printf set shift let")) return true;
+    return false;
   }
 
  public:
@@ -315,6 +347,28 @@ class Before {
     string_view written = text_.substr(word.span.start, word.span.end - word.span.start);
     if (written.size() > 2 && (written[0] == '"' || written[0] == '\'') && written.back() == written[0]) written = written.substr(1, written.size() - 2);
     return written == word.text;
+  }
+
+  // As it is in the text, with variables that are in it by name: foo-${VERSION}. Empty where it is anything else.
+  string_view as_written(const Word& word) const noexcept {
+    constexpr std::uint16_t kFine = word_flag::kQuoted | word_flag::kUnknown | word_flag::kMayBeEmpty | word_flag::kEnvironment;
+    if ((word.flags & ~kFine) != 0 || !fits(word.span)) return {};
+    string_view written = text_.substr(word.span.start, word.span.end - word.span.start);
+    if (written.size() > 2 && written[0] == '"' && written.back() == '"') written = written.substr(1, written.size() - 2);
+    if (written.empty() || !ascii::is_name(written[0])) return {};
+    for (std::size_t at = 0; at < written.size(); ++at) {
+      const char c = written[at];
+      if (c == '$') {
+        const bool braced = at + 1 < written.size() && written[at + 1] == '{';
+        if (braced) ++at;
+        const std::size_t name = at + 1;
+        while (at + 1 < written.size() && ascii::is_name(written[at + 1])) ++at;
+        if (at + 1 == name || (braced && (++at >= written.size() || written[at] != '}'))) return {};
+      } else if (!ascii::is_name(c) && string_view(".-+/:@%").find(c) == string_view::npos) {
+        return {};
+      }
+    }
+    return written;
   }
 
  private:
@@ -357,11 +411,16 @@ class Before {
 
 bool MadeBefore::names(const Word& word) const noexcept {
   Before before(tree, text, index);
-  if (!before.is_literal(word) || word.text.find("..") != string_view::npos) return false;
+  const Command& asked = tree.command(index);
+  const bool literal = before.is_literal(word);
+  const string_view written = literal ? word.text : before.as_written(word);
+  if (written.empty() || written.find("..") != string_view::npos) return false;
   PathParts path;
-  take(word.text, tree.command(index), &path);
+  take(word.text, asked, &path);
   if (path.too_long || path.climbs != 0 || path.base != PathBase::root) return false;
-  return before.made([&](Kind kind, const PathParts& made) noexcept {
+  return before.made([&](Kind kind, const PathParts& made, bool made_literal, string_view made_written, const Command& maker) noexcept {
+    // A variable is the same where it is written the same.
+    if (!literal || !made_literal) return written == made_written && maker.cwd == asked.cwd;
     switch (path_detail::relate(path, made)) {
       case Relation::same: return true;
       // Deeper, or with a slash at its end, a link may lead elsewhere.
@@ -383,8 +442,8 @@ bool MadeBefore::works_in_clone() const noexcept {
   PathParts path;
   take(".", git, &path);
   if (path.too_long || path.base != PathBase::root) return false;
-  return before.made([&](Kind kind, const PathParts& made) noexcept {
-    return kind == Kind::clone && path_detail::relate(path, made) == Relation::same;
+  return before.made([&](Kind kind, const PathParts& made, bool literal, string_view, const Command&) noexcept {
+    return literal && kind == Kind::clone && path_detail::relate(path, made) == Relation::same;
   });
 }
 

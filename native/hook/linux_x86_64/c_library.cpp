@@ -112,6 +112,7 @@ ssize_t write(int file, const void* from, std::size_t size) {
 ssize_t pread(int file, void* to, std::size_t size, off_t at) {
   return checked(call(pread_call, file, number(to), static_cast<long>(size), at));
 }
+off_t lseek(int file, off_t at, int from) noexcept { return checked(call(lseek_call, file, at, from)); }
 ssize_t pwrite(int file, const void* from, std::size_t size, off_t at) {
   return checked(call(pwrite_call, file, number(from), static_cast<long>(size), at));
 }

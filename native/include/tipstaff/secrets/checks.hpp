@@ -64,7 +64,7 @@ inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& 
     if (i == user.size) return false;
   }
   if (is_repeated(password) || is_sequence(password) || known.list(placeholder).within(password) ||
-      is_known_password(password, known)) {
+      is_known_password(password, known) || is_mostly_escapes(password, known)) {
     return false;
   }
   const Counts counts = counts_of(password);

@@ -30,7 +30,7 @@ inline bool holds_template_sign(Bytes data) noexcept {
     const Byte third = i + 2 < data.size ? data[i + 2] : Byte{0};
     switch (c) {
       case '$': if (next == '{' || next == '(') return true; break;
-      case '{':
+      case '{': if (next == '}') return true; [[fallthrough]];
       case '}': if (next == c) return true; break;
       case '<': if (next == '%') return true; break;
       case '%': if (next == '>' || next == 's') return true; break;
@@ -45,6 +45,7 @@ inline bool holds_template_sign(Bytes data) noexcept {
 }
 
 inline bool is_template(Bytes data) noexcept {
+  if (data.size > 4 && one_of(data[0], "\"'") && data[data.size - 1] == data[0]) data = data.part(1, data.size - 1);
   const Byte first = data[0];
   const Byte last = data[data.size - 1];
   if (first == '$' && data.size > 1 && (is_namely(data[1]) || data[1] == '{' || data[1] == '(')) return true;
@@ -163,6 +164,11 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
     return counts.other == lines;  // __name__
   }
   const bool names = is_letter(data[0]) && counts.other == lines;
+  if (data[0] == '_' && data[data.size - 1] == '_' && counts.other == lines && counts.lower == 0) return true;  // _DBPASS_
+  if (lines >= 3 && counts.other == lines && counts.upper == 0) {  // s3_us_east_1_regional_endpoint
+    const Spoken spoken(data);
+    if (10 * spoken.pronounceable >= 8 * spoken.letters && spoken.letters >= 8) return true;
+  }
   if (lines >= 2 && counts.other == lines + dashes && is_parts(data)) return true;
   if (names && counts.lower == 0 && lines >= (value.strict ? 1u : 2u) && 3 * counts.digit <= data.size) return true;
   if (names && lines == 0 && counts.digit == 0 && counts.upper >= 2 && counts.lower >= 3 * counts.upper) return true;
@@ -183,7 +189,7 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
     }
   }
   if (!value.strict) return false;
-  return is_header(data, counts, 1) || (names && lines >= 2 && 5 * counts.digit <= data.size) ||
+  return is_header(data, counts, 1) || (counts.other == lines && lines >= 2 && 5 * counts.digit <= data.size) ||
          (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
 }
 
@@ -213,7 +219,7 @@ inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word)
     names = names && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
     joint = joint || c == '.' || c == ':' || c == '_';
   }
-  return (strict && digits < 2 && names) || (word && digits == 0 && data.size < 48 && joint);
+  return (strict && names && (digits == 0 || (digits == 1 && is_wordy(data)))) || (word && digits == 0 && data.size < 48 && joint);
 }
 
 // Whether each digit of `form` is one in the data, and any other sign is the same; what follows is not looked at.
@@ -231,11 +237,28 @@ inline bool is_setting(Bytes data) noexcept {
   return at >= 3 && at < data.size && data[at] == '=';
 }
 
+// Whether it says how often something may be: 20/m/ip,5/m/key.
+inline bool is_rate(Bytes data) noexcept {
+  std::size_t at = 0;
+  while (at < data.size && is_digit(data[at])) ++at;
+  if (at == 0 || at >= data.size || data[at] != '/' || data.size > 24) return false;
+  for (; at < data.size; ++at) {
+    if (!is_lower(data[at]) && !is_digit(data[at]) && !one_of(data[at], "/,")) return false;
+  }
+  return true;
+}
+
 // Whether it opens nothing by its form alone: a time (2025-09-22T07:01:06Z), MySQL's hash of a password, a client token
-// that Datadog publishes, a JSON Web Token without its signature.
+// that Datadog publishes, the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without
+// its signature, words with escapes for blanks.
 inline bool is_harmless(Bytes data) noexcept {
-  if (has_form(data, "0000-00-00T00:00")) return true;
-  const std::size_t begin = data[0] == '*' && data.size == 41 ? 1 : data.size == 35 && matches_at(data, 0, "pub") ? 3 : 0;
+  if (has_form(data, "0000-00-00T00:00") || is_rate(data)) return true;
+  std::size_t begin = 0, blanks = 0;
+  if (data[0] == '*' && data.size == 41) begin = 1;
+  if (matches_at(data, 0, "0x") && (data.size == 42 || data.size <= 10)) begin = 2;
+  if (data.size == 35 && matches_at(data, 0, "pub")) begin = 3;
+  for (std::size_t i = 0; i + 2 < data.size; ++i) blanks += data[i] == '%' && data[i + 1] == '2' && data[i + 2] == '0';
+  if (blanks >= 2) return true;
   if (begin != 0) {
     std::size_t at = begin;
     while (at < data.size && is_hex(data[at])) ++at;

@@ -146,9 +146,12 @@ inline bool is_wordy(Bytes data) noexcept {
   return 5 * spoken.digits <= data.size && spoken.letters > 0 && 10 * spoken.pronounceable >= 7 * spoken.letters;
 }
 
-// Whether words that begin with capitals, and numbers, are one name: Curve25519Public, confluenceCloudOAuth2Api.
+// Whether words that begin with capitals, and numbers, are one name: Curve25519Public, azuread.AzureADOAuth2.
 inline bool is_compound(Bytes data, const Counts& counts) noexcept {
-  if (counts.upper < 2 || counts.other != 0) return false;
+  if (counts.upper < 2 || counts.lower < counts.upper) return false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!is_namely(data[i]) && data[i] != '.') return false;
+  }
   const Spoken spoken(data);
   return spoken.letters >= 8 && 10 * spoken.pronounceable >= 9 * spoken.letters;
 }

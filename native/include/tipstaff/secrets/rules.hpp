@@ -142,7 +142,7 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
     if (rule.checksum != 0 && !checksum_holds(secret, rule.checksum)) return false;
   }
   if ((rule.flags & flag_no_stops) == 0 && known.list(wary ? obvious : placeholder).within(secret)) return false;
-  if (rule.kind == kind_assign && is_compound(secret, counts)) return false;
+  if (!wary && is_compound(secret, counts)) return false;
   if (rule.check == 1 && !says_pair(secret, known)) return false;
   if (rule.check == 2) {
     Byte buffer[90];
@@ -244,6 +244,7 @@ inline void try_address(const Table& table, std::uint32_t number, const Rule& ru
   std::size_t last = nowhere;
   for (std::size_t end = begin; end < limit && (!ends_user(text[end]) || one_of(text[end], "@?#|")); ++end) {
     if (text[end] == '@') last = end;
+    if (text[end] == '?' && last != nowhere) break;  // user:pass@host?to=bob@acme.io
   }
   if (last == nowhere || last + 1 >= text.size) return;
   if (!is_alnum(text[last + 1]) && text[last + 1] != '[' && text[last + 1] != '_') return;
@@ -267,7 +268,7 @@ inline std::size_t find_dashes(Bytes text, std::size_t at, std::size_t end) noex
   return end;
 }
 
-inline constexpr std::size_t least_row = 24;
+inline constexpr std::size_t least_row = 32, whole_row = 60;
 
 // A private key in PEM form, also one that is cut short; `position` is that of `-----BEGIN `.
 inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, std::size_t position,
@@ -304,7 +305,7 @@ inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, 
       continue;
     }
     row_digits += is_digit(c);
-    rows |= ++row >= least_row && row_digits >= 2;
+    rows |= ++row >= whole_row || (row >= least_row && row_digits >= 3);
     ++count;
     last = i;
     seen[c >> 6] |= std::uint64_t{1} << (c & 63);

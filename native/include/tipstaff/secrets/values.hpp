@@ -61,6 +61,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   if (is_template(data) || is_reference(data, known) || is_sealed(data) || is_harmless(data)) return false;
   if (matches_at(data, 0, "&amp;") || matches_at(data, 0, "&lt;")) return false;  // what follows a tag
   if (value.strict && (matches_at(data, 0, "\\x") || is_setting(data))) return false;
+  if (!value.quoted && matches_at(data, 0, "--")) return false;  // the next option
   if (!value.quoted) {
     if (one_of(data[0], "!*&@") || holds(data, "=>") || holds(data, "->")) return false;
     for (std::size_t i = 0; i < data.size; ++i) {
@@ -73,7 +74,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
     std::size_t option = 0;  // -PassThru -ErrorAction: the next option
     while (option < data.size && (is_letter(data[option]) || data[option] == '-')) ++option;
     if (data[0] == '-' && option == data.size) return false;
-  } else if (is_between_strings(data)) {
+  } else if (is_between_strings(data) || (data[data.size - 1] == ')' && data[data.size - 2] == '(')) {
     return false;
   }
   if (wary) {
@@ -103,8 +104,8 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   }
   // The dearer looks come last; all of them must agree.
   return !is_repeated(data) && !is_sequence(data) && !known.list(placeholder).within(data) &&
-         !known.list(plain_value).within(data) && !(mode == judge_password && reads_as_sample(data, known)) &&
-         !encodes_sample(data, known);
+         !known.list(plain_value).within(data) && !reads_as_sample(data, mode == judge_password, known) &&
+         !encodes_sample(data, known) && !is_mostly_escapes(data, known);
 }
 
 }  // namespace tipstaff::secrets

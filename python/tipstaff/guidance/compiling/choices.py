@@ -47,8 +47,8 @@ CHOICES: Final[dict[str, tuple[str, str]]] = {
 _NEEDS: Final = {"quotes": stem("quotes"), "exports": stem("exports"), "component style": stem("components")}
 """A stem that must be there: "single" alone chooses no quotes."""
 _LANGUAGES: Final = {
-    "english": "english englisch englischer inglés ingles inglese inglês anglais engels angielsku angielskim английском "
-    "английский ingilizce inggris",
+    "english": "english englisch englischer inglés ingles inglese inglês anglais engels angielsku angielskim "
+    "английском английский ingilizce inggris",
     "german": "german deutsch deutscher alemán aleman allemand alemão tedesco duits niemiecku немецком almanca jerman",
     "french": "french französisch francais français francés frances francese francês frans francusku французском "
     "fransızca prancis",
@@ -110,9 +110,9 @@ _NEUTRAL: Final = frozenset(
         """write written writing use used using keep kept be stay remain text message messages language prefer always
         must should all every only new our your the a an are is may can im auf auch bleiben bleibt können müssen muss
         sein werden verfasst verfassen schreiben geschrieben alle immer nur sprache in auf dem der nutzer benutzer
-        user users agent soll siempre sempre toujours altijd zawsze всегда только her zaman daima selalu ver verin al el la le
-        gli con el usuario usuarios utilisateur utente usuário użytkownikiem użytkownikowi пользователем пользователю
-        kullanıcıya kullanıcı pengguna with bitte por favor please sólo solo ausschließlich uniquement
+        user users agent soll siempre sempre toujours altijd zawsze всегда только her zaman daima selalu ver verin al el
+        la le gli con el usuario usuarios utilisateur utente usuário użytkownikiem użytkownikowi пользователем
+        пользователю kullanıcıya kullanıcı pengguna with bitte por favor please sólo solo ausschließlich uniquement
         exclusivamente должны быть deben debe ser doivent être devono essere devem""".split(),
     )
 )

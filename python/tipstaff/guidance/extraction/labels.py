@@ -147,7 +147,7 @@ def names_topic(heading: str) -> bool:
     """Whether a heading says what the rules below it are about, or for what they are."""
     if decides(heading) or has_negation(heading):
         return True
-    if _NAMES_FILE.search(heading):
+    if _NAMES_FILE.search(heading) or heading.endswith((".", "。", "!", "！")):
         return False
     if is_constitution_heading(heading) and is_demanding_heading(heading) and UNFINISHED.search(heading) is None:
         return False  # a rule by itself, which is always loaded

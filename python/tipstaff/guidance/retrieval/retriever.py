@@ -179,8 +179,8 @@ class ShardRetriever:
         risk_filter
             Risk classes to keep; all where None or empty.
         repo_scope
-            Path (or glob) of what is worked on: rules that do not hold there are left out. With a slash at its end it is
-            the folder that somebody is in, and as without one nothing is given where no rule is about the task.
+            Path (or glob) of what is worked on: rules that do not hold there are left out. With a slash at its end it
+            is the folder that somebody is in, and as without one nothing is given where no rule is about the task.
         max_shards
             At most so many; the constitution comes on top. With `max_tokens` the default gives way to
             `MOST_BY_TOKENS`.

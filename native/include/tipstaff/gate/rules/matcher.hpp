@@ -344,12 +344,15 @@ class Matcher {
       case ConditionKind::args_any: return any_word(c, true);
       case ConditionKind::args_none: return !any_word(c, true);
       case ConditionKind::words_any: return any_word(c, false);
+      case ConditionKind::patterns_all:
       case ConditionKind::args_all: {
+        const bool patterns = static_cast<ConditionKind>(c.kind) == ConditionKind::patterns_all;
         if (!may_match(image_, c.a, c.b, parsed_.all_letters())) return false;
         std::uint32_t seen = 0, met = 0;
         for (std::uint32_t i = 0; i < parsed_.count; ++i) {
           if (!positional(i) || seen++ < skip_) continue;
-          if (any(parsed_.words[i].text)) ++met;
+          const bool open = (parsed_.words[i].flags & (word_flag::kGlob | word_flag::kUnknown | word_flag::kAppended)) != 0;
+          if (any(parsed_.words[i].text) || (patterns && !open)) ++met;
         }
         return met != 0 && met + skip_ == seen;
       }

@@ -156,9 +156,14 @@ def is_wordy(data: bytes) -> bool:
 
 
 def is_compound(data: bytes, counts: Counts) -> bool:
-    """Return whether words that begin with capitals, and numbers, are one name: ``Curve25519Public``."""
+    """Return whether words that begin with capitals, and numbers, are one name.
+
+    ``Curve25519Public``, ``azuread.AzureADOAuth2``.
+    """
+    if counts.upper < 2 or counts.lower < counts.upper or any(byte not in NAME and byte != 0x2E for byte in data):
+        return False
     letters, pronounceable = spoken(data)
-    return counts.upper >= 2 and counts.other == 0 and letters >= 8 and 10 * pronounceable >= 9 * letters
+    return letters >= 8 and 10 * pronounceable >= 9 * letters
 
 
 def is_pronounceable(piece: bytes) -> bool:

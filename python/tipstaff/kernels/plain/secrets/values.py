@@ -43,6 +43,7 @@ from tipstaff.kernels.plain.secrets.samples import (
     is_between_strings,
     is_descriptive,
     is_label,
+    is_mostly_escapes,
     reads_as_sample,
 )
 
@@ -72,6 +73,8 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if value.strict and (data.startswith(b"\\x") or is_setting(data)):
         return False
+    if not value.quoted and data.startswith(b"--"):  # the next option
+        return False
     if holds_any(data, words(OBVIOUS if wary else PLACEHOLDER)):
         return False
     if not value.quoted and (
@@ -82,7 +85,7 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False  # Convert::ASN1, and a comment: #Password
     if not value.quoted and data[0] == 0x2D and all(byte in LETTER or byte == 0x2D for byte in data):
         return False  # -PassThru -ErrorAction: the next option
-    if value.quoted and is_between_strings(data):
+    if value.quoted and (is_between_strings(data) or data.endswith(b"()")):
         return False
     if wary:
         if value.quoted != (mode == QUOTED):
@@ -108,7 +111,7 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if not value.quoted and (is_code(data, value, counts) or (counts.digit == 0 and _is_dashed(data))):
         return False
-    if (mode == PASSWORD and reads_as_sample(data, words)) or encodes_sample(data, words):
+    if reads_as_sample(data, words, password=mode == PASSWORD) or encodes_sample(data, words) or is_mostly_escapes(data, words):
         return False
     if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
         return False

@@ -47,7 +47,7 @@ inline constexpr SettingsWord kSettingsWords[] = {
 };
 inline bool ShellReader::prints_shell_settings(const Invocation& in, const Program& program) noexcept {
   for (std::uint32_t i = 1; i < in.count && i < 4; ++i) {
-    if (one_of(text_of(in, i), "completion completions shellenv shell-hook --completion")) return true;
+    if (one_of(text_of(in, i), "completion completions shellenv shell-hook --completion --bash-completion-script --zsh-completion-script")) return true;
     for (const SettingsWord& known : kSettingsWords)
       if (text_of(in, 0) == known.program && text_of(in, i) == known.word) return true;
   }
