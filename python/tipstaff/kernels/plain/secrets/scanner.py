@@ -244,7 +244,6 @@ _LABEL: Final = re.compile(rb"(?=(-----BEGIN ([A-Za-z0-9 ]{0,80}+)-----))")
 _ROW: Final = re.compile(rb"[A-Za-z0-9+/=]{32,}")
 """A line of a key; code that only names the label has none: ``key.startswith("-----BEGIN PRIVATE KEY-----")``."""
 _BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
-_AROUND: Final = frozenset(b" \t\r\n\\\"'`,;+#*-:.()_nr")
 
 
 def _private_keys(text: bytes, *, whole: bool) -> Iterator[tuple[int, int]]:
