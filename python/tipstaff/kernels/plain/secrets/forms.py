@@ -120,7 +120,7 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
         return True
     if not value.strict:
         return False
-    if is_header(data, counts):
+    if is_header(data, counts) or _FIELD.fullmatch(data):
         return True
     if counts.other == lines and lines >= 2 and 5 * counts.digit <= size:
         return True
@@ -195,6 +195,8 @@ _HARMLESS: Final = re.compile(
     rb"|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*(?:\.[^.]*){0,1}\Z|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*\.[^.]*\.\Z",
     re.DOTALL,
 )
+_FIELD: Final = re.compile(rb"[a-z][a-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*)+")
+"""The name of a field of something: ``ipmi.user.pwd``, ``mysql.caps.lp``."""
 _RATE: Final = re.compile(rb"\d+/[a-z0-9/,]*")
 _SETTING: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}=")
 
