@@ -104,7 +104,8 @@ class Maker {
     }
     return false;
   }
-  // NAME.tar.gz holds NAME where it was fetched just now, or where NAME has a version: nobody works in such a folder.
+  // NAME.tar.gz holds NAME where it was fetched just now, or where NAME has a version. A plain word as a name might be a
+  // folder that is there already, which unpacking only adds to.
   bool unpacked() noexcept {
     const Word* archive = nullptr;
     for (std::uint32_t i = 0; i < count_; ++i) {
@@ -117,11 +118,23 @@ class Maker {
         archive = &words_[i];
       }
     }
-    if (archive == nullptr) return false;
+    if (archive == nullptr || archive->text == "-") return piped();
     const string_view base = last_part(archive->text, "/");
     const string_view name = without_ending(base);
-    if (name.size() == base.size() || !(has_version(name) || is_fetched(base))) return false;
+    if (name.size() == base.size() || !(has_version(name) || (name.find_first_of("-_0123456789") != string_view::npos && is_fetched(base)))) return false;
     return give(*archive, name, Kind::unpacked);
+  }
+  // curl URL | tar xz
+  bool piped() noexcept {
+    if (command_.program != "tar" || command_.pipe_from == kNone) return false;
+    const Command& source = tree_.command(command_.pipe_from);
+    if (!one_of(source.program, "curl wget")) return false;
+    for (std::uint32_t i = 0; i < source.word_count; ++i) {
+      const Word& word = tree_.arguments(source)[i];
+      const string_view base = last_part(word.text, "/"), name = without_ending(base);
+      if (name.size() != base.size() && has_version(name) && give(word, name, Kind::unpacked)) return true;
+    }
+    return false;
   }
   static bool has_version(string_view name) noexcept {
     for (std::size_t at = name.find('-'); at != string_view::npos; at = name.find('-', at + 1)) {
@@ -316,7 +329,7 @@ class Before {
     for (std::uint32_t k = i + 1; k < index_; ++k)
       if (command(k).carrier == i && passes_on(i, k)) i = k;
     const Command& maker = command(i);
-    if (maker.name.span.start != maker.span.start || (maker.via & via::kArgumentsAdded) != 0) return false;
+    if (maker.name.text != maker.program || maker.name.span.start != maker.span.start || (maker.via & via::kArgumentsAdded) != 0) return false;
     for (std::uint32_t k = i + 1; k < tree_.command_count(); ++k)
       if (command(k).carrier == i && (command(k).program.empty() || command(k).program[0] != '@')) return false;
     const auto use = [&](const Word& word, string_view name, Kind kind) noexcept {
