@@ -362,7 +362,7 @@ inline constexpr std::string_view kBuildNames =
     "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
-inline constexpr WordTable<512> kBuildTable(1, kBuildList);
+inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings(
     "egg-info dist-info pyc pyo pyd tsbuildinfo o obj class gcda gcno gcov profraw profdata coverprofile a so lo la dylib dll exe "
     "pdb dsym elc beam whl egg dvi aux swp");
