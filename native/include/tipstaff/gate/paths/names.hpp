@@ -273,8 +273,8 @@ inline bool is_own_program(const PathParts& path) noexcept {
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const std::string_view name = path.part[i];
     if (PathParts::is_unknown(name)) return false;
-    // npm* is one program's; of other patterns nobody knows.
-    if (path.has_glob(name) && (i + 1 != path.count || i < 3 || name.find_first_of("*?[") < 3)) return false;
+    // npm* is one program's, and so is share/NAME/*.el; of other patterns nobody knows.
+    if (path.has_glob(name) && (i + 1 != path.count || i < 3 || (i < 5 && name.find_first_of("*?[") < 3))) return false;
   }
   return path.count > 3 || !path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man games src var opt");
 }
@@ -302,6 +302,7 @@ inline constexpr std::string_view kSystemPrograms =
     "getty sulogin udevadm sudo su login swapon swapoff blkid losetup fdisk parted apparmor_parser sshd cron visudo useradd userdel usermod";
 inline constexpr SharedFolder kSharedFolders[] = {
     {"opt", "", ""},
+    {"usr", "src", ""},
     {"run", "", "systemd udev dbus user media mount lock lvm initramfs credentials"},
     {"var", "run", "systemd udev dbus user media mount lock lvm initramfs credentials"},
     {"var", "log", "journal audit auth.log secure wtmp btmp lastlog syslog messages sudo.log"},
@@ -392,7 +393,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.names(i, ".nx") && path.names_one_of(i + 1, "cache workspace-data")) return true;
     if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
     // dist-esm, build-debug, .eslint-cache, coverage-unit
-    if (!path.has_glob(name) && (ascii::starts_with(name, "tmp_") || ascii::starts_with(name, "tmp-") || ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") || ascii::ends_with(name, "-venv") || ascii::ends_with(name, "_venv") || ascii::ends_with(name, "-tmp") || ascii::ends_with(name, "_tmp") || ascii::ends_with(name, "-tmp-dir") ||
+    if (!path.has_glob(name) && (ascii::starts_with(name, "tmp_") || ascii::starts_with(name, "tmp-") || ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") || ascii::ends_with(name, "-venv") || ascii::ends_with(name, "_venv") || ascii::ends_with(name, "-coverage") || ascii::ends_with(name, "-tmp") || ascii::ends_with(name, "_tmp") || ascii::ends_with(name, "-tmp-dir") ||
                                  (name[0] == '.' && (ascii::ends_with(name, "-cache") || ascii::ends_with(name, "_cache") || ascii::ends_with(name, ".cache"))))) {
       return true;
     }
