@@ -174,12 +174,17 @@ _HOLDS_ONLY: Final = CuedPattern(
 )
 
 
+_GRANTS: Final = re.compile(r"\b(?:allowed|permitted|may|erlaubt|permitid[oa]s?|autorisée?s?)\b", re.IGNORECASE)
+
+
 def describes(sentence: str) -> bool:
     """Whether a sentence that is no item only points elsewhere, or says of something that it is or has this alone."""
     if _POINTS.fullmatch(sentence) is not None:
         return True
     first = _HOLDS_ONLY.search(sentence)
     if first is None or count_words(sentence[: first.start()]) < MIN_WORDS - 1 or _imperative(sentence):
+        return False
+    if _GRANTS.search(sentence, 0, first.start()) is not None:
         return False
     return not (has_strong_modal(sentence) or has_negation(sentence) or is_condition(sentence))
 
