@@ -289,6 +289,7 @@ class ShellReader {
   void run_compiler(Invocation& in) noexcept;
   void run_at_startup(string_view path, const Stream& content, Span span) noexcept;
   void set_package_scripts(Invocation& in, std::uint32_t from) noexcept;
+  void run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept;
   void run_stored_alias(Invocation& in) noexcept;
 
   // shell/programs/clients.hpp

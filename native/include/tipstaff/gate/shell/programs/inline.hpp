@@ -174,7 +174,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     }
     pipes = pipes || (one_of(name, "popen open open_pipe pipe") && one_of(base_name(trim(literal.text)), "sh bash zsh dash ksh"));
     const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
-    const bool recursive = one_of(name, kDeletes) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
+    const bool recursive = one_of(name, kDeletes) || starts_with(tail, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(tail, ").deleteRecursively") || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
     if (!name.empty() && runs) {
       // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
       std::size_t next = stop + 1;
