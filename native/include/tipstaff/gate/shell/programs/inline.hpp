@@ -112,7 +112,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       "posix_spawn CommandContext new ProcessBuilder";
   constexpr string_view kDeletes =
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
-      "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory";
+      "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
+      "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
   const string_view program = tree_.command(in.command).program;
   Word code;
