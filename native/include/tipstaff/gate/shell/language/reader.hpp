@@ -163,6 +163,7 @@ class ShellReader {
   void read_redirection(Redirections& out) noexcept;
   void read_here_document(Redirections& out, bool strip_tabs) noexcept;
   Word read_one_word() noexcept;
+  bool empties_what_it_reads(const Invocation& in, const Redirections& redirections) noexcept;
   void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                          const Stream& output) noexcept;
   bool only_in_memory(const Invocation& in) noexcept;
@@ -326,6 +327,7 @@ class ShellReader {
 
   // shell/programs/outputs.hpp
   string_view found_by_name(const Invocation& in) noexcept;
+  bool prints_nothing(const Invocation& in) noexcept;
   void find_output(Invocation& in, const Program& program) noexcept;
 
   // paths

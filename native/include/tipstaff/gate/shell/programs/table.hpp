@@ -305,7 +305,7 @@ inline constexpr Program kPrograms[] = {
     {"turso", Handler::elsewhere}, {"supabase", Handler::elsewhere}, {"n98-magerun2", Handler::elsewhere},
     {"snow", Handler::elsewhere}, {"databricks", Handler::elsewhere}, {"dolt", Handler::elsewhere},
     {"edgedb", Handler::elsewhere}, {"gel", Handler::elsewhere},
-    {"gitlab-rails", Handler::elsewhere}, {"console", Handler::elsewhere},
+    {"repo", Handler::elsewhere}, {"lerna", Handler::elsewhere}, {"gitlab-rails", Handler::elsewhere}, {"console", Handler::elsewhere},
     {"ansible-playbook", Handler::playbook},
     // Sources that are compiled and run on the spot.
     {"gcc", Handler::compiler}, {"cc", Handler::compiler},

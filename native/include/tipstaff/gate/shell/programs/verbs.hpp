@@ -57,6 +57,7 @@ inline constexpr RemoteVerb kRemoteVerbs[] = {
     {"schroot", "", 0, "cus", "--chroot --user --directory", {}, '\0', via::kContainer},
     {"devcontainer", "exec", 0, "", "--workspace-folder --config --container-id", {}, '\0', via::kContainer},
     {"bolt", "command run", 0, "tniu", "--targets --inventory --user"}, {"knife", "ssh", 1, "xPi", "--ssh-user --attribute"},
+    {"repo", "forall", 0, "", "", "--command", 'c', 0}, {"lerna", "exec", 0, "", "--scope --ignore --concurrency --since", {}, '\0', 0},
     {"cdist", "exec", 0, "", ""}, {"pyinfra", "", 1, "", ""}, {"az", "webapp ssh", 0, "gn", "--resource-group --name", "--command", '\0'},
     {"ibmcloud", "dev shell", 0, "", ""}, {"doctl", "compute ssh", 0, "", "", "--ssh-command", '\0'},
     {"kubectl", "node-shell", 1, "", ""}, {"teleport", "ssh", 1, "", ""}, {"waypoint", "exec", 0, "", ""},
