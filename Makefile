@@ -20,7 +20,7 @@ help:
 	@echo "make bench      benchmarks against peers (pytest-benchmark), JSON in build/bench"
 	@echo "make bars       fetch the peers; the stated performance bars, measured in one run and judged"
 	@echo "make eval       how well rules are found, by every contender; table, JSON and plot in build/eval"
-	@echo "make train      the embedding's table once more from its sources, compared with the one in the package"
+	@echo "make train      the embedding's table again from its sources, compared with the one in the package"
 	@echo "make profile    start-up and hot-path profiles, in profiling/out"
 	@echo "make hosts      the real programs of agent hosts (npm, namespaces, about 20 minutes); writes the table of docs/hosts.md"
 	@echo "make sanitize   address and undefined-behaviour build of the native code, with its tests"
@@ -38,7 +38,7 @@ $(VENV)/.run: $(BIN)/python $(NATIVE)
 	$(PIP) install -e .
 	@touch $@
 
-# The package is installed: pip adds what the extra needs, and nothing is compiled once more.
+# The package is installed: pip adds what the extra needs, and nothing is compiled again.
 $(VENV)/.test: $(VENV)/.run
 	$(PIP) install "tipstaff[test]"
 	@touch $@
@@ -60,7 +60,7 @@ demo: $(VENV)/.run
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
 
-# What hypothesis draws, drawn anew: new examples at each run.
+# The tests of properties with new examples at each run.
 properties: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=search
 
@@ -94,7 +94,7 @@ eval: $(VENV)/.test $(MODEL)/model.onnx
 	$(BIN)/python -m pytest -q tests/guidance/embeddings/test_onnx_embedding.py -k real_model
 	$(BIN)/python -m benchmarks.eval_retrieval --onnx $(MODEL) --json build/eval/retrieval.json --svg build/eval/retrieval-quality.svg
 
-# The table of the static embedding once more, from packages to the file, held against the one in the package.
+# The table of the static embedding again, from packages to the file, compared with the one in the package.
 $(VENV)/.train: $(VENV)/.run
 	$(PIP) install "tipstaff[train]"
 	@touch $@

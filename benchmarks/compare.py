@@ -117,7 +117,7 @@ def read_run(path: Path, statistic: str = "median") -> Run:
         for one in document["benchmarks"]:
             contender = _contender(path, one)
             if contender in times:
-                msg = f"{path}: {contender.name} stands twice in group {contender.group!r}"
+                msg = f"{path}: {contender.name} is twice in group {contender.group!r}"
                 raise UnusableError(msg)
             times[contender] = float(one["stats"][statistic])
         machine = document.get("machine_info", {}).get("tipstaff", {})

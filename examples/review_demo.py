@@ -64,7 +64,7 @@ def main() -> None:
         check(folder, "first attempt")
         orders.write_text(before + RIGHT, encoding="utf-8")
         check(folder, "fixed")
-        check(folder, "once more")
+        check(folder, "again")
         review(folder)
 
 

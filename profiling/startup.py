@@ -1,6 +1,6 @@
 """What a process costs from its start to its end, and which imports it pays for: ``python profiling/startup.py``.
 
-Processes take turns; medians and the difference to ``python -c pass`` are printed. Below stand the imports that take
+Processes take turns; medians and the difference to ``python -c pass`` are printed. Below are the imports that take
 the longest by themselves, from ``-X importtime``.
 """
 
@@ -44,7 +44,7 @@ def imports(name: str) -> list[tuple[int, int, str]]:
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     found = [(int(own), int(total), module) for own, total, _, module in _LINE.findall(result.stderr)]
     if not found:
-        msg = f"{name} told no import times: {result.stderr[:300]}"
+        msg = f"{name} reported no import times: {result.stderr[:300]}"
         raise RuntimeError(msg)
     return sorted(found, reverse=True)
 

@@ -37,7 +37,7 @@ cdef class TaskReader:
     Raises
     ------
     ValueError
-        If these bytes are none.
+        If these bytes are not a lexicon.
 
     Notes
     -----

@@ -240,7 +240,7 @@ def join_pieces(list pieces not None):
     Raises
     ------
     ValueError
-        If a range does not lie within its text.
+        If a range is not within its text.
 
     Notes
     -----

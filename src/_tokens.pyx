@@ -139,7 +139,7 @@ cdef class MessageGuard:
         Raises
         ------
         ValueError
-            If `start` lies beyond what is remembered.
+            If `start` is beyond what is remembered.
         """
         if start < 0 or start > self.guard.size():
             raise ValueError(f"start: expected 0 to {self.guard.size()}, got {start}")

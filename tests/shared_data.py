@@ -1,4 +1,4 @@
-"""Finds the optional folder of labelled cases that may lie beside a checkout; tests skip what needs it when it is absent."""
+"""Finds the optional folder of labelled cases that may be beside a checkout; tests skip what needs it when it is absent."""
 
 from __future__ import annotations
 

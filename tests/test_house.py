@@ -33,7 +33,7 @@ _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def folders() -> Iterator[tuple[str, int]]:
-    """Yield the folders that git tracks, and how many files lie in each."""
+    """Yield the folders that git tracks, and how many files are in each."""
     listed = [
         path.relative_to(REPOSITORY)
         for root in ("python", "native", "src", "tests", "tools", "benchmarks", "docs")

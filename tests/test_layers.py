@@ -12,7 +12,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = REPOSITORY / "python" / "tipstaff"
 STEPS = (
-    ("errors", "budgets", "lazy"),
+    ("errors", "budgets", "lazy", "processors", "sarif"),
     ("model",),
     ("glob_syntax",),
     ("globs",),

@@ -142,6 +142,9 @@ def test_asynchronous_and_batch_forms(plane: GuidanceControlPlane) -> None:
     async def main() -> None:
         await asyncio.gather(*(one(number) for number in range(5)))
         assert (await plane.a_status()).finished_runs == 5
+        assert (await plane.a_metrics()).task_count == 5
+        assert decided(await plane.a_evaluate_tool_use("Bash", {"command": "rm -rf /"}))[0] == "block"
+        assert await plane.a_evaluate_edit("src/a.py", "x = 1\n", 1) == []
         assert [decided(one)[0] for one in await plane.a_evaluate_batch(["rm -rf /", "ls"])] == ["block", "allow"]
 
     asyncio.run(main())
@@ -175,6 +178,7 @@ def test_a_narrowed_plane_may_do_less_and_never_more(plane: GuidanceControlPlane
     assert decided(child.evaluate_tool_use("WebFetch", {"url": "x"})) == ("block", ["tool-allowlist"])
     assert decided(child.evaluate_edit("db/x.sql", "", 1)) == ("block", ["scope"])
     assert decided(child.evaluate_command("rm -rf /"))[0] == "block"
+    assert decided(plane.narrow(tools=iter(["Read"])).evaluate_tool_use("Read", {"file_path": "a"})) == ("allow", [])
     grandchild = child.narrow(tools=["*"], paths=["**"])
     assert decided(grandchild.evaluate_tool_use("WebFetch", {})) == ("block", ["tool-allowlist"])
     assert decided(grandchild.evaluate_edit("db/x.sql", "", 1)) == ("block", ["scope"])

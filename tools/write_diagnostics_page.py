@@ -54,7 +54,7 @@ def lay_out(code: str, folder: Path) -> None:
     if code == "TS111":
         (folder / "CLAUDE.md").symlink_to("rules-that-moved.md")
         return
-    for name, text in KINDS[code].example.items():
+    for name, text in KINDS[code].files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -91,7 +91,7 @@ def _entry(code: str, kind: Kind) -> str:
         f"What would be right: {kind.fix}",
         "",
     ]
-    for name, text in kind.example.items():
+    for name, text in kind.files.items():
         shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         if len(shown) > SHOWN_CHARS:
             shown = f"{shown[:SHOWN_CHARS].rpartition(chr(10))[0] or shown[:100]}\n..."

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.peers``: fetch the peers that are missing; report those that cannot be had and go on."""
+"""``python -m benchmarks.peers``: fetch the peers that are missing; report those that cannot be had and continue."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class PeerUnavailableError(RuntimeError):
 
 
 def package_folder(package: str = PACKAGE) -> Path:
-    """Return where a package lies, or would; the variable ``TIPSTAFF_PEERS`` names another folder of node_modules."""
+    """Return where a package is, or would; the variable ``TIPSTAFF_PEERS`` names another folder of node_modules."""
     override = os.environ.get("TIPSTAFF_PEERS")
     return (Path(override) if override else FOLDER / "node_modules") / package
 
@@ -93,7 +93,7 @@ def install(package: str = PACKAGE, version: str = VERSION, integrity: str = INT
 
 
 def unpack(archive: Path, folder: Path, integrity: str = INTEGRITY) -> None:
-    """Check an npm archive against its digest and put its files into `folder`, which appears whole or not at all.
+    """Check an npm archive against its digest and put its files into `folder`, which appears complete or not at all.
 
     Raises
     ------

@@ -92,7 +92,7 @@ int main(int count, char** arguments) {
       std::fwrite(text.data(), 1, text.size(), file);
       std::fclose(file);
     }
-    ::alarm(20);  // an input that hangs ends the run, and lies in the file
+    ::alarm(20);  // an input that hangs ends the run, and is in the file
     const auto before = Clock::now();
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
     const double took = std::chrono::duration<double>(Clock::now() - before).count();

@@ -40,28 +40,28 @@ void check_tree(const Tree& tree, std::size_t size) {
   };
   for (std::uint32_t i = 0; i < tree.command_count(); ++i) {
     const Command& command = tree.command(i);
-    in_text(command.span, "a command's span lies in the text");
-    in_text(command.name.span, "a name's span lies in the text");
+    in_text(command.span, "a command's span is in the text");
+    in_text(command.name.span, "a name's span is in the text");
     must(command.word_count == 0 || command.first_word + command.word_count <= tree.word_count(),
          "a command's words are the tree's");
-    must(command.carrier == kNone || command.carrier < i, "a carrier stands before what it carries");
+    must(command.carrier == kNone || command.carrier < i, "a carrier comes before what it carries");
     must(command.pipe_from == kNone || command.pipe_from < tree.command_count(), "a pipe begins at a command");
     must(command.pipe_to == kNone || command.pipe_to < tree.command_count(), "a pipe ends at a command");
     must(command.node == kNone || command.node < tree.node_count(), "a command's node is the tree's");
   }
   unsigned sum = 0;
   for (std::uint32_t i = 0; i < tree.word_count(); ++i) {
-    in_text(tree.words()[i].span, "a word's span lies in the text");
+    in_text(tree.words()[i].span, "a word's span is in the text");
     for (const char c : tree.words()[i].text) sum += static_cast<unsigned char>(c);
   }
   for (std::uint32_t i = 0; i < tree.node_count(); ++i) {
     const Node& node = tree.nodes()[i];
-    in_text(node.span, "a node's span lies in the text");
-    must(node.parent == kNone || node.parent < i, "a parent stands before its children");
+    in_text(node.span, "a node's span is in the text");
+    must(node.parent == kNone || node.parent < i, "a parent comes before its children");
     must(node.next == kNone || node.next > i, "nodes are in order");
   }
   for (std::uint32_t i = 0; i < tree.uncertainty_count(); ++i) {
-    in_text(tree.uncertainties()[i].span, "an uncertainty's span lies in the text");
+    in_text(tree.uncertainties()[i].span, "an uncertainty's span is in the text");
   }
   must(tree.pending() == 0, "no word is left over");
   must(sum != 0xffffffffu, "every byte of a word can be read");

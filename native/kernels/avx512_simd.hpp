@@ -35,7 +35,7 @@ struct Avx512 {
   }
   static void store_f32(float* out, F64 x) noexcept { _mm256_storeu_ps(out, _mm512_cvtpd_ps(x)); }
   // float32(x / norm), where x / norm is a double. The product with the reciprocal is within two units
-  // in the last place of that quotient, so it rounds to the same float32 unless it lies that near to
+  // in the last place of that quotient, so it rounds to the same float32 unless it is that near to
   // the middle between two float32; then, which is rare, the block divides.
   static void divide(float* out, std::int64_t n, double norm) noexcept {
     const __m512d inverse = _mm512_set1_pd(1.0 / norm);

@@ -1,5 +1,5 @@
 // Making int8 rows and the signs of rows: once per bundle, for the baseline, so that every machine makes the same. And the
-// tables by which a query is held against signs.
+// tables by which a query is compared with signs.
 #include "tipstaff/scoring/quantize.hpp"
 
 #include "tipstaff/scoring/signs.hpp"

@@ -12,6 +12,13 @@ class TipstaffError(Exception):
     """Base of every error that this package raises on purpose."""
 
 
+def message_of(error: Exception) -> str:
+    """Return an error's place and words, without the ``[Errno 28]`` that an operating-system error puts before them."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
 class ConfigError(TipstaffError, ValueError):
     """An option or a configuration value is not usable."""
 

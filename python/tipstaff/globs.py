@@ -13,7 +13,7 @@ backslash                 the next character itself
 ========================  =====================================================================================
 
 A glob without ``/`` is about names at any depth, as in ``.gitignore``: ``*.ts`` covers ``web/a.ts``. Where a host
-reads it as "in the root only", :func:`from_host` anchors it. A glob whose last part is plain text covers what lies
+reads it as "in the root only", :func:`from_host` anchors it. A glob whose last part is plain text covers what is
 below it as well: ``src/api`` covers ``src/api/orders.ts``. Letter case counts.
 
 How globs are read, and why in linear time, says :mod:`tipstaff.glob_syntax`.
@@ -33,7 +33,7 @@ _ROOT_ONLY_HOSTS: Final = frozenset({"claude", "copilot"})
 Matcher = Callable[[str], bool]
 
 # A glob's leading plain folders, the plain text after them, and the plain text at its very end; the last is empty where
-# the glob also covers what lies below it.
+# the glob also covers what is below it.
 _Extent = tuple[tuple[str, ...], str, str]
 
 
@@ -132,7 +132,7 @@ def plain_globs(glob: str) -> list[tuple[list[str], bool]]:
     Returns
     -------
     list of (list of str, bool)
-        For each glob without braces its folders, and whether it covers what lies below the last of them; ``["**"]``
+        For each glob without braces its folders, and whether it covers what is below the last of them; ``["**"]``
         alone where it covers everything.
     """
     if is_valid(glob) is not None:

@@ -38,7 +38,7 @@ inline const void* own_stack_end() noexcept {
 }
 
 // Calls `work` on up to `count` threads, this one among them, and waits for all. `work` takes its share from what all of
-// them share, so that fewer threads do the same: where the system has no more of them, those that started go on. What one
+// them share, so that fewer threads do the same: where the system has no more of them, those that started continue. What one
 // of them throws is thrown here, once all are done.
 template <class Work>
 void run_on_threads(std::size_t count, const Work& work) {

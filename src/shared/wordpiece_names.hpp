@@ -8,7 +8,7 @@
 
 namespace tipstaff {
 
-// Spans lie in the table's bytes.
+// Spans are in the table's bytes.
 inline void split_names(const WordPieces& table, Span text, std::vector<Span>* names) {
   struct Numbers {
     void piece(std::int64_t number) noexcept {

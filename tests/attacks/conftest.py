@@ -14,5 +14,5 @@ def victim(tmp_path: Path) -> Victim:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Victim:
-    """A gate whose state lies at a place that no name gives away."""
+    """A gate whose state is at a place that no name gives away."""
     return Victim(tmp_path, state=tmp_path / "vault" / "g")

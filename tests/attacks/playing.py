@@ -28,7 +28,7 @@ class Victim:
     folder
         An empty folder.
     state
-        Where the state lies; the default place below the home if None.
+        Where the state is; the default place below the home if None.
     """
 
     def __init__(self, folder: Path, *, state: Path | None = None) -> None:

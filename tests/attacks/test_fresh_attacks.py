@@ -1,4 +1,4 @@
-"""Attacks that were made up against what stands: a misled agent, a malicious repository, another user."""
+"""Attacks that were made up against the gates as they are: a misled agent, a malicious repository, another user."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_misled_agents_tool(victim: Victim, tool: str, given: dict[str, object])
     assert victim.tool_decision(tool, given) in STOPPED
 
 
-# -- a malicious repository: whatever lies in it, the worst is still stopped and the hook still answers -----------------
+# -- a malicious repository: whatever is in it, the worst is still stopped and the hook still answers -----------------
 
 
 @pytest.mark.parametrize(

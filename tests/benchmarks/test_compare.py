@@ -202,7 +202,7 @@ def test_nothing_of_ours_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtu
         (json.dumps({"benchmarks": [one("test_x", 1.0, None)]}), "has no group"),
         (json.dumps({"benchmarks": [one("test_x", 0.0)]}), "it must be above 0"),
         (json.dumps({"benchmarks": [one("test_x", float("nan"))]}), "it must be above 0"),
-        (json.dumps({"benchmarks": [one("test_x", 1.0), one("test_x", 2.0)]}), "stands twice"),
+        (json.dumps({"benchmarks": [one("test_x", 1.0), one("test_x", 2.0)]}), "is twice"),
     ],
 )
 def test_a_file_that_is_no_run_is_an_error(

@@ -186,10 +186,10 @@ def test_lines_fit_the_terminal_and_break_between_words(
 
 def recorded(project: Path) -> None:
     """Record a course of 300 calls, three of which broke the cache."""
-    from tipstaff.context.session import course_file
     from tipstaff.context.session.course import CallReport
+    from tipstaff.context.session.course_file import CourseWriter
 
-    folder, name = SnapshotFolder.of_project(project), course_file.new_run()
+    writer = CourseWriter(SnapshotFolder.of_project(project), "s1", window=60_000, max_output=4_000, api="anthropic")
     for number in range(1, 301):
         tokens = 10_000 + 400 * (number % 100)
         broken = "summarized" if number % 100 == 0 else ""
@@ -204,7 +204,7 @@ def recorded(project: Path) -> None:
             break_cost=9_000.0 if broken else 0.0,
             saved_tokens=39_600 if broken else 0,
         )
-        course_file.append(folder, "s1", name, report, 60_000, 4_000, "anthropic")
+        writer.append(report)
 
 
 def test_the_course_of_a_session(capsys: Capture, project: Path, tmp_path: Path) -> None:

@@ -104,6 +104,46 @@ def test_why_names_words_boosts_and_what_was_beaten(capsys: Capture, orchard: Pa
     assert "beat " in out
 
 
+def test_in_a_folder_its_own_rules_hold_and_those_of_others_do_not(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "AGENTS.md": "- NEVER commit secrets.\n- Write commit messages in the imperative.\n",
+        "web/AGENTS.md": "- NEVER use inline styles.\n- Use hooks for shared state.\n",
+        "web/.cursor/rules/a.mdc": "---\nglobs: '**/*.tsx'\n---\n- Name components after their state.\n",
+        "api/AGENTS.md": "- NEVER return a stack trace.\n- Keep shared state out of requests.\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / ".git").mkdir()
+    task = "add a component with shared state"
+
+    def known(*options: str) -> set[str]:
+        assert main(["retrieve", task, "--json", "--max-shards", "9", *options]) == exits.OK
+        document = json.loads(capsys.readouterr().out)
+        assert document["policy_text"]
+        rules = [*document["constitution"]["rules"], *(one["shard"]["rule"] for one in document["shards"])]
+        return {rule["text"] for rule in rules}
+
+    own = {"NEVER commit secrets.", "NEVER use inline styles.", "Use hooks for shared state."}
+    own.add("Name components after their state.")
+    other = {"Keep shared state out of requests."}
+    for place in ("web", "web/src/deep"):
+        (tmp_path / place).mkdir(parents=True, exist_ok=True)
+        monkeypatch.chdir(tmp_path / place)
+        assert own <= known()
+        assert other.isdisjoint(known())
+        assert known("--root", str(tmp_path)) == known()
+        assert other <= known("--scope", ".")
+        assert other <= known("--scope", str(tmp_path))
+    assert main(["retrieve", "play the piano"]) == exits.OK
+    assert " 2 constitution rules always loaded, 0 rules for this task in web/src/deep/:" in capsys.readouterr().out
+    monkeypatch.chdir(tmp_path)
+    assert known("--dir", "web") == {*own}
+    assert other <= known()
+
+
 def test_an_absolute_scope_is_taken_within_the_repository(
     capsys: Capture, orchard: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

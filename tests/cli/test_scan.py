@@ -143,7 +143,7 @@ def test_a_baseline_knows_what_was_there(repository: Path, capsys: pytest.Captur
     assert run(capsys, "a", "--write-baseline", "known.json")[0] == exits.OK
     assert TOKEN not in (repository / "known.json").read_text(encoding="utf-8")
     assert run(capsys, "a", "--baseline", "known.json")[0] == exits.OK
-    # Lines may move; another secret, and the same once more, are new.
+    # Lines may move; another secret, and the same again, are new.
     file.write_text(f"\n\n{TOKEN}\n", encoding="utf-8")
     assert run(capsys, "a", "--baseline", "known.json")[0] == exits.OK
     file.write_text(f"{TOKEN}\n{KEY}\n{TOKEN}\n", encoding="utf-8")

@@ -146,7 +146,7 @@ def problems(messages: Sequence[Mapping[str, Any]], original: Sequence[Mapping[s
 
 
 def current_thinking(messages: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Return the thinking of the turn that goes on: it must be sent back whole."""
+    """Return the thinking of the open turn: all of it must be sent back."""
     begins = 0
     for index, message in enumerate(messages):
         content = message["content"]

@@ -1,4 +1,4 @@
-"""Labelled cases of the budget that bind, where they lie beside the checkout; of the others, what holds for any input."""
+"""Labelled cases of the budget that bind, where they are beside the checkout; of the others, what holds for any input."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ NAMES: Final = {"confirm": "require-confirmation"}
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_own_cases(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The checkout may lie below the temporary folder, which some cases clean up.
+    # The checkout may be below the temporary folder, which some cases clean up.
     monkeypatch.setattr(surroundings, "_PROGRAM", "/home/dev/tool/bin/tipstaff-hook")
     surroundings.site_of.cache_clear()
     data = tomllib.loads(path.read_text())

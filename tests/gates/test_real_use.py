@@ -20,7 +20,7 @@ def wrong_of(name: str) -> tuple[list[tuple[str, str, list[str]]], int]:
     """Return (command, decision, accepted) of all cases whose decision is not accepted, and how many cases there are."""
     assert VECTORS is not None
     gates = EnforcementGates()
-    gates._state = "/home/dev/.local/state/tipstaff"  # not below the temporary folder, where a test's home may lie
+    gates._state = "/home/dev/.local/state/tipstaff"  # not below the temporary folder, where a test's home may be
     cases = [json.loads(line) for line in (VECTORS / name).read_text(encoding="utf-8").splitlines()]
     found: list[tuple[str, str, list[str]]] = []
     for case in cases:

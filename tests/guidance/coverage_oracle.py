@@ -38,7 +38,7 @@ def blank(text: str, pattern: re.Pattern[str]) -> str:
 
 
 def uncovered(text: str, spans: list[Range]) -> list[tuple[str, str]]:
-    """Return list items and modals of a text, with the words around them, that lie in none of the spans."""
+    """Return list items and modals of a text, with the words around them, that are in none of the spans."""
     lost: list[tuple[str, str]] = []
     for kind, start, end in stretches(text):
         if kind == "item":
@@ -51,7 +51,7 @@ def uncovered(text: str, spans: list[Range]) -> list[tuple[str, str]]:
 
 
 def spans_of_extraction(text: str) -> list[Range]:
-    """Return where the rules, their contexts and the diagnostics of a text stand, before rules are merged."""
+    """Return where the rules, their contexts and the diagnostics of a text are, before rules are merged."""
     parsed = parse(text)
     candidates, diagnostics = extract(parsed, "root")
     spans = [parsed.source.span(one.start, one.end) for one in candidates]

@@ -25,7 +25,7 @@ def test_the_example_of_a_code_makes_it_appear(code: str, tmp_path: Path) -> Non
     assert found[0].message.strip()
     assert found[0].fix.strip()
     assert found[0].severity is KINDS[code].severity
-    assert found[0].source in report.files or found[0].source in {".", *KINDS[code].example}
+    assert found[0].source in report.files or found[0].source in {".", *KINDS[code].files}
 
 
 def test_a_search_that_stops_early_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_every_kind_says_what_why_and_what_would_be_right(code: str) -> None:
     kind = KINDS[code]
     assert isinstance(kind.severity, Severity)
     assert all(text.endswith(".") for text in (kind.summary, kind.why, kind.fix))
-    assert kind.example
+    assert kind.files
 
 
 def test_every_code_that_the_package_reports_is_registered_and_every_registered_one_is_reported() -> None:

@@ -118,7 +118,7 @@ def test_files_from_the_root_to_a_folder_count_together(tmp_path: Path) -> None:
     half = "- Always sort the tables\n".ljust(HOST_LIMITS[0].max_bytes // 2, "x")
     files = {"AGENTS.md": half, "api/AGENTS.md": half, "web/AGENTS.md": half, "api/orders/AGENTS.md": "- Always sort\n"}
     found = lint(tmp_path, files, "TS404").diagnostics
-    # Two halves and the empty line between them are two bytes too many; what lies deeper finds no room at all.
+    # Two halves and the empty line between them are two bytes too many; what is deeper finds no room at all.
     assert [(one.source, "none of this" in one.message) for one in found] == [
         ("api/AGENTS.md", False),
         ("api/orders/AGENTS.md", True),

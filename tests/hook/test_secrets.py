@@ -17,7 +17,7 @@ from tipstaff.gates.image.policy_file import write_policy
 
 
 def kept(bench: Bench) -> bytes:
-    """Return all that lies in the state folder but the policies."""
+    """Return all that is in the state folder but the policies."""
     parts: list[bytes] = []
     for folder, _, names in os.walk(bench.state):
         parts += [Path(folder, name).read_bytes() for name in names if not name.endswith((".policy", ".checked"))]

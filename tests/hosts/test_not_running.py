@@ -102,7 +102,7 @@ def test_gemini_and_qwen(tmp_path: Path, name: str) -> None:
     entries = found(host, tmp_path)
     folder = tmp_path / "home" / f".{name}"
     folder.mkdir(parents=True)
-    # Gemini CLI asks for trust unless it is told not to, Qwen Code the other way round.
+    # Gemini CLI asks for trust unless it is configured not to, Qwen Code the other way round.
     assert bool(why(host, entries, tmp_path)) is (name == "gemini")
     (folder / "settings.json").write_text('{"security": {"folderTrust": {"enabled": true}}}')
     assert f"--host {name} --user" in why(host, entries, tmp_path)[0]

@@ -37,7 +37,7 @@ RUNS, FAILS, ASKS, STOPPED = ("runs", False), ("runs", True), ("asks", False), (
 @pytest.mark.parametrize(
     ("host", "run", "expected"),
     [
-        # A missing program, a crash, and waiting in vain.
+        # A missing program, a crash, and a timeout.
         ("claude", HookRun(127), FAILS),
         ("claude", HookRun(1), FAILS),
         ("claude", HookRun(-11), FAILS),

@@ -95,7 +95,7 @@ def call_all(name: str, *args: Any, **options: Any) -> dict[str, Any]:
 
 
 def unit_rows(rng: np.random.Generator, n: int, dimensions: int) -> np.ndarray:
-    """Return float32 unit rows around a few centres, as rules about a few subjects lie."""
+    """Return float32 unit rows around a few centres, as rules about a few subjects are."""
     centres = rng.normal(size=(4, dimensions))
     rows = centres[rng.integers(0, 4, n)] + 0.6 * rng.normal(size=(n, dimensions))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)

@@ -22,7 +22,7 @@ def needs(*tools: str) -> pytest.MarkDecorator:
 
 
 def works(*command: str) -> pytest.MarkDecorator:
-    """Skip where a tool is installed and does not start, as a shim whose toolchain lies in another home."""
+    """Skip where a tool is installed and does not start, as a shim whose toolchain is in another home."""
     found = shutil.which(command[0])
     fails = found is None or subprocess.run([found, *command[1:]], capture_output=True, check=False).returncode != 0
     return pytest.mark.skipif(fails, reason=f"{' '.join(command)} does not run here")

@@ -1,4 +1,4 @@
-"""Labelled cases of the review room, where they lie beside the checkout; every one of them binds."""
+"""Labelled cases of the review room, where they are beside the checkout; every one of them binds."""
 
 from __future__ import annotations
 

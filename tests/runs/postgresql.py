@@ -53,7 +53,7 @@ def small_disk(size: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def server(disk: Path | None = None) -> Iterator[str]:
-    """Start a server and yield the URL of its database; its data lie on `disk` where one is given."""
+    """Start a server and yield the URL of its database; its data are on `disk` where one is given."""
     where = programs()
     assert where is not None
     account = _account()

@@ -130,7 +130,7 @@ def test_a_full_disk_loses_what_was_not_acknowledged_alone(tmp_path: Path, limit
 
 
 def fill(path: Path, leave: int = 0) -> None:
-    """Fill the disk that a file lies on."""
+    """Fill the disk that a file is on."""
     with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while file.write(bytes(1 << 16)):
             pass

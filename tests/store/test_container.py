@@ -31,7 +31,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Treat every store as one too large to be checked whole when it is opened."""
+    """Treat every store as one too large to be checked completely when it is opened."""
     monkeypatch.setattr(container, "CHECK_ALL_BYTES", 0)
     monkeypatch.setattr(shards, "CHECK_ALL_BYTES", 0)
 

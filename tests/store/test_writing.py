@@ -24,7 +24,7 @@ from tipstaff.store.shards import open_store, write_store
 ROOT = Path(__file__).resolve().parents[2]
 DIMS = 16
 
-# Writes the bundles of two words in turn, for ever or as often as told.
+# Writes the bundles of two words in turn, for ever or as often as given.
 WRITER = """
 import itertools, sys
 from tests.store.bundles import plain_bundle, unit_vectors

@@ -238,7 +238,7 @@ def changes(text: str) -> Iterator[str]:
         else:
             yield from _change(item)
             item = [line.strip()] if re.match(r"\s*[A-Z][a-z]", line) and len(line) <= 160 else []
-            # The lines of a paragraph go on where it began.
+            # The lines of a paragraph continue where it began.
             indent = len(line) - len(line.lstrip()) - 1
 
 

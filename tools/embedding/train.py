@@ -2,7 +2,7 @@
 
     python -m tools.embedding.train [--work FOLDER] [--out FILE] [--eval FILE ...]
 
-A table that is written elsewhere than into the package is held against the one there: the exit code is 1 where their
+A table that is written elsewhere than into the package is compared with the one there: the exit code is 1 where their
 nDCG@5 differs by more than `TOLERANCE`. `make train` does this from nothing. Everything fetched stays in the work
 folder, which a second run uses again. Nothing of the text is written elsewhere.
 """

@@ -23,7 +23,7 @@ INSIDE: Final = Path("/srv")
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tools.hosts", description=__doc__)
-    parser.add_argument("--at", type=Path, default=Path("build/hosts"), help="where programs, homes and logs lie")
+    parser.add_argument("--at", type=Path, default=Path("build/hosts"), help="where programs, homes and logs are")
     parser.add_argument("--client", action="append", choices=CLIENTS, help="only this one")
     parser.add_argument("--check", action="append", help="only this one, and the registration")
     parser.add_argument("--page", action="store_true", help="write the table, of the latest results of all programs")

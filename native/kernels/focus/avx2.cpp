@@ -17,7 +17,7 @@ struct Avx2Words {
 
   static __m256i half(Bytes x) noexcept { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)); }
   static __m256i are(__m256i bytes, char c) noexcept { return _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(c)); }
-  // Whether bytes lie between two that are above 0.
+  // Whether bytes are between two that are above 0.
   static __m256i within(__m256i bytes, char low, char high) noexcept {
     return _mm256_and_si256(_mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(static_cast<char>(low - 1))),
                             _mm256_cmpgt_epi8(_mm256_set1_epi8(static_cast<char>(high + 1)), bytes));

@@ -21,7 +21,7 @@ struct PortableWords {
 
   static __m128i sixteen(Bytes x) noexcept { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(x)); }
   static __m128i are(__m128i bytes, char c) noexcept { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
-  // Whether bytes lie between two that are above 0.
+  // Whether bytes are between two that are above 0.
   static __m128i within(__m128i bytes, char low, char high) noexcept {
     return _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(static_cast<char>(low - 1))),
                          _mm_cmplt_epi8(bytes, _mm_set1_epi8(static_cast<char>(high + 1))));

@@ -23,7 +23,7 @@ static inline std::size_t finish_literals(const LiteralWindows& windows, const u
   return before + keep_long(windows, text, begin, size, out + before, count - before);
 }
 
-// Which of the 64 bytes before `begin` are signs of base64 that go on up to it, as far as they matter.
+// Which of the 64 bytes before `begin` are characters of base64 up to it, as far as they matter.
 static inline std::uint64_t signs_before(const unsigned char* text, std::size_t begin) noexcept {
   std::uint64_t signs = 0;
   for (std::size_t i = 0; i < least_blob && i < begin && is_base64_sign(text[begin - 1 - i]); ++i) {

@@ -73,13 +73,13 @@ int main() {
   check(flow.find("a.sh") == nullptr && flow.find("199") != nullptr, "the oldest gives way");
   check(flow.valid(), "a state is valid");
   std::memset(&flow.magic, 0, sizeof flow.magic);
-  check(!flow.valid(), "other bytes are none");
+  check(!flow.valid(), "other bytes are not a flow");
 
   check(tools::classify("mcp__server__delete_file") == ToolClass::remove, "the server's name is not the tool's");
   check(tools::classify("Bash") == ToolClass::shell, "Bash is a shell");
   check(tools::classify("TodoWrite") == ToolClass::note, "a list of things to do writes no file");
   check(tools::starts_like_sql("DROP TABLE t") && !tools::starts_like_sql("drop it") && !tools::starts_like_sql("truncate -s 0 f"),
-        "statements are told from prose and programs");
+        "statements are distinguished from prose and programs");
   check(tools::edited_lines("a\nb\nc\n", "a\nx\nc\n") == 2 && tools::edited_lines("a", "a") == 0, "only what differs counts");
   check(tool_allowed("mcp__*_read", "mcp__x_read") && !tool_allowed("**", ""), "globs of tools");
   return failures == 0 ? 0 : 1;

@@ -21,7 +21,7 @@ long long no_file(void*, std::string_view, char*, std::size_t) noexcept { return
 
 class Bench {
  public:
-  // Whether the text is plain; its tree is then held against the other one.
+  // Whether the text is plain; its tree is then compared with the other one.
   bool hold(const std::string& text, bool files = false, std::string_view cwd = "/home/dev/proj") {
     Surroundings around;
     around.cwd = cwd;
@@ -121,7 +121,7 @@ int main() {
     plain += bench.hold(text, round % 2 == 0, round % 5 == 0 ? "" : round % 7 == 0 ? "/usr/bin" : "/home/dev/proj") ? 1 : 0;
   }
   expect(plain > 5000, "many of these are plain");
-  // Wherever they lie among the bytes that are looked at together.
+  // Wherever they are among the bytes that are looked at together.
   for (const std::vector<std::string>* list : {&kPlain, &kNotPlain}) {
     for (const std::string& text : *list) {
       for (std::size_t before = 0; before < 130; ++before) {

@@ -71,7 +71,7 @@ inline void check_tree(const Tree& tree, const std::string& text) {
   }
   for (std::uint32_t i = 0; i < tree.node_count(); ++i) {
     if (!inside(tree.nodes()[i].span)) fail(text, "a node's span lies outside");
-    if (tree.nodes()[i].parent != kNone && tree.nodes()[i].parent >= i) fail(text, "a node stands before its parent");
+    if (tree.nodes()[i].parent != kNone && tree.nodes()[i].parent >= i) fail(text, "a node comes before its parent");
   }
   for (std::uint32_t i = 0; i < tree.uncertainty_count(); ++i) {
     if (!inside(tree.uncertainties()[i].span)) fail(text, "an uncertainty's span lies outside");

@@ -1,4 +1,4 @@
-// Draws all that a tree holds of what a text would run, so that two readers of one text can be held against each other.
+// Draws all that a tree holds of what a text would run, so that two readers of one text can be compared.
 #ifndef TIPSTAFF_TESTS_SAME_TREES_HPP
 #define TIPSTAFF_TESTS_SAME_TREES_HPP
 

@@ -85,7 +85,7 @@ void test_table() {
   }
 }
 
-// Whatever is cut off, every span lies in the text and nothing hangs.
+// Whatever is cut off, every span is in the text and nothing hangs.
 void test_prefixes() {
   for (const ShellCase& item : kShellCases) {
     const std::string text = item.text;

@@ -74,7 +74,7 @@ void json_reads() {
   expect(!Read("[1,2,3]", 3).whole, "refuses more values than there is room for");
   Read twice("{\"a\":1,\"b\":2,\"a\":\"last\"}");
   expect(twice.json.text(0, "a") == "last", "the last of two members counts");
-  expect(twice.json.find(0, "c") == kNoNode && twice.json.text(0, "b").empty(), "what is missing or no text is none");
+  expect(twice.json.find(0, "c") == kNoNode && twice.json.text(0, "b").empty(), "what is missing or no text is empty");
 }
 
 void writer_bounds() {
@@ -185,7 +185,7 @@ void events_are_read() {
     for (int i = 0; i < 100; ++i) list += ",\"a\"";
     return list;
   }() + "]}");
-  expect(many.event.field_count == 64 && !many.event.readable, "what has no room is told");
+  expect(many.event.field_count == 64 && !many.event.readable, "what has no room is reported");
 }
 
 std::string reply_of(const ReadEvent& given, Decision decision, bool unattended = false) {

@@ -81,7 +81,7 @@ void check_paths() {
   ::rmdir("a/b");
   ::rmdir("a");
   ::rmdir("c");
-  check(::chdir("/") == 0 && ::rmdir(folder) == 0, "nothing is left behind");
+  check(::chdir("/") == 0 && ::rmdir(folder) == 0, "nothing is left");
 }
 
 #if defined(__x86_64__)

@@ -52,7 +52,7 @@ std::string text_of(Span span) { return {reinterpret_cast<const char*>(span.data
 void check_inside(const Span* spans, int count, Span text) {
   for (int i = 0; i < count; ++i) {
     check(spans[i].size > 0 && spans[i].data >= text.data && spans[i].data + spans[i].size <= text.data + text.size,
-          "a span lies within its text");
+          "a span is within its text");
   }
 }
 

@@ -54,7 +54,7 @@ std::vector<Finding> find(const Table& table, const std::string& text, LiteralFi
   }
   out.resize(resolve(out.data(), count));
   for (std::size_t i = 0; i < out.size(); ++i) {
-    check(out[i].start < out[i].end && out[i].end <= text.size(), "a finding lies within");
+    check(out[i].start < out[i].end && out[i].end <= text.size(), "a finding is within");
     check(i == 0 || out[i - 1].end <= out[i].start, "findings are in order and apart");
   }
   return out;

@@ -103,7 +103,7 @@ int main() {
   for (std::int64_t size = 0; size < table.span().size; size += 7) {
     const Exact part(std::string(reinterpret_cast<const char*>(table.span().data), static_cast<std::size_t>(size)));
     Lexicon unused;
-    check(!open_lexicon(part.span(), &unused), "a part of a lexicon is none");
+    check(!open_lexicon(part.span(), &unused), "a part of a lexicon is not one");
   }
   bool complete = false;
   const std::vector<TextPair> one = {{0, 1}};

@@ -139,7 +139,7 @@ void test_equal_bits(std::uint32_t dimensions, std::mt19937& random) {
         const bool empty = std::all_of(found, found + dimensions, [](float value) { return value == 0; });
         check(empty == (lengths[static_cast<std::size_t>(row)] == 0), "the lengths of what is not nothing");
       }
-      // The column's texts lie side by side; a text that ends within a sequence borrows nothing.
+      // The column's texts are side by side; a text that ends within a sequence borrows nothing.
       check(std::memcmp(first.data(), batch.data(), rows.size() * sizeof(float)) == 0, "a batch is its texts");
     }
   }

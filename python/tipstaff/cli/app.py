@@ -11,7 +11,14 @@ import click
 
 from tipstaff import __version__
 from tipstaff.cli import exits
-from tipstaff.errors import SourceError, SourceNotFoundError, StoreError, StoreWriteError, TipstaffError
+from tipstaff.errors import (
+    SourceError,
+    SourceNotFoundError,
+    StoreError,
+    StoreWriteError,
+    TipstaffError,
+    message_of,
+)  # fmt: skip
 
 COMMANDS: Final = {
     "approve": "Allow one call that waits for a person, once; for people only.",
@@ -118,10 +125,9 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.BROKEN_PIPE
     except TipstaffError as error:
-        return _report(_message(error), exit_code_of(error))
+        return _report(message_of(error), exit_code_of(error))
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return _report(f"{where}{error.strerror or error}", exits.UNREADABLE)
+        return _report(message_of(error), exits.UNREADABLE)
     except Exception as error:
         if os.environ.get("TIPSTAFF_TRACEBACK"):
             raise
@@ -137,13 +143,6 @@ def exit_code_of(error: TipstaffError) -> int:
     if isinstance(error, (SourceError, SourceNotFoundError)):
         return exits.UNREADABLE
     return exits.USAGE
-
-
-def _message(error: TipstaffError) -> str:
-    """Return an error's words without the ``[Errno 2]`` that an operating-system error puts before them."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
-    return str(error)
 
 
 def _report(message: str, code: int) -> int:

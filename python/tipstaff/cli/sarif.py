@@ -1,21 +1,16 @@
-"""Findings as SARIF 2.1.0, the form that code hosts show beside the lines of a change.
-
-Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
-"""
+"""What the linter finds, as SARIF 2.1.0."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
 from typing import Any, Final
-from urllib.parse import quote
 
-from tipstaff import __version__
 from tipstaff.guidance.diagnostics import KINDS
 from tipstaff.guidance.lint import LintReport
 from tipstaff.model import Diagnostic, Severity
+from tipstaff.sarif import sarif_location, sarif_log
 
-SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
@@ -28,23 +23,8 @@ def sarif(report: LintReport) -> dict[str, Any]:
     """Return a report as a SARIF log with one run."""
     codes = [code for code in KINDS if code in report.counts]
     seen: Counter[str] = Counter()
-    return {
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "tipstaff",
-                        "version": __version__,
-                        "rules": [_descriptor(code) for code in codes],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "results": [_result(found, codes.index(found.code), seen) for found in report.diagnostics],
-            }
-        ],
-    }
+    results = [_result(found, codes.index(found.code), seen) for found in report.diagnostics]
+    return sarif_log([_descriptor(code) for code in codes], results, columnKind="unicodeCodePoints")
 
 
 def _descriptor(code: str) -> dict[str, Any]:
@@ -60,17 +40,13 @@ def _descriptor(code: str) -> dict[str, Any]:
 
 
 def _result(found: Diagnostic, index: int, seen: Counter[str]) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(found.source, errors="surrogateescape")}}
-    # A finding about a whole file has no region.
-    if found.line:
-        location["region"] = {"startLine": found.line}
     text = f"{found.message} {found.fix}".strip()
     return {
         "ruleId": found.code,
         "ruleIndex": index,
         "level": _LEVELS[found.severity],
         "message": {"text": text},
-        "locations": [{"physicalLocation": location}],
+        "locations": [sarif_location(found.source, {"startLine": found.line} if found.line else {})],
         "partialFingerprints": {"tipstaff/v1": _fingerprint(found, seen)},
     }
 

@@ -100,6 +100,8 @@ class RequestAssembler:
     ----------
     planner
         Plans the prompts.
+    snapshots
+        Where requests are recorded.
 
     Notes
     -----
@@ -146,7 +148,7 @@ class RequestAssembler:
             GitState(self._root) if isinstance(git, str) else git,
             candidates,
         )
-        self._snapshots = SnapshotFolder.of_project(self._root) if isinstance(snapshots, str) else snapshots
+        self.snapshots = SnapshotFolder.of_project(self._root) if isinstance(snapshots, str) else snapshots
         self._monitor = monitor
         self._count = count or default_counter()
         self._previous: PruneResult | None = None
@@ -262,8 +264,8 @@ class RequestAssembler:
         used = snapshot.injected_candidate_ids
         troubles: list[str] = []
         try:
-            if self._snapshots is not None:
-                snapshot = self._snapshots.record(snapshot)
+            if self.snapshots is not None:
+                snapshot = self.snapshots.record(snapshot)
         except StoreWriteError as error:
             troubles.append(f"the request was not recorded: {error}")
         try:

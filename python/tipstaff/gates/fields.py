@@ -16,7 +16,6 @@ class Field(NamedTuple):
     path: str
     text: str
     element: int
-    is_key: bool = False
 
     def native(self) -> tuple[str | bytes, str | bytes, int]:
         """Return it as the native engine takes it."""

@@ -6,17 +6,17 @@ The example of an entry is a whole small file that makes the finding appear, whi
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from tipstaff.model import Diagnostic, Severity
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 
-class Kind:
+class Kind(NamedTuple):
     """What a code means.
 
-    Parameters
+    Attributes
     ----------
     name
         Kebab-case name, as stable as the code.
@@ -29,20 +29,20 @@ class Kind:
     fix
         What would be right.
     example
-        Files that show it: path to text. A single ``CLAUDE.md`` in most cases.
+        The text of a ``CLAUDE.md`` that shows it, or files: path to text.
     """
 
-    __slots__ = ("example", "fix", "name", "severity", "summary", "why")
+    name: str
+    severity: Severity
+    summary: str
+    why: str
+    fix: str
+    example: dict[str, str] | str
 
-    def __init__(
-        self, name: str, severity: Severity, summary: str, *, why: str, fix: str, example: dict[str, str] | str
-    ) -> None:
-        self.name = name
-        self.severity = severity
-        self.summary = summary
-        self.why = why
-        self.fix = fix
-        self.example = {"CLAUDE.md": example} if isinstance(example, str) else example
+    @property
+    def files(self) -> dict[str, str]:
+        """The files of the example: path to text."""
+        return {"CLAUDE.md": self.example} if isinstance(self.example, str) else self.example
 
 
 KINDS: Final[dict[str, Kind]] = {
@@ -53,7 +53,7 @@ KINDS: Final[dict[str, Kind]] = {
         "The file is not UTF-8 text.",
         why="Nothing in it reaches the model; guessing an encoding could change what a rule says.",
         fix="Save the file as UTF-8.",
-        example={"CLAUDE.md": "- Never commit caf\udce9 menus\n"},
+        example="- Never commit caf\udce9 menus\n",
     ),
     "TS102": Kind(
         "file-too-large",
@@ -61,7 +61,7 @@ KINDS: Final[dict[str, Kind]] = {
         "The file is larger than a rule file may be.",
         why="It does not fit into any model's context window, so it is not read.",
         fix="Split it into scoped rule files.",
-        example={"CLAUDE.md": "<a file of more than 16 MiB>"},
+        example="<a file of more than 16 MiB>",
     ),
     "TS103": Kind(
         "import-missing",
@@ -133,7 +133,7 @@ KINDS: Final[dict[str, Kind]] = {
         "A rule file exists but cannot be opened.",
         why="None of its rules reaches the model.",
         fix="Make it a regular file that its owner can read.",
-        example={"CLAUDE.md": "<a dangling symbolic link>"},
+        example="<a dangling symbolic link>",
     ),
     "TS112": Kind(
         "repository-too-large",
@@ -141,7 +141,7 @@ KINDS: Final[dict[str, Kind]] = {
         "The repository has more folders or rule files than are searched.",
         why="Rule files beyond the limit are not read.",
         fix="Run tipstaff in the folder whose rules you want.",
-        example={"CLAUDE.md": "<a repository of more than 200,000 folders>"},
+        example="<a repository of more than 200,000 folders>",
     ),
     # 2xx: words that are no rule, and why
     "TS201": Kind(
@@ -359,7 +359,7 @@ KINDS: Final[dict[str, Kind]] = {
         "So many rules are alike that not every pair was compared.",
         why="Some duplicates or contradictions may not be reported.",
         fix="Remove the duplicates that are reported and compile again.",
-        example={"CLAUDE.md": "<tens of thousands of rules in the same words>"},
+        example="<tens of thousands of rules in the same words>",
     ),
     "TS506": Kind(
         "possible-conflict",

@@ -1,6 +1,6 @@
 """A repository's compiled rules, kept on disk and compiled again only when something changed.
 
-The store lies in ``.tipstaff/cache/`` of the repository, which ignores itself in git. One that was not written on this
+The store is in ``.tipstaff/cache/`` of the repository, which ignores itself in git. One that was not written on this
 machine, but shipped, is not believed: the rules are compiled again. Where that cannot be written the
 rules are served from memory, and the project says so.
 """
@@ -21,6 +21,7 @@ from tipstaff.errors import (
     StoreEmbeddingError,
     StoreError,
     StoreWriteError,
+    message_of,
 )
 from tipstaff.guidance.compiling.compiler import compile_documents
 from tipstaff.guidance.compiling.compiler_config import CompilerConfig
@@ -94,7 +95,7 @@ class Project:
     root
         The repository.
     store_path
-        Where the store lies, or would.
+        Where the store is, or would.
     is_stored
         Whether the rules are on disk and the next process finds them.
     rebuilt
@@ -212,7 +213,7 @@ def open_project(
     directory
         The repository's root, or a folder anywhere below it.
     store
-        Where the store lies; `store_name` in ``.tipstaff/cache/`` below the root where None.
+        Where the store is; `store_name` in ``.tipstaff/cache/`` below the root where None.
     config
         See `CompilerConfig`.
     embedding
@@ -338,7 +339,7 @@ class _Builder(NamedTuple):
                     raise problem
                 store = self._store(bundle, fingerprint)
             except (StoreWriteError, StoreError, SourceNotFoundError) as error:
-                obstacle = _words_of(error)
+                obstacle = message_of(error)
                 reason = f"{reason}; it is kept in memory only: {obstacle}"
         return Project(
             self.root,
@@ -370,13 +371,6 @@ class _Builder(NamedTuple):
         )
         note_written(self.path)
         return open_store(self.path, embedding_identity=identity, dims=dimensions)
-
-
-def _words_of(error: Exception) -> str:
-    """Return an error's place and words, without the ``[Errno 28]`` that an operating-system error puts before them."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
 
 
 def _prepare_folder(root: Path, path: Path) -> None:

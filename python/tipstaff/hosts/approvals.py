@@ -37,7 +37,7 @@ class PendingCall(Record, frozen=True):
     host, tool, cwd, reason
         What it is; secrets are masked.
     fields
-        Every parameter, whole and of whatever type.
+        Every parameter, in full and of whatever type.
     findings
         Rule and reason of each finding, the worst first.
     scripts, more_scripts

@@ -12,7 +12,6 @@ from tipstaff.hosts.host import (
     HookRun,
     Registered,
     Scope,
-    did_not_run,
     home_folder,
     machine_file,
     reply_of,
@@ -58,8 +57,6 @@ class ClaudeCode(AgentHost):
 
     def read_reply(self, registered: Registered, run: HookRun) -> Effect:
         """Exit status 2 stops the call; any other failure lets it run."""
-        if why := did_not_run(run):
-            return Effect("runs", why, failed=True)
         if run.status == 2:
             return Effect("stopped", "exit status 2")
         reply = reply_of(run, "does not block")

@@ -17,7 +17,6 @@ from tipstaff.hosts.host import (
     Registered,
     Scope,
     command_line,
-    did_not_run,
     handlers_of,
     home_folder,
     reply_of,
@@ -87,8 +86,6 @@ class CodexCli(AgentHost):
     def read_reply(self, registered: Registered, run: HookRun) -> Effect:
         """Only a refusal with words stops a call."""
         del registered
-        if why := did_not_run(run):
-            return Effect("runs", why, failed=True)
         if run.status == 2:
             if run.stderr.strip():
                 return Effect("stopped", "exit status 2 with a reason")

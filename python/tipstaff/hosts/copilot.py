@@ -73,10 +73,8 @@ class Copilot(AgentHost):
         }  # fmt: skip
 
     def read_reply(self, registered: Registered, run: HookRun) -> Effect:
-        """Any exit status but 0 stops the call; waiting in vain never does."""
-        if run.status is None:
-            return Effect("runs", "the host stopped waiting for the hook", failed=True)
-        if run.status != 0 and registered.event.lower() == "pretooluse":
+        """Any exit status but 0 stops the call; a timeout never does."""
+        if run.status not in {0, None} and registered.event.lower() == "pretooluse":
             return Effect("stopped", f"exit status {run.status}", failed=run.status != 2)
         reply = reply_of(run, "is logged")
         if isinstance(reply, Effect):

@@ -15,7 +15,6 @@ from tipstaff.hosts.host import (
     Registered,
     Scope,
     command_line,
-    did_not_run,
     machine_file,
     reply_of,
 )
@@ -79,8 +78,6 @@ class GeminiCli(AgentHost):
     def read_reply(self, registered: Registered, run: HookRun) -> Effect:
         """Exit status 2 stops the call; any other failure is a warning."""
         del registered
-        if why := did_not_run(run):
-            return Effect("runs", why, failed=True)
         if run.status == 2:
             return Effect("stopped", "exit status 2")
         reply = reply_of(run, "is a warning")

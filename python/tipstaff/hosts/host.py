@@ -19,7 +19,7 @@ Outcome = Literal["runs", "asks", "stopped"]
 PROGRAM: Final = "tipstaff-hook"
 TIMEOUT_S: Final = 10
 """How long a host waits for the hook, in seconds. The hook answers after 200 ms at the latest; the rest is for machines
-that are slow to start a process, since every host lets a call pass that it waited for in vain."""
+that are slow to start a process, since every host lets a call pass when its hook times out."""
 
 KINDS: Final = ("harmless", "destructive", "confirm", "secret", "malformed")
 
@@ -184,7 +184,7 @@ class AgentHost(ABC):
 
 
 def below(path: Path, folder: Path) -> bool:
-    """Return whether a path is a folder or lies in it, links followed."""
+    """Return whether a path is a folder or is in it, links followed."""
     return path.resolve().is_relative_to(folder.resolve())
 
 
@@ -233,7 +233,7 @@ def command_line(program: Path, arguments: Sequence[str]) -> str:
 
 
 def machine_file(linux: str, macos: str, windows: str) -> Path:
-    """Return where the settings of a machine's owner lie, by the vendor's documentation."""
+    """Return where the settings of a machine's owner are, by the vendor's documentation."""
     return Path({"darwin": macos, "win32": windows}.get(sys.platform, linux))
 
 
@@ -244,7 +244,7 @@ def home_folder(variable: str, home: Path, name: str) -> Path:
 
 
 def reply_of(run: HookRun, failure: str) -> dict[str, Any] | Effect:
-    """Return the reply of a hook that ended, or the effect without one: the call runs.
+    """Return a hook's reply, or the effect without one: the call runs.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def reply_of(run: HookRun, failure: str) -> dict[str, Any] | Effect:
         What an exit status other than 0 is to the host: ``"does not block"``.
     """
     if run.status != 0:
-        return Effect("runs", f"exit status {run.status} {failure}", failed=True)
+        return Effect("runs", did_not_run(run) or f"exit status {run.status} {failure}", failed=True)
     if not run.stdout.strip():
         return Effect("runs", "the hook printed nothing")
     reply = run.document()

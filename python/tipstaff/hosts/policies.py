@@ -71,7 +71,7 @@ def check_policy(repository: Path | None, state: Path) -> PolicyFinding | None:
 
 
 def check_state(state: Path) -> list[PolicyFinding]:
-    """Return what is wrong with the state folder and what lies in it."""
+    """Return what is wrong with the state folder and what is in it."""
     if not state.is_dir():
         return [PolicyFinding(str(state), "there is no state folder", "a person runs `tipstaff install`")]
     found: list[PolicyFinding] = []

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 from tipstaff.gates.results import GateResult
 from tipstaff.model import RetrievalResult
 from tipstaff.plane.records import PlaneMetrics, PlaneStatus
-from tipstaff.plane.synchronous import CURRENT_RUN, Plane
+from tipstaff.plane.shared import leave
+from tipstaff.plane.synchronous import Plane
 from tipstaff.runs.evaluators.results import EvaluatorResult
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ class GuidanceControlPlane(Plane):
     async def a_finalize_run(self, run_id: str, **options: Any) -> tuple[EvaluatorResult, ...]:
         """Do as :meth:`finalize_run`."""
         results = await asyncio.to_thread(functools.partial(self.finalize_run, run_id, **options))
-        if CURRENT_RUN.get() == run_id:
-            CURRENT_RUN.set(None)
+        leave(run_id)
         return results
 
     async def a_optimize(self, **options: Any) -> OptimizeReport:

@@ -1,4 +1,4 @@
-"""The rules of a repository as a plane uses them, and where its ledger lies."""
+"""The rules of a repository as a plane uses them, and where its ledger is."""
 
 from __future__ import annotations
 

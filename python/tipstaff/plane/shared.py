@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tipstaff.errors import ConfigError
 from tipstaff.gates.judging.engine import EnforcementGates
 from tipstaff.plane.open_run import OpenRun
 from tipstaff.plane.records import PlaneConfig, PlaneMetrics
@@ -19,6 +21,14 @@ if TYPE_CHECKING:
     from tipstaff.runs.ledger.ledger import Ledger
 
 _FINISHED_KEPT: Final = 1000
+_CURRENT_RUN: contextvars.ContextVar[str | None] = contextvars.ContextVar("tipstaff_run", default=None)
+"""The run that calls of this thread or asyncio task belong to."""
+
+
+def leave(run_id: str) -> None:
+    """Let calls of this thread or asyncio task belong to a run no longer."""
+    if _CURRENT_RUN.get() == run_id:
+        _CURRENT_RUN.set(None)
 
 
 class Shared:
@@ -38,6 +48,51 @@ class Shared:
         self.decisions: dict[str, int] = {}
         self.sums = [0, 0, 0, 0]  # violations, put right, rework, questions
         self.violated: dict[str, list[float]] = {}
+
+    def start(self, run: OpenRun, *, again: bool = False) -> None:
+        """Take in a run, to which calls of this thread or asyncio task belong from now on.
+
+        Raises
+        ------
+        ConfigError
+            A run of this id was started before, and this is not it `again`.
+        """
+        with self.lock:
+            if not again and (run.id in self.runs or run.id in self.finished):
+                raise ConfigError(f"run {run.id!r} was started before")
+            self.runs[run.id] = run
+        _CURRENT_RUN.set(run.id)
+
+    def open_run(self, run_id: str) -> OpenRun:
+        """Return an open run.
+
+        Raises
+        ------
+        ConfigError
+            It is not open.
+        """
+        run = self.runs.get(run_id)
+        if run is None:
+            state = "was finished" if run_id in self.finished else "was not started here"
+            raise ConfigError(f"run {run_id!r} {state}")
+        return run
+
+    def run_of_call(self, run_id: str | None) -> OpenRun | None:
+        """Return the run that a call belongs to: the one named, the current one, or the only one."""
+        if run_id is not None:
+            return self.open_run(run_id)
+        if not self.runs:
+            return None
+        found = self.runs.get(_CURRENT_RUN.get() or "")
+        if found is None and len(self.runs) == 1:
+            found = next(iter(list(self.runs.values())), None)
+        return found
+
+    def close(self, run_id: str) -> None:
+        """Take an open run away."""
+        with self.lock:
+            self.runs.pop(run_id, None)
+        leave(run_id)
 
     def count(self, event: RunEvent, results: tuple[EvaluatorResult, ...]) -> None:
         """Close a run with its results, and add it to the figures."""

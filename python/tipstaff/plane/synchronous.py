@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from tipstaff.model import PolicyBundle, RetrievalResult
 from tipstaff.plane.open_run import OpenRun
 from tipstaff.plane.records import PlaneConfig, PlaneMetrics, PlaneStatus, SuspendedRun
 from tipstaff.plane.rules import Rules, default_ledger_url, guidance_hash, in_force, keep_out_of_git
-from tipstaff.plane.shared import Shared
+from tipstaff.plane.shared import Shared, leave
 from tipstaff.runs import telemetry
 from tipstaff.runs.evaluators.evaluating import evaluate
 from tipstaff.runs.evaluators.results import EvaluatorResult
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
     from tipstaff.runs.ledger.ledger import Ledger
     from tipstaff.runs.optimizer.optimizer import OptimizerConfig, OptimizeReport
     from tipstaff.runs.optimizer.proposers import Proposer
-
-CURRENT_RUN: contextvars.ContextVar[str | None] = contextvars.ContextVar("tipstaff_run", default=None)
-"""The run that calls of this thread or asyncio task belong to."""
 
 
 class Plane:
@@ -112,7 +108,7 @@ class Plane:
         A run that takes part in a trial is given the rules as its arm has them.
         """
         rules = self._rules()
-        run = self._run(run_id)
+        run = self._shared.run_of_call(run_id)
         options.setdefault("max_shards", self._shared.config.max_shards)
         retriever = rules.retriever if run is None else run.retriever
         result = retriever.retrieve(task, **options)
@@ -132,33 +128,24 @@ class Plane:
         self, command: str, *, cwd: str | None = None, shell: str = "bash", run_id: str | None = None
     ) -> list[GateResult]:
         """Judge a command before it runs, within this agent's scope; see `EnforcementGates.evaluate_command`."""
-        gates = self._shared.gates
-        results = gates.evaluate_command(command, cwd=cwd or self._scope.root, shell=shell)
-        if self._scope.layers:
-            results = [*results, *self._scope.check("Bash", {"command": command}, gates, cwd)]
-        return self._noted(command, "Bash", results, run_id, command=command)
+        results = self._shared.gates.evaluate_command(command, cwd=cwd or self._scope.root, shell=shell)
+        return self._noted("Bash", {"command": command}, results, run_id, cwd=cwd, command=command)
 
     def evaluate_tool_use(
         self, tool: str, params: Any, *, cwd: str | None = None, shell: str = "bash", run_id: str | None = None
     ) -> list[GateResult]:
         """Judge a tool call before it runs, within this agent's scope; see `EnforcementGates.evaluate_tool_use`."""
-        gates = self._shared.gates
-        results = gates.evaluate_tool_use(tool, params, cwd=cwd or self._scope.root, shell=shell)
-        if self._scope.layers:
-            results = [*results, *self._scope.check(tool, params, gates, cwd)]
+        results = self._shared.gates.evaluate_tool_use(tool, params, cwd=cwd or self._scope.root, shell=shell)
         given: Any = params.get("command") if isinstance(params, Mapping) else None
-        command = given if isinstance(given, str) else None
-        return self._noted(command or tool, tool, results, run_id, command=command)
+        command = given if isinstance(given, str) and given else None
+        return self._noted(tool, params, results, run_id, cwd=cwd, command=command)
 
     def evaluate_edit(
         self, path: str, content: str, diff_lines: float, *, run_id: str | None = None
     ) -> list[GateResult]:
         """Judge an edit before it is made, within this agent's scope; see `EnforcementGates.evaluate_edit`."""
-        gates = self._shared.gates
-        results = gates.evaluate_edit(path, content, diff_lines)
-        if self._scope.layers:
-            results = [*results, *self._scope.check("Edit", {"file_path": path}, gates)]
-        return self._noted("Edit", "Edit", results, run_id)
+        results = self._shared.gates.evaluate_edit(path, content, diff_lines)
+        return self._noted("Edit", {"file_path": path}, results, run_id)
 
     def evaluate_batch(
         self, events: Iterable[str | Mapping[str, Any]], *, threads: int | None = None
@@ -193,11 +180,7 @@ class Plane:
         )  # fmt: skip
         if rules.experiments:
             run.assignments = self._shared.assigner.assign(rules.experiments, run.intent, identity)
-        with self._shared.lock:
-            if identity in self._shared.runs or identity in self._shared.finished:
-                raise ConfigError(f"run {identity!r} was started before")
-            self._shared.runs[identity] = run
-        CURRENT_RUN.set(identity)
+        self._shared.start(run)
         return identity
 
     def record_violation(
@@ -217,32 +200,27 @@ class Plane:
             rule_id=rule_id, description=description, severity=severity, auto_corrected=auto_corrected,
             location=location,
         )  # fmt: skip
-        self._open_run(run_id).violations.append(violation)
+        self._shared.open_run(run_id).violations.append(violation)
 
     def suspend_run(self, run_id: str) -> SuspendedRun:
         """Take an open run away, to be finished by another process with :meth:`resume_run`."""
-        run = self._open_run(run_id)
-        with self._shared.lock:
-            self._shared.runs.pop(run_id, None)
-        if CURRENT_RUN.get() == run_id:
-            CURRENT_RUN.set(None)
-        return run.suspended()
+        suspended = self._shared.open_run(run_id).suspended()
+        self._shared.close(run_id)
+        return suspended
 
     def resume_run(self, suspended: SuspendedRun) -> str:
         """Resume a suspended run; returns its id. Its rules are those that it began with."""
         run = OpenRun.resumed(suspended, self._rules())
-        with self._shared.lock:
-            self._shared.runs[run.id] = run
-        CURRENT_RUN.set(run.id)
+        self._shared.start(run, again=True)
         return run.id
 
     def record_question(self, run_id: str) -> None:
         """Note that the agent asked the user a question."""
-        self._open_run(run_id).questions += 1
+        self._shared.open_run(run_id).questions += 1
 
     def record_step(self, run_id: str, call: str, *, failed: bool = False, tokens: int = 0) -> LoopDecision:
         """Note a step, charge its tokens, and return whether the run should stop; see `LoopBreaker`."""
-        run = self._open_run(run_id)
+        run = self._shared.open_run(run_id)
         self._scope.spend(tokens=tokens)
         with run.lock:
             breaker = self._breaker(run)
@@ -251,7 +229,7 @@ class Plane:
 
     def on_stop(self, run_id: str, *, wants_more: bool = False, reason: str = "") -> LoopDecision:
         """Answer the host's Stop event of a run; see `LoopBreaker.on_stop`."""
-        run = self._open_run(run_id)
+        run = self._shared.open_run(run_id)
         with run.lock:
             return self._breaker(run).on_stop(wants_more=wants_more, reason=reason, budgets=self._scope.remaining())
 
@@ -304,7 +282,7 @@ class Plane:
         done = self._shared.finished.get(run_id)
         if done is not None:
             return done
-        run = self._open_run(run_id)
+        run = self._shared.open_run(run_id)
         with run.lock:
             done = self._shared.finished.get(run_id)
             if done is not None:
@@ -325,8 +303,7 @@ class Plane:
             self.ledger.append(event)
             telemetry.recorded(event, time.perf_counter() - began)
             self._shared.count(event, results)
-        if CURRENT_RUN.get() == run_id:
-            CURRENT_RUN.set(None)
+        leave(run_id)
         return results
 
     # -- the whole -----------------------------------------------------------------------------------------------------
@@ -382,12 +359,9 @@ class Plane:
         GuidanceControlPlane
             It shares rules, ledger and runs with this one.
         """
-        given = [None if one is None or isinstance(one, str) else tuple(one) for one in (tools, paths)]
-        if isinstance(tools, str) or isinstance(paths, str):
-            raise ConfigError("tools and paths are lists of globs, not one text")
         child = object.__new__(type(self))
         child._shared = self._shared
-        child._scope = self._scope.narrowed(given[0], given[1], budgets)
+        child._scope = self._scope.narrowed(tools, paths, budgets)
         return child
 
     def close(self) -> None:
@@ -412,29 +386,16 @@ class Plane:
             rules = cast("Rules", self._shared.rules)
         return rules
 
-    def _run(self, run_id: str | None) -> OpenRun | None:
-        """Return the run that a call belongs to: the one named, the current one, or the only one."""
-        runs = self._shared.runs
-        if run_id is not None:
-            return self._open_run(run_id)
-        found = runs.get(CURRENT_RUN.get() or "")
-        if found is None and len(runs) == 1:
-            found = next(iter(list(runs.values())), None)
-        return found
-
-    def _open_run(self, run_id: str) -> OpenRun:
-        run = self._shared.runs.get(run_id)
-        if run is None:
-            state = "was finished" if run_id in self._shared.finished else "was not started here"
-            raise ConfigError(f"run {run_id!r} {state}")
-        return run
-
     def _noted(
-        self, entry: str, tool: str, results: list[GateResult], run_id: str | None, *, command: str | None = None
-    ) -> list[GateResult]:
-        run = self._run(run_id) if self._shared.runs or run_id is not None else None
+        self, tool: str, params: Any, results: list[GateResult], run_id: str | None, *, cwd: str | None = None,
+        command: str | None = None,
+    ) -> list[GateResult]:  # fmt: skip
+        """Add what leaves this agent's scope to a call's results, and note them for the run that it belongs to."""
+        if self._scope.layers:
+            results = [*results, *self._scope.check(tool, params, self._shared.gates, cwd)]
+        run = self._shared.run_of_call(run_id)
         if run is not None:
-            run.note_call(entry, tool, results, command)
+            run.note_call(tool if command is None else command, tool, results, command)
         telemetry.judged(tool, results)
         return results
 

@@ -12,7 +12,7 @@ and in paths. A glob with ``/`` is anchored at the root; one without matches the
 `by_name` is set, and files of the root alone where it is not.
 
 This differs from :mod:`tipstaff.globs`, the dialect of rule files, in which braces are alternatives and ``src`` covers
-what lies below it. Both translate segments with :mod:`tipstaff.glob_syntax`, so matching takes linear time.
+what is below it. Both translate segments with :mod:`tipstaff.glob_syntax`, so matching takes linear time.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def git(root: Path, *arguments: str) -> bytes:
 
 
 def is_work_tree(root: Path) -> bool:
-    """Return whether a folder lies in a git work tree, without asking git."""
+    """Return whether a folder is in a git work tree, without asking git."""
     return any((folder / ".git").exists() for folder in (root, *root.resolve().parents))
 
 

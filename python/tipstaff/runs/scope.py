@@ -11,7 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from tipstaff.errors import ConfigError
 from tipstaff.gates.fields import fields_of
@@ -93,7 +93,7 @@ class Layer:
         return ""
 
     def holds_path(self, path: str) -> bool:
-        """Return whether a path relative to the root lies in the layer."""
+        """Return whether a path relative to the root is in the layer."""
         if self._matchers is None:
             return True
         return not path.startswith("..") and any(matches(path) for matches in self._matchers)
@@ -219,6 +219,7 @@ def _names_a_path(word: str, folder: str) -> bool:
 def _texts(name: str, given: Any) -> tuple[str, ...] | None:
     if given is None:
         return None
-    if isinstance(given, str) or not all(isinstance(one, str) and one for one in given):
+    texts: tuple[Any, ...] = tuple(given)
+    if isinstance(given, str) or not all(isinstance(one, str) and one for one in texts):
         raise ConfigError(f"{name} is {given!r}; it must be a list of globs")
-    return tuple(cast("list[str]", given))
+    return texts

@@ -143,7 +143,7 @@ def record_batch(shards: Sequence[RuleShard], vectors: Mapping[str, object], dim
 
 
 def buffer_extents(batch: Any, base: int) -> dict[str, tuple[int, int]]:
-    """Return where the buffers of a mapped record batch lie.
+    """Return where the buffers of a mapped record batch are.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def leads_out(path: Path, root: Path) -> bool:
 
 
 def refuse_links_out(path: Path, root: Path | None = None) -> None:
-    """Raise where a path that is to be written lies in a folder by its words, and elsewhere by its links.
+    """Raise where a path that is to be written is in a folder by its words, and elsewhere by its links.
 
     Parameters
     ----------

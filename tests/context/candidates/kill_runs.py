@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 
 
 def run_once(folder: Path, seed: int, writers: int = 2) -> Outcome:
-    """Start writers on one log, kill them, and compare what they were told with what is there.
+    """Start writers on one log, kill them, and compare what they reported with what is there.
 
     Raises
     ------

@@ -74,7 +74,7 @@ def test_what_it_gives_is_what_the_log_gives(folder: Path, tmp_path: Path, monke
     assert store.candidates() == plain.candidates()
     assert store.anchor == plain.anchor
     assert store.incidents == ()
-    # Both go on alike: evidence finds the same candidate, also where there are no words.
+    # Both continue alike: evidence finds the same candidate, also where there are no words.
     for text in ("alpha 0 only 0", "ALPHA 0 only", "!!", "something new altogether"):
         for tool in ("bash", "edit"):
             found = [one.upsert({"content": text, "tool_tag": tool, "score": 0.4}) for one in (store, plain)]

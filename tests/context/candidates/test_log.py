@@ -80,7 +80,7 @@ def test_a_changed_entry_is_skipped_set_aside_and_reported(folder: Path, find: b
     assert kinds(store) == ["tampered"]
     (kept,) = aside(folder)
     assert replacement in kept["text"].encode()
-    # Reading again does not set it aside again, and writing goes on.
+    # Reading again does not set it aside again, and writing continues.
     store.upsert({"content": "after it"})
     assert contents(opened(folder)) == [TEXTS[0], *TEXTS[2:], "after it"]
     assert len(aside(folder)) == 1
@@ -365,7 +365,7 @@ def test_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch, room: int, c
     assert data.startswith(before)
     if can_truncate:
         assert data == before
-    # Neither memory nor disk holds what was refused, and the store goes on.
+    # Neither memory nor disk holds what was refused, and the store continues.
     assert contents(store) == contents(opened(folder)) == list(TEXTS)
     store.upsert({"content": "after it"})
     assert contents(opened(folder)) == [*TEXTS, "after it"]

@@ -39,10 +39,6 @@ def plan_of(sections: list[tuple[str, int, int, bool]]) -> ContextAssemblyPlan:
     return plan
 
 
-def finals(prompt: AssembledPrompt) -> dict[str, int]:
-    return {section.key: section.final_chars for section in prompt.sections}
-
-
 # -- properties --------------------------------------------------------------------------------------------------------
 
 

@@ -114,7 +114,7 @@ def anthropic_problems(body: Body, signed: set[tuple[str, str]] | None = None) -
             and open_calls
             and "thinking" not in blocks[0]["type"]
         ):
-            found.append(f"{where}: calls of the turn that goes on without their thinking")
+            found.append(f"{where}: calls of the open turn without their thinking")
     if open_calls:
         found.append(f"calls without results: {sorted(open_calls)}")
     return found

@@ -104,7 +104,7 @@ def test_what_cannot_fit_is_named(tmp_path: Path) -> None:
         found.request([{"role": "user", "content": "word " * 60_000}], TOOLS)
     assert caught.value.excess_tokens > 0
     assert caught.value.parts[0].tokens > WINDOW - OUTPUT
-    # The caller drops it and goes on.
+    # The caller drops it and continues.
     assert found.request([{"role": "user", "content": "a shorter one"}], TOOLS)["messages"][0]["role"] == "user"
 
 

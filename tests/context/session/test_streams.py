@@ -1,4 +1,4 @@
-"""Streamed answers with the real SDKs: whole, cut off at any event, and not read at all."""
+"""Streamed answers with the real SDKs: complete, cut off at any event, and not read at all."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_what_is_not_an_answer_is_refused_and_the_answer_can_follow(api: str, tm
         ):
             found.record(wrong)
     assert found.course.calls == ()
-    # The call failed, and is made once more as it was.
+    # The call failed, and is made again as it was.
     assert found.request([]) == first
     shown = {"type": "output_text", "text": "ok", "annotations": []}
     found.record(

@@ -1,4 +1,4 @@
-"""Where the home directory lies matters to no decision: it is a home below a temporary folder, too."""
+"""Where the home directory is matters to no decision: it is a home below a temporary folder, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords of trials are let through, others asked about; a provider's token is blocked wherever it stands."""
+"""Passwords of trials are let through, others asked about; a provider's token is blocked everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packs of any kind: what is told of a command before its words are read is what trying every rule tells."""
+"""Packs of any kind: what is decided of a command before its words are read is what trying every rule decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads with little stack, and a system that has no more threads: judging goes on."""
+"""Threads with little stack, and a system that has no more threads: judging continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that people do every day and that is not in the way, and harm by tools that few think of."""
+"""Work that people do every day, which is let through, and harm by tools that few think of."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORK = [
     "sudo rm -f /usr/local/bin/kubectl", "rm -rf /var/lib/apt/lists/*", "mv kubectl /usr/local/bin/", "sudo install -m 755 tool /usr/local/bin",
     # Databases of tests, and their passwords.
     "dropdb app_test", "RAILS_ENV=test bin/rails db:drop", "curl -X POST http://localhost:3000/login -d '{\"password\":\"hunter2hunter2\"}'",
-    # What builds leave behind, set up and report.
+    # What builds leave, set up and report.
     "rm -f core *~ *.o *.exe", "rm -f ./*.dvi ./*.log ./*.aux", "docker run --rm --privileged tonistiigi/binfmt --install all",
     "git config --global --add safe.directory /github/workspace", "xcrun -sdk $SDK --show-sdk-path", "gpg --decrypt SHA256SUMS | sha256sum -c",
     "curl --form token=$TOKEN --form file=@scan.tgz https://scan.coverity.com/builds?project=x", "make -n destroy", "npm pkg set scripts.test=jest",

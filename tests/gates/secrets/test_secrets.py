@@ -48,7 +48,7 @@ def test_secrets_are_found_to_the_code_point(sample: str) -> None:
     text, spans = marked(sample)
     assert spans
     assert spans_of(text) == spans
-    # The same behind text of other widths, and among lines of others.
+    # The same after text of other widths, and among lines of others.
     around = f"# ключ 🔑 漢字\n{text}\nPORT=8080\n"
     moved = len("# ключ 🔑 漢字\n")
     assert spans_of(around) == [(start + moved, end + moved) for start, end in spans]

@@ -50,14 +50,14 @@ def test_c03_every_kind_of_list_prose_and_tables_are_read() -> None:
 
 
 def test_c04_a_wrapped_item_is_one_rule() -> None:
-    """An item goes on to its last line."""
+    """An item ends with its last line."""
     (rule,) = rules("- Always validate the input\n  before it reaches the database\n")
     assert rule.text == "Always validate the input before it reaches the database"
     assert (rule.line, rule.end_line) == (1, 2)
 
 
 def test_c05_a_subheading_keeps_its_section_s_protection() -> None:
-    """What stands below a subheading of a constitution section belongs to the constitution."""
+    """What is below a subheading of a constitution section belongs to the constitution."""
     (rule,) = rules("## Security\n\n### Keys\n\n- Rotate keys\n")
     assert rule.is_constitution
     assert rule.priority == 150
@@ -71,7 +71,7 @@ def test_c05_a_subheading_keeps_its_section_s_protection() -> None:
     ],
 )  # fmt: skip
 def test_c06_a_marker_is_a_whole_word_of_the_heading(heading: str, constitution: bool) -> None:
-    """Numbers, emoji and setext do not hide a marker; a longer word is none."""
+    """Numbers, emoji and setext do not hide a marker; a longer word is not one."""
     (rule,) = rules(f"{heading}\n\n- Rotate keys\n")
     assert rule.is_constitution is constitution
 
@@ -112,7 +112,7 @@ ROOT = "## Security\n- [R001] Never disable TLS\n"
 
 
 def test_c12_generated_ids_come_from_the_words() -> None:
-    """The same words have the same id in every compilation, wherever they stand; an explicit id takes none of them."""
+    """The same words have the same id in every compilation, wherever they are; an explicit id takes none of them."""
     (before,) = rules("- Always lint\n")
     after = rules("- Never push\n\n## More\n- Always lint\n- [AUTO-001] Keep me\n")
     assert before.id in {rule.id for rule in after}
@@ -246,7 +246,7 @@ def test_c23_an_empty_file_is_reported_as_empty(tmp_path_factory: pytest.TempPat
     "weaker", ["- [R001] You may skip TLS\n", "- [R001] TLS is optional\n", "- [R001] Use plain HTTP\n"]
 )
 def test_c11_a_local_file_cannot_take_an_invariant_away(weaker: str) -> None:
-    """The root's rule stands as it was; the local one is refused and reported."""
+    """The root's rule is unchanged; the local one is refused and reported."""
     bundle = compile_guidance(ROOT, "## Notes\n" + weaker)
     assert [(rule.id, rule.text, rule.is_constitution) for rule in bundle.rules()] == [
         ("R001", "Never disable TLS", True)

@@ -48,6 +48,24 @@ def test_what_does_harm_counts_by_whole_words_and_options(words: str) -> None:
     assert any(reason.startswith("what it is about") for reason in emphasis(rule).reasons), emphasis(rule)
 
 
+@pytest.mark.parametrize(
+    ("text", "forbids"),
+    [
+        ("Explain why, not only how", False),
+        ("Diga o porquê, não apenas o como", False),
+        ("Diga o porquê, não o como", True),
+        ("`--force` kullanılamaz", True),
+        ("Dosya silinemez", True),
+        ("Không sửa tệp này", True),
+        ("Явно запрещено менять схему", True),
+        ("Zabrania się; zabronione jest pushowanie", True),
+    ],
+)
+def test_what_forbids_in_other_words(text: str, forbids: bool) -> None:
+    (rule,) = compile_guidance(f"- {text}\n").rules()
+    assert ("it forbids" in emphasis(rule).reasons) is forbids
+
+
 def test_whoever_gives_ids_decides_alone() -> None:
     assert compile_guidance("- [R-001] NEVER push to main\n").constitution.rules == ()
 

@@ -1,4 +1,4 @@
-"""Holds retrieval against measured requests, by the formula, where the folder of cases lies beside the checkout."""
+"""Holds retrieval against measured requests, by the formula, where the folder of cases is beside the checkout."""
 
 from __future__ import annotations
 

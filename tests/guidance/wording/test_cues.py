@@ -32,14 +32,14 @@ def test_patterns_are_found() -> None:
 @given(data=st.data(), around=st.sampled_from(["{}", "x {} 9", "({})", "“{}”", "a—{}, b", "**{}**"]))
 @settings(max_examples=40)
 def test_no_match_is_missed(name: str, data: st.DataObject, around: str) -> None:
-    """Whatever an expression matches has the words that it was said to need, but for endings without number."""
+    """Whatever an expression matches has the words that it was said to need."""
     cued = PATTERNS[name]
-    source = cued.pattern.pattern.replace(r"\w*", "").replace(r"\w+", "e")
+    source = cued.pattern.pattern
     ascii_alone = st.characters(max_codepoint=127, exclude_characters="_")
     text = around.format(
         data.draw(st.from_regex(re.compile(source, re.IGNORECASE), fullmatch=True, alphabet=ascii_alone))
     )
-    assume(not re.search(r"\w'\w+'\w", text))  # one word with two apostrophes, in which "don't" is none
+    assume(not re.search(r"\w'\w+'\w", text))  # one word with two apostrophes, in which "don't" is not a cue
     if cued.pattern.search(text):
         assert cued.may_match(text)
         assert cued.search(text) is not None

@@ -33,7 +33,7 @@ inline unsigned char marks_of_head(const unsigned char* data, int64_t size) noex
   return marked ? kFileMarked : 0;
 }
 
-// Measures `count` files below the folder `root`, whose names lie in `names` one after the other, each ended by a NUL.
+// Measures `count` files below the folder `root`, whose names are in `names` one after the other, each ended by a NUL.
 // `head` is room for kHeadBytes.
 inline void measure_files(int root, const char* names, int64_t count, unsigned char* head, int64_t* sizes,
                           unsigned char* marks) noexcept {

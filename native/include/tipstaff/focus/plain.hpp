@@ -104,7 +104,7 @@ static inline Bytes pass_words(Focus* found, Bytes x, Bytes end, unsigned wanted
                                Window<Simd>* window) noexcept {
   // Where no more symbols are taken, any word of letters, digits and underscores is plain.
   const std::uint64_t symbols = takes_bare(*found, wanted) ? ~std::uint64_t{0} : 0;
-  static_assert(Simd::reads <= static_cast<std::int64_t>(sizeof window->padded), "a look is padded whole");
+  static_assert(Simd::reads <= static_cast<std::int64_t>(sizeof window->padded), "all that a look reads is padded");
   while (x < end) {
     const Masks masks = window->from(x, end);
     std::uint64_t blank = masks.apart;

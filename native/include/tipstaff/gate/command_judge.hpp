@@ -89,6 +89,7 @@ class CommandJudge {
 
   // `plain`: what the tree was built of, if it was; `quiet`: its commands of which no rule holds, as bits.
   void judge_tree(plain::PlainReader* plain = nullptr, std::uint32_t quiet = 0) noexcept {
+    judging_.text = text_;
     const std::uint32_t before = verdict_->marks;
     verdict_->marks = 0;
     std::uint32_t read_before = 0;

@@ -1,4 +1,4 @@
-// The compiled policy of a repository: where its file lies, whether it is whole, safe and as new as its sources.
+// The compiled policy of a repository: where its file is, whether it is complete, safe and as new as its sources.
 #pragma once
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct PolicyHead {
   std::uint32_t root, root_bytes;        // the repository
   std::uint64_t checksum;                // fast_sum() of what follows this head
 };
-static_assert(sizeof(PolicyHead) == 56, "policy files lie on disk as they are");
+static_assert(sizeof(PolicyHead) == 56, "the layout on disk");
 
 // Four sums side by side, so that a third of a megabyte costs some ten microseconds. It finds damage; that nobody else
 // wrote the file is the business of its owner and mode.

@@ -1,4 +1,4 @@
-// Takes away what lies in the state folder and is of no use any more: calls that nobody answered, runs that ended, marks of
+// Takes away what is in the state folder and is of no use any more: calls that nobody answered, runs that ended, marks of
 // answers that have expired.
 #pragma once
 

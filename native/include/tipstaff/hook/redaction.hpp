@@ -140,7 +140,7 @@ class Redaction {
     constexpr std::size_t kSmall = 4096;
     char small_text[kSmall];
     std::uint32_t small_at[kSmall];
-    // A joined word may be written once more with a line's end after it.
+    // A joined word may be written again with a line's end after it.
     const std::size_t room = text.size() + text.size() / 2 + 2;
     folding::Folded folded{small_text, small_at};
     void* memory = nullptr;

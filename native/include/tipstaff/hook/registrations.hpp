@@ -40,7 +40,7 @@ inline bool holds(const Path& path, std::string_view text, struct stat* about = 
       seen += static_cast<std::size_t>(got);
       const std::size_t size = kept + static_cast<std::size_t>(got);
       there = std::string_view(part, size).find(text) != std::string_view::npos;
-      kept = size < text.size() ? size : text.size() - 1;  // it may go on in the next part
+      kept = size < text.size() ? size : text.size() - 1;  // it may continue in the next part
       std::memmove(part, part + size - kept, kept);
     }
   }

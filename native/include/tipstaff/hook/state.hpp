@@ -142,7 +142,8 @@ inline bool write_whole(int file, std::string_view text) noexcept {
 }
 
 // Appends one line in one write to a file opened for appending, so that lines of many processes never mix. Of a line
-// that is cut short (a full disk) the rest is given up, and the line is closed if there is room for that.
+// that is cut short (a full disk) the rest is given up, and its last byte becomes the line's end: there is no room for one
+// more, and the next line must not go on where this one stops.
 inline bool append_line(const Path& path, std::string_view line) noexcept {
   const int file = open_state(path, O_WRONLY | O_APPEND | O_CREAT);
   if (file < 0) return false;
@@ -154,7 +155,12 @@ inline bool append_line(const Path& path, std::string_view line) noexcept {
       put = ::write(file, line.data(), line.size());
     } while (put < 0 && errno == EINTR);
     done = put == static_cast<ssize_t>(line.size());
-    if (!done && put > 0) write_whole(file, "\n");
+    const off_t end = !done && put > 0 ? ::lseek(file, 0, SEEK_CUR) : 0;
+    const int again = end > 0 ? open_state(path, O_WRONLY) : -1;  // pwrite appends to what is open for appending
+    if (again >= 0) {
+      if (::pwrite(again, "\n", 1, end - 1) != 1) done = false;
+      ::close(again);
+    }
   }
   ::close(file);
   return done;

@@ -12,7 +12,7 @@ struct Candidate {
   std::int32_t row;
 };
 
-// The rows whose upper end reaches the k-th best lower end so far. The k best lower ends lie in the caller's output arrays
+// The rows whose upper end reaches the k-th best lower end so far. The k best lower ends are in the caller's output arrays
 // until the exact scores replace them.
 template <class S>
 struct Candidates {

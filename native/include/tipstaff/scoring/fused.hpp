@@ -27,7 +27,7 @@ struct FusedHead {
   std::uint32_t n_signs;       // n where very many rules are searched by the signs of their rows, otherwise 0
   std::uint32_t unused;
 };
-static_assert(sizeof(FusedHead) == 88, "index files lie on disk as they are");
+static_assert(sizeof(FusedHead) == 88, "the layout on disk");
 
 struct FusedIndex {
   FusedHead head;

@@ -2,7 +2,7 @@
 //
 //   score = row . query + 0.3 B / max(3, highest B) + prior + bonus
 //
-// Rows and query are int8, so a score has the same bits on every machine; B is a BM25F whose contributions lie in the
+// Rows and query are int8, so a score has the same bits on every machine; B is a BM25F whose contributions are in the
 // postings. Of very many rules only those are scored whose estimates by the signs of their rows (signs.hpp), words, prior
 // and bonus included, are the best.
 #ifndef TIPSTAFF_SCORING_FUSED_FIND_HPP
@@ -54,7 +54,7 @@ struct SignScratch {
   std::int64_t candidates;
 };
 
-// The words that rules share with a task, part by part: postings lie in the order of the rows.
+// The words that rules share with a task, part by part: postings are in the order of the rows.
 template <class S>
 class FusedWords {
  public:

@@ -5,7 +5,7 @@
 //   |row . q - (mean . q + scale code . q)| <= |e| |q|
 //
 // so the integer scan gives every row an interval that holds its float32 score. Rows whose upper end
-// lies below the k-th best lower end cannot be among the k best; the others are scored from their
+// is below the k-th best lower end cannot be among the k best; the others are scored from their
 // float32 vectors, best upper end first, until no upper end can reach the k-th exact score.
 #ifndef TIPSTAFF_SCORING_QUANTIZE_HPP
 #define TIPSTAFF_SCORING_QUANTIZE_HPP

@@ -22,7 +22,7 @@ namespace tipstaff {
 
 // Sums of table entries must fit into 16 bits.
 inline constexpr std::int64_t max_sign_dimensions = 1024;
-inline constexpr int sign_block = 64;   // rows whose bytes lie side by side
+inline constexpr int sign_block = 64;   // rows whose bytes are side by side
 inline constexpr int sign_level = 63;   // table entries are 0 to twice this
 
 // Dimensions after the rotation: the next power of two, 8 or more.

@@ -99,6 +99,22 @@ inline std::size_t pair_value(Bytes text, std::size_t at) noexcept {
   return skip_blanks(text, at + 1, 8);
 }
 
+// Where the value begins of `variable "X" { default = "x" }` in Terraform, `at` after the name's quote; 0 where it does not.
+inline std::size_t default_value(Bytes text, std::size_t at) noexcept {
+  at = skip_blanks(text, at, 4);
+  if (byte_at(text, at) != '{') return 0;
+  const std::size_t limit = least_of(text.size, at + 400);
+  while (at < limit) {
+    while (at < limit && !is_line(text[at]) && text[at] != '}') ++at;
+    if (at >= limit || text[at] == '}') return 0;
+    at = skip_blanks_and_lines(text, at);
+    if (!matches_at(text, at, "default")) continue;
+    at = skip_blanks(text, at + 7, 16);
+    return byte_at(text, at) == '=' ? skip_blanks(text, at + 1, 8) : 0;
+  }
+  return 0;
+}
+
 // Where the sign's blanks end of a type with `=` after it, as in `var key string = "..."`; 0 if none.
 inline std::size_t typed_sign(Bytes text, std::size_t at) noexcept {
   if (!is_letter(byte_at(text, at)) && !one_of(byte_at(text, at, 'x'), "*&[")) return 0;
@@ -206,12 +222,44 @@ inline bool read_value(Bytes text, std::size_t at, std::size_t after, Manner man
   // key = shuffle (a, b), password = dialog->field
   if ((past > end && byte_at(text, past) == '(') || (text[end - 1] == '-' && byte_at(text, end) == '>')) return false;
   const Byte next = byte_at(text, end);
+  if (manner.colon && next == ',' && is_upper(text[at])) {  // passphrase: BytesOrStr, salt: bytes
+    std::size_t letters = at;
+    while (letters < end && is_letter(text[letters])) ++letters;
+    if (letters == end) return false;
+  }
   const bool ends_line = past >= size || one_of(text[past], "\r\n\"'`&<") ||
                          (past > end && one_of(text[past], "#/|;-\\")) || next == '\\' ||
                          (one_of(next, ",;}]") && !manner.spaced) || (manner.flag && past > end) ||
                          (past > end && after > 0 && is_blank(text[after - 1]));
   *out = {at, end, false, manner.colon || !manner.spaced, ends_line, false};
   return true;
+}
+
+// Whether the name in [head, end) and the value after its comma are two of a list: paths, members of one thing, the names
+// in a map of sources.
+inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight, const Value& value) noexcept {
+  const Byte before = byte_at(text, head - 1);
+  if (before == '/' || before == '=' || (before == ':' && quote_at(text, head - 2) == 0)) return true;
+  const Bytes given = text.part(value.start, value.end);
+  if ((before == '@' || before == '%') && given[0] == before) return true;  // '%GL_STENCIL_PASS','%GL_STENCIL_REF'
+  if (matches_at(given, 0, "x-") && matches_at(text, head, "x-")) return true;  // headers
+  std::size_t same = 0, joint = 0;
+  while (same < given.size && head + same < end && given[same] == text[head + same]) {
+    ++same;
+    if (!is_alnum(given[same - 1])) joint = same;
+  }
+  if (joint >= 4) return true;  // "smtp.password", "smtp.subject"
+  std::size_t left = head > 0 ? head - 1 : 0;
+  while (left > 0 && head - left < 24 && is_space(text[left - 1])) --left;
+  const bool between = left > 0 && one_of(text[left - 1], ",[");
+  if (text[head] == '-' || !between || byte_at(text, value.end + 1) != ',' || given.size >= 24) return false;
+  bool lines = false, upper = false;
+  for (std::size_t i = 0; i < given.size; ++i) {
+    if (!is_namely(given[i]) && given[i] != '$') return false;
+    lines = lines || given[i] == '_';
+    upper = upper || is_upper(given[i]);
+  }
+  return tight || (lines && !upper) || (is_upper(given[0]) && is_upper(text[head]) && is_lower(byte_at(text, head + 1)));
 }
 
 // The value that is given to the name around [start, end). `anywhere`: the name may be any, and ends
@@ -248,6 +296,10 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   }
   if (anywhere && one_of(text[end - 1], "\"'`")) key_quote = true;
   if (before == '$' && key_quote) return false;  // [ "$PWD" = "/srv" ]: a comparison
+  if ((before == ':' || before == '/') && at == named_end && byte_at(text, at) == ':' &&
+      !is_space(byte_at(text, at + 1, ' '))) {
+    return false;  // arn:aws:...:secret:name, types/pwd_data:anchor
+  }
   const std::size_t gap = at;
   // Whether the name is about a secret, and none itself; asked last, for it takes longest.
   const auto mentions = [&]() noexcept {
@@ -255,7 +307,8 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
            (parts_hold(text.part(end, named_end), known.list(about_after)) ||
             parts_hold(text.part(head, start), known.list(about_before)));
   };
-  const std::size_t pair = pair_value(text, at);
+  std::size_t pair = pair_value(text, at);
+  if (pair <= at && key_quote) pair = default_value(text, at);
   if (pair > at) {
     if (mentions()) return false;
     Manner paired;
@@ -277,6 +330,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     while (at < size && at - sign < 3 && one_of(text[at], "=>~")) ++at;
   } else if (byte == ':') {
     if (byte_at(text, at + 1) == ':' || before == '@') return false;  // @password: what it is, in comments
+    if (matches_at(text, at, "://")) return false;
     ++at;
     manner.colon = true;
     if (byte_at(text, at) == '=') {
@@ -304,6 +358,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   } else if (manner.spaced && !key_quote) {
     const bool introduced = word_before(text, head, known.list(introducers));
     const bool quote = text[at - 1] == ' ' && (byte == '"' || byte == '\'');
+    if (before == '$' || before == '/') return false;  // -w $PASSWD "dc=acme": the next argument
     if (!manner.flag && !quote && !introduced && !after_login(text, head) &&
         !is_word(text, start, end, "requirepass") && !is_word(text, start, end, "masterauth") &&
         !is_word(text, start, end, "securestring")) {
@@ -320,6 +375,9 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   if (mentions()) return false;
   if (!read_value(text, at, after, manner, out)) return false;
   const std::size_t length = out->end - out->start;
+  if (byte == '=' && byte_at(text, sign + 1) == '=' && !out->quoted) return false;  // a comparison
+  if (byte == '(' && is_uuid(text.part(out->start, out->end))) return false;  // credentials.retrieve("..."): a number
+  if (byte == ',' && is_listed(text, head, named_end, at == after, *out)) return false;
   // self.client_secret = client_secret
   return out->quoted || length > named_end - head ||
          std::memcmp(text.data + named_end - length, text.data + out->start, length) != 0;

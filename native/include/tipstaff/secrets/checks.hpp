@@ -55,39 +55,6 @@ inline bool checksum_holds(Bytes token, Byte kind) noexcept {
   return number == crc32_of(token.part(0, sign - 1));
 }
 
-// Decodes base64 up to its first invalid character, or `capacity` bytes; returns their number.
-inline std::size_t decode_base64(Bytes data, Byte* out, std::size_t capacity) noexcept {
-  std::size_t count = 0;
-  std::uint32_t bits = 0;
-  int held = 0;
-  for (std::size_t i = 0; i < data.size; ++i) {
-    const Byte c = data[i];
-    std::uint32_t value;
-    if (is_upper(c)) {
-      value = c - 'A';
-    } else if (is_lower(c)) {
-      value = 26u + (c - 'a');
-    } else if (is_digit(c)) {
-      value = 52u + (c - '0');
-    } else if (c == '+') {
-      value = 62;
-    } else if (c == '/') {
-      value = 63;
-    } else {
-      break;
-    }
-    bits = bits << 6 | value;
-    held += 6;
-    if (held >= 8) {
-      if (count == capacity) break;
-      held -= 8;
-      out[count++] = static_cast<Byte>(bits >> held);
-      bits &= (1u << held) - 1;
-    }
-  }
-  return count;
-}
-
 // Whether the password of an address, or of a pair, is a secret and not one that everybody has.
 inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& known) noexcept {
   if (password.size < 4 || is_template(password) || (password[0] == '$' && is_letter(password[1]))) return false;
@@ -97,7 +64,7 @@ inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& 
     if (i == user.size) return false;
   }
   if (is_repeated(password) || is_sequence(password) || known.list(placeholder).within(password) ||
-      is_known_password(password, known)) {
+      is_known_password(password, known) || is_mostly_escapes(password, known)) {
     return false;
   }
   const Counts counts = counts_of(password);

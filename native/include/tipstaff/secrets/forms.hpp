@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "tipstaff/secrets/letters.hpp"
 
@@ -29,7 +30,7 @@ inline bool holds_template_sign(Bytes data) noexcept {
     const Byte third = i + 2 < data.size ? data[i + 2] : Byte{0};
     switch (c) {
       case '$': if (next == '{' || next == '(') return true; break;
-      case '{':
+      case '{': if (next == '}') return true; [[fallthrough]];
       case '}': if (next == c) return true; break;
       case '<': if (next == '%') return true; break;
       case '%': if (next == '>' || next == 's') return true; break;
@@ -44,6 +45,7 @@ inline bool holds_template_sign(Bytes data) noexcept {
 }
 
 inline bool is_template(Bytes data) noexcept {
+  if (data.size > 4 && one_of(data[0], "\"'") && data[data.size - 1] == data[0]) data = data.part(1, data.size - 1);
   const Byte first = data[0];
   const Byte last = data[data.size - 1];
   if (first == '$' && data.size > 1 && (is_namely(data[1]) || data[1] == '{' || data[1] == '(')) return true;
@@ -58,7 +60,7 @@ inline bool is_template(Bytes data) noexcept {
   while (closed < data.size && data[closed] != '}') ++closed;
   if (closed < data.size && closed > opened + 1) {
     for (std::size_t i = opened + 1; i < closed; ++i) {
-      if (!is_namely(data[i]) && !one_of(data[i], ".[]")) return false;
+      if (!is_namely(data[i]) && !one_of(data[i], ".[]()-:")) return false;
     }
     return true;
   }
@@ -82,7 +84,7 @@ inline bool is_location(Bytes data) noexcept {
       last_colon = i;
     }
   }
-  if (slashes >= 2 && (ending || (data[0] == '/' && digits == 0))) return true;
+  if (slashes >= 2 && (ending || (data[0] == '/' && digits == 0) || (dot && data[data.size - 1] == '/'))) return true;
   if (back && slashes == 0 && (data[0] == '\\' || is_upper(data[0]))) return digits == 0;
   if (colons != 1 || !dot || data.size - last_colon < 3 || data.size - last_colon > 6) return false;
   for (std::size_t i = last_colon + 1; i < data.size; ++i) {
@@ -109,14 +111,8 @@ inline bool is_name(Bytes data) noexcept {
 inline bool is_member(Bytes data, std::size_t digits) noexcept {
   std::size_t at = data.size;
   while (at > 0 && is_letter(data[at - 1])) --at;
-  std::size_t letters = 0, pronounceable = 0;
-  while (at < data.size) {
-    const std::size_t start = at;
-    at = piece_end(data, at);
-    letters += at - start;
-    if (at - start >= 3 && is_pronounceable(data.part(start, at))) pronounceable += at - start;
-  }
-  return letters >= (digits == 0 ? 3u : 6u) && 10 * pronounceable >= 7 * letters;
+  const Spoken spoken(data.part(at, data.size));
+  return spoken.letters >= (digits == 0 ? 3u : 6u) && 10 * spoken.pronounceable >= 7 * spoken.letters;
 }
 
 // Whether it is a name as headers have it: Access-Control-Allow-Headers.
@@ -168,6 +164,11 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
     return counts.other == lines;  // __name__
   }
   const bool names = is_letter(data[0]) && counts.other == lines;
+  if (data[0] == '_' && data[data.size - 1] == '_' && counts.other == lines && counts.lower == 0) return true;  // _DBPASS_
+  if (lines >= 3 && counts.other == lines && counts.upper == 0) {  // s3_us_east_1_regional_endpoint
+    const Spoken spoken(data);
+    if (10 * spoken.pronounceable >= 8 * spoken.letters && spoken.letters >= 8) return true;
+  }
   if (lines >= 2 && counts.other == lines + dashes && is_parts(data)) return true;
   if (names && counts.lower == 0 && lines >= (value.strict ? 1u : 2u) && 3 * counts.digit <= data.size) return true;
   if (names && lines == 0 && counts.digit == 0 && counts.upper >= 2 && counts.lower >= 3 * counts.upper) return true;
@@ -188,7 +189,7 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
     }
   }
   if (!value.strict) return false;
-  return is_header(data, counts, 1) || (names && lines >= 2 && 5 * counts.digit <= data.size) ||
+  return is_header(data, counts, 1) || (counts.other == lines && lines >= 2 && 5 * counts.digit <= data.size) ||
          (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
 }
 
@@ -218,7 +219,77 @@ inline bool is_name_like(Bytes data, std::size_t digits, bool strict, bool word)
     names = names && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
     joint = joint || c == '.' || c == ':' || c == '_';
   }
-  return (strict && digits < 2 && names) || (word && digits == 0 && data.size < 48 && joint);
+  return (strict && names && (digits == 0 || (digits == 1 && is_wordy(data)))) || (word && digits == 0 && data.size < 48 && joint);
+}
+
+// Whether each digit of `form` is one in the data, and any other sign is the same; what follows is not looked at.
+inline bool has_form(Bytes data, const char* form) noexcept {
+  for (std::size_t i = 0; form[i] != 0; ++i) {
+    if (i >= data.size || (form[i] == '0' ? !is_digit(data[i]) : data[i] != static_cast<Byte>(form[i]))) return false;
+  }
+  return true;
+}
+
+// Whether it sets a variable: GUILE_AUTO_COMPILE=0.
+inline bool is_setting(Bytes data) noexcept {
+  std::size_t at = 0;
+  while (at < data.size && (is_upper(data[at]) || data[at] == '_' || (at > 0 && is_digit(data[at])))) ++at;
+  return at >= 3 && at < data.size && data[at] == '=';
+}
+
+// Whether it says how often something may be: 20/m/ip,5/m/key.
+inline bool is_rate(Bytes data) noexcept {
+  std::size_t at = 0;
+  while (at < data.size && is_digit(data[at])) ++at;
+  if (at == 0 || at >= data.size || data[at] != '/' || data.size > 24) return false;
+  for (; at < data.size; ++at) {
+    if (!is_lower(data[at]) && !is_digit(data[at]) && !one_of(data[at], "/,")) return false;
+  }
+  return true;
+}
+
+// Whether it opens nothing by its form alone: a time (2025-09-22T07:01:06Z), MySQL's hash of a password, a client token
+// that Datadog publishes, the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without
+// its signature, words with escapes for blanks.
+inline bool is_harmless(Bytes data) noexcept {
+  if (has_form(data, "0000-00-00T00:00") || is_rate(data)) return true;
+  std::size_t begin = 0, blanks = 0;
+  if (data[0] == '*' && data.size == 41) begin = 1;
+  if (matches_at(data, 0, "0x") && (data.size == 42 || data.size <= 10)) begin = 2;
+  if (data.size == 35 && matches_at(data, 0, "pub")) begin = 3;
+  for (std::size_t i = 0; i + 2 < data.size; ++i) blanks += data[i] == '%' && data[i + 1] == '2' && data[i + 2] == '0';
+  if (blanks >= 2) return true;
+  if (begin != 0) {
+    std::size_t at = begin;
+    while (at < data.size && is_hex(data[at])) ++at;
+    return at == data.size;
+  }
+  if (!matches_at(data, 0, "eyJ")) return false;
+  std::size_t dots = 0;
+  for (std::size_t i = 0; i < data.size; ++i) dots += data[i] == '.';
+  if (dots == 0 && data.size <= 32) return true;
+  for (const char* const header : {"eyJhbGci", "eyJ0eXAi", "eyJraWQi", "eyJ4NXQi", "eyJjdHki"}) {
+    if (matches_at(data, 0, header)) return dots < 2 || (dots == 2 && data[data.size - 1] == '.');
+  }
+  return false;
+}
+
+// Whether a value without quotes is code: state?.key, exports.Result=void, a name that a statement assigns.
+inline bool is_code(Bytes data, const Value& value, const Counts& counts) noexcept {
+  std::size_t lines = 0, equals = 0;
+  bool dotted = false, named = true;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (data[i] == '?' && i + 1 < data.size && data[i + 1] == '.') return true;
+    lines += data[i] == '_';
+    if (data[i] == '=' && equals == 0) {
+      if (dotted && named && i + 1 < data.size && is_letter(data[i + 1])) return true;
+      ++equals;
+    }
+    dotted = dotted || data[i] == '.';
+    named = named && (is_namely(data[i]) || data[i] == '.');
+  }
+  if (value.tight || value.ends_line || !is_name(data)) return false;
+  return counts.digit == 0 || (lines > 0 && counts.upper == 0);
 }
 
 // A value of a SealedSecret: base64 that begins with the length of an RSA session key, 512.

@@ -119,27 +119,41 @@ inline std::size_t piece_end(Bytes data, std::size_t at) noexcept {
   return at;
 }
 
+// How many letters there are, and how many of them are in pieces of three or more that can be pronounced.
+struct Spoken {
+  std::size_t letters = 0, pronounceable = 0, digits = 0;
+
+  explicit Spoken(Bytes data) noexcept {
+    for (std::size_t at = 0; at < data.size;) {
+      if (!is_letter(data[at])) {
+        digits += is_digit(data[at++]);
+        continue;
+      }
+      const std::size_t start = at;
+      at = piece_end(data, at);
+      letters += at - start;
+      if (at - start >= 3 && is_pronounceable(data.part(start, at))) pronounceable += at - start;
+    }
+  }
+};
+
 // That a capital begins a word is not a change of kinds.
 inline bool is_wordy(Bytes data) noexcept {
   std::size_t capitals = 0;
   for (std::size_t i = 0; i + 1 < data.size; ++i) capitals += is_upper(data[i]) && is_lower(data[i + 1]);
   if (3 * (counts_of(data).changes - capitals) >= data.size) return false;
-  std::size_t letters = 0;
-  std::size_t pronounceable = 0;
-  std::size_t digits = 0;
-  std::size_t at = 0;
-  while (at < data.size) {
-    if (!is_letter(data[at])) {
-      digits += is_digit(data[at]);
-      ++at;
-      continue;
-    }
-    const std::size_t start = at;
-    at = piece_end(data, at);
-    letters += at - start;
-    if (at - start >= 3 && is_pronounceable(data.part(start, at))) pronounceable += at - start;
+  const Spoken spoken(data);
+  return 5 * spoken.digits <= data.size && spoken.letters > 0 && 10 * spoken.pronounceable >= 7 * spoken.letters;
+}
+
+// Whether words that begin with capitals, and numbers, are one name: Curve25519Public, azuread.AzureADOAuth2.
+inline bool is_compound(Bytes data, const Counts& counts) noexcept {
+  if (counts.upper < 2 || counts.lower < counts.upper) return false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (!is_namely(data[i]) && data[i] != '.') return false;
   }
-  return 5 * digits <= data.size && letters > 0 && 10 * pronounceable >= 7 * letters;
+  const Spoken spoken(data);
+  return spoken.letters >= 8 && 10 * spoken.pronounceable >= 9 * spoken.letters;
 }
 
 }  // namespace tipstaff::secrets

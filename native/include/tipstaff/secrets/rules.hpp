@@ -142,6 +142,7 @@ inline bool secret_holds(const Table& table, const Rule& rule, Bytes text, std::
     if (rule.checksum != 0 && !checksum_holds(secret, rule.checksum)) return false;
   }
   if ((rule.flags & flag_no_stops) == 0 && known.list(wary ? obvious : placeholder).within(secret)) return false;
+  if (!wary && is_compound(secret, counts)) return false;
   if (rule.check == 1 && !says_pair(secret, known)) return false;
   if (rule.check == 2) {
     Byte buffer[90];
@@ -243,6 +244,7 @@ inline void try_address(const Table& table, std::uint32_t number, const Rule& ru
   std::size_t last = nowhere;
   for (std::size_t end = begin; end < limit && (!ends_user(text[end]) || one_of(text[end], "@?#|")); ++end) {
     if (text[end] == '@') last = end;
+    if (text[end] == '?' && last != nowhere) break;  // user:pass@host?to=bob@acme.io
   }
   if (last == nowhere || last + 1 >= text.size) return;
   if (!is_alnum(text[last + 1]) && text[last + 1] != '[' && text[last + 1] != '_') return;
@@ -266,6 +268,8 @@ inline std::size_t find_dashes(Bytes text, std::size_t at, std::size_t end) noex
   return end;
 }
 
+inline constexpr std::size_t least_row = 32, whole_row = 60;
+
 // A private key in PEM form, also one that is cut short; `position` is that of `-----BEGIN `.
 inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, std::size_t position,
                             Findings* findings) noexcept {
@@ -288,19 +292,27 @@ inline void try_private_key(std::uint32_t number, const Rule& rule, Bytes text, 
   bool blank = true;
   std::size_t letters_x = 0;
   bool placeholder_x = false;
+  // A line of base64; code that only names the label has none: key.startswith("-----BEGIN PRIVATE KEY-----").
+  std::size_t row = 0, row_digits = 0;
+  bool rows = false;
   for (std::size_t i = begin; i < stop; ++i) {
     const Byte c = text[i];
     letters_x = (c | 0x20) == 'x' ? letters_x + 1 : 0;
     placeholder_x |= letters_x >= 6;
     blank &= one_of(c, " \t\r\n\"'\\");
-    if (!is_base64(c)) continue;
+    if (!is_base64(c)) {
+      row = row_digits = 0;
+      continue;
+    }
+    row_digits += is_digit(c);
+    rows |= ++row >= whole_row || (row >= least_row && row_digits >= 3);
     ++count;
     last = i;
     seen[c >> 6] |= std::uint64_t{1} << (c & 63);
   }
   std::size_t distinct = 0;
   for (const std::uint64_t word : seen) distinct += static_cast<std::size_t>(__builtin_popcountll(word));
-  if (count >= 40 && distinct >= 12 && !placeholder_x && !holds(body, "...") && !holds(body, "${")) {
+  if (count >= 40 && rows && distinct >= 12 && !placeholder_x && !holds(body, "...") && !holds(body, "${")) {
     if (!ended) {
       findings->add(position, last + 1, number, rule);
       return;

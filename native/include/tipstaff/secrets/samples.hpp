@@ -104,12 +104,88 @@ inline bool is_known_password(Bytes data, const Knowledge& known) noexcept {
   return words.equals(data.part(0, end));
 }
 
-// Whether a short password reads as one of the words of samples: Exampl3Pass.
-inline bool reads_as_sample(Bytes data, const Knowledge& known) noexcept {
+// Whether there is next to nothing in it but escapes of an address, or a known password: %F0%9F%92%A9, p%40ss.
+inline bool is_mostly_escapes(Bytes data, const Knowledge& known) noexcept {
+  Byte bare[longest_known];
+  std::size_t size = 0, escapes = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (data[i] == '%' && i + 2 < data.size && is_hex(data[i + 1]) && is_hex(data[i + 2])) {
+      ++escapes;
+      i += 2;
+    } else if (is_alnum(data[i])) {
+      if (size == longest_known) return false;
+      bare[size++] = data[i];
+    }
+  }
+  return escapes > 0 && (size < 4 || is_known_password({bare, size}, known));
+}
+
+// Whether a short value reads as one of the words of samples: Exampl3Pass. What is no password must be made of words
+// throughout: an0th3r_t0k3n.
+inline bool reads_as_sample(Bytes data, bool password, const Knowledge& known) noexcept {
   if (data.size > longest_known) return false;
   Byte folded[longest_known];
   for (std::size_t i = 0; i < data.size; ++i) folded[i] = unmasked(data[i]);
-  return known.list(plain_value).within({folded, data.size}) || is_known_password(data, known);
+  const Bytes text = {folded, data.size};
+  if (password) return known.list(plain_value).within(text) || is_known_password(data, known);
+  const Spoken spoken(text);
+  return 10 * spoken.pronounceable >= 9 * spoken.letters && known.list(plain_value).within(text);
+}
+
+// Decodes base64 up to its first invalid character, or `capacity` bytes; returns their number.
+inline std::size_t decode_base64(Bytes data, Byte* out, std::size_t capacity) noexcept {
+  std::size_t count = 0;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    const Byte c = data[i];
+    std::uint32_t value;
+    if (is_upper(c)) {
+      value = c - 'A';
+    } else if (is_lower(c)) {
+      value = 26u + (c - 'a');
+    } else if (is_digit(c)) {
+      value = 52u + (c - '0');
+    } else if (c == '+') {
+      value = 62;
+    } else if (c == '/') {
+      value = 63;
+    } else {
+      break;
+    }
+    bits = bits << 6 | value;
+    held += 6;
+    if (held >= 8) {
+      if (count == capacity) break;
+      held -= 8;
+      out[count++] = static_cast<Byte>(bits >> held);
+      bits &= (1u << held) - 1;
+    }
+  }
+  return count;
+}
+
+// Whether it is base64 of what reads as a sample: encrypted-password, AWS:123456789012-auth-token.
+inline bool encodes_sample(Bytes data, const Knowledge& known) noexcept {
+  std::size_t end = data.size;
+  while (end > 0 && data.size - end < 2 && data[end - 1] == '=') --end;
+  if (data.size < 8 || data.size > 120) return false;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (!is_alnum(data[i]) && !one_of(data[i], "+/")) return false;
+  }
+  Byte buffer[90];
+  std::size_t size = decode_base64(data, buffer, sizeof buffer);
+  while (size > 0 && is_line(buffer[size - 1])) --size;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (buffer[i] < 0x20 || buffer[i] >= 0x7F) return false;
+    if (buffer[i] == ':') start = i + 1;
+  }
+  const Bytes text = {buffer + start, size - start};
+  if (is_sequence(text)) return true;
+  const Spoken spoken(text);
+  return spoken.letters >= 4 && 10 * spoken.pronounceable >= 7 * spoken.letters &&
+         (spoken.digits == 0 || known.list(plain_value).within(text));
 }
 
 }  // namespace tipstaff::secrets

@@ -1,12 +1,12 @@
 // The secrets scanner: a table of rules, and one walk over a text.
 //
-// The table lies anywhere, in a file or a section of an image, and holds offsets alone;
+// The table may be anywhere, in a file or a section of an image, and holds offsets alone;
 // `tipstaff.kernels.plain.secret_table` states its layout. Nothing here allocates, throws or keeps state.
 //
 //   Table table;
 //   if (Table::open(bytes, size, &table) != Fault::none) ...
 //   std::size_t found = scan(table, text, size, find_literals_portable, false, out, capacity);
-//   if (found > capacity) ...   // once more with more room
+//   if (found > capacity) ...   // again with more room
 //   found = resolve(out, found);
 #ifndef TIPSTAFF_SECRETS_SCANNER_HPP
 #define TIPSTAFF_SECRETS_SCANNER_HPP

@@ -122,7 +122,7 @@ class Table {
       for (std::size_t check = 0; check < anchor_checks; ++check) {
         if (x[30 + 2 * check] != 0 && x[31 + 2 * check] >= n_classes_) return Fault::anchor;
       }
-      // Chains go on to higher numbers alone: each ends.
+      // Chains lead to higher numbers alone: each ends.
       const std::uint32_t next = load16(x + 28);
       if (next != no_anchor && (next <= i || next >= n_anchors_)) return Fault::anchor;
     }

@@ -39,7 +39,8 @@ inline constexpr ByteSet token_signs("-.+/=~:%$!@#^&*?|,;");
 inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte mode,
                      const Knowledge& known) noexcept {
   const std::size_t size = data.size;
-  if (is_uuid(data)) return mode == judge_secret;
+  if (is_uuid(data)) return mode == judge_secret && counts.upper == 0;  // in capitals it is an identifier
+  if (is_compound(data, counts)) return false;
   if (size < (value.quoted ? 12u : 16u) || size > 2048 || is_wordy(data)) return false;
   bool dotted = false;
   for (std::size_t i = 0; i < size; ++i) {
@@ -57,7 +58,10 @@ inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte 
 inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& known) noexcept {
   const bool wary = mode == judge_quoted || mode == judge_unquoted;
   if (data.size < 4 || data.size > (mode == judge_password ? 256u : 4096u)) return false;
-  if (is_template(data) || is_reference(data, known) || is_sealed(data)) return false;
+  if (is_template(data) || is_reference(data, known) || is_sealed(data) || is_harmless(data)) return false;
+  if (matches_at(data, 0, "&amp;") || matches_at(data, 0, "&lt;")) return false;  // what follows a tag
+  if (value.strict && (matches_at(data, 0, "\\x") || is_setting(data))) return false;
+  if (!value.quoted && matches_at(data, 0, "--")) return false;  // the next option
   if (!value.quoted) {
     if (one_of(data[0], "!*&@") || holds(data, "=>") || holds(data, "->")) return false;
     for (std::size_t i = 0; i < data.size; ++i) {
@@ -70,7 +74,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
     std::size_t option = 0;  // -PassThru -ErrorAction: the next option
     while (option < data.size && (is_letter(data[option]) || data[option] == '-')) ++option;
     if (data[0] == '-' && option == data.size) return false;
-  } else if (is_between_strings(data)) {
+  } else if (is_between_strings(data) || (data[data.size - 1] == ')' && data[data.size - 2] == '(')) {
     return false;
   }
   if (wary) {
@@ -92,6 +96,7 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   if (counts.lower + counts.upper == 0 || counts.distinct < 5) return false;
   if (value.quoted && counts.digit == 0 && data[data.size - 1] == ':') return false;
   if (mode != judge_password && (is_header(data, counts, 2) || is_dated(data))) return false;
+  if (!value.quoted && (is_code(data, value, counts) || (counts.digit == 0 && is_dated(data)))) return false;
   if (is_name_like(data, counts.digit, value.strict, mode != judge_password)) return false;
   if (is_identifier(data, value, counts)) return false;
   if (!(mode == judge_password ? is_password(data, value, counts) : is_token(data, value, counts, mode, known))) {
@@ -99,7 +104,8 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   }
   // The dearer looks come last; all of them must agree.
   return !is_repeated(data) && !is_sequence(data) && !known.list(placeholder).within(data) &&
-         !known.list(plain_value).within(data) && !(mode == judge_password && reads_as_sample(data, known));
+         !known.list(plain_value).within(data) && !reads_as_sample(data, mode == judge_password, known) &&
+         !encodes_sample(data, known) && !is_mostly_escapes(data, known);
 }
 
 }  // namespace tipstaff::secrets

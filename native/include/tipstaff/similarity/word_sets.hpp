@@ -32,7 +32,7 @@ class WordSetIndex {
   // 0 < threshold <= 1. The seed keeps anyone from choosing words whose hashes collide.
   WordSetIndex(double threshold, std::uint64_t seed);
 
-  // The most similar set whose mark lies within [earliest, latest]; of equals, the lowest slot.
+  // The most similar set whose mark is within [earliest, latest]; of equals, the lowest slot.
   WordMatch find(Span text, std::int64_t earliest, std::int64_t latest);
   // Takes the set in and returns its slot; slots count from 0. A text without words has an empty set,
   // which is like no other.

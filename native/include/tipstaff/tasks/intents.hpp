@@ -79,7 +79,7 @@ class IntentLexicon {
     return true;
   }
 
-  // Whether everything that it points at lies within it.
+  // Whether everything that it points at is within it.
   bool check() const noexcept {
     const auto sound = [&](const IntentEntry& entry) noexcept {
       return entry.kind <= static_cast<std::uint8_t>(IntentKind::none) && entry.intent < kIntents && entry.verb_intent < kIntents &&

@@ -1,4 +1,4 @@
-// The files, folders and modules that a task names: paths as far as a scope can be held against them.
+// The files, folders and modules that a task names: paths as far as a scope can be compared with them.
 //
 // tipstaff/kernels/plain/paths.py states the same in Python. For ASCII the two agree to the letter; beyond it, what is a
 // letter is defined in letters.hpp. Linear in the text; nothing is allocated.

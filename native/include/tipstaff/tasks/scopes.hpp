@@ -1,6 +1,6 @@
 // Whether the scopes of a rule hold a path that a task names, over scopes that tipstaff.guidance.hook.scopes compiled.
 //
-// Globs are taken apart where they are compiled; what lies here is folders, each the characters, stars and sets of one
+// Globs are taken apart where they are compiled; what is here is folders, each the characters, stars and sets of one
 // name. tipstaff/globs.py says what globs mean. The time is that of a look at each path for each stretch between two
 // `**`, the leftmost that fits being as good as any other; nothing is tried twice.
 #ifndef TIPSTAFF_TASKS_SCOPES_HPP
@@ -16,7 +16,7 @@
 
 namespace tipstaff {
 
-// Numbers of 32 bits that lie at any address; there are zeros after the last.
+// Numbers of 32 bits that are at any address; there are zeros after the last.
 struct Numbers {
   const unsigned char* data = nullptr;
   std::uint32_t count = 0;
@@ -90,7 +90,7 @@ inline std::string_view folder(std::string_view path, std::size_t& at) noexcept 
   return found;
 }
 
-// One glob without braces: number of folders, whether it covers what lies below, how many numbers follow; then for each
+// One glob without braces: number of folders, whether it covers what is below, how many numbers follow; then for each
 // folder how many numbers it takes, 0 for `**`, and those.
 struct Plain {
   const Numbers& all;

@@ -21,7 +21,7 @@ struct TextColumn {
   }
 };
 
-// The first text whose offsets do not lie in order within the data, -1 for none.
+// The first text whose offsets are not in order within the data, -1 for none.
 static inline std::int64_t misplaced(const TextColumn& texts) noexcept {
   if (texts.offsets[0] < 0) return 0;
   for (std::int64_t i = 0; i < texts.count; ++i) {

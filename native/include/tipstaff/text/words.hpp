@@ -119,7 +119,7 @@ constexpr std::int64_t lexicon_word_bytes = 24;
 static_assert(padding >= lexicon_word_bytes, "a word at a text's end is read in one go");
 constexpr std::int64_t lexicon_header_bytes = 16;
 
-// One slot of the table in a lexicon, as it lies there: little-endian, without gaps.
+// One slot of the table in a lexicon: little-endian, without gaps.
 struct LexiconEntry {
   std::uint64_t word[lexicon_word_bytes / 8];  // its bytes and zeros; the first is zero where nothing is
   std::uint64_t value;

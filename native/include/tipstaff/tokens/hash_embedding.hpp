@@ -24,7 +24,7 @@ struct HashKernels {
   void (*embed_utf16le)(Span units, std::int64_t dimensions, float* out) noexcept;
   // Embeds rows of a string column, out[n_rows][dimensions]. offset_bytes is 4 or 8. Rows that are
   // not ASCII are left alone and their numbers go to `foreign` (room for n_rows). Returns how many
-  // there are, or -1 - row for the first row whose offsets do not lie in the data.
+  // there are, or -1 - row for the first row whose offsets are not in the data.
   std::int64_t (*embed_column)(const unsigned char* offsets, int offset_bytes, Span data,
                                std::int64_t n_rows, std::int64_t dimensions, float* out,
                                std::int64_t* foreign) noexcept;

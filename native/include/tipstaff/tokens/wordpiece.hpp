@@ -96,7 +96,7 @@ class RowSum {
   }
 
  private:
-  // Enough rows on their way to hide that the table lies in memory.
+  // Enough rows on their way to hide that the table is in memory.
   static constexpr int room = 16;
 
   void add(float scale, const std::int8_t* codes) noexcept {
@@ -123,7 +123,7 @@ struct WordPieceKernels {
   // Embeds UTF-8 into out[dimensions]. Bytes that are not UTF-8 end words.
   void (*embed)(const WordPieces& table, Span text, float* out) noexcept;
   // Embeds rows of a string column, out[n_rows][dimensions]; offset_bytes is 4 or 8. Returns n_rows,
-  // or -1 - row for the first row whose offsets do not lie in the data. `lengths`, unless null, gets those of the sums
+  // or -1 - row for the first row whose offsets are not in the data. `lengths`, unless null, gets those of the sums
   // before they are brought to length 1: how much a word's rows say by themselves.
   std::int64_t (*embed_column)(const WordPieces& table, const unsigned char* offsets, int offset_bytes,
                                Span data, std::int64_t n_rows, float* out, float* lengths) noexcept;

@@ -121,7 +121,7 @@ def _lines(call: PendingCall, paint: Painter) -> list[str]:
 
 
 def _rows(value: Any) -> list[str]:
-    """Return a parameter of any type, whole."""
+    """Return a parameter of any type, in full."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
     return _masked(text).splitlines() or [""]
 

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--intent", type=click.Choice(INTENTS), help="Use this intent instead of classifying the task.")
 @click.option("--risk", type=click.Choice(RISK_CLASSES), multiple=True, help="Only rules of these risk classes.")
-@click.option("--scope", metavar="PATH", help="Only rules that apply to this file, folder or glob.")
+@click.option(
+    "--scope",
+    metavar="PATH",
+    help="Only rules that apply to this file, folder or glob; by default to the folder that the command is given or "
+    "run in, and . is the whole repository.",
+)
 @click.option(
     "--max-shards",
     type=click.IntRange(min=0),
@@ -61,8 +66,9 @@ def command(
     """Show the rules that matter for TASK, and why each of them was chosen."""
     from tipstaff.guidance.project import open_project
 
+    folder = Path.cwd() if directory is None else directory
     directory = root_of(directory, root)
-    scope = None if scope is None else _scope_within(directory, scope)
+    scope = _folder_within(directory, folder) if scope is None else _scope_within(directory, scope)
     with open_project(directory, embedding=embedding_named(embedding), as_root=True) as project:
         report_unread(project.diagnostics, "warning")
         retriever = project.retriever()
@@ -78,29 +84,35 @@ def command(
     if as_json:
         write_json(result.to_dict() | ({"why": [one.to_dict() for one in whys]} if why else {}))
     else:
-        write(*_lines(result, Painter(), whys))
+        write(*_lines(result, Painter(), whys, scope))
 
 
-def _scope_within(directory: Path, scope: str) -> str:
+def _folder_within(directory: Path, folder: Path) -> str | None:
+    """Return a folder relative to the repository, with a slash at its end; None for the root and for one elsewhere."""
+    root, here = directory.resolve(), folder.resolve()
+    return f"{here.relative_to(root).as_posix()}/" if root in here.parents else None
+
+
+def _scope_within(directory: Path, scope: str) -> str | None:
     """Return a scope relative to the repository: rules do not name absolute paths, as hosts and shells do."""
     path = Path(scope)
     if not path.is_absolute():
-        return scope
+        return scope if path.parts else None
     # The name first as it was given: a link inside the repository stands for itself there.
     for root, target in ((directory.absolute(), path), (directory.resolve(), path.resolve())):
         if target.is_relative_to(root):
-            return target.relative_to(root).as_posix() + ("/" if scope.endswith("/") else "")
+            return _scope_within(directory, target.relative_to(root).as_posix() + "/" * scope.endswith("/"))
     msg = f"--scope {scope}: not inside {directory.resolve()}"
     raise ConfigError(msg)
 
 
-def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why]) -> list[str]:
+def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why], scope: str | None) -> list[str]:
     always = len(result.constitution.rules) - len(result.constitution.overflow)
     intent = f"intent {paint(result.detected_intent, bold=True)} ({result.confidence:.0%} sure)"
     numbers = (
         f"{counted(always, 'constitution rule')} always loaded, {counted(len(result.shards), 'rule')} for this task"
     )
-    lines = [f"{intent}; {numbers}:"]
+    lines = [f"{intent}; {numbers}{f' in {plain(scope)}' if scope else ''}:"]
     for number, found in enumerate(result.shards):
         rule = found.shard.rule
         location = f"{rule.path}:{rule.line}" if rule.line else rule.path

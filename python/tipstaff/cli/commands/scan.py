@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from tipstaff import __version__
 from tipstaff.cli.output import Painter, counted, plain, write, write_json
 from tipstaff.errors import ConfigError, SourceError, SourceNotFoundError
 
@@ -27,7 +26,6 @@ _SKIPPED: Final = frozenset(
     {".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".tox"}
 )
 _LEVELS: Final = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
-_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 class Found(NamedTuple):
@@ -302,58 +300,31 @@ def _lines(found: list[Found], number: int, paint: Painter) -> list[str]:
 
 
 def _sarif(found: list[Found]) -> dict[str, Any]:
+    from tipstaff.sarif import sarif_location, sarif_log
+
     rules = sorted({one.rule_id for one in found})
-    return {
-        "$schema": _SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "tipstaff",
-                        "version": __version__,
-                        "rules": [
-                            {
-                                "id": rule,
-                                "shortDescription": {"text": f"A secret: {rule}"},
-                                "helpUri": "docs/secrets.md",
-                            }
-                            for rule in rules
-                        ],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "results": [
+    results = [
+        {
+            "ruleId": one.rule_id,
+            "ruleIndex": rules.index(one.rule_id),
+            "level": _LEVELS[one.severity],
+            "message": {"text": f"Secret found ({one.rule_id}). Remove it, and revoke it if it was shared."},
+            "locations": [
+                sarif_location(
+                    one.path,
                     {
-                        "ruleId": one.rule_id,
-                        "ruleIndex": rules.index(one.rule_id),
-                        "level": _LEVELS[one.severity],
-                        "message": {
-                            "text": f"Secret found ({one.rule_id}). Remove it, and revoke it if it was shared."
-                        },
-                        "locations": [
-                            {
-                                "physicalLocation": {
-                                    "artifactLocation": {"uri": _uri(one.path)},
-                                    "region": {
-                                        "startLine": one.line,
-                                        "startColumn": one.column,
-                                        "endLine": one.end_line,
-                                        "endColumn": one.end_column,
-                                    },
-                                }
-                            }
-                        ],
-                        "partialFingerprints": {"tipstaff/v1": one.fingerprint},
-                    }
-                    for one in found
-                ],
-            }
-        ],
-    }
-
-
-def _uri(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path, errors="surrogateescape")
+                        "startLine": one.line,
+                        "startColumn": one.column,
+                        "endLine": one.end_line,
+                        "endColumn": one.end_column,
+                    },
+                )
+            ],
+            "partialFingerprints": {"tipstaff/v1": one.fingerprint},
+        }
+        for one in found
+    ]
+    descriptors = [
+        {"id": rule, "shortDescription": {"text": f"A secret: {rule}"}, "helpUri": "docs/secrets.md"} for rule in rules
+    ]
+    return sarif_log(descriptors, results, columnKind="unicodeCodePoints")

@@ -59,7 +59,7 @@ class CandidateLog:
     Parameters
     ----------
     path
-        The log. Beside it lie ``.key``, ``.head``, ``.lock``, ``.image`` and ``.set-aside.jsonl``.
+        The log. Beside it are ``.key``, ``.head``, ``.lock``, ``.image`` and ``.set-aside.jsonl``.
     key
         The key, where it is kept elsewhere; read from its file, or made, if None.
     sync
@@ -91,7 +91,7 @@ class CandidateLog:
         self._damage_is_safe = True
 
     def _key_file(self) -> Path:
-        """Return where the key lies: beside the log, but never in a repository, whose key anybody may have shipped."""
+        """Return where the key is: beside the log, but never in a repository, whose key anybody may have shipped."""
         if repository_of(Path(os.path.realpath(self.path.parent))) is None:
             return self.beside(".key")
         if self.beside(".key").exists():

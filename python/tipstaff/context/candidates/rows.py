@@ -188,7 +188,7 @@ class Rows:
         return self._by_id.get(candidate_id)
 
     def alike(self, group: Group, content: str, at_us: int, window_us: int) -> tuple[Row | None, float, int]:
-        """Return the most similar candidate of a group whose last evidence lies within the window, and how similar.
+        """Return the most similar candidate of a group whose last evidence is within the window, and how similar.
 
         A content without words, such as ``!!!``, is like itself alone. Where there is no such candidate, the third
         value is the place that the index keeps for it: the entry that is taken next is to be that candidate's.

@@ -44,7 +44,7 @@ class CandidateStore:
     ----------
     path
         The log, or a folder that is to hold it as ``candidates.jsonl``. Made with its folders if it is not there.
-        Beside it lie its key, its head, its lock, and ``.set-aside.jsonl`` with what was damaged.
+        Beside it are its key, its head, its lock, and ``.set-aside.jsonl`` with what was damaged.
     config
         Thresholds.
     clock
@@ -170,7 +170,7 @@ class CandidateStore:
     def upsert(self, observation: Observed) -> Candidate:
         """Take in an observation: as evidence for the most similar candidate, or as a new one.
 
-        Only candidates of the same kind, category and tool count, whose last evidence lies within the merge window of
+        Only candidates of the same kind, category and tool count, whose last evidence is within the merge window of
         the observation, and which are not archived. Of equally similar ones the oldest is taken.
 
         Parameters

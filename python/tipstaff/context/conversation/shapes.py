@@ -1,7 +1,7 @@
 """How a conversation of another shape becomes one of the native shape and back, without loss.
 
 A shape says how its items are grouped into messages, and how a group becomes a message and a message a group. Whatever
-that loses is kept: a group that would not come back as it was rides along whole in its message, under the key
+that loses is kept: a group that would not come back as it was is carried unchanged in its message, under the key
 `EXTENSION`, and is taken back only if the message still is what the group became (one that was pruned is converted
 again). So what is converted there and back is equal to what it was, in both directions. Providers do not know the key:
 `without_extensions` takes it out of what is sent.

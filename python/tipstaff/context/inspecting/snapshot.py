@@ -123,7 +123,7 @@ class ContextSnapshot(Record, frozen=True, kw_only=True):
     tool_tokens, message_tokens, message_count
         What was sent beside the prompt.
     focus, injected_candidate_ids
-        What the request was about, and the candidates whose lines were sent whole.
+        What the request was about, and the candidates whose lines were sent uncut.
     live
         The monitor's figures at that time.
     """

@@ -195,8 +195,8 @@ class ContextAssemblyPlan:
         -----
         First, every unprotected section longer than ``max_per_tier_chars`` is allowed that much. Then, as long as all
         together are too long, the lowest in priority yields, down to nothing where need be. Each is cut once, from
-        its original. One of which too little would be left to mean anything is left out whole. None is touched as long
-        as anything is left of one of lower priority; among equals, the one with least that has to do with the request
+        its original. One of which too little would be left to mean anything is left out. None is touched as long as
+        anything is left of one of lower priority; among equals, the one with least that has to do with the request
         yields first.
         """
         if budget is None:

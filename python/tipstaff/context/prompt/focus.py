@@ -78,7 +78,7 @@ class RequestFocus(Record, frozen=True):
         ``snake_case``, ``__dunder__``, ``camelCase``, ``PascalCase`` of two words, ``Foo::bar``, dotted names,
         ``call()``, and between backticks any name, also ``kebab-case``. Addresses, e-mails, versions, domains and
         sentences without a space after the full stop are no files. Paths that hold spaces are found between quotes
-        or backticks. Words count whole: ``latest`` asks for no test. Linear in the length of the texts.
+        or backticks. Only whole words count: ``latest`` asks for no test. Linear in the length of the texts.
         """
         newest = list(history)[-HISTORY_MESSAGES:] if history else []
         called = _called(newest)

@@ -50,41 +50,53 @@ class _Head(Record, frozen=True, kw_only=True):
     api: str
 
 
-def new_run() -> str:
-    """Return a name for a run of a session that no other has."""
-    return f"{time.time_ns():x}-{os.getpid()}"
+class CourseWriter:
+    """Records the calls of one run of a session.
 
-
-def append(
-    folder: SnapshotFolder, session_id: str, run: str, report: CallReport, window: int, max_output: int, api: str
-) -> None:
-    """Add a call to the course of a run of a session; with its first call, the oldest runs go.
-
-    Raises
-    ------
-    StoreWriteError
-        If it cannot be written: then nothing of it is.
+    Parameters
+    ----------
+    folder
+        Where sessions are recorded.
+    session_id
+        Whose calls they are.
+    window, max_output, api
+        As of `RecordedCourse`.
     """
-    made = folder.made(session_id)
-    path = made / PATTERN.replace("*", run)
-    line = msgspec.json.encode(report) + b"\n"
-    if report.number == 1:
-        for old in _by_age(made)[: -(KEPT_RUNS - 1)]:
-            with contextlib.suppress(OSError):
-                old.unlink()
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+    def __init__(self, folder: SnapshotFolder, session_id: str, *, window: int, max_output: int, api: str) -> None:
+        self._folder = folder
+        self._session = session_id
+        self._head = msgspec.json.encode(_Head(window=window, max_output=max_output, api=api)) + b"\n"
+        self._name = PATTERN.replace("*", f"{time.time_ns():x}-{os.getpid()}")
+
+    def append(self, report: CallReport) -> None:
+        """Add a call; with the first one, the files of the oldest runs are removed.
+
+        Raises
+        ------
+        StoreWriteError
+            If it cannot be written: then nothing of it is.
+        """
+        made = self._folder.made(self._session)
+        path = made / self._name
+        line = msgspec.json.encode(report) + b"\n"
+        if report.number == 1:
+            for old in _by_age(made)[: -(KEPT_RUNS - 1)]:
+                with contextlib.suppress(OSError):
+                    old.unlink()
         try:
-            before = os.fstat(descriptor).st_size
-            if not before:
-                line = msgspec.json.encode(_Head(window=window, max_output=max_output, api=api)) + b"\n" + line
-            if os.write(descriptor, line) < len(line):
-                os.ftruncate(descriptor, before)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise write_error(path, error) from error
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                before = os.fstat(descriptor).st_size
+                if not before:
+                    line = self._head + line
+                if os.write(descriptor, line) < len(line):
+                    os.ftruncate(descriptor, before)
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise write_error(path, error) from error
 
 
 def _by_age(folder: Path) -> list[Path]:

@@ -124,7 +124,7 @@ class Intake:
             if self._whole:
                 return ConversationUpdate(
                     known, [], system
-                )  # an answer is to be given once more, or messages were taken back
+                )  # an answer is to be given again, or messages were taken back
             # It only says again what was said at the start, as "continue" does.
             self._whole = False
             return self._following(messages, None)

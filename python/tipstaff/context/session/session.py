@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from tipstaff.context.conversation.messages import MessageError
-from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
 from tipstaff.context.planning import PlannedPrompt
 from tipstaff.context.prompt.focus import RequestFocus
 from tipstaff.context.request import RequestAssembler
-from tipstaff.context.session import course_file
 from tipstaff.context.session.apis.sdk import field_of, plain
 from tipstaff.context.session.apis.select import wire_of
 from tipstaff.context.session.apis.wire import Api
 from tipstaff.context.session.course import CallReport, SessionCourse
+from tipstaff.context.session.course_file import CourseWriter
 from tipstaff.context.session.deliveries import delivered
 from tipstaff.context.session.fitting import WindowFitter
 from tipstaff.context.session.meter import Meter
@@ -32,6 +32,7 @@ from tipstaff.errors import StoreWriteError, TipstaffError
 if TYPE_CHECKING:
     from tipstaff.context.candidates.store import CandidateStore
     from tipstaff.context.inspecting.monitor import ContextMonitor
+    from tipstaff.context.inspecting.snapshot_folder import SnapshotFolder
     from tipstaff.context.shortening.stubs import Reference
     from tipstaff.context.shortening.summarizers import Summarizer
     from tipstaff.context.shortening.window import ContextWindow
@@ -144,19 +145,15 @@ class ContextSession:
         self._api: Final = api
         self._root = Path(root)
         self.config: Final = CompactionConfig(
-            model_window,
-            max_output,
-            compaction_threshold=compaction_threshold,
-            prune_target=prune_target,
+            model_window, max_output, compaction_threshold=compaction_threshold, prune_target=prune_target,
             protected_turns=protected_turns,
-        )
+        )  # fmt: skip
         self._session = session_id
-        self._run = course_file.new_run()
         self._base = base
         self._summarizer = summarizer
         self._pinned = tuple(pinned)
         self._reference = reference
-        self._folder = SnapshotFolder.of_project(root) if isinstance(snapshots, str) else snapshots
+        texts = count or TokenEstimator(self._wire.vocabulary)
         self._requests = RequestAssembler(
             root,
             base=base,
@@ -168,13 +165,23 @@ class ContextSession:
             candidates=candidates,
             snapshots=snapshots,
             monitor=monitor,
-            count=count or TokenEstimator(self._wire.vocabulary),
+            count=texts,
         )
-        self._sections = {"tool_guidance": tool_guidance, "skills": skills, "environment": environment}
+        folder = self._requests.snapshots
+        self._recorder = None if folder is None else CourseWriter(
+            folder, session_id, window=model_window, max_output=max_output, api=api
+        )  # fmt: skip
         self._candidates = candidates
         self._monitor = monitor
         self._memory = _memory_of(self._root, memory)
-        self._meter = Meter(count or TokenEstimator(self._wire.vocabulary))
+        self._planned = functools.partial(
+            self._requests.planner.plan,
+            memory=self._memory,
+            tool_guidance=tool_guidance,
+            skills=skills,
+            environment=environment,
+        )
+        self._meter = Meter(texts)
         self._state = SessionState(self._wire, self._meter)
         self._fitter = WindowFitter(self.config, self._meter, self._state, count_request, reference)
         self._calls: list[CallReport] = []
@@ -284,14 +291,8 @@ class ContextSession:
         found = plain(usage if usage is not None else field_of(response, "usage"))
         reported = cast("dict[str, Any] | None", found if isinstance(found, dict) else None)
         answer = self._wire.answer(response)
-        report = report_of(
-            self._sent or Sent(0, 0, 0, "", 0),
-            reported,
-            answer,
-            self._meter,
-            number=len(self._calls) + 1,
-            api=self._api,
-        )
+        sent = self._sent or Sent(0, 0, 0, "", 0)
+        report = report_of(sent, reported, answer, self._meter, number=len(self._calls) + 1, api=self._api)
         self._calls.append(report)
         self._sent = None
         if self._monitor is not None:
@@ -300,24 +301,12 @@ class ContextSession:
             )
         if answer is not None:
             self._state.answered(answer)
-        self._keep(report)
+        if self._recorder is not None:
+            try:
+                self._recorder.append(report)
+            except StoreWriteError as error:
+                self.problems += (f"the call was not recorded: {error}",)
         return report
-
-    def _keep(self, report: CallReport) -> None:
-        if self._folder is None:
-            return
-        try:
-            course_file.append(
-                self._folder,
-                self._session,
-                self._run,
-                report,
-                self.config.context_window_tokens,
-                self.config.max_output_tokens,
-                self._api,
-            )
-        except StoreWriteError as error:
-            self.problems += (f"the call was not recorded: {error}",)
 
     def close(self) -> None:
         """Write what was learned to memory: what a compaction would have done."""
@@ -378,17 +367,8 @@ class ContextSession:
         history = self._state.log[-_HISTORY:]
         asked = query if query is not None else self._state.last_words()
         focus = RequestFocus.extract(asked, history, project_root=str(self._root))
-        return self._requests.planner.plan(
-            asked,
-            focus,
-            base="\n\n".join(part for part in (self._base, self._state.callers_system) if part.strip()),
-            with_git=with_git,
-            memory=self._memory,
-            extra=sections,
-            tool_guidance=self._sections["tool_guidance"],
-            skills=self._sections["skills"],
-            environment=self._sections["environment"],
-        )
+        base = "\n\n".join(part for part in (self._base, self._state.callers_system) if part.strip())
+        return self._planned(asked, focus, base=base, with_git=with_git, extra=sections)
 
     # -- keeping within the window ----------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ KEPT_EXCHANGES: Final = 8
 THINKING_REMOVED: Final = "[thinking removed]"
 _STEP_SHARE: Final = 0.06
 """Pruning that cannot reach its target has to save this share of the window at least: each time breaks the provider's
-cache. It must stay below what lies between trigger and target, or a result pruned once would be pruned again."""
+cache. It must stay below what is between trigger and target, or a result pruned once would be pruned again."""
 
 
 class PrunedPart(Record, frozen=True, gc=False):

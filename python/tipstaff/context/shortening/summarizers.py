@@ -1,4 +1,4 @@
-"""Who writes the summary of what a compaction takes out: a model behind an API or a command, or no model at all.
+"""Who writes the summary of what a compaction takes out: a model called by an API or a command, or no model at all.
 
 A summarizer is anything with ``max_input_chars`` and ``summarize(request)``. The extractive one, the default, picks
 sentences; it needs nothing and never fails. The others ask a model: their keys come from the environment unless given,

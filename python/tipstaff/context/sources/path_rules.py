@@ -16,7 +16,7 @@ from tipstaff.globs import from_host, is_valid, matches_any
 from tipstaff.model import Record
 
 RULE_FOLDERS: Final = (".tipstaff/rules", ".claude/rules")
-"""Where rules lie, relative to the project; every ``.md`` file below counts."""
+"""Where rules are, relative to the project; every ``.md`` file below counts."""
 
 MAX_RULE_FILES: Final = 1_000
 _PLAIN_NAME: Final = re.compile(r"[^*?\[\]{}!/]+\.[^*?\[\]{}!/]+")
@@ -36,7 +36,7 @@ class PathRule(Record, frozen=True):
     content
         Its text without the front matter.
     path
-        Where it lies, relative to the project.
+        Where it is, relative to the project.
     """
 
     name: str
@@ -67,7 +67,7 @@ class PathRules:
     root
         The project's folder.
     folders
-        Where rules lie, relative to `root`.
+        Where rules are, relative to `root`.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""What images and documents cost, from what can be read of them without decoding them whole.
+"""What images and documents cost, from what can be read of them without decoding all of them.
 
 Source: the Messages API's documentation. An image costs its width times its height, in pixels, over 750, after it was
 scaled to at most 1568 pixels on its longer side; a page of a PDF costs its text and an image of it.

@@ -1,4 +1,4 @@
-"""How a policy image lies in bytes: its sections, its texts, its tables of names, and how it is sealed.
+"""The layout of a policy image: its sections, its texts, its tables of names, and how it is sealed.
 
 The layout is that of ``native/include/tipstaff/gate/rules/image.hpp``, record by record.
 """

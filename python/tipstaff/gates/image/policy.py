@@ -74,7 +74,7 @@ def build_image(
     secrets
         The secret scanner's table.
     check
-        Whether the samples of all rules are held against what was compiled.
+        Whether the samples of all rules are checked against what was compiled.
 
     Raises
     ------

@@ -24,7 +24,7 @@ SETTINGS_FILE: Final = ".tipstaff/gates.toml"
 
 
 def policy_path(repository: Path | None, state: Path) -> Path:
-    """Return where a repository's policy lies; the default one's place where there is no repository."""
+    """Return where a repository's policy is; the default one's place where there is no repository."""
     name = "default" if repository is None else f"{fnv64(os.fsencode(repository)):016x}"
     return state / "policy" / f"{name}.policy"
 

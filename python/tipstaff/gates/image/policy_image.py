@@ -269,7 +269,7 @@ class _Compiler:
 def _needs(trigger: Trigger, options: OptionNames) -> list[int]:
     """Return what a trigger needs apart from signs, as numbers of bits.
 
-    Those of facts lie from 0 on, those of ways to run a command from 32, those of options that are there from 64, and
+    Those of facts are from 0 on, those of ways to run a command from 32, those of options that are there from 64, and
     those of options whose value must be present, after these.
     """
     bits = trigger.facts | trigger.via << 32

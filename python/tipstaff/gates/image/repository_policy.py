@@ -75,7 +75,7 @@ class RepositoryPolicy(Record, frozen=True):
 
 
 def policy_of(repository: Path | None, *, state: Path | None = None, accepted: Iterable[str] = ()) -> RepositoryPolicy:
-    """Return the policy of a repository, made of what lies in it now.
+    """Return the policy of a repository, made of what is in it now.
 
     Parameters
     ----------

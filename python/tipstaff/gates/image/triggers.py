@@ -31,7 +31,7 @@ _WEIGHTS: Final = (
     60, 16, 48, 46, 98, 20, 25, 25, 50, 2, 12, 51, 36, 41, 53, 46, 3, 58, 71, 76, 32, 12, 9, 14, 12, 3,
     32, 52, 21, 32, 80, 130,
 )  # fmt: skip
-# Where the signs lie, as in ``word_signs.hpp``: of beginnings from 0 on, of ends, of pairs of letters.
+# Where the signs are, as in ``word_signs.hpp``: of beginnings from 0 on, of ends, of pairs of letters.
 _ENDS: Final = 4096
 PAIR_SIGNS: Final = 8192
 _FACT_RISK: Final = 150.0

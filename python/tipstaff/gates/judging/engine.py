@@ -15,6 +15,7 @@ from tipstaff.gates.judging.answers import Answers
 from tipstaff.gates.judging.events import dialect_of, directory_of, prepared
 from tipstaff.gates.results import DECISIONS, GateResult
 from tipstaff.model import GuidanceRule
+from tipstaff.processors import usable_processors
 from tipstaff.store.state import state_folder
 
 if TYPE_CHECKING:
@@ -28,11 +29,6 @@ CLOSER_LOOK: Final = 255
 """What :meth:`EnforcementGates.decide_tool_column` says of a call that it cannot decide."""
 
 _MOST_SITES: Final = 1024
-
-
-def _processors() -> int:
-    """Return how many processors this process may use; macOS does not say, and has no affinities."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class EnforcementGates:
@@ -301,7 +297,7 @@ class EnforcementGates:
         """
         items = [prepared(event) for event in events]
         calls = [(item.tool, item.given, item.dialect, self._site(item.cwd)) for item in items if not item.is_edit]
-        workers = max(1, threads if threads is not None else _processors())
+        workers = max(1, threads if threads is not None else usable_processors())
         answers = iter(self._policy.native.batch(calls, self._settings, workers))
         results: list[list[GateResult]] = []
         for item in items:

@@ -25,7 +25,7 @@ OPEN_QUESTIONS: Final = (
 
 
 class ReadNode(Record, frozen=True, kw_only=True):
-    """One node of the tree: what it is, where it is, whether it is code or data; `depth` says how deep it lies."""
+    """One node of the tree: what it is, where it is, whether it is code or data; `depth` says how deep it is."""
 
     kind: str
     dialect: str
@@ -84,7 +84,7 @@ def explain(
     settings: tuple[int, int, int, int, int, int, bool],
     results: Sequence[GateResult],
 ) -> Explanation:
-    """Read and judge a command once more, and keep what was done."""
+    """Read and judge a command again, and keep what was done."""
     from tipstaff.gates.secrets.scanner import redact
 
     _, tried, (nodes, commands, questions) = policy.native.explain(encodable(command), dialect, site, settings)

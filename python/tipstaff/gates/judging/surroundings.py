@@ -30,7 +30,7 @@ def site_of(cwd: str, home: str, temporary: str, *, files: bool, state: str = ""
 
 @lru_cache(maxsize=1024)
 def repository_of(cwd: str) -> str:
-    """Return the root of the repository that a directory lies in; the directory itself where there is none."""
+    """Return the root of the repository that a directory is in; the directory itself where there is none."""
     at = cwd
     while at:
         if os.path.lexists(os.path.join(at, ".git")):  # noqa: PTH118 - a third of pathlib's time, on every new directory

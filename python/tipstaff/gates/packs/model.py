@@ -24,20 +24,20 @@ VIA: Final = {
     name: 1 << bit
     for bit, name in enumerate(
         "sudo remote container arguments interpreter script scheduled substitution function definition conditional "
-        "background decoded evaluated fresh trial".split()
+        "background decoded evaluated fresh trial clone".split()
     )
 }
 PATH_CLASSES: Final = {
     name: 1 << bit
     for bit, name in enumerate(
         "repository repository-root vcs build temporary sibling home home-root system root device null wiring secrets "
-        "unknown outside database glob remote credential".split()
+        "unknown outside database glob remote credential made".split()
     )
 }
 CONDITIONS: Final = (
     "subcommand", "flags_any", "flags_none", "value", "first", "second", "last", "args_any", "args_all", "args_none",
     "words_any", "count", "paths", "via_any", "via_none", "reads_from", "writes_to", "inside", "reads_paths",
-    "unknown_args", "input", "dialects",
+    "unknown_args", "input", "dialects", "patterns_all",
 )  # fmt: skip
 """Kinds of conditions by the number that they have in an image."""
 

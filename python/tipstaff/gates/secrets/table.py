@@ -1,6 +1,6 @@
 """Compiling packs to the flat table that the scanner runs on.
 
-The table is little-endian, holds offsets alone, and can lie anywhere: in a file, in a section of a policy image. Its
+The table is little-endian, holds offsets alone, and can be anywhere: in a file, in a section of a policy image. Its
 layout is in `tipstaff.kernels.formats.secret_table`; ``secrets/table.hpp`` reads it.
 """
 
@@ -260,7 +260,7 @@ class _Compiler:
         """Return the anchors, those of one hash in a chain, and where each chain begins."""
         heads = [layout.NONE] * layout.HEADS
         records: list[bytes] = []
-        # Those of one chain lie together: a walk over it stays in one place.
+        # Those of one chain are together: a walk over it stays in one place.
         self.anchors.sort(key=lambda anchor: self.key_of(anchor[1]))
         for number in reversed(range(len(self.anchors))):
             data, sets, back, head, rule = self.anchors[number]

@@ -47,35 +47,83 @@ CHOICES: Final[dict[str, tuple[str, str]]] = {
 _NEEDS: Final = {"quotes": stem("quotes"), "exports": stem("exports"), "component style": stem("components")}
 """A stem that must be there: "single" alone chooses no quotes."""
 _LANGUAGES: Final = {
-    "english": "english englisch inglés ingles anglais inglese inglês",
-    "german": "german deutsch alemán allemand",
-    "french": "french französisch français francais francés",
-    "spanish": "spanish spanisch español espanol castellano",
-    "italian": "italian italienisch italiano",
-    "portuguese": "portuguese português portugues",
-    "japanese": "japanese",
-    "chinese": "chinese",
-    "korean": "korean",
-    "russian": "russian",
-    "dutch": "dutch nederlands",
-    "polish": "polish polski",
-    "swedish": "swedish svenska",
-    "turkish": "turkish",
-    "ukrainian": "ukrainian",
+    "english": "english englisch englischer inglés ingles inglese inglês anglais engels angielsku angielskim "
+    "английском английский ingilizce inggris",
+    "german": "german deutsch deutscher alemán aleman allemand alemão tedesco duits niemiecku немецком almanca jerman",
+    "french": "french französisch francais français francés frances francese francês frans francusku французском "
+    "fransızca prancis",
+    "spanish": "spanish spanisch español espanol castellano espagnol spagnolo espanhol spaans hiszpańsku испанском "
+    "ispanyolca",
+    "italian": "italian italienisch italiano italien italiaans włosku итальянском italyanca",
+    "portuguese": "portuguese portugiesisch português portugues portugués portugais portoghese portugalsku",
+    "japanese": "japanese japanisch japonés japonais giapponese japonês",
+    "chinese": "chinese chinesisch chino chinois cinese chinês",
+    "korean": "korean koreanisch coreano coréen",
+    "russian": "russian russisch ruso russe russo rosyjsku русском русский rusça",
+    "dutch": "dutch niederländisch nederlands neerlandés néerlandais olandese holandês",
+    "polish": "polish polnisch polaco polonais polacco polonês polsku polskim польском",
+    "swedish": "swedish schwedisch svenska sueco suédois",
+    "turkish": "turkish türkisch turco turc türkçe turkce",
+    "ukrainian": "ukrainian ukrainisch украинском українською",
+    "indonesian": "indonesian indonesia",
 }
 _LANGUAGE_OF: Final = {word: name for name, words in _LANGUAGES.items() for word in words.split()}
 _IN_LANGUAGE: Final = re.compile(
-    rf"\b(?:in|auf|en|em)\s+(?:(?:plain|simple|clear|us|british|american)\s+)?({'|'.join(_LANGUAGE_OF)})\b",
+    r"\b(?:in|auf|en|em|po|på|na|на|dalam)\s+(?:(?:plain|simple|clear|us|british|american|bahasa|język[ua]|"
+    rf"deutscher|het|lingua|língua)\s+)?({'|'.join(_LANGUAGE_OF)})\b|\b(türkçe|turkce|ingilizce|almanca|українською)\b",
     re.IGNORECASE,
 )
+_SPOKEN: Final = {
+    re.compile(pattern): name
+    for pattern, name in (
+        (r"日本語で(?:の)?(?:回答|返答|応答|会話|対話|やり取り|返信|説明|話)", "japanese"),
+        (r"英語で(?:の)?(?:回答|返答|応答|会話|対話|やり取り|返信|説明|話)", "english"),
+        (r"[用以]\s*(?:简体|繁體|繁体)?中文(?:来|來)?\s*(?:回答|回复|回覆|答复|交流|沟通|溝通|对话|與我)", "chinese"),
+        (r"[用以]\s*英[文语語](?:来|來)?\s*(?:回答|回复|回覆|答复|交流|沟通|溝通|对话)", "english"),
+        (r"한국어로\s*(?:답변|응답|대답|대화|소통|의사소통|설명)", "korean"),
+        (r"영어로\s*(?:답변|응답|대답|대화|소통|의사소통|설명)", "english"),
+    )
+}
+"""In which language the user is answered, in scripts without words between blanks."""
+_THINGS: Final = {
+    word: thing
+    for thing, words in {
+        "answer": """answer answers answering reply replies replying respond responds response responses communicate
+            communication talk speak converse chat antworte antworten antwortest antwort kommuniziere kommunizieren
+            sprich sprechen responde responda responder respuestas respuesta comunica comunícate comunicarse contesta
+            réponds répondre répondez réponse réponses communique communiquer communiquez parle rispondi rispondere
+            risposta risposte comunica responda respostas resposta comunique antwoord antwoorden communiceer
+            odpowiadaj odpowiedz odpowiedzi komunikuj komunikacja отвечай отвечайте отвечать общайся общаться общайтесь
+            ответы ответ yanıtla yanıt cevap cevapla iletişim konuş jawab jawablah balas""",
+        "comment": """comment comments kommentar kommentare kommentaren comentario comentarios comentário comentários
+            commentaire commentaires commento commenti komentarz komentarze комментарий комментарии yorum yorumlar
+            yorumları opmerkingen komentar""",
+        "documentation": """documentation docs dokumentation documentación documentação documentazione documentatie
+            dokumentacja dokumentację документация документацию dokümantasyon dokumentasi""",
+    }.items()
+    for word in words.split()
+}
+"""What is written in a language, by its names in the twelve."""
 _NEUTRAL: Final = frozenset(
     map(
         stem,
         """write written writing use used using keep kept be stay remain text message messages language prefer always
         must should all every only new our your the a an are is may can im auf auch bleiben bleibt können müssen muss
-        sein werden verfasst verfassen schreiben geschrieben alle immer nur sprache in""".split(),
+        sein werden verfasst verfassen schreiben geschrieben alle immer nur sprache in auf dem der nutzer benutzer
+        user users agent soll siempre sempre toujours altijd zawsze всегда только her zaman daima selalu ver verin al el
+        la le gli con el usuario usuarios utilisateur utente usuário użytkownikiem użytkownikowi пользователем
+        пользователю kullanıcıya kullanıcı pengguna with bitte por favor please sólo solo ausschließlich uniquement
+        exclusivamente должны быть deben debe ser doivent être devono essere devem""".split(),
     )
 )
+_COLUMNS: Final = frozenset(
+    map(
+        stem,
+        """topic setting settings value option rule category area aspect item element what style standard convention
+        choice preference config key property type concern""".split(),
+    )
+)
+"""How a table's columns are headed, whose names are in the words of its rows."""
 _ABOUT_LANGUAGE: Final = ("sprach", "languag", "idioma", "langu", "lingu")
 _CASE: Final = re.compile(r"\b(camel|snake|kebab|pascal)[ _-]?case\b", re.IGNORECASE)
 _ASIDE: Final = re.compile(r"\([^()]*\)")
@@ -114,7 +162,7 @@ _EXCLUSIVE_EMPTY: Final = frozenset(
 )
 """Choices that are made for everything where nothing is named."""
 _MAX_SAME: Final = 64
-"""Rules of one choice that each rule is held against."""
+"""Rules of one choice that each rule is compared with."""
 
 
 class Choice(msgspec.Struct, frozen=True, gc=False):
@@ -221,7 +269,7 @@ def _tabled(stated: Statement) -> Iterator[Choice]:
     for kind, required in values.items():
         if len(required) == 1:
             value = required.pop()
-            rest = topic - {stem(value)} - _WITH[kind] - (_NEUTRAL if kind not in _NAMES_THINGS else _VERBS)
+            rest = topic - {stem(value)} - _WITH[kind] - _COLUMNS - (_NEUTRAL if kind not in _NAMES_THINGS else _VERBS)
             thing = frozenset(one for one in rest if not one.isdigit() and one not in _COUNTS)
             yield Choice(kind, value, thing, all(claim.polarity == PERMIT for claim in clauses))
 
@@ -236,15 +284,21 @@ _COUNTS: Final = frozenset("two three four eight".split())
 
 
 def _language(own: str, rule: GuidanceRule) -> Choice | None:
-    names = {_LANGUAGE_OF[match[1].lower()] for match in _IN_LANGUAGE.finditer(own)}
+    spoken = {name for pattern, name in _SPOKEN.items() if pattern.search(own)} if not own.isascii() else set()
+    named = (_LANGUAGE_OF.get((match[1] or match[2]).lower()) for match in _IN_LANGUAGE.finditer(own))
+    names = {name for name in named if name is not None}
     mentioned = {_LANGUAGE_OF[word] for word in split(own) if word in _LANGUAGE_OF}
-    if len(names) != 1 or mentioned != names:
+    if len(names | spoken) != 1 or mentioned != names:
         return None
+    permits = any(claim.polarity == PERMIT for claim in statement(rule).claims) or "können" in own.lower()
+    if spoken:
+        return Choice("language", spoken.pop(), frozenset({"answer"}), permits)
     labels = rule.text[: rule.own_start]
     words = [word for word in split(_IN_LANGUAGE.sub(" ", f"{labels} {own}")) if word not in _LANGUAGE_OF]
-    permits = any(claim.polarity == PERMIT for claim in statement(rule).claims) or "können" in own.lower()
-    thing = frozenset(word for word in topic_of(words) if not word.startswith(_ABOUT_LANGUAGE))
-    return Choice("language", names.pop(), thing - _NEUTRAL, permits)
+    things = frozenset(_THINGS[word] for word in words if word in _THINGS)
+    rest = topic_of([word for word in words if word not in _THINGS])
+    thing = frozenset(word for word in rest if not word.startswith(_ABOUT_LANGUAGE)) - _COLUMNS
+    return Choice("language", names.pop(), things | (thing - _NEUTRAL), permits)
 
 
 def _without_language(context: frozenset[str]) -> frozenset[str]:
@@ -263,7 +317,7 @@ def _limit(own: str, rule: GuidanceRule) -> Choice | None:
     else:
         low = _AT_LEAST.search(own) is not None and _NO_MORE.search(own) is None
         kind, rest = f"{unit} at {'least' if low else 'most'}", topic_of(split(_LIMIT.sub(" ", own)))
-    thing = rest - _LIMIT_WORDS - _NEUTRAL - {stem(unit)}
+    thing = rest - _LIMIT_WORDS - _NEUTRAL - _COLUMNS - {stem(unit)}
     if not thing and unit == "char":
         thing = frozenset({"line"})
     if not thing and kind != "spaces":

@@ -21,7 +21,7 @@ class CompilerConfig(Record, frozen=True):
     auto_generate_ids
         Whether rules without an id get one made from their words; otherwise they are left out and reported.
     today
-        The ISO date that ``from:`` and ``until:`` are held against; None for the current day (UTC).
+        The ISO date that ``from:`` and ``until:`` are compared with; None for the current day (UTC).
     """
 
     max_constitution_lines: int = 60

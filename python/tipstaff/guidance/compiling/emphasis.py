@@ -15,6 +15,7 @@ import msgspec
 from tipstaff.guidance.extraction.grammar import is_condition
 from tipstaff.guidance.extraction.polarity import is_negative_heading
 from tipstaff.guidance.wording.cues import CuedPattern
+from tipstaff.guidance.wording.word_forms import ALWAYS, FORBIDDEN, GRAVE, NEVER, OBLIGED, ONLY, either
 from tipstaff.model import EVERYWHERE, GuidanceRule
 
 ENOUGH: Final = 3.0
@@ -29,26 +30,25 @@ MANY_RULES: Final = 8
 _CAPITALS: Final = re.compile(
     r"(?<![\w`-])(?:NEVER|MUST NOT|MUSTN'T|DO NOT|DON'T|DONT|CANNOT|NOT ALLOWED|FORBIDDEN|PROHIBITED|BANNED|"
     r"NON-NEGOTIABLE|"
-    r"NIEMALS|NIE|VERBOTEN|NUNCA|JAMÁS|PROHIBIDO|JAMAIS|INTERDIT|PROIBIDO|VIETATO|NOOIT|NIGDY|MAI|ASLA|JANGAN|DILARANG|НИКОГДА|НЕЛЬЗЯ|"
-    r"ЗАПРЕЩЕНО)(?![\w`-])"
+    rf"NIE|MAI|{either(f'{FORBIDDEN} {NEVER}'.upper())})(?![\w`-])"
 )
 _CAPITAL_DUTIES: Final = re.compile(
     r"(?<![\w`-])(?:MUST|ALWAYS|REQUIRED|MANDATORY|CRITICAL|CRITICALLY|IMPORTANT|WARNING|CAUTION|DANGER|ONLY|"
     r"RULE (?:0|ZERO|NUMBER ONE|#?1)|"
-    r"SHALL|EVERY|MÜSSEN|MUSS|IMMER|WICHTIG|KRITISCH|PFLICHT|SIEMPRE|OBLIGATORIO|IMPORTANTE|TOUJOURS|"
-    r"OBLIGATOIRE|SEMPRE|"
-    r"OBRIGATÓRIO|ALTIJD|ZAWSZE|WAŻNE|ВСЕГДА|ОБЯЗАТЕЛЬНО|ВАЖНО|MUTLAKA|ÖNEMLİ|DEBEN?|DEVE[M]?|DEVONO|DOIT|DOIVENT|MOET(?:EN)?|MUSI|MUSZĄ|ДОЛЖНЫ?|ДОЛЖЕН|ДОЛЖНО|WAJIB|HARUS)(?![\w`-])"
+    r"SHALL|EVERY|WICHTIG|KRITISCH|PFLICHT|IMPORTANTE|WAŻNE|ВАЖНО|ÖNEMLİ|"
+    rf"{either(f'{ALWAYS} {OBLIGED} {ONLY}'.upper())})(?![\w`-])"
 )
+_DEMANDS: Final = f"{FORBIDDEN} {NEVER} {ALWAYS} {OBLIGED}"
 _MARKED: Final = CuedPattern(
     r"(?:\*\*|__)[^*\n]{0,60}\b(?:never|must|always|do not|don['’]t|critical|required|mandatory|important|"
     r"forbidden|banned|"
-    r"non-?negotiable|niemals|nie|muss|verboten|immer|wichtig|kritisch|verbindlich|nunca|siempre|prohibido|"
-    r"jamais|toujours|interdit|sempre)\b"
+    r"non-?negotiable|nie|wichtig|kritisch|verbindlich|importante?|"
+    rf"{either(_DEMANDS)})\b"
     r"|(?:\*\*|__)[^*\n]{0,60}(?:禁止|必须|必須|绝对|絶対|严禁|切勿|必ず|いけない|금지|반드시|절대)|"
     r"[⚠🚨⛔🚫❗‼]|\bcritical(?:ly)?:|\bimportant:",
     """never must always not don't critical critically required mandatory important forbidden banned negotiable
-    nonnegotiable niemals nie muss verboten immer wichtig kritisch verbindlich nunca siempre prohibido jamais toujours
-    interdit sempre""",
+    nonnegotiable nie wichtig kritisch verbindlich importante """
+    + _DEMANDS,
 )
 _BOLD_BAN: Final = re.compile(
     r"[^\w*_`]*(?:\*\*|__)[^\w*`]*(?:never|do not|don['’]t|must not|niemals|nunca|jamais|nooit|nigdy|никогда|asla)\b",
@@ -56,24 +56,24 @@ _BOLD_BAN: Final = re.compile(
 )
 """How an item begins whose first words are a ban in bold."""
 _FORBIDS: Final = re.compile(
-    r"(?<![^\W_])(?:never\b|do not\b|don['’]?t\b|must not\b|no\b(?!-)|avoid|niemals|keine?\b|nie\b|nunca|jamás|"
-    r"jamais|ne\b|não|mai\b|non\b(?!-)|nooit|nigdy|никогда|нельзя|не\b|asla|jangan|dilarang|tidak boleh)"
-    r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|してはならない|금지|하지 ?마|"
+    r"(?<![^\W_])(?:never\b|do not\b|don['’]?t\b|must not\b|avoid|keine?\b|mai\b|tidak boleh|không\b|"
+    r"(?:no|nie|ne|não|non|не)\b(?!-|\s+(?:only|just|merely|nur|solo|sólo|apenas|só|seulement|tylko|только)\b)|"
+    r"[^\W_]{3,12}(?:amaz|emez)\b|"
+    rf"(?:{either(f'{FORBIDDEN} {NEVER}')})\b)"
+    r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|しないで|"
+    r"いけません|ではならない|してはならない|금지|하지 ?마|"
     r"أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",
     re.IGNORECASE,
 )
 _OBLIGES: Final = CuedPattern(
-    r"\b(?:must|always|required?|mandatory|shall|muss|müssen|immer|verbindlich|siempre|debe[ns]?|toujours|"
-    r"doit|doivent|sempre|deve[m]?|altijd|moet|zawsze|musi|"
-    r"всегда|должн|обязательно|mutlaka)\b|必须|必須|务必|必ず|こと|一律|반드시|항상|"
-    r"يجب|دائم[اً]|अनिवार्य|हमेशा|অবশ্যই|\b(?:wajib|harus|selalu)\b",
-    """must always require required mandatory shall muss immer verbindlich siempre debe deben debes toujours doit
-    doivent sempre deve devem altijd moet zawsze musi mutlaka wajib harus selalu""",
+    rf"\b(?:must|always|required?|mandatory|shall|verbindlich|{either(f'{ALWAYS} {OBLIGED}')})\b|"
+    r"必须|必須|务必|必ず|こと|一律|반드시|항상|يجب|دائم[اً]|अनिवार्य|हमेशा|অবশ্যই",
+    f"must always require required mandatory shall verbindlich {ALWAYS} {OBLIGED}",
 )
 _PLAINLY: Final = CuedPattern(
-    r"\b(?:never|must|niemals|muss|müssen|nunca|jamás|jamais|doit|doivent|nooit|moet|nigdy|musi|никогда|"
-    r"должн\w*|asla|jangan|dilarang|wajib|harus)\b|必须|必須|务必|必ず|반드시|يجب|أبد[اً]|ممنوع|अनिवार्य|कभी|অবশ্যই|কখনো",
-    """never must niemals muss nunca jamais doit doivent nooit moet nigdy musi asla jangan dilarang wajib harus""",
+    rf"\b(?:never|must|{either(f'{FORBIDDEN} {NEVER} {OBLIGED}')})\b|"
+    r"必须|必須|务必|必ず|반드시|يجب|أبد[اً]|ممنوع|अनिवार्य|कभी|অবশ্যই",
+    f"never must {FORBIDDEN} {NEVER} {OBLIGED}",
 )
 _ENDS_FORBIDDING: Final = CuedPattern(r"\b(?:must not|do not|don['’]t|never|avoid)[\W_]*$", "not don't never avoid")
 _SHOUTS: Final = re.compile(r"[^\W\d_a-z]{2}")
@@ -92,15 +92,15 @@ _GRAVE: Final = CuedPattern(
     r"explicit(?:ly)?|approval|permission|"
     r"ask (?:first|before)|human|security|vulnerabilit(?:y|ies)|injections?|sanitiz(?:e[ds]?|ing|ation)|"
     r"auth(?:entication|orization)?|backward|breaking|release|publish|deploy|"
-    r"commit(?:s|ting)?|geheimnis\w*|zugangsdaten|passw[oö]rt\w*|contraseñ\w*|secretos?|mots? de passe)\b|"
+    rf"commit(?:s|ting)?|mots? de passe|{either(GRAVE)})\b|"
     r"(?<!\w)(?:\.env|--force|--no-verify)\b|密钥|密码|秘密|パスワード|機密|本番|生产|비밀",
     """secret secrets credential credentials password passwords api private token tokens env pii personal force
     forcepush forcepushes forcepushing verify rebase production prod main master delete deleting drop destroy rm reset
     truncate migration migrations generated vendor vendore vendored lock lockfile lockfiles without explicit explicitly
     approval permission ask human security vulnerability vulnerabilities injection injections sanitize sanitized
     sanitizes sanitizing sanitization auth authentication authorization backward breaking release publish deploy
-    commit commits committing geheimnis geheimnisse geheimnissen zugangsdaten passwort
-    passworte secreto secretos mot mots""",
+    commit commits committing mot mots """
+    + GRAVE,
 )
 _URGENT_HEADING: Final = re.compile(
     r"\b(?:critical|important|must|never|always|mandatory|required|non-?negotiable|forbidden|banned|"

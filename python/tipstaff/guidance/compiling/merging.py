@@ -126,7 +126,7 @@ class Merging:
 
     @staticmethod
     def _is_overlay(known: GuidanceRule, rule: GuidanceRule) -> bool:
-        """Whether a local rule lies over a root rule everywhere; one further down only holds in its own folder."""
+        """Whether a local rule covers a root rule everywhere; one further down only holds in its own folder."""
         return rule.source == "local" != known.source and (known.is_constitution or rule.depth <= known.depth)
 
     def _overlay(self, key: str, known: GuidanceRule, rule: GuidanceRule) -> None:

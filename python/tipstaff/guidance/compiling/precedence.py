@@ -31,7 +31,7 @@ _NOT_EVEN: Final = re.compile(r"[,;]?\s+(?:not even|even|including|also)\b[^.;:,
 _LIFTED: Final = frozenset("required necessary mandatory needed need obligatory".split())
 _NEGATIONS: Final = frozenset("not never no isn't aren't don't doesn't".split())
 _MAX_LAWS: Final = 1_000
-"""Constitution rules about the same thing that a local rule is held against."""
+"""Constitution rules about the same thing that a local rule is compared with."""
 _VERB_STEMS: Final = frozenset(map(stem, IMPERATIVES))
 
 

@@ -32,7 +32,7 @@ POSSIBLE: Final = "possible-conflict"
 NEARLY_SAME: Final = 0.75
 """Jaccard similarity from which two topics may be the same thing."""
 MOST_WORDS_MORE: Final = 3
-"""By how many words a demand may be more special than the ban that it is held against."""
+"""By how many words a demand may be more special than the ban that it is compared with."""
 
 _CODE: Final = re.compile(r"(`+)(.+?)\1")
 _LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)|<?https?://\S+")

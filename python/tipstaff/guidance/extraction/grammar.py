@@ -10,19 +10,12 @@ import re
 from typing import Final
 
 from tipstaff.guidance.wording.cues import CuedPattern, cue, cues
+from tipstaff.guidance.wording.word_forms import MODALS, NEGATIVE, either
 from tipstaff.guidance.wording.word_roles import IMPERATIVES, MODAL_WORDS
 
 _ENGLISH_MODALS: Final = (
     r"must(?:n['’]?t)?|never|always|should(?:n['’]?t)?|shall|shan['’]t|only|don['’]?t|cannot|can['’]t|"
     r"avoid|ensure|require[sd]?|mandatory|forbid(?:s|den)?|prohibit(?:s|ed)?|disallowed|refrain"
-)
-_OTHER_MODALS: Final = (
-    # es, pt, it, fr, de, nl, pl, ru, tr
-    r"nunca|siempre|sempre|debes?|deben|deve[sm]?|devono|prohibido|proibido|obligatorio|obrigatório|"
-    r"jamais|toujours|doit|doivent|devez|interdit|obligatoire|immer|niemals|müssen|muss|"
-    r"verboten|altijd|nooit|moet|zawsze|nigdy|musi|никогда|всегда|нельзя|должны|должен|обязательно|"
-    r"запрещено|необходимо|следует|soll(?:en|te|ten|st)?|zwingend|bisogna|occorre|"
-    r"należy|trzeba|gerekir|mutlaka|asla|zorunlu|jangan|dilarang|wajib|harus"
 )
 _MODAL_PHRASES: Final = re.compile(
     (
@@ -34,11 +27,12 @@ _MODAL_PHRASES: Final = re.compile(
 )
 _CJK_MODALS: Final = (
     r"必须|必須|禁止|不要|不得|不能|不可|务必|務必|应该|應該|总是|總是|只能|仅|しないで|してはいけ|しなければ|必ず|"
-    r"こと(?:。|$)|べき|ください|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|해야|반드시|항상|절대|금지|"
+    r"こと(?=[。（(]|$)|べき|ください|下さい|ましょう|严禁|切勿|请勿|하지 ?마|하세요|하십시오|말 것|"
+    r"[^\W\d_]{3}m(?:alı|eli)(?:dır|dir)?\b|[а-яё]{3}й(?:те(?:сь)?|ся)\b|해야|반드시|항상|절대|금지|"
     r"يجب|ممنوع|أبد[اً]|अनिवार्य|कभी|निषिद्ध|অবশ্যই|কখনো|নিষিদ্ধ"
 )
 MODAL: Final = re.compile(
-    rf"\b(?:{_ENGLISH_MODALS}|{_OTHER_MODALS})\b|{_MODAL_PHRASES.pattern}|{_CJK_MODALS}".replace(" ?", r"\s*"),
+    rf"\b(?:{_ENGLISH_MODALS}|{either(MODALS)})\b|{_MODAL_PHRASES.pattern}|{_CJK_MODALS}".replace(" ?", r"\s*"),
     re.IGNORECASE,
 )
 """A word that turns a sentence into a rule."""
@@ -52,17 +46,16 @@ _MODAL_PHRASE: Final = cue(
 NEGATION: Final = CuedPattern(
     r"\b(?:never|not|no|don['’]?ts?|avoid(?:ed|ing)?|without|forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|"
     r"cannot|can['’]t|mustn['’]?t|shouldn['’]?t|won['’]t|anti-?patterns?|refrain|banned|"
-    r"nicht|keine?[nrms]?|nie|niemals|verboten\w*|vermeiden|ohne|nunca|jamás|sin|evitar?|prohibid[oa]s?|"
-    r"jamais|pas|sans|interdit\w*|éviter|não|sem|evite|proibid[oa]s?|mai|senza|evitare|vietat[oi]|"
-    r"niet|geen|nooit|zonder|nigdy|bez|не|нет|никогда|нельзя|без|запрещено|asla|olmadan|jangan|dilarang|tidak|tanpa)\b"
+    r"nicht|keine?[nrms]?|nie|vermeiden|ohne|sin|evit(?:ar?|e)|pas|sans|éviter|não|sem|mai|senza|evitare|"
+    r"niet|geen|zonder|bez|не|нет|без|olmadan|tidak|tanpa|không|"
+    rf"{either(NEGATIVE)})\b"
     r"|禁止|不要|不得|不能|不可|切勿|严禁|しない|ません|ではない|いけない|ならない|금지|하지 ?(?:마|말|않)"
     r"|ممنوع|محظور|لا تقم|أبد[اً]|कभी|निषिद्ध|কখনো|নিষিদ্ধ",
     """never not no dont don't donts don'ts avoid avoided avoiding without forbid forbidden forbids prohibit prohibited
     prohibits disallow disallowed cannot can't mustnt mustn't shouldnt shouldn't won't anti antipattern antipatterns
-    refrain banned nicht kein keinn keinr keinm keins keine keinen keiner keinem keines nie niemals verboten verbotene
-    verbotenen verbotener verbotenes vermeiden ohne nunca sin evita evitar prohibido prohibida prohibidos prohibidas
-    jamais pas sans interdit interdite interdits interdites interdiction sem evite proibido proibida proibidos proibidas
-    mai senza evitare vietato vietati niet geen nooit zonder nigdy bez asla olmadan jangan dilarang tidak tanpa""",
+    refrain banned nicht kein keinn keinr keinm keins keine keinen keiner keinem keines nie vermeiden ohne sin evita
+    evitar pas sans sem evite mai senza evitare niet geen zonder bez olmadan tidak tanpa """
+    + NEGATIVE,
 )
 """A word that turns what follows into what is not to be done."""
 
@@ -109,7 +102,7 @@ _SUBORDINATE: Final = (
 )
 _CONDITION: Final = re.compile(rf"[\W_]*(?:{_SUBORDINATE})\b", re.IGNORECASE)
 _CJK_CONDITION: Final = re.compile(
-    r".*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때)|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))"
+    r".*(?:(?:とき|場合|前に|際には|之前|之后|以前|以后|경우|때|(?<=\s)시(?=[\W_]*$))|(?:前|后|後|时|時)(?:は|には|に)?(?:[、，,:：]|[\W_]*$))"
 )
 _EMPTY_WORDS: Final = re.compile(
     r"\b(?:you|we|i|they|it|the|a|an|all|agents?|following|do|be|to|rules?)\b", re.IGNORECASE
@@ -130,7 +123,7 @@ _IMPERATIVE_ELSEWHERE: Final = CuedPattern(
     r"используй(?:те)?|пиши(?:те)?|запускай(?:те)?|запусти(?:те)?|проверяй(?:те)?|избегай(?:те)?|следуй(?:те)?|"
     r"(?:про)?читай(?:те)?|убедись|убедитесь|добавляй(?:те)?|обновляй(?:те)?|"
     r"kullan(?:ın)?|yazın|çalıştır(?:ın)?|okuyun|oluştur(?:un)?)\b"
-    r"|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
+    r"|solo \w+(?:[aei]r|are|ere|ire)\b|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
     r"|[^。]{2,80}[时前后，]，?请",
     """verwende verwendet verwenden nutze benutze schreib schreibe halte beachte vermeide stelle achte erstelle teste
     dokumentiere lies lee utiliza evita escribe ejecuta mantenga sigue comprueba verifica consulta responde respeta
@@ -138,11 +131,13 @@ _IMPERATIVE_ELSEWHERE: Final = CuedPattern(
     respecte respecter respectez leia escreva mantenha siga certifique verifique adicione responda prefira utilize usare
     leggi scrivi esegui mantieni segui assicurati controlla aggiungi rispondi preferisci gebruik schrijf houd volg
     vermijd zorg controleer voeg lees pisz uruchom zachowaj unikaj upewnij przeczytaj stosuj kullan kullanin yazin
-    okuyun""",
+    okuyun solo""",
 )
 """How an instruction begins in other languages than English."""
 _COMMANDS: Final = frozenset(("use", "prefer", "avoid", "keep", "ensure", "follow", "do", "run", "read"))
 """Verbs that command also before a colon; "Build: `make`" and "Note:" are labels."""
+_TITLE: Final = re.compile(r"(?!Use |Do |Run |Keep |Avoid )[A-Z][a-z]+(?: [A-Z][\w-]*){1,3}(?:\*\*|__)?:")
+"""A label whose first word may also be a verb ("Model Layer: ...")."""
 _FIRST_WORD: Final = re.compile(r"[^\w`]*([A-Za-z][A-Za-z-]*)(['’]t)?")
 
 
@@ -191,7 +186,7 @@ def is_demanding_heading(title: str) -> bool:
 def opens_with_imperative(text: str) -> bool:
     """Whether a text begins with a verb that tells somebody what to do."""
     match = _FIRST_WORD.match(text)
-    if match is not None and match[1].lower() in IMPERATIVES:
+    if match is not None and match[1].lower() in IMPERATIVES and _TITLE.match(text, match.start(1)) is None:
         return not text.startswith((":", "：", ":**", "**:"), match.end()) or match[1].lower() in _COMMANDS
     return _IMPERATIVE_ELSEWHERE.may_match(text) and _IMPERATIVE_ELSEWHERE.pattern.match(text) is not None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tipstaff.guidance.extraction.candidate import Context
-from tipstaff.guidance.extraction.grammar import has_modal, refers_back, says_something
+from tipstaff.guidance.extraction.grammar import has_modal, is_condition, refers_back, says_something
 from tipstaff.guidance.extraction.kinds import directs
 from tipstaff.guidance.extraction.paragraphs import ParagraphReader
 from tipstaff.guidance.extraction.patterns import (
@@ -87,7 +87,7 @@ class ItemReader(ParagraphReader):
         if block.struck:
             self._say("TS206", start, end)
             return
-        if block.quoted and not self._quote_labelled:
+        if block.quoted and not (self._quote_labelled or self._introduced_quote()):
             self._say("TS207", start, end)
             return
         rule_id, words = take_id(stripped)
@@ -139,7 +139,11 @@ class ItemReader(ParagraphReader):
             text = self._own_text(extra).strip()
             if has_modal(text):
                 apart.append(extra)
-            elif not ends_open_with_colon(text):
+            else:
+                if ends_open_with_colon(text):
+                    if extra.code == (0, 0):
+                        continue
+                    text = self._with_code(text, extra)
                 parts.append(text)
                 spans.append((extra.start, extra.end))
         self._add("\n".join(parts), start, end, rule_id=rule_id, labels=labels, context=spans, item=True)
@@ -147,6 +151,11 @@ class ItemReader(ParagraphReader):
             self._contexts[index] = own or self._context(words, start, end, introduces=False)
             for extra in apart:
                 self._extra(extra, index)
+
+    def _introduced_quote(self) -> bool:
+        """Whether words right above a quotation say what is to be done, or not to be done, with what it lists."""
+        above = [context.label for context in self._above(-1, led=True)]
+        return any(label.deciding for label in (*above, *self._headings()[-1:]))
 
     def _leads_next_list(self, index: int, block: Block) -> bool:
         """Whether an item that ends with a colon introduces the list after it, which is not indented."""
@@ -165,7 +174,10 @@ class ItemReader(ParagraphReader):
         """Make a rule of a paragraph below an item's first one, read with that item."""
         text = self._own_text(block)
         if has_modal(text):
-            self._add(text, block.start, block.end, labels=self._labels(index, item=True), item=True)
+            if ends_open_with_colon(text.strip()) and block.code != (0, 0):
+                text = self._with_code(text, block)
+            above = self.blocks[index].parent if is_condition(text) else index  # another case holds beside the item's
+            self._add(text, block.start, block.end, labels=self._labels(above, item=True), item=True)
 
     def _absorb(self, index: int, words: str, start: int, end: int, rule_id: str) -> None:
         """Make one rule of an item with an id that introduces others, and those others."""

@@ -20,6 +20,7 @@ from tipstaff.guidance.extraction.grammar import (
 )
 from tipstaff.guidance.extraction.labels import Label
 from tipstaff.guidance.wording.cues import CuedPattern
+from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER, OBLIGED, ONLY, SHOULD, either
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
@@ -34,16 +35,33 @@ _CLAUSE: Final = re.compile(
     r"then\s+|(?:\*\*|__))*",
     re.IGNORECASE,
 )
+_LISTED: Final = re.compile(r"[^.,:;]{2,60}, ")
+_MAX_COMMAS: Final = 4
 _STATES: Final = re.compile(
     r"\W*(?:repositor(?:y|ies)|repo|product|positioning|purpose|project(?: name)?|name|version|owners?|maintainers?|"
     r"(?:tech )?stack|languages?|frameworks?|runtime|status|licen[sc]e|location|path|type|authors?|date|"
-    r"(?:last )?updated|main technolog(?:y|ies))[*_]*\s*[:：]",
+    r"(?:last )?updated|main technolog(?:y|ies)|description|tipo de \w+|type de \w+|"
+    r"nom(?:bre|e)?(?: (?:del?|do|du) \w+)?|descripción|descrição|descrizione|beschreibung|versi(?:ón|on|one)|versão|"
+    r"estado|statut|stato|tecnolog[ií]as?|tecnologie|technologien?|licencia|licença|licenza|lizenz|wersja|opis|nazwa|"
+    r"описание|название|версия|статус|стек|технологии|дата(?: обновления)?|açıklama|sürüm|durum|"
+    r"项目名称?|版本|描述|状态|技术栈|プロジェクト名|バージョン|説明|프로젝트명|버전|설명)\s*[*_]*\s*[:：]",
     re.IGNORECASE,
 )
 """A word that says what something is, and its value."""
+_UNFILLED: Final = re.compile(
+    r"(?:[\W_]*[^\n:：\[]{1,40}[:：][*_\s]*)?(?:\[[^\]\n]*\](?!\()|tb[da]|to be (?:defined|added|determined)|"
+    r"[aà] d[ée]finir|por definir|da definire|noch offen|待定|未定|미정)[\W_]*",
+    re.IGNORECASE,
+)
+"""A form's line that nobody has filled in ("Owner: [name]")."""
+_COMMIT_TYPE: Final = re.compile(
+    r"[\W_]*(?:feat|fix|docs|style|refactor|perf|tests?|build|ci|chore|revert)(?:[`*_]{1,3}\s*[:：(=–—-]|: )"
+)
+"""How a line of a list begins that says what a kind of commit is for."""
 _RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,80}?)(?:\*\*|__)(?P<between>[^\w`]*)")
 _COMMAND: Final = re.compile(r"(?:\*\*|__)?[^`:\n]{2,40}:(?:\*\*|__)?\s*`[^`\n]+`\W*")
 """What is done, and the command that does it."""
+_NAMING: Final = re.compile(r"\bnaming|nomenclature|nomenclatura|benennung|命名|명명", re.IGNORECASE)
 _ENTRY: Final = re.compile(
     r"[\W_]*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|"
     r"(?a:(?![A-Z][a-z]+/[A-Z])@?[\w.-]*[/\\][\w./\\*{},-]+|[\w-]+\.\w{1,5}))(?:\*\*|__)?"
@@ -64,7 +82,7 @@ _DESCRIBES: Final = re.compile(
 )
 _EXAMPLE: Final = re.compile(
     r"[\W_]*(?:e\.g\.|for example\b|例如|例えば|(?:examples?(?: \w+)?|beispiele?|z\. ?b\.|ejemplos?|exemples?|"
-    r"例|示例|bad|good|wrong|correct|not|but|"
+    r"例|示例|예시?|örnek|przykład|пример|esempi[oi]?|exemplos?|bad|good|wrong|correct|not|but|"
     r"before|after)[*_]{0,2}[:：])",
     re.IGNORECASE,
 )
@@ -83,18 +101,26 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"purpose|concepts?|glossary|terminology|workflows in|located in|phase pipeline|flow \d|diagram|"
     r"(?:known|current) (?:issues|bugs|limitations|problems|status|errors)|limitations|"
     r"(?:project|development|phase) status|"
-    r"future (?:services|features|enhancements|plans|work)|roadmap\W*$|"
+    r"future (?:services|features|enhancements|plans|work)|roadmap\W*$|change ?log|history|"
+    r"why(?! not)|warum|por qu[eéê]|pourquoi|perché|dlaczego|почему|neden|"
+    r"histórico|historial|historique|cronologia|verlauf|historia|история|"
+    r"estrutura|struttura|struktura|структура|yapısı?|visão geral|panoramica|обзор|przegląd|"
+    r"contexto|contexte|contesto|kontext|kontekst|контекст|tecnologie|tecnologias|technologien|технологии|"
+    r"(?:skills|commands|tools|agents|scripts|workflows) available|available (?:skills|commands|tools|agents|scripts)|"
+    r"where to (?:find|look)|gdzie szukać|wo finde|dónde|où trouver|dove trovare|onde encontrar|где (?:искать|найти)|"
     r"table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
     r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
     r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
-    r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요",
+    r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요|为什么|理由|変更履歴|历史|이력",
     re.IGNORECASE,
 )
+_AVAILABLE: Final = re.compile(r"\bavailable\b|可用|利用可能", re.IGNORECASE)
+"""A list of what there is, each with what it is for in the words of a command ("`review` - check a change")."""
 _DIRECTING_LABEL: Final = re.compile(
     r"\b(?:rules?|guidelines?|conventions?|standards?|requirements?|requires?|practices|principles|style|"
     r"naming|format(?:ting)?|checklist|steps?|"
     r"procedures?|workflow|process|how to|adding|creating|writing|fixing|running|updating|modifying|must|"
-    r"should|always|never|avoid|"
+    r"should|always|never|avoid|prefer(?:red|ita|ida|ido)s?|"
     r"do|don'?ts?|not|prefer|policy|policies|etiquette|quality|patterns?|typically includes?|instructions|"
     r"best|security|testing|placement|"
     r"before|when|if|use|tips?|pitfalls|gotchas?|notes?|preferences?|constraints?|regeln|richtlinien|"
@@ -103,23 +129,57 @@ _DIRECTING_LABEL: Final = re.compile(
     r"步骤|手順|ルール|ガイドライン|規約|方針|必須|注意|场合|場合|时|前|規定|규칙|지침",
     re.IGNORECASE,
 )
+_DEMANDS: Final = f"{FORBIDDEN} {BANS} {NEVER} {ALWAYS} {OBLIGED} {SHOULD}"
 _STRONG: Final = CuedPattern(
     r"\b(?:must|never|always|do not|don['’]t|should|shall|avoid|ensure|prefer|mandatory|forbidden|prohibited|"
-    r"not allowed|make sure|use|immer|niemals|nunca|siempre|jamais|toujours|sempre|altijd|nooit|zawsze|nigdy|zakaz|"
-    r"всегда|никогда|нельзя|asla)\b|禁止|必须|必須|不要|不得|一律|优先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
-    """must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use immer
-    niemals nunca siempre jamais toujours sempre altijd nooit zawsze nigdy zakaz asla""",
+    rf"not allowed|make sure|use|{either(_DEMANDS)})\b|"
+    r"禁止|必须|必須|不要|不得|一律|优先|ない|すること|こと[。.]?\W*$|해야|마세요|십시오",
+    "must never always not don't should shall avoid ensure prefer mandatory forbidden prohibited sure use " + _DEMANDS,
 )
 
 
 _WEAK_MODAL: Final = re.compile(
-    r"\b(?:only|requires?d?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not)\b|仅|こと", re.IGNORECASE
+    r"\b(?:only|requires?d?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not|"
+    rf"{either(ONLY)})\b|仅|こと",
+    re.IGNORECASE,
 )
 
 
 def has_strong_modal(words: str) -> bool:
     """Whether words demand something by more than an "only" or a "required", which describe as often."""
     return has_modal(_WEAK_MODAL.sub("", words))
+
+
+_POINTS: Final = re.compile(
+    r"\W*(?:for (?:more|full|further|details|\w+ contributors)[^,.]{0,60}, )?(?:please )?"
+    r"(?:see|refer to) (?:[^.!?]|\.(?=\w)){3,160}?"
+    r"(?:for (?:more |full |further )?(?:details?|information|info|examples|instructions|contributors)|below|above|"
+    r"\.md[`)\]]*|\))[\W_]*",
+    re.IGNORECASE,
+)
+_HOLDS_ONLY: Final = re.compile(
+    rf"\b(?:only|{either(ONLY)})\b(?!\W+(?:in|if|when|after|via|through|with|by|from|for|on|once|to|allowed|permitted|wenn|"
+    rf"nach|mit|bei|für|im|auf|si|cuando|con|para|se|quando|após|com|dans|avec|après|pour|als|na|po|przez|после|при|через|"
+    rf"в|на)\b)",
+    re.IGNORECASE,
+)
+
+
+def describes(sentence: str) -> bool:
+    """Whether a sentence that is no item only points elsewhere, or says of something that it is or has this alone."""
+    if _POINTS.fullmatch(sentence) is not None:
+        return True
+    first = _HOLDS_ONLY.search(sentence)
+    if first is None or count_words(sentence[: first.start()]) < MIN_WORDS - 1 or _imperative(sentence):
+        return False
+    return not (has_modal(_WEAK_MODAL.sub("", sentence)) or has_negation(sentence) or is_condition(sentence))
+
+
+_EXCLUSIVELY: Final = re.compile(r"\b(?:exclusively|everywhere|throughout|consistently)\W*$", re.IGNORECASE)
+"""What makes a rule of a verb and code alone ("Use `pnpm` exclusively.")."""
+
+
+_BE: Final = re.compile(r"\W*be [a-z]{4,}(?:,? and [a-z]{4,})?\W*", re.IGNORECASE)
 
 
 def is_exception(words: str) -> bool:
@@ -144,23 +204,37 @@ def rules_out(words: str) -> bool:
 
 def directs(words: str) -> bool:
     """Whether a sentence tells somebody what to do without a modal."""
-    return _imperative(words) and count_words(_REFERENCE.sub(" ", words)) >= MIN_WORDS
+    if not _imperative(words):
+        return False
+    if count_words(_REFERENCE.sub(" ", words)) >= MIN_WORDS:
+        return True
+    return _EXCLUSIVELY.search(words) is not None or _BE.fullmatch(words) is not None
 
 
 def _imperative(words: str) -> bool:
     if opens_with_imperative(words):
         return True
-    opening = _OPENER.match(words) or _CLAUSE.match(words) or _RUN_IN.match(words)
+    opening = _OPENER.match(words) or _RUN_IN.match(words)
     if opening is None:
-        return False
+        return _imperative_after(words)
     rest = words[opening.end() :]
     return opens_with_imperative(rest) or (opening.re is _RUN_IN and _imperative_after(rest))
 
 
-def _imperative_after(rest: str) -> bool:
-    """Whether words behind a bold label begin with an imperative, perhaps behind a clause that says when."""
-    clause = _CLAUSE.match(rest)
-    return clause is not None and opens_with_imperative(rest[clause.end() :])
+def _imperative_after(words: str) -> bool:
+    """Whether an imperative follows a clause that says when; the clause may list things, with commas."""
+    clause = _CLAUSE.match(words)
+    if clause is None:
+        return False
+    at = clause.end()
+    for _ in range(_MAX_COMMAS):
+        if opens_with_imperative(words[at:]):
+            return True
+        more = _LISTED.match(words, at)
+        if more is None:
+            return False
+        at = more.end()
+    return False
 
 
 def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, row: bool = False) -> bool:
@@ -183,6 +257,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     marked = not words.isascii() and _MARKED.match(words) is not None
     words = words if words.isascii() else _MARKED.sub("", words)
     lead = near[-1].text if near else ""
+    if _UNFILLED.fullmatch(words) is not None:
+        return False
     if any(label.negative for label in labels):
         return True
     if headings and _EXAMPLES_HEADING.fullmatch(headings[-1].text) and _STRONG.search(words) is None:
@@ -197,15 +273,26 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
         body = words[run_in.end() :]
         if count_words(run_in["label"]) == 1 and _third_person(body) and _STRONG.search(body) is None:
             return False
+    if _COMMIT_TYPE.match(words) is not None and not (_imperative(words) or _STRONG.search(words)):
+        return False
     entry = _ENTRY.match(words)
     if entry is not None:
         rest = entry["rest"]
+        if headings and _AVAILABLE.search(headings[-1].text):
+            return has_strong_modal(rest)
         if _imperative(rest) or _STRONG.search(rest):
             return True
         if rest and (has_modal(lead) or has_negation(rest) or _procedure(lead) or _CHOICE.search(lead)):
             return True
         return not rest and bool(lead) and (has_modal(lead) or has_negation(lead) or _procedure(lead))
-    if _COMMAND.fullmatch(words) is not None and not (_procedure(lead) or is_condition(words) or _STRONG.search(words)):
+    if _unfinished(words):
+        return False
+    if _COMMAND.fullmatch(words) is not None and not (
+        (headings and _NAMING.search(headings[-1].text))
+        or _procedure(lead)
+        or is_condition(words)
+        or _STRONG.search(words)
+    ):
         return False
     if _imperative(words) or _imperative(body) or _STRONG.search(words) is not None:
         return not _narrates(lead) or _STRONG.search(words) is not None
@@ -237,6 +324,11 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
         if _DESCRIBING_LABEL.search(heading.text):
             return False
     return True
+
+
+def _unfinished(words: str) -> bool:
+    """Whether words only announce something that is not in the rule ("Format of a request:")."""
+    return words.rstrip("*_ ").endswith((":", "：")) and not (_imperative(words) or has_modal(words))
 
 
 def _third_person(body: str) -> bool:
@@ -282,7 +374,7 @@ _CODE_COLUMN: Final = re.compile(
 _DESCRIBES_COLUMN: Final = re.compile(r"(?:^|; )(?:what (?:it|they)|meaning|description|symptom)", re.IGNORECASE)
 _DEMANDING_TABLE: Final = re.compile(
     r"\b(?:rules?|conventions?|standards?|requirements?|naming|placement|polic(?:y|ies)|must|should|regeln|konventionen|"
-    r"reglas|normas|convenciones|règles)\b|规范|規範|规则|規則|ルール|規約|규칙",
+    r"reglas|normas|convenciones|règles|regole|regras|zasady|правила|kural(?:lar)?ı?)\b|规范|規範|规则|規則|ルール|規約|규칙",
     re.IGNORECASE,
 )
 _CHOICE: Final = re.compile(r"\b(?:one of|choose|pick|either|verification|label)\b", re.IGNORECASE)
@@ -290,7 +382,9 @@ _NARRATES: Final = re.compile(
     r"\b(?:this (?:will|creates|runs)|(?:action|command|script|hook|hooks|workflow|cli|it|they|tool|system|"
     r"server)\b[^:]{0,60}\b(?:will|does|validates|runs|format|automatically)|there are|"
     r"(?:contain|provide|include|validate|generate|consist|represent|support|ergänzen|enthält|"
-    r"contiene)s?\b[^:]{0,80}$|helpers? in|located in|um folgendes zu lernen|to learn|types in|"
+    r"contiene)s?\b[^:]{0,80}$|^\W*(?:this (?:is an?|rule ensures|ensures)|it (?:covers|works on|supports)|"
+    r"questo è|dies(?:es)? (?:ist|projekt)|esto es|este es|ceci est|c['’]est|este é|isto é|это|to jest|bu bir)\b|"
+    r"helpers? in|located in|um folgendes zu lernen|to learn|types in|"
     r"workflows in)\b|構築されています|包括|包含",
     re.IGNORECASE,
 )

@@ -21,6 +21,7 @@ from tipstaff.guidance.extraction.polarity import (
     ends_negative,
     is_negative_heading,
     lists_mistakes,
+    only_bans,
     says_what_to_do,
     verdict,
 )
@@ -39,9 +40,32 @@ _ASPECTS: Final = frozenset(
     style code coding development project repository agent agents ai reminder reminders critical mandatory required
     checks rails quick reference what how safety security invariant invariants constitution constitutional non
     negotiable negotiables nonnegotiable consideration considerations project
-    regels zasady правила kurallar قواعد aturan regole
-    regeln richtlinien allgemein hinweise wichtig grundsätze reglas normas generales notas importante règles général
-    notes regole note regras gerais""".split()
+    work working workflow workflows process processes preference preferences behavior behaviour essential essentials
+    fundamental fundamentals global universal operating operational directive directives constraint constraints
+    technical golden hard strict house team top overall daily methodology approach conduct protocol protocols
+
+    regel regeln grundregeln richtlinie richtlinien allgemein allgemeine allgemeines hinweis hinweise wichtig wichtige
+    grundsatz grundsätze prinzipien leitprinzipien arbeitsweise arbeitsablauf arbeitsregeln vorgaben konventionen
+    verhaltensregeln projekt projektregeln codestil
+    regla reglas norma normas general generales nota notas importante importantes convenciones estilo código codigo
+    flujo trabajo preferencia preferencias principio principios directriz directrices instrucciones proyecto buenas
+    prácticas operativas básicas desarrollo requisitos
+    règle règles consigne consignes général générale générales principe principes directives bonnes pratiques projet
+    développement préférences flux travail exigences
+    regra regras gerais geral diretriz diretrizes princípio princípios fluxo preferências projeto instruções boas
+    práticas desenvolvimento convenções
+    regole regola generali linee guida principi note preferenze flusso lavoro progetto istruzioni stile codice buone
+    pratiche operative sviluppo convenzioni
+    regels richtlijnen algemeen algemene principes notities voorkeuren werkwijze afspraken conventies
+    zasady zasada ogólne ogólna pracy wytyczne uwagi notatki preferencje konwencje kodu kod projektu podstawowe
+    правила правило общие основные базовые принципы процесс рабочий заметки примечания предпочтения соглашения код
+    кода стиль проекта порядок работы требования
+    kurallar kuralları kural genel temel prensipler notlar tercihler iş akışı proje kod ilkeler
+    aturan umum catatan preferensi prinsip alur kerja panduan proyek
+    قواعد عامة नियम সাধারণ নিয়ম
+
+    der die das und für von zu im bei el la los las de del y para con en le les des du et pour avec dans il lo gli di
+    dei della delle per e os da dos das em na com het een voor van met bij i dla и в на с для ve için dan""".split()
 )
 """Words of headings that name no topic."""
 ENOUGH_STEMS: Final = 14
@@ -123,7 +147,7 @@ def names_topic(heading: str) -> bool:
     """Whether a heading says what the rules below it are about, or for what they are."""
     if decides(heading) or has_negation(heading):
         return True
-    if _NAMES_FILE.search(heading):
+    if _NAMES_FILE.search(heading) or heading.endswith((".", "。", "!", "！")):
         return False
     if is_constitution_heading(heading) and is_demanding_heading(heading) and UNFINISHED.search(heading) is None:
         return False  # a rule by itself, which is always loaded
@@ -162,7 +186,7 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
         stays = label.negative or (label.deciding and lists_mistakes(label.text))
         if stays and approves(words):
             continue
-        if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding):
+        if not stays and _repeats(label.text.casefold(), below, at_start=label.deciding, name=_is_name(label)):
             named = named or (label.topic and label.telling)
             continue
         if label.negative and (
@@ -184,15 +208,32 @@ def applied(labels: Sequence[Label], words: str) -> list[Label]:
         if near is not None:
             near |= _label_stems(label.text)
         below = f"{label.text.casefold()}\n{below}"
-    return kept[::-1]
+    kept.reverse()
+    return _bans_once(kept) if sum(label.negative for label in kept) > 1 else kept
+
+
+def _bans_once(labels: list[Label]) -> list[Label]:
+    """Leave out the outer of two labels that forbid and say no more: "Banned: Never: ..." forbids twice."""
+    bans = [label for label in labels if label.negative]
+    bare = [label for label in bans if only_bans(label.text)]
+    spare = bare if len(bare) < len(bans) else bare[:-1]
+    return [label for label in labels if label not in spare]
+
+
+def _is_name(label: Label) -> bool:
+    """Whether a label is one word above its items: an item that has the word somewhere may be about something else."""
+    return not label.topic and " " not in label.text
 
 
 def _begins(words: str, label: str) -> bool:
     return words.lstrip("*_ ").casefold().startswith(label.casefold())
 
 
-def _repeats(label: str, below: str, *, at_start: bool) -> bool:
-    """Whether words have a label already; one that decides what they mean must be their beginning."""
+def _repeats(label: str, below: str, *, at_start: bool, name: bool) -> bool:
+    """Whether words have a label already: one that decides what they mean, or a name above them, at their beginning."""
+    if name and not at_start:
+        lines = [line.lstrip("*_` ") for line in below.split("\n")]
+        return any(line.startswith(label) and not line[len(label) :][:1].isalnum() for line in lines)
     if at_start:
         bare = _LEADING_MARKS.sub("", label, count=1)
         return any(0 <= line.find(bare) < MAX_OPENING_CHARS for line in below.split("\n")) and len(bare) > 3

@@ -10,7 +10,7 @@ from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.guidance.extraction.candidate import Candidate, Context, Section
 from tipstaff.guidance.extraction.grammar import has_modal, has_negation
-from tipstaff.guidance.extraction.kinds import demands
+from tipstaff.guidance.extraction.kinds import demands, describes
 from tipstaff.guidance.extraction.labels import Label, applied, label_of
 from tipstaff.guidance.extraction.patterns import (
     CASE,
@@ -290,7 +290,9 @@ class ExtractionState:
         kept = applied(labels, words)
         spans.extend([(label.start, label.end) for label in labels if not label.topic or label in kept])
         text = ": ".join([*[label.text for label in kept], words]) if kept else words
-        is_rule = rule_id is not None or not item or demands(words, labels, self._headings(), row=row)
+        is_rule = rule_id is not None or (
+            demands(words, labels, self._headings(), row=row) if item else not describes(words)
+        )
         in_constitution = section.constitution if section is not None else self._outer
         candidate = Candidate(
             text,

@@ -21,11 +21,6 @@ QUOTE_LABEL: Final = re.compile(
 ALERT: Final = re.compile(r"\[!(?:note|tip|important|warning|caution|danger)\][ \t]*\n?", re.IGNORECASE)
 _BAD_HEADING: Final = re.compile(r"(?:\A|(?<=\n)) {0,3}(?:#{7,}[ \t]+|#{1,6}(?=[A-Za-z]))[^\n]*")
 _TAG_LINE: Final = re.compile(r"\s*(?:#[a-z-]+[\s,;.]*)+\Z")
-REFERENCE_ENTRY: Final = re.compile(
-    r"(?:[-\W]{0,3})(?:\*\*|__)?(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|@?[\w.-]*[/\\][\w./\\*-]+|[\w-]+\.\w{1,5})(?:\*\*|__)?"
-    r"(?:\s*[,/&+]\s*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)))*\s*(?:\([^)\n]{0,80}\)\s*)?(?:[-–—:=→]|->|=>)+\s*(?P<rest>.*)",
-    re.DOTALL,
-)
 NO_WORDS: Final = re.compile(r"`[^`]*`|!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+|(?<!\S)@[~\w./-]+|[\W_\d]+")
 LIST_MARKER: Final = re.compile(r"([ \t>]*)([-*+]|\d{1,9}[.)])[ \t]")
 """Indentation and marker of a list item."""
@@ -45,9 +40,6 @@ IMPORT_LINE: Final = re.compile(
 HEADING_MARK: Final = re.compile(r" {0,3}(#{1,6})[ \t]")
 MAX_GAP_BYTES: Final = 1_024
 """How far what follows some words is looked for."""
-RULE_HEADER: Final = re.compile(
-    r"\b(?:rules?|do(?:n['’]?t)?s?|requirements?|conventions?|guidelines?|polic(?:y|ies)|standards?)\b", re.IGNORECASE
-)
 
 
 UNFINISHED: Final = re.compile(

@@ -11,6 +11,9 @@ import re
 from typing import Final
 
 from tipstaff.guidance.wording.cues import CuedPattern
+from tipstaff.guidance.wording.tokenize import words as split
+from tipstaff.guidance.wording.word_forms import BANS, FORBIDDEN, LEAVE, NEVER, either
+from tipstaff.guidance.wording.word_roles import FUNCTION_WORDS, IMPERATIVES
 
 MAX_DECIDING_CHARS: Final = 90
 """A longer heading is a sentence, and says by itself what it demands."""
@@ -27,7 +30,8 @@ _BANS: Final = (
     r"what to avoid|things to avoid|no[- ]gos?|no[- ]?no['’]?s|hard nos?",
     r"anti-?patterns?(?: to avoid)?|反模式|アンチパターン|안티 ?패턴",
     r"(?:forbidden|prohibited|disallowed|banned|not allowed|off[- ]limits)(?: [\w-]+)?|prohibitions|red lines?|dont",
-    r"(?:nicht|niemals|nie)(?: (?:tun|machen|erlaubt|gestattet|zulässig|verwenden|anfassen))?|verbote?n?e?s?|untersagt",
+    either(f"{FORBIDDEN} {BANS} {NEVER}"),
+    r"(?:nicht|niemals|nie)(?: (?:tun|machen|erlaubt|gestattet|zulässig|verwenden|anfassen))?",
     r"vermeiden|zu vermeiden|was (?:man )?(?:nicht|nie|zu vermeiden)\b.{0,30}",
     r"tabus?",
     r"prohibid[oa]s?|prohibiciones|no (?:hacer|permitido|se permite|se debe)|nunca(?: (?:hacer|hagas|faça|fazer))?",
@@ -50,16 +54,16 @@ _ASKS: Final = re.compile(r"[\W_]*(?:always )?ask\b", re.IGNORECASE)
 _NUMBERING: Final = r"[\W_]*(?:\d+(?:\.\d+)*[.):]?[\W_]+)?"
 _BAN: Final = CuedPattern(
     rf"{_NUMBERING}(?:{'|'.join(_BANS)})\W*",
-    """never not dont donts don't don'ts avoid avoided no nos nogo nogos nono nonos no's anti antipattern antipatterns
-    forbidden prohibited disallowed banned off prohibitions red nicht niemals nie verbot verbots verbote verbotes
-    verbotn verbotns verbotne verbotnes verbotee verbotees verboten verbotens verbotene verbotenes untersagt vermeiden
-    was tabu tabus prohibido prohibida prohibidos prohibidas prohibiciones nunca evitar lo jamais interdit interdits
-    interdite interdites interdiction interdictions ne ce proibido proibida proibidos proibidas evite o vietato vietati
-    divieti evitare non mai cosa verboden niet nooit vermijden wat zabronione zakaz zakazy zakazane nigdy unikaj czego
-    jangan dilarang larangan yasak yasaklar yapma yapmayin asla ng""",
+    f"""never not dont donts don't don'ts avoid avoided no nos nogo nogos nono nonos no's anti antipattern antipatterns
+    forbidden prohibited disallowed banned off prohibitions red nicht niemals nie vermeiden was tabu tabus prohibiciones
+    nunca evitar lo jamais ne ce evite o divieti evitare non mai cosa niet nooit vermijden wat nigdy unikaj czego jangan
+    yasak yasaklar yapma yapmayin asla ng
+    {FORBIDDEN} {BANS} {NEVER}""",
 )
 _QUALIFIED: Final = re.compile(r".*?(?:\s[–—-]+\s|[:：]\s|\s?[(（])(?=[^()（）:：]*[)）]?\W*$)")
 """What a ban at a heading's end is about: "Legacy helpers (do not use)"."""
+_ASIDE: Final = re.compile(r"\s*[(（][^()（）]{1,60}[)）]\W*$")
+"""What a ban's end adds: "Never commit (keep unstaged)"."""
 _PERMITS: Final = re.compile(
     r"[\W_]*(?:(?:always|do|dos|good|correct|right|preferred|recommended|allowed|instead|yes|ok|better|must|required|"
     r"immer|richtig|gut|siempre|correcto|bien|toujours|sempre|certo|altijd|goed|zawsze|всегда|правильно|"
@@ -70,11 +74,8 @@ _PERMITS: Final = re.compile(
 _ENDS_BANNING: Final = CuedPattern(
     r"\b(?:must|should|shall|do|does|may|can|will)[\s*_]+not[\W_]*$|\b(?:never|don['’]?ts?|cannot|avoid|"
     r"forbidden|prohibited|disallowed|not allowed|off[- ]limits|"
-    r"nunca|niemals|nicht|verboten|jamais|interdits?|prohibid[oa]s?|proibid[oa]s?|vietat[oi]|nooit|verboden|nigdy|"
-    r"запрещено|нельзя|никогда|asla|yasak)\W*$|(?:禁止|不要|不得|不可|切勿|严禁|してはいけない|금지)\W*$",
-    """not never dont don't donts don'ts cannot avoid forbidden prohibited disallowed off nunca niemals nicht verboten
-    jamais interdit interdits prohibido prohibida prohibidos prohibidas proibido proibida proibidos proibidas vietato
-    vietati nooit verboden nigdy asla yasak""",
+    rf"nicht|{either(f'{FORBIDDEN} {NEVER}')})\W*$|(?:禁止|不要|不得|不可|切勿|严禁|してはいけない|금지)\W*$",
+    f"not never dont don't donts don'ts cannot avoid forbidden prohibited disallowed off nicht {FORBIDDEN} {NEVER}",
 )
 _MISTAKES: Final = CuedPattern(
     r"anti-?\s?patterns?|\b(?:bad|poor|wrong|worst) (?:practices?|patterns?|examples?|habits?|ways?)\b|"
@@ -87,18 +88,10 @@ _MISTAKES: Final = CuedPattern(
 )
 _LEAVE: Final = CuedPattern(
     r"\b(?:ask(?:ing)? (?:first|before|for)|always ask|require[sd]? (?:\w+ )?(?:approval|permission|confirmation|"
-    r"review)|needs? (?:\w+ )?(?:approval|permission|confirmation)|approvals?|permission|escalat\w+|exceptions?|except|"
-    r"unless|only (?:if|when|after|with|for)|optional(?:ly)?|"
-    r"erst fragen|nachfragen|rückfrag\w*|genehmig\w*|zustimmung|ausnahmen?|preguntar|permiso|aprobación|"
-    r"excepci(?:[oó]n|ones)|"
-    r"demander|autorisation|approbation|perguntar|permissão|aprovação|chiedere|approvazione|vragen|toestemming|"
-    r"zapytaj|zgod\w*|спрос\w*|разрешени\w*|согласова\w*|исключени\w*|onay\w*|izin)\b|"
+    r"review)|needs? (?:\w+ )?(?:approval|permission|confirmation)|except|unless|only (?:if|when|after|with|for)|"
+    rf"optional(?:ly)?|erst fragen|{either(LEAVE)})\b|"
     r"确认|詢問|询问|批准|许可|例外|許可|確認|承認|승인|허가|확인|예외|문의",
-    """ask asking require required requires need needs approval approvals permission escalate escalated escalates
-    escalating escalation exception exceptions except unless only optional optionally erst nachfragen genehmig genehmigt
-    genehmigen genehmigung genehmigungen zustimmung ausnahme ausnahmen preguntar permiso excepcion excepciones demander
-    autorisation approbation perguntar chiedere approvazione vragen toestemming zapytaj zgod zgoda zgody onay onayla
-    izin""",
+    f"ask asking require required requires need needs except unless only optional optionally erst {LEAVE}",
 )
 _WHEN: Final = re.compile(
     r"\b(?:when(?:ever)?|if|before|after|until|while|during|in case)\b|"
@@ -108,7 +101,8 @@ _WHEN: Final = re.compile(
     re.IGNORECASE,
 )
 _SAYS_WHAT_TO_DO: Final = re.compile(
-    r"[\W_]*(?:(?:no|not(?! \w+ing\b)|never|do not|don['’]?ts?|avoid|ask first|ask before|always ask|nie|niemals|nicht|"
+    r"[\W_]*(?:(?:just|also|and|but|please) )?"
+    r"(?:(?:no|not(?! \w+ing\b)|never|do not|don['’]?ts?|avoid|ask first|ask before|always ask|nie|niemals|nicht|"
     r"keine?n?|nunca|jamais|ne|não|nooit|geen|niet|nigdy|никогда|не|нельзя|asla)\b|instead\b(?! of)|"
     r"(?:do|instead|exceptions?|good|ok|okay|allowed|correct|preferred|yes)[*_]{0,2}[:：,—])"
     r"|\W*(?:✅|✔|✓|👍|不要|不得|不能|不可|禁止|切勿|请勿)",
@@ -127,7 +121,7 @@ def is_negative_heading(text: str) -> bool:
         return False
     if not _BAN.may_match(text):
         return False
-    if _BAN.pattern.fullmatch(text) is not None:
+    if _BAN.pattern.fullmatch(_ASIDE.sub("", text)) is not None:
         return True
     about = _QUALIFIED.match(text)
     return about is not None and _BAN.pattern.fullmatch(text, about.end()) is not None
@@ -140,7 +134,7 @@ def verdict(text: str) -> str:
     """
     if len(text) > MAX_DECIDING_CHARS:
         return ""
-    if (_BAN.may_match(text) and _BAN.pattern.fullmatch(text) is not None) or lists_mistakes(text):
+    if (_BAN.may_match(text) and _BAN.pattern.fullmatch(_ASIDE.sub("", text)) is not None) or lists_mistakes(text):
         return "no"
     if _PERMITS.fullmatch(text) is None:
         return ""
@@ -150,6 +144,13 @@ def verdict(text: str) -> str:
 def ends_negative(label: str) -> bool:
     """Whether a label ends with what turns all below it into what is not to be done ("Agents must not")."""
     return is_negative_heading(label) or _ENDS_BANNING.search(label) is not None
+
+
+def only_bans(label: str) -> bool:
+    """Whether a label forbids and names nothing that it forbids ("Banned", "Never", not "Never commit")."""
+    if len(label) > MAX_DECIDING_CHARS or not _BAN.may_match(label) or _BAN.pattern.fullmatch(label) is None:
+        return False
+    return all(word in FUNCTION_WORDS or word not in IMPERATIVES for word in split(label))
 
 
 def lists_mistakes(label: str) -> bool:

@@ -1,6 +1,6 @@
 """The compiled rules as the hook program maps them, so that no interpreter starts when a prompt is sent.
 
-The file lies in the owner's state folder beside the policy. Its layout is that of
+The file is in the owner's state folder beside the policy. Its layout is that of
 ``native/include/tipstaff/hook/guidance/guidance.hpp``: a head, a record for each shard,
 texts, and the index by which retrieval searches.
 """
@@ -41,7 +41,7 @@ MAX_RULES: Final = 100_000
 
 
 def hook_image_path(repository: Path, state: Path | None = None) -> Path:
-    """Return where the compiled rules of a repository lie for the hook."""
+    """Return where the compiled rules of a repository are for the hook."""
     folder = state_folder() if state is None else state
     return folder / "guidance" / f"{fnv64(os.fsencode(repository)):016x}.guidance"
 

@@ -1,7 +1,7 @@
 """Scopes as the hook program reads them: globs taken apart into folders, characters, stars and sets.
 
 What is written is uint32. The scopes of a rule: how many globs; for each 1 where it takes out (``!``), how many plain
-globs it stands for, and those: how many folders, 1 where it covers what lies below the last, how many numbers follow,
+globs it stands for, and those: how many folders, 1 where it covers what is below the last, how many numbers follow,
 and for each folder how many numbers it takes, 0 for ``**``, and those. A number is a character or one of `_STAR`,
 `_ONE` and `_SET`, which says how many pairs (first, last) of characters follow. After the globs comes the number of
 extents, and for each the positions and lengths of three texts: the leading folders, each with a slash after it,
@@ -31,7 +31,7 @@ def write_scopes(scopes: tuple[str, ...], text: Callable[[str], tuple[int, int]]
     scopes
         Globs.
     text
-        Keeps a text and says where it lies: its place and its length in bytes.
+        Keeps a text and says where it is: its place and its length in bytes.
     out
         uint32.
     """

@@ -1,6 +1,6 @@
 """The lexicon of intents: the words of `tipstaff.guidance.intents.words` with their forms, packed for the kernels.
 
-It lies compiled in the package; ``tools/write_task_lexicon.py`` rewrites it when the words change.
+It is compiled in the package; ``tools/write_task_lexicon.py`` rewrites it when the words change.
 """
 
 from __future__ import annotations

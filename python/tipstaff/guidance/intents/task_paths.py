@@ -6,7 +6,7 @@ from tipstaff.kernels import task_paths
 
 
 def paths_in(task: str) -> tuple[str, ...]:
-    """Return the paths that a task names, as far as a scope can be held against them.
+    """Return the paths that a task names, as far as a scope can be compared with them.
 
     Paths (``web/login.ts``, ``./api/``, ``src/app.py:12``), file names with an ending, and dotted or ``::`` names of
     modules and symbols (``billing.ledger.post`` is ``billing/ledger/post``). Web addresses, versions, numbers and

@@ -313,7 +313,8 @@ class _Walker:
     def _note_code(self, kind: Any, here: tuple[int, int], items: list[int]) -> None:
         blocks = self.blocks
         if items:
-            owner = blocks[items[-1]]
+            further = blocks[-1].kind == "paragraph" and blocks[-1].parent == items[-1]
+            owner = blocks[-1] if further else blocks[items[-1]]
             if owner.code == (0, 0) and not owner.children:
                 owner.code = here
         elif blocks and blocks[-1].kind == "paragraph" and blocks[-1].code == (0, 0):

@@ -1,4 +1,4 @@
-"""The files of a repository, as the scopes of rules see them: what git tracks or would track, else what lies there."""
+"""The files of a repository, as the scopes of rules see them: what git tracks or would track, else what is there."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class FileList:
         if not folder:
             return self._paths
         low = bisect_left(self._paths, folder)
-        # "0" follows "/" directly; the folder's own name sorts before what lies below it.
+        # "0" follows "/" directly; the folder's own name sorts before what is below it.
         high = bisect_left(self._paths, f"{folder}0", low)
         return [path for path in self._paths[low:high] if path == folder or path.startswith(f"{folder}/")]
 

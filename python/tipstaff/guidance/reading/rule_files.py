@@ -1,6 +1,6 @@
 """Which files are rule files, whose they are, and the scope that each gives its rules.
 
-`FORMATS` is the table. A file's rules apply to its own folder: the folder it lies in, or the one that
+`FORMATS` is the table. A file's rules apply to its own folder: the folder it is in, or the one that
 holds the host's hidden folder; in the root, everywhere. Front matter (``paths:``, ``globs:``, ``applyTo:``) narrows
 that.
 """
@@ -25,7 +25,7 @@ _SKIPPED: Final = frozenset(
 
 
 FOLDER: Final = "folder"
-"""The folder that it applies to and what lies below; the root's apply everywhere."""
+"""The folder that it applies to and what is below; the root's apply everywhere."""
 GLOBS: Final = "globs"
 """What the globs of its front matter match, else the folder."""
 ROOT: Final = "root"

@@ -41,7 +41,7 @@ class SourceText:
         except UnicodeEncodeError:
             self.data = text.encode("utf-8", "replace")
             self.text = self.data.decode("utf-8")
-        # Where each line starts: behind the line before and its line feed.
+        # Where each line starts: after the line before and its line feed.
         self._lines = list(accumulate([len(line) + 1 for line in self.data.split(b"\n")[:-1]], initial=0))
         self._char_starts: list[int] | None = None
 

@@ -109,7 +109,7 @@ class FusedShards:
         mask, risks
             Shards that may be given, None for all; risk classes that may, as bits.
         repo_scope
-            Path or glob of what is worked on.
+            Path or glob of what is worked on; with a slash at its end the folder that somebody is in.
         wanted
             How many shards at most.
         """
@@ -133,8 +133,9 @@ class FusedShards:
         kept = sum(score >= least for score in scores)
         rows, scores, meanings = rows[:kept], scores[:kept], meanings[:kept]
         cosines = [min(1.0, max(0.0, meaning / MOST_MEANING)) for meaning in meanings]
-        # Who names a file works on it, whatever the task's words are.
-        return Found(rows, scores, cosines, paths, bool(repo_scope) or relevance >= self._floor)
+        # Who names a file works on it, whatever the task's words are; who is in a folder need not.
+        named = bool(repo_scope) and not repo_scope.endswith("/")
+        return Found(rows, scores, cosines, paths, named or relevance >= self._floor)
 
     def _bonus(self, file: str) -> array[float] | None:
         """Return what is added to the scores of shards for a file, remembered for some."""
@@ -179,7 +180,7 @@ def _of_file(file: str) -> tuple[str, str]:
 
 
 def nearness(path: str, parts: Sequence[str]) -> float:
-    """Return the share of a rule file's own folders in which the file worked on lies; 0 for one in the root."""
+    """Return the share of a rule file's own folders in which the file worked on is; 0 for one in the root."""
     own = path.split("/")[:-1]
     same = 0
     while same < min(len(own), len(parts)) and own[same] == parts[same]:

@@ -65,7 +65,7 @@ class ShardMasks:
         Parameters
         ----------
         repo_scope
-            Path or glob that the caller works on, None for anywhere.
+            Path or glob that the caller works on, a folder with a slash at its end, None for anywhere.
         today
             ISO date against which the rules' dates are held.
         tenant
@@ -79,7 +79,9 @@ class ShardMasks:
             return known[0]
         mask: bytearray | None = None
         if repo_scope:
-            applies = bytes(scope_applies(scopes, repo_scope) for scopes in self._scope_values)
+            # In a folder a rule about some of its files may hold.
+            within = f"{repo_scope}**" if repo_scope.endswith("/") else repo_scope
+            applies = bytes(scope_applies(scopes, within) for scopes in self._scope_values)
             if 0 in applies:
                 mask = bytearray(_spread(self._scope_codes, applies))
         if self._has_tenants:

@@ -1,6 +1,6 @@
 """The lexicon of tasks: `task_vocabulary` packed for the kernels.
 
-It lies compiled in the package; ``tools/write_query_lexicon.py`` rewrites it when the words change.
+It is compiled in the package; ``tools/write_query_lexicon.py`` rewrites it when the words change.
 """
 
 from __future__ import annotations

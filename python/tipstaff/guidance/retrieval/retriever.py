@@ -14,7 +14,6 @@ Source: ADR-G002 and ADR-G003.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -50,6 +49,7 @@ from tipstaff.model import (
     RetrievalResult,
     RetrievedShard,
 )
+from tipstaff.processors import usable_processors
 from tipstaff.store.shards import ShardStore
 
 _SLACK: Final = 8
@@ -179,14 +179,15 @@ class ShardRetriever:
         risk_filter
             Risk classes to keep; all where None or empty.
         repo_scope
-            Path (or glob) of what is worked on: rules that do not hold there are left out.
+            Path (or glob) of what is worked on: rules that do not hold there are left out. With a slash at its end it
+            is the folder that somebody is in, and as without one nothing is given where no rule is about the task.
         max_shards
             At most so many; the constitution comes on top. With `max_tokens` the default gives way to
             `MOST_BY_TOKENS`.
         max_tokens
             What the shards' lines may cost together, four characters a token; one that does not fit is passed over.
         today
-            ISO date against which the rules' dates are held; the retriever's where None. The constitution is as it
+            ISO date with which the rules' dates are compared; the retriever's where None. The constitution is as it
             was compiled.
         tenant
             Who asks, where several share the rules (`join_bundles`): the tenant's rules and the common ones are
@@ -251,7 +252,7 @@ class ShardRetriever:
         if threads is not None:
             require_whole_number("threads", threads)
         else:
-            threads = (os.cpu_count() or 1) if self.shard_count >= _THREADS_FROM_ROWS else 1
+            threads = usable_processors() if self.shard_count >= _THREADS_FROM_ROWS else 1
         workers = min(threads, len(tasks) // _BATCH_PER_THREAD)
         if workers <= 1:
             return [one(task) for task in tasks]

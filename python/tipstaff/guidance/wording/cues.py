@@ -72,7 +72,7 @@ def cue(*needed: str) -> int:
 def _lexicon() -> bytes:
     values: dict[str, int] = {}
     for bit, words in enumerate(_given):
-        for word in words.split():
+        for word in filter(str.isascii, words.split()):  # texts with other letters are always searched
             values[word] = values.get(word, 0) | 1 << bit
     return make_lexicon(values, {word: word for word in values})
 

@@ -22,7 +22,7 @@ _VERSION: Final = re.compile(r"\.(?<=\d\.)(?=\d)")
 _TABLE: Final = bytes(
     byte if byte == 39 or (byte < 128 and chr(byte).isalnum()) else 32 for byte in bytes(range(256)).lower()
 )
-# Typographic marks that are in the way of ASCII: with them gone, most rules of English files are plain.
+# Typographic marks beyond ASCII: without them, most rules of English files are ASCII.
 _TYPOGRAPHY: Final = {ord("’"): "'", **dict.fromkeys(map(ord, "‘“”„…→←↔•·≤≥×✅❌✓✗\ufe0f"), '"')}
 _FOR_WORDS: Final = _TYPOGRAPHY | dict.fromkeys(map(ord, "–—"), '"')
 # The quotation marks keep the marks and the hyphen beside a dash from seeing a space.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from tipstaff.guidance.wording.word_forms import MODALS
 from tipstaff.kernels.formats import roles
 
 IMPERATIVES: Final = frozenset(
@@ -44,12 +45,9 @@ IMPERATIVES: Final = frozenset(
 
 MODAL_WORDS: Final = frozenset(
     """must mustn't mustnt never always should shouldn't shouldnt shall shan't only don't dont cannot can't avoid ensure
-    require requires required mandatory forbid forbids forbidden prohibit prohibits prohibited disallowed refrain
-    nunca siempre sempre debe debes deben deve deves devem devono prohibido proibido obligatorio jamais toujours doit
-    doivent devez interdit obligatoire immer niemals muss verboten altijd nooit moet zawsze nigdy musi mutlaka asla
-    zorunlu soll sollen sollte sollten sollst zwingend bisogna occorre gerekir jangan dilarang wajib harus
-    trzeba""".split()
-)
+    require requires required mandatory forbid forbids forbidden prohibit prohibits prohibited disallowed
+    refrain""".split()
+).union(MODALS.split())
 """Each turns a sentence into a rule."""
 
 FUNCTION_WORDS: Final = frozenset(

@@ -9,7 +9,7 @@ then
 - the words, 20 bytes each: what it says (8), where its letters are (uint32) and how many (uint8), its flags (uint8),
   how many phrases it begins (uint8), a gap, the first of them (uint16), a gap;
 - the phrases, 16 bytes each: what it says (8), number of further words (uint8), a gap, their numbers (3 uint16); those
-  of one word lie together, the longest first;
+  of one word are together, the longest first;
 - the letters of the words.
 
 What a word or phrase says: kind, intent, intent as a verb (uint8 each), the places of three weights (uint8 each: as a

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 MISSING: Final = -1
@@ -44,18 +44,10 @@ def measure_files(root: str | os.PathLike[str], paths: Sequence[str]) -> tuple[m
         If a path holds a NUL.
     """
     sizes, marks = array("q"), bytearray()
-    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for path in paths:
-            name = os.fsencode(path)
-            if b"\0" in name:
-                msg = f"{path!r}: a path cannot contain NUL"
-                raise ValueError(msg)
-            size, head = _opened(folder, name)
-            sizes.append(size)
-            marks.append(_marks(head))
-    finally:
-        os.close(folder)
+    for folder, name in _named(root, paths):
+        size, head = _opened(folder, name)
+        sizes.append(size)
+        marks.append(_marks(head))
     return memoryview(sizes), memoryview(marks)
 
 
@@ -83,6 +75,18 @@ def stat_files(root: str | os.PathLike[str], paths: Sequence[str]) -> memoryview
         If a path holds a NUL.
     """
     found = array("q")
+    for folder, name in _named(root, paths):
+        try:
+            about = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            found.extend((MISSING, 0, 0, 0))
+        else:
+            found.extend((about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino))
+    return memoryview(found)
+
+
+def _named(root: str | os.PathLike[str], paths: Sequence[str]) -> Iterator[tuple[int, bytes]]:
+    """Yield the folder's descriptor and each path's bytes."""
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for path in paths:
@@ -90,15 +94,9 @@ def stat_files(root: str | os.PathLike[str], paths: Sequence[str]) -> memoryview
             if b"\0" in name:
                 msg = f"{path!r}: a path cannot contain NUL"
                 raise ValueError(msg)
-            try:
-                about = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            except OSError:
-                found.extend((MISSING, 0, 0, 0))
-            else:
-                found.extend((about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino))
+            yield folder, name
     finally:
         os.close(folder)
-    return memoryview(found)
 
 
 def _opened(folder: int, name: bytes) -> tuple[int, bytes]:

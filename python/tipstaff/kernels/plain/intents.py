@@ -46,7 +46,7 @@ _ASIDE: Final = 0.5
 _SUBJECT: Final = 1.3
 """Weight of a noun that opens the task, or ends the compound that does."""
 _AGAIN: Final = 0.7
-"""Weight of a further sign for an intent that was already spoken for."""
+"""Weight of a further sign for an intent that already has one."""
 _MODIFIER: Final = 0.4
 """Share that a noun loses when another one follows at once..."""
 _MODIFIER_AHEAD: Final = 0.55

@@ -221,7 +221,7 @@ class MessageGuard:
         Raises
         ------
         ValueError
-            If `start` lies beyond what is remembered.
+            If `start` is beyond what is remembered.
         """
         _check_sequence(messages)
         if start < 0 or start > len(self._records):

@@ -114,7 +114,7 @@ def assemble_review(
     """Choose what a reviewer is given.
 
     SOPs are all included or the task is to be decomposed; their severity has no influence. The other tiers share what
-    is left, in order; an item is included whole or not at all, and where one does not fit smaller ones are still tried.
+    is left, in order; an item is included in full or not at all; where one does not fit, smaller ones are still tried.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def with_targets(checks: list[Check], facts: Facts) -> list[Check]:
 
 
 def _tasks_only(text: str, file: str) -> str:
-    """Return the part of a Taskfile that lists tasks; other files whole."""
+    """Return the part of a Taskfile that lists tasks; of other files, all."""
     if not file.startswith("Taskfile"):
         return text
     match = re.search(r"^tasks:[^\n]*\n((?:[ \t#][^\n]*\n|\n)*)", f"{text}\n", re.MULTILINE)

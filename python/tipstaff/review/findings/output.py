@@ -1,7 +1,6 @@
 """Findings as SARIF 2.1.0 and as GitHub's workflow commands.
 
-Sources: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0; GitHub Docs, "Workflow commands for
-GitHub Actions".
+Source: GitHub Docs, "Workflow commands for GitHub Actions".
 """
 
 from __future__ import annotations
@@ -9,12 +8,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from typing import Any, Final
-from urllib.parse import quote
 
-from tipstaff import __version__
 from tipstaff.review.findings.model import Finding
+from tipstaff.sarif import sarif_location, sarif_log
 
-SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {"error": "error", "warning": "warning", "info": "note"}
 _COMMANDS: Final = {"error": "error", "warning": "warning", "info": "notice"}
 
@@ -23,22 +20,8 @@ def to_sarif(findings: Iterable[tuple[str, Finding]]) -> dict[str, Any]:
     """Return a SARIF log of pairs of a check's name and a finding: one run, one rule for each check and code."""
     pairs = list(findings)
     rules = list(dict.fromkeys(_rule(name, finding) for name, finding in pairs))
-    return {
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "tipstaff check",
-                        "version": __version__,
-                        "rules": [{"id": rule} for rule in rules],
-                    }
-                },
-                "results": [_result(name, finding, rules) for name, finding in pairs],
-            }
-        ],
-    }
+    results = [_result(name, finding, rules) for name, finding in pairs]
+    return sarif_log([{"id": rule} for rule in rules], results, tool="tipstaff check")
 
 
 def to_annotations(findings: Iterable[tuple[str, Finding]]) -> list[str]:
@@ -70,12 +53,8 @@ def _result(name: str, finding: Finding, rules: list[str]) -> dict[str, Any]:
         "partialFingerprints": {"tipstaff/v1": digest.hexdigest()[:32]},
     }
     if finding.path:
-        location: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path, errors="surrogateescape")}}
-        if finding.line:
-            location["region"] = {"startLine": finding.line}
-            if finding.column:
-                location["region"]["startColumn"] = finding.column
-        result["locations"] = [{"physicalLocation": location}]
+        at = (("startLine", finding.line), ("startColumn", finding.line and finding.column))
+        result["locations"] = [sarif_location(finding.path, {name: number for name, number in at if number})]
     return result
 
 

@@ -1,7 +1,7 @@
 """A Markdown document in parts of bounded size: in order, no fence divided, nothing lost.
 
-The parts joined are the document. A section is kept whole where it fits; else it is divided at blank lines, else at the
-ends of sentences or lines, else between characters, never inside one. A fence that alone exceeds the maximum is a part
+The parts joined are the document. A section that fits is one part; else it is divided at blank lines, else at the ends
+of sentences or lines, else between characters, never inside one. A fence that alone exceeds the maximum is a part
 of its own, and the only kind of part that may: a divided fence would not be one. The limits are in tokens of four bytes
 of UTF-8; no text has more code points than bytes, so the maximum holds in code points as well.
 """
@@ -116,7 +116,7 @@ def _joined(groups: list[list[_Piece]], least: int, most: int) -> list[list[_Pie
 
 
 def _pieces(text: str, most: int) -> list[_Piece]:
-    """Return fences, and what lies between them divided so far that each piece fits; joined they are the text."""
+    """Return fences, and what is between them divided so far that each piece fits; joined they are the text."""
     found: list[_Piece] = []
     section = ""
     fence = ""
@@ -194,7 +194,7 @@ def _cut(text: str, most: int) -> list[str]:
     start = 0
     while start < len(data):
         end = min(start + most, len(data))
-        # Back to the start of a character that is not whole.
+        # Back to the start of an incomplete character.
         while end < len(data) and (data[end] & 0xC0) == 0x80:
             end -= 1
         parts.append(data[start:end].decode("utf-8", "surrogatepass"))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
+from tipstaff.processors import usable_processors
 from tipstaff.review.checks.judging import MAX_ATTEMPTS, judge_checks
 from tipstaff.review.checks.model import Check
 from tipstaff.review.findings.model import Finding
@@ -72,7 +73,7 @@ class CheckOptions:
         use_cache: bool = True,
         task: str = "",
     ) -> None:
-        self.jobs = max(1, jobs or os.cpu_count() or 1)
+        self.jobs = max(1, jobs or usable_processors())
         self.attempt = attempt
         self.max_attempts = max_attempts
         self.changed = None if changed is None else tuple(changed)

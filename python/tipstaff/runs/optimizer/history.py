@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -11,8 +11,6 @@ from tipstaff.runs.ledger.ledger import Ledger
 from tipstaff.runs.optimizer.changes import Change
 from tipstaff.runs.optimizer.editing import Patch
 from tipstaff.runs.optimizer.experiments import Experiment
-
-STEPS: Final = ("dropped", "started", "won", "lost", "applied", "rolled-back")
 
 
 class History:

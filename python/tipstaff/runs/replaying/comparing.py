@@ -5,7 +5,6 @@ Nothing is run, and no file of this machine is looked at, so the same inputs giv
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from tipstaff.gates.judging.engine import CLOSER_LOOK, EnforcementGates
 from tipstaff.gates.results import DECISIONS
 from tipstaff.guidance.retrieval.retriever import ShardRetriever
 from tipstaff.model import PolicyBundle, Record
+from tipstaff.processors import usable_processors
 from tipstaff.runs.replaying.calls import Calls, distinct_calls, read_calls
 from tipstaff.runs.statistics.intervals import wilson_interval
 
@@ -115,7 +115,7 @@ def replay(
         `before` or `after` is nothing to judge by.
     """
     table = read_calls(calls)
-    workers = threads or len(os.sched_getaffinity(0))
+    workers = threads or usable_processors()
     found: dict[str, Any] = {
         "total": 0, "changed": 0, "changed_interval": (0.0, 1.0), "by_rule": {}, "transitions": {}, "examples": (),
     }  # fmt: skip
@@ -218,7 +218,7 @@ def _raise_for_tools(out: Any, calls: Calls, gates: EnforcementGates) -> None:
 def _raise_for_secrets(out: Any, rows: Any, texts: Any, gates: EnforcementGates) -> None:
     """Raise the decisions of commands that hold secrets.
 
-    All texts are searched as one; those in which something was found are judged again alone, for what lies in two of
+    All texts are searched as one; those in which something was found are judged again alone, for what is in two of
     them is not a secret.
     """
     import numpy as np

@@ -25,7 +25,7 @@ def decayed_rates(offsets: Any, times_ms: Any, flags: Any, *, half_life_ms: floa
     times_ms, flags
         float64 and bool ``(events,)``: when each was, and whether it counts.
     half_life_ms
-        Age at which an event weighs one half; one that lies in the future weighs 1.
+        Age at which an event weighs one half; one that is in the future weighs 1.
     now_ms
         The time to look from.
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 from tipstaff.runs.events import RunEvent
 from tipstaff.runs.statistics.intervals import wilson_interval
 
-FATES: Final = ("dead", "never-retrieved", "always-violated", "in-use")
 ALWAYS_FROM: Final = 3
 """Runs from which "always violated" says more than chance."""
 

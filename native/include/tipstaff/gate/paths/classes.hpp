@@ -34,6 +34,7 @@ constexpr std::uint32_t kDatabase = 65536;    // a database's file (.sqlite, .db
 constexpr std::uint32_t kGlob = 131072;       // stands for many files
 constexpr std::uint32_t kRemote = 262144;     // on another machine or inside a container
 constexpr std::uint32_t kCredential = 524288;  // no path: the value of a variable that is named as a credential is
+constexpr std::uint32_t kMade = 1048576;       // made by the same line before: see rules/made.hpp
 }  // namespace path_class
 
 // Notes on some bits:
@@ -293,9 +294,10 @@ inline std::uint32_t classify_text(KnownPaths& known, const Command& command, st
   if (path.too_long) return kUnknown;
   const std::uint32_t named = by_names(path);
   switch (path.base) {
-    case PathBase::unknown: return named | kUnknown;
+    case PathBase::unknown: return named | kUnknown | (path.climbs == 0 && is_remade(path) ? kBuild : 0u);
     case PathBase::temporary: return named | (path.climbs > 0 ? kUnknown : kTemporary);
-    case PathBase::relative: return named | kUnknown | (path.climbs > 0 ? kSibling : 0u);
+    case PathBase::relative:
+      return named | kUnknown | (path.climbs > 0 ? kSibling : 0u) | (path.climbs == 0 && is_remade(path) ? kBuild : 0u);
     default: break;
   }
   if (remote) return named | classify_known(SurroundingPaths(), PathParts(), path);

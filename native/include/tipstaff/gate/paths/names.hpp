@@ -281,6 +281,9 @@ inline bool is_own_program(const PathParts& path) noexcept {
 
 // Files that somebody put into a folder of the system's for such: /etc/apt/sources.list.d/x.list, /etc/cron.d/x.
 inline bool is_drop_in(const PathParts& path) noexcept {
+  // A page of the manual: /usr/share/man/man8/mdadm.8.
+  if (path.count == 5 && path.names(0, "usr") && path.names(1, "share") && path.names(2, "man"))
+    return !path.has_glob(path.part[3]) && !path.has_glob(path.part[4]) && path.part[4].find('.') != std::string_view::npos;
   if (path.count < 3 || !path.names(0, "etc") || path.names_one_of(1, "sudoers.d pam.d")) return false;
   for (std::uint32_t i = 0; i < path.count - (path.ends(path.count - 2, ".d") ? 1u : 0u); ++i)
     if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
@@ -294,6 +297,9 @@ struct SharedFolder {
   std::string_view first, second;  // second: empty for none
   std::string_view others;
 };
+inline constexpr std::string_view kSystemPrograms =
+    "init telinit runlevel shutdown halt reboot poweroff fsck mkfs mount umount ldconfig ip ifconfig iptables nft modprobe insmod lvm cryptsetup agetty "
+    "getty sulogin udevadm sudo su login swapon swapoff blkid losetup fdisk parted apparmor_parser sshd cron visudo useradd userdel usermod";
 inline constexpr SharedFolder kSharedFolders[] = {
     {"opt", "", ""},
     {"run", "", "systemd udev dbus user media mount lock lvm initramfs credentials"},
@@ -305,6 +311,8 @@ inline constexpr SharedFolder kSharedFolders[] = {
                    "docker containerd containers kubelet etcd rancher k3s libvirt lxc lxd incus machines dpkg rpm apt pacman portage snapd "
                    "flatpak systemd dbus pam polkit-1 accountsservice networkmanager bluetooth alternatives private cloud sudo letsencrypt "
                    "acme sss sssd samba nfs iscsi mdadm postfix mailman"},
+    {"sbin", "", kSystemPrograms},
+    {"usr", "sbin", kSystemPrograms},
     {"usr", "bin", "sh bash dash zsh ksh fish env sudo su doas login passwd ls cp mv rm ln cat chmod chown mkdir mount umount kill ps sed "
                    "grep awk find tar gzip test true false perl python python3 systemctl systemd ssh apt apt-get dpkg rpm dnf yum zypper "
                    "pacman apk snap"},
@@ -349,6 +357,9 @@ inline constexpr std::string_view kBuildNames =
     ".scannerwork .sonar .sonarqube .dmypy.json .pdm-build .hatch .pixi .pybuilder __pypackages__ .ropeproject .pytest-cache pip-wheel-metadata wheels-cache "
     ".ipython_cache .jupyter_cache .quarto _book _minted-cache .hugo_build.lock .docz .fatherrc.cache .umi-production .temp .sst .amplify-hosting .chalice-build .localstack-cache "
     "cdktf.out .terragrunt-cache .packer_cache packer_cache .vagrant-cache .molecule .kitchen-cache .import .mono obj-x64 cmake_build .bazel-cache buck-out .pants.d .gradle-cache .mvn-cache "
+    ".dub .rebar ebin docbuild .pio .pioenvs .tscache .yardoc .stestr .asv .doctrees .gradletasknamecache .rts2_cache_cjs .rts2_cache_es .rts2_cache_umd .meteor-cache "
+    ".tmp_versions module.symvers modules.order _libs _inline meson-private meson-logs meson-info compile_commands.json .tshy .tshy-build "
+    "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<512> kBuildTable(1, kBuildList);
@@ -380,12 +391,28 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.names(i, ".nx") && path.names_one_of(i + 1, "cache workspace-data")) return true;
     if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
     // dist-esm, build-debug, .eslint-cache, coverage-unit
-    if (!path.has_glob(name) && (ascii::starts_with(name, "tmp_") || ascii::starts_with(name, "tmp-") || ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") ||
+    if (!path.has_glob(name) && (ascii::starts_with(name, "tmp_") || ascii::starts_with(name, "tmp-") || ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") || ascii::ends_with(name, "-venv") || ascii::ends_with(name, "_venv") ||
                                  (name[0] == '.' && (ascii::ends_with(name, "-cache") || ascii::ends_with(name, "_cache") || ascii::ends_with(name, ".cache"))))) {
       return true;
     }
   }
   return false;
+}
+
+// What only a tool makes, and makes again, whatever the folder that it is in. Below it nothing is left open.
+inline bool is_remade(const PathParts& path) noexcept {
+  bool remade = false;
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    if (PathParts::is_unknown(path.part[i])) {
+      if (remade) return false;
+    } else if (!path.has_glob(path.part[i])) {
+      remade = remade || path.names_one_of(i, "node_modules bazel-bin bazel-out bazel-testlogs __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox "
+                                              ".next .nuxt .turbo .parcel-cache .gradle .eggs .nyc_output .svelte-kit .angular .dart_tool .hypothesis "
+                                              ".ipynb_checkpoints .sass-cache .terragrunt-cache .stack-work dist-newstyle zig-cache .zig-cache elm-stuff "
+                                              "htmlcov .venv cmakefiles cmake-build-debug cmake-build-release autom4te.cache");
+    }
+  }
+  return remade;
 }
 
 inline constexpr NameSigns kDatabaseEndings(
@@ -394,7 +421,7 @@ inline constexpr NameSigns kDatabaseEndings(
 inline bool is_database(const PathParts& path) noexcept {
   if (path.count == 0) return false;
   const std::uint32_t last = path.count - 1;
-  if (path.names(last, "thumbs.db")) return false;
+  if (path.names_one_of(last, "thumbs.db doxygen_sqlite3.db") && !path.has_glob(path.part[last])) return false;
   if (kDatabaseEndings.may_have(ending_of(path.part[last]))) {
     for (const std::string_view suffix : {".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".mdb", ".accdb", ".sdb", ".duckdb",
                                           ".rdb", ".mdf", ".ldf", ".ibd", ".frm", ".myd", ".dbf", ".fdb", ".realm", ".sqlitedb"}) {

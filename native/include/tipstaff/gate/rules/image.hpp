@@ -57,8 +57,9 @@ enum class ConditionKind : std::uint32_t {
   unknown_args,  // a: 1 or 0
   input,         // a: first glob, b: globs
   dialects,      // a: bits by Dialect
+  patterns_all,  // a: first glob, b: globs
 };
-constexpr std::uint32_t kConditionKinds = 22;
+constexpr std::uint32_t kConditionKinds = 23;
 
 enum class SelectorKind : std::uint32_t { args, first, last, rest, init, option, key, words, input };
 constexpr std::uint32_t kSelectorKinds = 9;
@@ -255,6 +256,7 @@ class Image {
       case ConditionKind::args_any:
       case ConditionKind::args_all:
       case ConditionKind::args_none:
+      case ConditionKind::patterns_all:
       case ConditionKind::words_any:
       case ConditionKind::reads_from:
       case ConditionKind::writes_to:

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/findings.hpp"
+#include "tipstaff/gate/rules/made.hpp"
 #include "tipstaff/gate/rules/options.hpp"
 #include "tipstaff/gate/paths/classes.hpp"
 
@@ -14,9 +15,10 @@ namespace tipstaff::gate::rules {
 // Answers one rule about one command.
 class Matcher {
  public:
-  Matcher(const Image& image, KnownPaths& paths, const Tree& tree, const Command& command, std::uint32_t index,
-          const Parsed& parsed) noexcept
-      : image_(image), paths_(paths), tree_(tree), command_(command), index_(index), parsed_(parsed) {}
+  // `text`: what the spans of the tree's commands are of.
+  Matcher(const Image& image, KnownPaths& paths, const Tree& tree, std::string_view text, const Command& command,
+          std::uint32_t index, const Parsed& parsed) noexcept
+      : image_(image), paths_(paths), tree_(tree), text_(text), command_(command), index_(index), parsed_(parsed) {}
 
   bool holds(const record::Instance& rule) noexcept {
     skip_ = 0;
@@ -67,18 +69,25 @@ class Matcher {
     if (word.has(word_flag::kAppended) && (classes & path_class::kRepositoryRoot) != 0) {
       classes = (classes & ~path_class::kRepositoryRoot) | path_class::kGlob;
     }
-    const record::Table& rows = image_.tables[table];
-    for (std::uint32_t r = rows.first; r < rows.first + rows.count; ++r) {
-      if (!fits(image_.rows[r], classes)) continue;
-      const auto decision = static_cast<Decision>(image_.rows[r].decision);
-      if (worse(decision, finding->decision)) {
-        finding->decision = decision;
-        finding->focus = word.span;
-        finding->classes = classes;
-      }
-      return;
+    Decision decision = decision_of(table, classes);
+    if (!worse(decision, finding->decision)) return;
+    // What the line made itself is looked for last: only what would interrupt needs it.
+    if (rank(decision) > rank(Decision::warn) && is_of_tree() && MadeBefore{tree_, text_, index_}.names(word)) {
+      decision = decision_of(table, classes |= path_class::kMade);
+      if (!worse(decision, finding->decision)) return;
     }
+    finding->decision = decision;
+    finding->focus = word.span;
+    finding->classes = classes;
   }
+  Decision decision_of(std::uint32_t table, std::uint32_t classes) const noexcept {
+    const record::Table& rows = image_.tables[table];
+    for (std::uint32_t r = rows.first; r < rows.first + rows.count; ++r)
+      if (fits(image_.rows[r], classes)) return static_cast<Decision>(image_.rows[r].decision);
+    return Decision::allow;
+  }
+  // Not one that was made up to ask about.
+  bool is_of_tree() const noexcept { return index_ < tree_.command_count() && &tree_.command(index_) == &command_; }
   // What the policy decides of the uncertain is above a warning and below a block.
   static int rank(Decision decision) noexcept {
     switch (decision) {
@@ -335,12 +344,15 @@ class Matcher {
       case ConditionKind::args_any: return any_word(c, true);
       case ConditionKind::args_none: return !any_word(c, true);
       case ConditionKind::words_any: return any_word(c, false);
+      case ConditionKind::patterns_all:
       case ConditionKind::args_all: {
+        const bool patterns = static_cast<ConditionKind>(c.kind) == ConditionKind::patterns_all;
         if (!may_match(image_, c.a, c.b, parsed_.all_letters())) return false;
         std::uint32_t seen = 0, met = 0;
         for (std::uint32_t i = 0; i < parsed_.count; ++i) {
           if (!positional(i) || seen++ < skip_) continue;
-          if (any(parsed_.words[i].text)) ++met;
+          const bool open = (parsed_.words[i].flags & (word_flag::kGlob | word_flag::kUnknown | word_flag::kAppended)) != 0;
+          if (any(parsed_.words[i].text) || (patterns && !open)) ++met;
         }
         return met != 0 && met + skip_ == seen;
       }
@@ -351,7 +363,9 @@ class Matcher {
       case ConditionKind::paths:
         return select(c.a, c.b, [&](const Word& word) noexcept { return of_classes(c.c, command_, word); });
       case ConditionKind::via_any: return (command_.via & c.a) != 0;
-      case ConditionKind::via_none: return (command_.via & c.a) == 0;
+      case ConditionKind::via_none:
+        if ((command_.via & c.a) != 0) return false;
+        return (c.a & via::kInClone) == 0 || !is_of_tree() || !MadeBefore{tree_, text_, index_}.works_in_clone();
       case ConditionKind::reads_from: return any_program(c.a, c.b, command_.pipe_from, &Command::pipe_from);
       case ConditionKind::writes_to: return any_program(c.a, c.b, command_.pipe_to, &Command::pipe_to);
       case ConditionKind::inside: return any_program(c.a, c.b, command_.carrier, &Command::carrier);
@@ -373,6 +387,7 @@ class Matcher {
   const Image& image_;
   KnownPaths& paths_;
   const Tree& tree_;
+  const std::string_view text_;
   const Command& command_;
   std::uint32_t index_;
   const Parsed& parsed_;

@@ -23,6 +23,7 @@ struct Judging {
   Parsed* parsed;       // room to work in
   bool followed;        // whether the calls of a run are followed: what one of them did matters to those after it
   const Trace* trace = nullptr;
+  std::string_view text = {};  // what the spans of the tree's commands are of
 };
 
 // `flags`: of all words; `followed`: whether the calls of a run are.
@@ -42,7 +43,7 @@ class Trial {
   Trial(const Judging& judging, const Command& command, std::uint32_t index, std::uint32_t facts) noexcept
       : judging_(judging), image_(*judging.image), command_(command), index_(index),
         guarded_(*judging.image, *judging.parsed, facts, command.via),
-        matcher_(*judging.image, *judging.paths, *judging.tree, command, index, *judging.parsed) {}
+        matcher_(*judging.image, *judging.paths, *judging.tree, judging.text, command, index, *judging.parsed) {}
 
   // `guard`: what tells which of the candidates may hold.
   void run(std::uint32_t first, std::uint32_t count, std::uint32_t guard) noexcept {

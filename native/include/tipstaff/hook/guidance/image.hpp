@@ -1,4 +1,4 @@
-// How the compiled rules of a repository lie on disk; tipstaff.guidance.hook.image writes them.
+// The layout of a repository's compiled rules on disk; tipstaff.guidance.hook.image writes them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct GuidanceHead {
   Piece root, constitution, hash, table, sources, rules, conflicts, strings, scopes, intents, index, words;
   std::uint64_t table_digest;   // as the table's own header says it
 };
-static_assert(sizeof(GuidanceHead) == 176, "guidance files lie on disk as they are");
+static_assert(sizeof(GuidanceHead) == 176, "the layout on disk");
 
 struct GuidanceRule {
   Piece id, text, location;     // in `strings`
@@ -39,7 +39,7 @@ struct GuidanceRule {
   std::uint32_t intents;        // bits
   std::uint32_t scopes;         // where its scopes begin, kEverywhere for none
 };
-static_assert(sizeof(GuidanceRule) == 64, "guidance files lie on disk as they are");
+static_assert(sizeof(GuidanceRule) == 64, "the layout on disk");
 
 enum RuleFlag : std::uint32_t { kAgainstLaw = 1, kCriticalRisk = 2, kHighRisk = 4, kOfConstitution = 8, kHiddenRule = 16 };
 constexpr std::uint32_t kEverywhere = 0xffff'ffffu;

@@ -1,6 +1,6 @@
 // The compiled rules of a repository, and the choice of those that matter for a prompt.
 //
-// They lie in STATE/guidance/<16 hex>.guidance, written by tipstaff.guidance.hook.image; the word pieces are those of the
+// They are in STATE/guidance/<16 hex>.guidance, written by tipstaff.guidance.hook.image; the word pieces are those of the
 // package's own table, mapped from where it is installed. The choice is that of ShardRetriever with the static embedding:
 // the same scores, floor and contradictions, for the beginning of a prompt.
 #pragma once

@@ -1,7 +1,7 @@
 """Where the Messages API keeps its prompt cache, and what a request costs with it.
 
 A mark is at the end of the system prompt (or of the tools, without one) and at the end of the last message; another
-at an earlier message where more blocks lie between than the provider looks back over. Marks do not count as a change:
+at an earlier message where more blocks are between than the provider looks back over. Marks do not count as a change:
 the provider compares what is before them. Source: the Messages API's page on prompt caching (four marks at most, a look
 back over 20 blocks, 1.25 times the price to write, a tenth to read, from 1,024 tokens on).
 """

@@ -10,7 +10,7 @@ from tipstaff.errors import ConfigError
 
 
 def wire_of(api: str) -> Wire:
-    """Return how an API is spoken to.
+    """Return the translation to and from an API.
 
     Raises
     ------

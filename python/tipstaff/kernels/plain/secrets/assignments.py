@@ -10,7 +10,8 @@ import re
 from typing import Final
 
 from tipstaff.kernels.plain.secrets import letters
-from tipstaff.kernels.plain.secrets.letters import LETTER, LOWER, NAME, Value, Words
+from tipstaff.kernels.plain.secrets.forms import is_uuid
+from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, NAME, UPPER, Value, Words
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     after_login,
@@ -93,6 +94,24 @@ def _next_field(text: bytes, at: int) -> bool:
     return start < at < len(text) and text[at] == 0x3D
 
 
+def _default_value(text: bytes, at: int) -> int:
+    """Return where the value begins of ``variable "X" { default = "x" }`` in Terraform, 0 where it does not."""
+    at = _blanks(text, at, 4)
+    if text[at : at + 1] != b"{":
+        return 0
+    limit = min(len(text), at + 400)
+    while at < limit:
+        while at < limit and text[at] not in b"\r\n}":
+            at += 1
+        if at >= limit or text[at] == 0x7D:
+            return 0
+        at = _blanks_and_lines(text, at)
+        if text.startswith(b"default", at):
+            at = _blanks(text, at + 7, 16)
+            return _blanks(text, at + 1, 8) if text[at : at + 1] == b"=" else 0
+    return 0
+
+
 def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool, words: Words) -> Value | None:
     """Return the value that is given to the name around ``text[start:end]``, None where none is.
 
@@ -143,14 +162,17 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         key_quote = True
     if before == 0x24 and key_quote:  # [ "$PWD" = "/srv" ]: a comparison
         return None
+    if before in b":/" and at == named_end and text[at : at + 1] == b":" and text[at + 1 : at + 2].strip():
+        return None  # arn:aws:...:secret:name, types/pwd_data:anchor
     gap = at
     pair = _PAIR.match(text, at)
-    if pair is not None and pair.end() > at:
+    valued = pair.end() if pair is not None else _default_value(text, at) if key_quote else 0
+    if valued > at:
         # ``name: X`` with ``value: x`` after it: on the next line, in the next attribute or pair.
         return _value(
             text,
-            pair.end(),
-            pair.end(),
+            valued,
+            valued,
             before,
             query=False,
             colon=True,
@@ -180,7 +202,7 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     elif byte == 0x3A:
         if text[at + 1 : at + 2] == b":":
             return None
-        if before == 0x40:  # @password: what it is, in comments
+        if before == 0x40 or text.startswith(b"://", at):  # @password: what it is, in comments
             return None
         at += 1
         colon = True
@@ -212,6 +234,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring"}
         )
     ):
+        if before in b"$/":  # -w $PASSWD "dc=acme": the next argument
+            return None
         if not quote_at(text, at) and is_macro(text, head):  # #define NAME OTHER: code, and no text
             return None
         strict = quote_at(text, at) > 0 and not flag and not word_before(text, head, words(letters.INTRODUCERS))
@@ -225,7 +249,42 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     )
     if found is not None and not found.quoted and text[head:named_end].endswith(text[found.start : found.end]):
         return None  # self.client_secret = client_secret
+    if found is not None and byte == 0x3D and text[sign + 1 : sign + 2] == b"=" and not found.quoted:
+        return None  # a comparison
+    if found is not None and byte == 0x28 and is_uuid(text[found.start : found.end]):
+        return None  # credentials.retrieve("..."): a number
+    if found is not None and byte == 0x2C and _is_listed(text, head, named_end, found, tight=at == after):
+        return None
     return found
+
+
+_LISTED: Final = re.compile(rb"[A-Za-z0-9_$]{1,23}")
+
+
+def _is_listed(text: bytes, head: int, end: int, value: Value, *, tight: bool) -> bool:
+    """Return whether a name and the value after its comma are two of a list: paths, members, names in a source map."""
+    before = text[head - 1 : head]
+    if before in {b"/", b"="} or (before == b":" and not (head > 1 and quote_at(text, head - 2))):
+        return True
+    given, name = text[value.start : value.end], text[head:end]
+    if before in {b"@", b"%"} and given.startswith(before):  # '%GL_STENCIL_PASS','%GL_STENCIL_REF'
+        return True
+    if given.startswith(b"x-") and name.startswith(b"x-"):  # headers
+        return True
+    same = next((at for at, (one, other) in enumerate(zip(given, name, strict=False)) if one != other), None)
+    same = min(len(given), len(name)) if same is None else same
+    joints = [at for at in range(same) if given[at] not in LETTER and given[at] not in DIGIT]
+    if joints and joints[-1] + 1 >= 4:  # "smtp.password", "smtp.subject"
+        return True
+    left = max(head - 1, 0)
+    while left > 0 and head - left < 24 and text[left - 1] in b" \t\n\v\f\r":
+        left -= 1
+    if name[:1] == b"-" or left == 0 or text[left - 1] not in b",[" or text[value.end + 1 : value.end + 2] != b",":
+        return False
+    if _LISTED.fullmatch(given) is None:
+        return False
+    snake = b"_" in given and not any(byte in UPPER for byte in given)
+    return tight or snake or (given[0] in UPPER and name[0] in UPPER and text[head + 1] in LOWER)
 
 
 def _value(
@@ -334,6 +393,8 @@ def _value(
     past = _blanks(text, end, 8)
     if (past > end and text[past : past + 1] == b"(") or (text[end - 1] == 0x2D and text[end : end + 1] == b">"):
         return None  # key = shuffle (a, b), password = dialog->field
+    if colon and text[end : end + 1] == b"," and text[at] in UPPER and all(byte in LETTER for byte in text[at:end]):
+        return None  # passphrase: BytesOrStr, salt: bytes
     ends_line = (
         past >= size
         or text[past] in b"\r\n\"'`&<"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from tipstaff.kernels.plain.secrets.letters import (
@@ -34,6 +35,8 @@ def is_uuid(data: bytes) -> bool:
 
 def is_template(data: bytes) -> bool:
     """Return whether something is to be put into it: it is no value yet."""
+    if len(data) > 4 and data[0] in b"\"'" and data[-1] == data[0]:
+        data = data[1:-1]
     first, last = data[0], data[-1]
     if first == 0x24 and len(data) > 1 and (data[1] in NAME or data[1] in b"{("):
         return True
@@ -41,13 +44,13 @@ def is_template(data: bytes) -> bool:
         return True
     if any(
         sign in data
-        for sign in (b"${", b"$(", b"{{", b"}}", b"<%", b"%>", b"#{", b"...", b"***", b"\xe2\x80\xa6", b"%s", b"://")
+        for sign in (b"${", b"$(", b"{{", b"}}", b"{}", b"<%", b"%>", b"#{", b"...", b"***", b"\xe2\x80\xa6", b"%s", b"://")
     ):
         return True
     opened = data.find(b"{")
     if opened >= 0 and data.find(b"}", opened) > opened + 1:
         inner = data[opened + 1 : data.find(b"}", opened)]
-        return all(byte in NAME or byte in b".[]" for byte in inner)
+        return all(byte in NAME or byte in b".[]()-:" for byte in inner)
     return False
 
 
@@ -72,6 +75,8 @@ def is_location(data: bytes) -> bool:
     if data[0] == 0x2F and data.count(b"/") >= 2 and counts_of(data).digit == 0:
         return True
     if data.count(b"/") >= 2 and b"." in data[data.rfind(b"/") :]:
+        return True
+    if data.count(b"/") >= 2 and data.endswith(b"/") and b"." in data.partition(b":")[0]:
         return True
     if b"\\" in data and b"/" not in data and (data[0] == 0x5C or data[0] in UPPER):
         return counts_of(data).digit == 0
@@ -98,6 +103,12 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
     if data[0] == 0x5F and data.startswith(b"__") and data.endswith(b"__"):  # __name__
         return counts.other == lines
     names = data[0] in LETTER and counts.other == lines
+    if data[0] == data[-1] == 0x5F and counts.other == lines and counts.lower == 0:  # _DBPASS_
+        return True
+    if lines >= 3 and counts.other == lines and counts.upper == 0:  # s3_us_east_1_regional_endpoint
+        letters, pronounceable = spoken(data)
+        if 10 * pronounceable >= 8 * letters and letters >= 8:
+            return True
     if lines >= 2 and counts.other == lines + data.count(b"-") and _is_parts(data):
         return True
     if names and counts.lower == 0 and lines >= (1 if value.strict else 2) and 3 * counts.digit <= size:
@@ -113,7 +124,7 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
         return False
     if is_header(data, counts):
         return True
-    if names and lines >= 2 and 5 * counts.digit <= size:
+    if counts.other == lines and lines >= 2 and 5 * counts.digit <= size:
         return True
     return data[0] == 0x2F and counts.digit == 0 and counts.other == lines + data.count(b"/")
 
@@ -176,9 +187,48 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
     word
         Whether dots, colons and underscores without any digit count against it.
     """
-    if strict and digits < 2 and all(byte in NAME for byte in data):
+    if strict and all(byte in NAME for byte in data) and (digits == 0 or (digits == 1 and is_wordy(data))):
         return True
     return word and digits == 0 and len(data) < 48 and any(byte in b".:_" for byte in data)
+
+
+_HARMLESS: Final = re.compile(
+    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|(?:\*[0-9A-Fa-f]{40}|pub[0-9A-Fa-f]{32}|0x[0-9A-Fa-f]{1,8}|0x[0-9A-Fa-f]{40}|eyJ[^.]{0,29})\Z"
+    rb"|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*(?:\.[^.]*){0,1}\Z|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*\.[^.]*\.\Z",
+    re.DOTALL,
+)
+_RATE: Final = re.compile(rb"\d+/[a-z0-9/,]*")
+_SETTING: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}=")
+
+
+def is_setting(data: bytes) -> bool:
+    """Return whether it sets a variable: ``GUILE_AUTO_COMPILE=0``."""
+    return _SETTING.match(data) is not None
+
+
+def is_harmless(data: bytes) -> bool:
+    """Return whether it opens nothing by its form alone.
+
+    A time (``2025-09-22T07:01:06Z``), MySQL's hash of a password, a client token that Datadog publishes, the address of
+    an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its signature, words with escapes for
+    blanks, how often something may be (``20/m/ip,5/m/key``).
+    """
+    if data.count(b"%20") >= 2 or (len(data) <= 24 and _RATE.fullmatch(data)):
+        return True
+    return _HARMLESS.match(data) is not None
+
+
+def is_code(data: bytes, value: Value, counts: Counts) -> bool:
+    """Return whether a value without quotes is code.
+
+    ``state?.key``, ``exports.Result=void``, a name that a statement assigns.
+    """
+    name, sign, rest = data.partition(b"=")
+    if b"?." in data or (sign and rest[:1].isalpha() and b"." in name and all(b in NAME or b == 0x2E for b in name)):
+        return True
+    if value.tight or value.ends_line or not is_name(data):
+        return False
+    return counts.digit == 0 or (b"_" in data and counts.upper == 0)
 
 
 def is_sealed(data: bytes) -> bool:

@@ -155,6 +155,17 @@ def is_wordy(data: bytes) -> bool:
     return 5 * digits <= size and letters > 0 and 10 * pronounceable >= 7 * letters
 
 
+def is_compound(data: bytes, counts: Counts) -> bool:
+    """Return whether words that begin with capitals, and numbers, are one name.
+
+    ``Curve25519Public``, ``azuread.AzureADOAuth2``.
+    """
+    if counts.upper < 2 or counts.lower < counts.upper or any(byte not in NAME and byte != 0x2E for byte in data):
+        return False
+    letters, pronounceable = spoken(data)
+    return letters >= 8 and 10 * pronounceable >= 9 * letters
+
+
 def is_pronounceable(piece: bytes) -> bool:
     """Return whether a piece of letters can be spoken: vowels are among them, and few of a kind follow each other."""
     vowels = run = longest = 0

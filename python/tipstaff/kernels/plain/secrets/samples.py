@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from typing import Final
 
 from tipstaff.kernels.plain.secrets.forms import is_identifier, is_uuid
 from tipstaff.kernels.plain.secrets.letters import (
     DIGIT,
     KNOWN,
+    LETTER,
     NAME,
     PIECE,
     PLAIN_VALUE,
@@ -19,6 +22,7 @@ from tipstaff.kernels.plain.secrets.letters import (
     is_pronounceable,
     is_sequence,
     is_wordy,
+    spoken,
 )
 
 
@@ -94,6 +98,48 @@ def is_known_password(data: bytes, words: Words) -> bool:
     return b"123456".startswith(data[end:]) and data[:end].lower() in known
 
 
-def reads_as_sample(data: bytes, words: Words) -> bool:
-    """Return whether a short password reads as one of the words of samples: ``Exampl3Pass``."""
-    return len(data) <= 24 and (holds_any(unmasked(data), words(PLAIN_VALUE)) or is_known_password(data, words))
+def reads_as_sample(data: bytes, words: Words, *, password: bool) -> bool:
+    """Return whether a short value reads as one of the words of samples: ``Exampl3Pass``.
+
+    What is no password must be made of words throughout: ``an0th3r_t0k3n``.
+    """
+    if len(data) > 24:
+        return False
+    text = unmasked(data)
+    holds = holds_any(text, words(PLAIN_VALUE))
+    if password:
+        return holds or is_known_password(data, words)
+    letters, pronounceable = spoken(text)
+    return holds and 10 * pronounceable >= 9 * letters
+
+
+_BASE64: Final = re.compile(rb"[0-9A-Za-z+/]{6,120}={0,2}")
+
+
+def encodes_sample(data: bytes, words: Words) -> bool:
+    """Return whether it is base64 of what reads as a sample: ``encrypted-password``, ``AWS:123456789012-auth-token``."""
+    if not 8 <= len(data) <= 120 or _BASE64.fullmatch(data) is None:
+        return False
+    body = data.rstrip(b"=")
+    # A character that is left over holds less than a byte.
+    whole = body if len(body) % 4 != 1 else body[:-1]
+    decoded = base64.b64decode(whole + b"=" * (-len(whole) % 4)).rstrip(b"\r\n")
+    if any(byte < 0x20 or byte >= 0x7F for byte in decoded):
+        return False
+    text = decoded.rpartition(b":")[2]
+    if is_sequence(text):
+        return True
+    letters, pronounceable = spoken(text)
+    if letters < 4 or 10 * pronounceable < 7 * letters:
+        return False
+    return not any(byte in DIGIT for byte in text) or holds_any(text, words(PLAIN_VALUE))
+
+
+_ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
+
+
+def is_mostly_escapes(data: bytes, words: Words) -> bool:
+    """Return whether there is next to nothing in it but escapes of an address: ``%F0%9F%92%A9``, ``p%40ss``."""
+    bare, escapes = _ESCAPE.subn(b"", data)
+    bare = bytes(byte for byte in bare if byte in LETTER or byte in DIGIT)
+    return escapes > 0 and (len(bare) < 4 or (len(bare) <= 24 and is_known_password(bare, words)))

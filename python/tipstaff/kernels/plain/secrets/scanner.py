@@ -102,6 +102,8 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
             return False
     elif counts.distinct < 5:
         return False
+    if not wary and letters.is_compound(secret, counts):
+        return False
     if rule.check == 1 and not says_pair(secret, table):
         return False
     if rule.check == 2 and b"PRIVATE KEY" not in _decoded(secret[:120]):
@@ -192,6 +194,8 @@ def _addresses(table: Table, text: bytes) -> Iterator[tuple[int, int]]:
         while end < limit and (text[end] not in _NO_USER or text[end] == 0x40 or text[end] in b"?#|"):
             if text[end] == 0x40:
                 last = end
+            if text[end] == 0x3F and last >= 0:  # user:pass@host?to=bob@acme.io
+                break
             end += 1
         if (
             last < 0
@@ -225,6 +229,7 @@ def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
         or letters.is_sequence(password)
         or letters.holds_any(password, table.words(letters.PLACEHOLDER))
         or samples.is_known_password(password, table.words)
+        or samples.is_mostly_escapes(password, table.words)
     ):
         return False
     counts = letters.counts_of(password)
@@ -236,8 +241,9 @@ def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
 
 
 _LABEL: Final = re.compile(rb"(?=(-----BEGIN ([A-Za-z0-9 ]{0,80}+)-----))")
+_ROW: Final = re.compile(rb"[A-Za-z0-9+/=]{32,}")
+"""A line of a key; code that only names the label has none: ``key.startswith("-----BEGIN PRIVATE KEY-----")``."""
 _BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
-_AROUND: Final = frozenset(b" \t\r\n\\\"'`,;+#*-:.()_nr")
 
 
 def _private_keys(text: bytes, *, whole: bool) -> Iterator[tuple[int, int]]:
@@ -254,6 +260,9 @@ def _private_keys(text: bytes, *, whole: bool) -> Iterator[tuple[int, int]]:
         ended = text[body_end : body_end + 9] == b"-----END "
         if (
             len(known) >= 40
+            and any(
+                len(row) >= 60 or sum(byte in letters.DIGIT for byte in row) >= 3 for row in _ROW.findall(body)
+            )
             and len(set(known)) >= 12
             and b"..." not in body
             and b"${" not in body

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tipstaff.kernels.plain.secrets.forms import (
+    is_code,
     is_dated,
+    is_harmless,
     is_header,
     is_identifier,
     is_name,
     is_name_like,
     is_reference,
     is_sealed,
+    is_setting,
     is_template,
     is_uuid,
 )
@@ -30,14 +33,17 @@ from tipstaff.kernels.plain.secrets.letters import (
     counts_of,
     entropy_holds,
     holds_any,
+    is_compound,
     is_repeated,
     is_sequence,
     is_wordy,
 )
 from tipstaff.kernels.plain.secrets.samples import (
+    encodes_sample,
     is_between_strings,
     is_descriptive,
     is_label,
+    is_mostly_escapes,
     reads_as_sample,
 )
 
@@ -63,6 +69,12 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     wary = mode in {QUOTED, UNQUOTED}
     if size < 4 or size > 4096 or is_template(data) or is_reference(data, words) or is_sealed(data):
         return False
+    if is_harmless(data) or data.startswith((b"&amp;", b"&lt;")):  # the latter follow a tag
+        return False
+    if value.strict and (data.startswith(b"\\x") or is_setting(data)):
+        return False
+    if not value.quoted and data.startswith(b"--"):  # the next option
+        return False
     if holds_any(data, words(OBVIOUS if wary else PLACEHOLDER)):
         return False
     if not value.quoted and (
@@ -73,7 +85,7 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False  # Convert::ASN1, and a comment: #Password
     if not value.quoted and data[0] == 0x2D and all(byte in LETTER or byte == 0x2D for byte in data):
         return False  # -PassThru -ErrorAction: the next option
-    if value.quoted and is_between_strings(data):
+    if value.quoted and (is_between_strings(data) or data.endswith(b"()")):
         return False
     if wary:
         if value.quoted != (mode == QUOTED):
@@ -95,9 +107,11 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if value.quoted and counts.digit == 0 and data[-1] == 0x3A:
         return False
-    if mode != PASSWORD and data.count(b"-") >= 2 and (is_header(data, counts) or is_dated(data)):
+    if mode != PASSWORD and ((data.count(b"-") >= 2 and is_header(data, counts)) or _is_dashed(data)):
         return False
-    if mode == PASSWORD and reads_as_sample(data, words):
+    if not value.quoted and (is_code(data, value, counts) or (counts.digit == 0 and _is_dashed(data))):
+        return False
+    if reads_as_sample(data, words, password=mode == PASSWORD) or encodes_sample(data, words) or is_mostly_escapes(data, words):
         return False
     if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
         return False
@@ -106,6 +120,10 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
     if mode == PASSWORD:
         return _is_password(data, value, counts)
     return _is_token(data, value, counts, mode, logs)
+
+
+def _is_dashed(data: bytes) -> bool:
+    return data.count(b"-") >= 2 and is_dated(data)
 
 
 def _is_password(data: bytes, value: Value, counts: Counts) -> bool:
@@ -134,7 +152,9 @@ def _is_password(data: bytes, value: Value, counts: Counts) -> bool:
 def _is_token(data: bytes, value: Value, counts: Counts, mode: int, logs: Sequence[int]) -> bool:
     size = len(data)
     if is_uuid(data):
-        return mode == SECRET
+        return mode == SECRET and counts.upper == 0  # in capitals it is an identifier
+    if is_compound(data, counts):
+        return False
     if size < (12 if value.quoted else 16) or size > 2048 or is_wordy(data):
         return False
     if any(byte not in NAME and byte not in b"-.+/=~:%$!@#^&*?|,;" for byte in data):

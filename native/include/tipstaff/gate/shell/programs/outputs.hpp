@@ -45,6 +45,25 @@ inline bool ShellReader::prints_nothing(const Invocation& in) noexcept {
   return false;
 }
 
+// Words with which tools print settings for `eval "$(TOOL WORD)"`. Of a tool that is known for something else they count
+// beside its name alone; and a script of the repository is no tool.
+struct SettingsWord {
+  string_view program, word;
+};
+inline constexpr SettingsWord kSettingsWords[] = {
+    {"hub", "alias"}, {"cargo", "show-env"}, {"conda", "hook"}, {"mamba", "hook"}, {"micromamba", "hook"}, {"poetry", "activate"}, {"pdm", "activate"},
+    {"gh", "alias"}, {"perl", "-Mlocal::lib"}, {"spack", "--sh"}, {"dpkg-buildflags", "--export=sh"}, {"dbus-launch", "--sh-syntax"}, {"oc", "completion"},
+};
+inline bool ShellReader::prints_shell_settings(const Invocation& in, const Program& program) noexcept {
+  for (std::uint32_t i = 1; i < in.count && i < 4; ++i) {
+    if (one_of(text_of(in, i), "completion completions shellenv shell-hook --completion --bash-completion-script --zsh-completion-script")) return true;
+    for (const SettingsWord& known : kSettingsWords)
+      if (text_of(in, 0) == known.program && text_of(in, i) == known.word) return true;
+  }
+  return program.name.empty() && in.count > 1 && !holds(text_of(in, 0), '/') &&
+         one_of(text_of(in, 1), "init env hook activate docker-env oc-env podman-env virtualenv-init --init");
+}
+
 inline void ShellReader::find_output(Invocation& in, const Program& program) noexcept {
   Stream& out = in.output;
   out = Stream{};
@@ -54,9 +73,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
   switch (program.output) {
     case Output::unknown:
       if (in.input.kind == Stream::remote) out.kind = Stream::remote;
-      for (std::uint32_t i = 1; i < in.count && i < 4; ++i) {
-        if (one_of(text_of(in, i), "completion completions shellenv shell-hook --completion")) out.kind = Stream::trusted;
-      }
+      if (prints_shell_settings(in, program)) out.kind = Stream::trusted;
       return;
     case Output::empty: out.kind = Stream::none; return;
     case Output::echo: out = output_of_echo(in); return;

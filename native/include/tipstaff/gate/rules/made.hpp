@@ -1,0 +1,26 @@
+// What a command line made itself and may take away again: `git clone URL x && make -C x && rm -rf x`.
+//
+// Nothing is lost where a folder goes that the same line made, if making it fails on what is there already (git clone,
+// mkdir without -p), if it succeeded before (&& is between them, or each line of a script under `set -e`), and if nothing
+// was moved or linked into it since. The commands before are looked at backwards, and only where a rule would interrupt.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/gate/tree/tree.hpp"
+
+namespace tipstaff::gate::rules {
+
+struct MadeBefore {
+  const Tree& tree;
+  std::string_view text;  // what the spans of the tree's commands are of
+  std::uint32_t index;    // the command that is asked about
+
+  // Whether a word of it names what was made, or an entry of that.
+  bool names(const Word& word) const noexcept;
+  // Whether it works in a repository that was cloned, and nowhere else.
+  bool works_in_clone() const noexcept;
+};
+
+}  // namespace tipstaff::gate::rules
