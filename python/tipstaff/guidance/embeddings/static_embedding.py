@@ -88,7 +88,7 @@ class StaticEmbedding:
         return np.asarray(wordpiece_embed(self._table, text), dtype=np.float32)
 
     def embed_batch(self, texts: Sequence[str] | Any) -> NDArray[np.float32]:
-        """Return the vectors of texts, float32 (n_texts, dimensions); of what, see :meth:`HashEmbedding.embed_batch`."""
+        """Return the vectors of texts, float32 (n_texts, dimensions), as :meth:`HashEmbedding.embed_batch`."""
         import numpy as np
 
         out = np.empty((len(texts), self.dimensions), dtype=np.float32)
