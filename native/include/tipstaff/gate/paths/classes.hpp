@@ -364,7 +364,7 @@ inline std::uint32_t classify_path(KnownPaths& known, const Command& command, co
     if (start == 0 && end > 0 && end < text.size() && text.find(kUnknownPart, end) != std::string_view::npos &&
         (text[end - 1] == '/' || (windows && text[end - 1] == '\\'))) {
       const std::uint32_t left = path_detail::classify_text(known, command, text.substr(0, end), word, remote);
-      bits |= left & ~((left & kTemporary) != 0 ? kOutside : 0u);
+      bits |= left & ~((left & kTemporary) != 0 ? kOutside : 0u) & ~((bits & kUnknown) != 0 ? kBuild : 0u);
     }
   }
   return bits | glob | elsewhere;
