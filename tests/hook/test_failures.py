@@ -218,7 +218,7 @@ def test_a_run_file_that_somebody_holds_is_not_waited_for(bench: Bench) -> None:
         assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
 
 
-def test_a_run_file_of_another_kind_is_none(bench: Bench) -> None:
+def test_a_run_file_of_another_kind_is_not_used(bench: Bench) -> None:
     bench.run(bench.claude("git status"), "--host", "claude")
     (flow,) = (bench.state / "runs").glob("*.flow")
     for data in (b"", b"x" * 100, b"TIPSFLOW" + b"\xff" * 5000):
