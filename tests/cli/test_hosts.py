@@ -328,7 +328,7 @@ def test_without_a_code_what_waits_is_listed(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("for_", ["0s", "1d", "10", "x", "25h", "-1m"])
-def test_times_that_are_none(bench: Bench, for_: str) -> None:
+def test_invalid_times(bench: Bench, for_: str) -> None:
     code = waiting(bench)
     status, output = in_terminal(bench, "approve", code, "--for", for_, typed=code[-4:])
     assert status == 2, output

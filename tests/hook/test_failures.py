@@ -218,7 +218,7 @@ def test_a_run_file_that_somebody_holds_is_not_waited_for(bench: Bench) -> None:
         assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
 
 
-def test_a_run_file_of_another_kind_is_none(bench: Bench) -> None:
+def test_a_run_file_of_another_kind_is_not_used(bench: Bench) -> None:
     bench.run(bench.claude("git status"), "--host", "claude")
     (flow,) = (bench.state / "runs").glob("*.flow")
     for data in (b"", b"x" * 100, b"TIPSFLOW" + b"\xff" * 5000):
@@ -350,12 +350,12 @@ def test_two_hundred_at_once_leave_two_hundred_whole_lines(bench: Bench) -> None
 
 
 def _wait_until_it_reads(pid: int) -> None:
-    """Wait until the program sleeps in a read, its handlers in place."""
+    """Wait until the program sleeps in a read, its handlers in place: SIGABRT's is the last that it sets."""
     for _ in range(10_000):
         caught = next(
             line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("SigCgt")
         )
-        if int(caught.split()[1], 16) & (1 << (signal.SIGALRM - 1)):
+        if int(caught.split()[1], 16) & (1 << (signal.SIGABRT - 1)):
             return
         time.sleep(0.001)
     raise AssertionError("the program did not come to read")

@@ -75,7 +75,7 @@ def decisions(commands: list[str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("cause", PASSES)
-def test_work_goes_on(cause: str) -> None:
+def test_ordinary_work_is_allowed(cause: str) -> None:
     assert {c: d for c, d in decisions(PASSES[cause]).items() if d not in {"allow", "warn"}} == {}
 
 
