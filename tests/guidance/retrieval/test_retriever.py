@@ -327,7 +327,7 @@ def test_many_shards_are_shared_among_threads(monkeypatch: pytest.MonkeyPatch, s
         return retrieve(self, *arguments, **options)
 
     monkeypatch.setattr(ShardRetriever, "retrieve", noted)
-    monkeypatch.setattr(module.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(module, "usable_processors", lambda: 2)
     shop.retrieve_batch(TASKS)
     assert names == {threading.current_thread().name}
     names.clear()

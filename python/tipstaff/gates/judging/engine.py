@@ -94,7 +94,7 @@ class EnforcementGates:
         self._temporary = tempfile.gettempdir()
         self._state = os.fspath(state_folder())
         self._answers = Answers(config, policy, scanner).with_rules(active_rules)
-        # Most calls are told harmless in one native call, and nothing of them is looked at here.
+        # One native call finds most calls harmless, and nothing of them is read here.
         table = (scanner or default_scanner()).data if config.secrets else None
         self._judge = Judge(policy.native, self._settings, table)
         self._sites: dict[str | None, CallSite] = {}
