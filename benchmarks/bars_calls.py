@@ -10,11 +10,15 @@ reason. Small calls hold the interpreter's lock, since giving it away costs more
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from benchmarks.judging import Row
@@ -25,6 +29,7 @@ COMMAND: Final = "git commit -m 'fix the parser of rule files' --no-edit src/a.p
 SCRIPT: Final = "\n".join(f"git commit -m 'fix the parser of rule {at}' src/a{at}.py" for at in range(700))
 PROSE: Final = "The quick brown fox reads every file of this folder and says nothing about it. "
 TASK: Final = "Fix the rounding of the refund total in the billing service"
+REPOSITORY: Final = Path(__file__).parent.parent / "examples" / "orchard"
 ROUNDS: Final = 25
 ROUND_S: Final = 0.004
 THREADS: Final = 4
@@ -70,6 +75,7 @@ def contenders() -> list[Contender]:
     from benchmarks import inputs
     from tipstaff import (
         EnforcementGates,
+        GuidanceCompiler,
         GuidanceControlPlane,
         HashEmbedding,
         ShardRetriever,
@@ -77,7 +83,10 @@ def contenders() -> list[Contender]:
         aggregate_decision,
         classify_intent,
         compile_guidance,
+        compile_repository,
         join_bundles,
+        lint_repository,
+        open_project,
         redact,
         scan_secrets,
     )
@@ -98,6 +107,10 @@ def contenders() -> list[Contender]:
     )
     few = compile_guidance(rules)
     hashed, static = HashEmbedding(), StaticEmbedding()
+    compiler, commands = GuidanceCompiler(), [COMMAND] * 64
+    repository = _a_copy_of(REPOSITORY)
+    compiled = compile_repository(repository)
+    open_project(repository)
     return [
         Contender(
             "evaluate_command, 60 characters",
@@ -122,6 +135,7 @@ def contenders() -> list[Contender]:
             True,
         ),
         Contender("evaluate_edit, 80 characters", lambda: gates.evaluate_edit("src/a.py", PROSE, 3)),
+        Contender("EnforcementGates.evaluate_batch, 64 commands", lambda: gates.evaluate_batch(commands)),
         Contender("aggregate_decision", lambda: aggregate_decision(asked)),
         Contender("scan_secrets, 160 characters", lambda: scan_secrets(long[:160]), lambda: find(long[:160])),
         Contender("scan_secrets, 320 KB", lambda: scan_secrets(long), lambda: find(long), True),
@@ -129,6 +143,13 @@ def contenders() -> list[Contender]:
         Contender("GuidanceControlPlane.evaluate_command", lambda: plane.evaluate_command(COMMAND)),
         Contender("join_bundles, two of 20 rules", lambda: join_bundles({"a": few, "b": few})),
         Contender("compile_guidance, 20 rules", lambda: compile_guidance(rules)),
+        Contender("GuidanceCompiler.compile, 20 rules, none changed", lambda: compiler.compile(rules, previous=few)),
+        Contender(
+            "compile_repository, the example, nothing changed",
+            lambda: compile_repository(repository, previous=compiled),
+        ),
+        Contender("open_project, the example, nothing changed", lambda: open_project(repository)),
+        Contender("lint_repository, the example", lambda: lint_repository(repository)),
         Contender("classify_intent", lambda: classify_intent(TASK)),
         Contender("HashEmbedding.embed, 60 characters", lambda: hashed.embed(TASK)),
         Contender("StaticEmbedding.embed, 60 characters", lambda: static.embed(TASK)),
@@ -140,6 +161,13 @@ def contenders() -> list[Contender]:
         Contender("truncate, 3 KB to 1 KB", lambda: truncate(long[:3000], 1000)),
         Contender("truncate, 320 KB to 100 KB", lambda: truncate(long, 100_000)),
     ]
+
+
+def _a_copy_of(repository: Path) -> Path:
+    # Opening it writes its store.
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return shutil.copytree(repository, folder / repository.name)
 
 
 def least_us(calls: Sequence[Callable[[], object]]) -> list[float]:

@@ -9,9 +9,9 @@ include "spans.pxi"
 
 cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
     cdef cppclass HashKernels:
-        void embed_ascii(Span, int64_t, float*) noexcept
-        void embed_utf16le(Span, int64_t, float*) noexcept
-        int64_t embed_column(const unsigned char*, int, Span, int64_t, int64_t, float*, int64_t*) noexcept
+        void embed_ascii(ByteView, int64_t, float*) noexcept
+        void embed_utf16le(ByteView, int64_t, float*) noexcept
+        int64_t embed_column(const unsigned char*, int, ByteView, int64_t, int64_t, float*, int64_t*) noexcept
 
     const HashKernels* hash_kernels(Isa) noexcept
 
@@ -40,10 +40,10 @@ cdef enum:
 
 
 cdef int embed_text(const HashKernels* kernels, str text, int64_t dimensions, float* out) except -1:
-    cdef Span span
+    cdef ByteView span
     cdef bytes units
     if text.isascii():
-        span = utf8_span(text)
+        span = utf8_view(text)
         # A short text is done sooner than another thread would get the interpreter's lock and this one get it back.
         if span.size < LONG_TEXT:
             kernels.embed_ascii(span, dimensions, out)
@@ -52,7 +52,7 @@ cdef int embed_text(const HashKernels* kernels, str text, int64_t dimensions, fl
                 kernels.embed_ascii(span, dimensions, out)
     else:
         units = text.lower().strip(JS_SPACE).encode("utf-16-le", "surrogatepass")
-        span = bytes_span(units)
+        span = bytes_view(units)
         if span.size < LONG_TEXT:
             kernels.embed_utf16le(span, dimensions, out)
         else:
@@ -160,7 +160,7 @@ def hash_embed_batch(
         raise ValueError(
             f"out: {n_rows} rows of {dimensions} float32 are {n_rows * dimensions * 4} bytes, got {vectors.size()}"
         )
-    cdef Span span
+    cdef ByteView span
     span.data = text.data()
     span.size = text.size()
     cdef int64_t count = 0

@@ -8,13 +8,13 @@ include "spans.pxi"
 
 cdef extern from "tipstaff/focus/summary.hpp" namespace "tipstaff" nogil:
     cdef struct Focus:
-        Span* paths
+        ByteView* paths
         int* owners
         int n_paths
         int path_limit
-        Span* marked
+        ByteView* marked
         int n_marked
-        Span* bare
+        ByteView* bare
         int n_bare
         int symbol_limit
         unsigned signals
@@ -22,11 +22,11 @@ cdef extern from "tipstaff/focus/summary.hpp" namespace "tipstaff" nogil:
     const int most_paths "tipstaff::max_focus_paths"
     const int most_symbols "tipstaff::max_focus_symbols"
 
-    bint is_line "tipstaff::focus::is_line"(Span) noexcept
-    bint collapse "tipstaff::focus::collapse"(Span, unsigned char*, int64_t, int64_t*) noexcept
+    bint is_line "tipstaff::focus::is_line"(ByteView) noexcept
+    bint collapse "tipstaff::focus::collapse"(ByteView, unsigned char*, int64_t, int64_t*) noexcept
 
 cdef extern from "tipstaff/focus/scanner.hpp" namespace "tipstaff" nogil:
-    ctypedef void (*FocusScan)(Focus*, int, Span, unsigned) noexcept
+    ctypedef void (*FocusScan)(Focus*, int, ByteView, unsigned) noexcept
     FocusScan scanner_of "tipstaff::focus_scan"(Isa) noexcept
 
 cdef FocusScan SCAN = scanner_of(ISA)
@@ -100,7 +100,7 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
     found.signals = 0
     found.path_limit = max_paths
     found.symbol_limit = max_symbols
-    cdef Span text = any_utf8_span(query, kept)
+    cdef ByteView text = any_utf8_view(query, kept)
     if text.size <= SUMMARY_CHARS and is_line(text):
         line = query
         scan(&found, 0, text, WANT_ALL)
@@ -115,7 +115,7 @@ def focus_scan(str query not None, tuple history not None=(), *, int max_paths=6
     for owner in range(number, 0, -1):
         if found.n_paths >= max_paths:
             break
-        text = any_utf8_span(<str?> history[owner - 1], kept)
+        text = any_utf8_view(<str?> history[owner - 1], kept)
         if text.size < LONG_TEXT:
             scan(&found, owner, text, 0)
         else:

@@ -20,7 +20,7 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
     cdef enum class WordPieceFault(int):
         none
 
-    WordPieceFault open_wordpieces(Span, WordPieces*) noexcept
+    WordPieceFault open_wordpieces(ByteView, WordPieces*) noexcept
 
     cdef cppclass WordPieceKernels:
         pass
@@ -63,7 +63,7 @@ cdef extern from "tipstaff/scoring/fused_find.hpp" namespace "tipstaff" nogil:
         uint32_t intents
         float intent_boost
 
-    bint open_fused(Span, FusedIndex*) noexcept
+    bint open_fused(ByteView, FusedIndex*) noexcept
 
     cdef cppclass FusedQuery:
         pass
@@ -73,10 +73,10 @@ cdef extern from "tipstaff/scoring/fused_find.hpp" namespace "tipstaff" nogil:
         float relevance
 
 cdef extern from "fused_calls.hpp" namespace "tipstaff" nogil:
-    int64_t all_terms(const Lexicon&, Span, uint64_t*, int64_t) noexcept
+    int64_t all_terms(const Lexicon&, ByteView, uint64_t*, int64_t) noexcept
     FusedAnswer search(
-        const WordPieceKernels&, const FusedKernels&, const WordPieces&, const Lexicon&, const FusedIndex&, Span, Span,
-        Span, const FusedExtras&, int64_t, unsigned char*, const Best&
+        const WordPieceKernels&, const FusedKernels&, const WordPieces&, const Lexicon&, const FusedIndex&, ByteView, ByteView,
+        ByteView, const FusedExtras&, int64_t, unsigned char*, const Best&
     ) noexcept
     int64_t search_bytes(int64_t) noexcept
     int64_t MOST_TERMS
@@ -118,7 +118,7 @@ def query_terms(lexicon, str text not None):
     cdef Lexicon opened
     take_lexicon(view, lexicon, &opened)
     text = encodable(text)
-    cdef Span span = utf8_span(text)
+    cdef ByteView span = utf8_view(text)
     cdef uint64_t* found = <uint64_t*> malloc(MOST_TERMS * 8)
     if found == NULL:
         raise MemoryError
@@ -211,7 +211,7 @@ cdef class FusedSearch:
     cdef WordPieces _table
 
     def __cinit__(self, index, lexicon, table):
-        cdef Span span
+        cdef ByteView span
         self._index_view.take(index, "index", "B", "bytes", 1, 0)
         span.data = self._index_view.data()
         span.size = self._index_view.size()
@@ -268,7 +268,7 @@ cdef class FusedSearch:
         rows, scores, meanings : list
             Best first; ties in the order of the rows. `meanings` are the products of the vectors.
         relevance : float
-            To be held against `floor`.
+            To be compared with `floor`.
         """
         cdef Borrowed mask_view
         cdef Borrowed bonus_view
@@ -293,9 +293,9 @@ cdef class FusedSearch:
         cdef const WordPieceKernels* pieces = PIECES if isa is None else wordpiece_kernels(find_isa(isa))
         cdef const FusedKernels* kernels = KERNELS if isa is None else fused_kernels(find_isa(isa))
         task, kinds, path = encodable(task), encodable(kinds), encodable(path)
-        cdef Span asked = utf8_span(task)
-        cdef Span kind_words = utf8_span(kinds)
-        cdef Span file_path = utf8_span(path)
+        cdef ByteView asked = utf8_view(task)
+        cdef ByteView kind_words = utf8_view(kinds)
+        cdef ByteView file_path = utf8_view(path)
         cdef Best best
         best.k = k if k < n else n
         cdef int64_t chosen = min(<int64_t> candidates, n)

@@ -219,46 +219,6 @@ cdef class Policy:
                 judge(self.image, used, call, taken_fields.data(), own_room(), state, &verdict, NULL)
         return self.findings(&verdict.findings[0], verdict.count, taken_fields.data(), False)
 
-    def batch(self, events, settings, threads):
-        """Judge many events: (tool or "", fields, dialect, site); returns the findings of each."""
-        cdef Settings used
-        cdef vector[Call] calls
-        cdef vector[Field] fields
-        cdef Answers answers
-        cdef Call call
-        cdef CallSite site
-        cdef Field field
-        cdef size_t i
-        cdef uint32_t workers = threads
-        self.take_settings(settings, &used)
-        calls.reserve(len(events))
-        for tool, given, dialect, where in events:
-            site = where
-            call.tool = borrow(tool)
-            call.first_field = fields.size()
-            if isinstance(given, str):
-                field.name = string_view()
-                field.text = borrow(given)
-                field.element = NOTHING
-                fields.push_back(field)
-            else:
-                self.take_fields(given, &fields)
-            call.field_count = fields.size() - call.first_field
-            call.site = &site.site
-            set_dialect(call, dialect)
-            calls.push_back(call)
-        with nogil:
-            judge_all(self.image, used, calls, fields, workers, &answers)
-        cdef list found = []
-        for i in range(calls.size()):
-            if answers.begin[i] == answers.begin[i + 1]:
-                found.append(())
-            else:
-                found.append(self.findings(
-                    answers.found.data() + answers.begin[i], answers.begin[i + 1] - answers.begin[i],
-                    fields.data() + calls[i].first_field, False))
-        return found
-
     def decisions(self, commands, CallSite site not None, settings, dialect=0, threads=1):
         """Judge many commands from one folder; returns one byte for each: 0 allow, 1 warn, 2 confirm, 3 block."""
         cdef Settings used

@@ -9,12 +9,12 @@ include "tasks.pxi"
 include "lexicon.pxi"
 
 cdef extern from "tipstaff/text/words.hpp" namespace "tipstaff" nogil:
-    Span lowered(Span, bint, unsigned char*) noexcept
-    uint64_t fnv(Span) noexcept
+    ByteView lowered(ByteView, bint, unsigned char*) noexcept
+    uint64_t fnv(ByteView) noexcept
 
 cdef extern from "tipstaff/tasks/words.hpp" namespace "tipstaff" nogil:
     cdef cppclass TaskWords:
-        void read(const Lexicon&, uint64_t, Span) noexcept
+        void read(const Lexicon&, uint64_t, ByteView) noexcept
         int64_t shared(const unsigned char*, int64_t, int64_t, char*) noexcept
 
 cdef enum:
@@ -49,12 +49,12 @@ cdef class TaskReader:
 
     def __init__(self, lexicon):
         self._bytes = bytes(memoryview(lexicon))
-        cdef Span span = bytes_span(self._bytes)
+        cdef ByteView span = bytes_view(self._bytes)
         if not self._lexicon.open(span) or not self._lexicon.check():
             raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.intent_table")
 
     cdef tuple _answer(self, str text, bint ready):
-        cdef Span span = utf8_span(text)
+        cdef ByteView span = utf8_view(text)
         cdef IntentRead found
         if span.size > at_once:
             with nogil:
@@ -145,7 +145,7 @@ def stem_hashes(stems):
     cdef char* out = PyBytes_AS_STRING(found)
     for i in range(len(every)):
         encoded = every[i].encode("utf-8", "surrogatepass")
-        value = fnv(bytes_span(encoded))
+        value = fnv(bytes_view(encoded))
         memcpy(out + 8 * i, &value, 8)
     return found
 
@@ -177,7 +177,7 @@ cdef class TopicWords:
     def __init__(self, lexicon, uint64_t grammar):
         self._bytes = bytes(memoryview(lexicon))
         self._grammar = grammar
-        cdef Span span = bytes_span(self._bytes)
+        cdef ByteView span = bytes_view(self._bytes)
         if not open_lexicon(span, &self._lexicon):
             raise ValueError("lexicon: not a valid lexicon; make one with tipstaff.kernels.formats.lexicon")
 
@@ -255,7 +255,7 @@ cdef class TopicWords:
         return found
 
     cdef int _read(self, str task, unsigned char* room, TaskWords* words) except -1:
-        cdef Span span = utf8_span(task)
+        cdef ByteView span = utf8_view(task)
         span.size = min(span.size, <int64_t> TOPIC_CHARS)
         words.read(self._lexicon, self._grammar, lowered(span, False, room))
         return 0

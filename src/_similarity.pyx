@@ -18,9 +18,9 @@ cdef extern from "tipstaff/similarity/word_sets.hpp" namespace "tipstaff":
 
     cdef cppclass WordSetIndex:
         WordSetIndex(double, uint64_t) except +
-        WordMatch find(Span, int64_t, int64_t) except +
-        int32_t add(Span, int64_t) except +
-        WordMatch find_or_add(Span, int64_t, int64_t, int64_t) except +
+        WordMatch find(ByteView, int64_t, int64_t) except +
+        int32_t add(ByteView, int64_t) except +
+        WordMatch find_or_add(ByteView, int64_t, int64_t, int64_t) except +
         void set_mark(int32_t, int64_t) noexcept
         void remove(int32_t) noexcept
         int32_t size() noexcept
@@ -95,10 +95,10 @@ def jaccard_pairs(tokens, offsets, double threshold, Py_ssize_t max_pairs, *, wo
     return found, result.status == JaccardStatus.complete
 
 
-cdef int take_text(text, Span* span) except -1:
+cdef int take_text(text, ByteView* span) except -1:
     if not isinstance(text, str):
         raise TypeError(f"text: expected str, got {type(text).__name__}")
-    span[0] = utf8_span(text)
+    span[0] = utf8_view(text)
     if span.size > MAX_TEXT_BYTES:
         raise ValueError(f"text: expected at most {MAX_TEXT_BYTES} bytes, got {span.size}")
     return 0
@@ -138,14 +138,14 @@ cdef class WordSets:
     @cython.critical_section
     def add(self, text, int64_t mark=0):
         """Take in a text and return its number."""
-        cdef Span span
+        cdef ByteView span
         take_text(text, &span)
         return self.index.add(span, mark)
 
     @cython.critical_section
     def find(self, text, int64_t earliest=FIRST_MARK, int64_t latest=LAST_MARK):
         """Return (number, similarity) of the most similar text, the lowest number of equals; (-1, 0.0) if none is."""
-        cdef Span span
+        cdef ByteView span
         take_text(text, &span)
         cdef WordMatch found = self.index.find(span, earliest, latest)
         return found.slot, found.shared / <double> found.joined
@@ -153,7 +153,7 @@ cdef class WordSets:
     @cython.critical_section
     def find_or_add(self, text, int64_t mark=0, int64_t earliest=FIRST_MARK, int64_t latest=LAST_MARK):
         """Return what `find` returns; where nothing is similar, take in the text and return (its number, 0.0)."""
-        cdef Span span
+        cdef ByteView span
         take_text(text, &span)
         cdef WordMatch found = self.index.find_or_add(span, mark, earliest, latest)
         return found.slot, found.shared / <double> found.joined

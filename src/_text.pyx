@@ -25,10 +25,10 @@ cdef extern from "tipstaff/text/columns.hpp" namespace "tipstaff" nogil:
     cdef struct TextColumn:
         const int32_t* offsets
         int64_t count
-        Span data
+        ByteView data
 
     int64_t misplaced(const TextColumn&) noexcept
-    uint64_t text_value(const Lexicon&, Span, unsigned char*) noexcept
+    uint64_t text_value(const Lexicon&, ByteView, unsigned char*) noexcept
     void read_column(
         const Lexicon&, const TextColumn&, int64_t, vector[uint64_t]*, vector[unsigned char]*, vector[int64_t]*
     ) except +
@@ -51,7 +51,7 @@ cdef int open_texts(Borrowed& bounds, Borrowed& bytes_, object offsets, object d
         raise ValueError("offsets must start at a multiple of 4 bytes")
     texts.offsets = <const int32_t*> bounds.data()
     texts.count = bounds.size() // 4 - 1
-    texts.data = buffer_span(bytes_)
+    texts.data = buffer_view(bytes_)
     cdef int64_t where = misplaced(texts[0])
     if where >= 0:
         raise ValueError(f"offsets: those of text {where} are out of order or outside the data")
@@ -83,7 +83,7 @@ def word_values(lexicon, str text not None):
     cdef Borrowed file
     cdef Lexicon table
     take_lexicon(file, lexicon, &table)
-    cdef Span raw = utf8_span(text)
+    cdef ByteView raw = utf8_view(text)
     cdef unsigned char brief[536]  # 512, and the padding
     cdef vector[unsigned char] room
     cdef uint64_t value

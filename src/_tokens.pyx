@@ -24,7 +24,7 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
     const int token_features_count "tipstaff::token_features"
 
     cdef cppclass TokenKernels:
-        void count_features(Span, int64_t*) noexcept
+        void count_features(ByteView, int64_t*) noexcept
 
     const TokenKernels* token_kernels(Isa) noexcept
 
@@ -39,14 +39,14 @@ cdef const TokenKernels* choose(object isa) except NULL:
 
 cdef int count(str text, object isa, int64_t* out) except -1:
     cdef const TokenKernels* kernels = choose(isa)
-    cdef Span span
+    cdef ByteView span
     cdef bytes encoded = None
     if PyUnicode_IS_ASCII(text):
-        span = utf8_span(text)
+        span = utf8_view(text)
     else:
         # The form that a text would keep of itself doubles it for as long as it lives.
         encoded = text.encode("utf-8", "surrogatepass")
-        span = bytes_span(encoded)
+        span = bytes_view(encoded)
     if span.size < 4096:
         kernels.count_features(span, out)
     else:

@@ -15,11 +15,11 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
     cdef enum class WordPieceFault(int):
         none
 
-    WordPieceFault open_wordpieces(Span, WordPieces*) noexcept
+    WordPieceFault open_wordpieces(ByteView, WordPieces*) noexcept
 
     cdef cppclass WordPieceKernels:
-        void embed(const WordPieces&, Span, float*) noexcept
-        int64_t embed_column(const WordPieces&, const unsigned char*, int, Span, int64_t, float*, float*) noexcept
+        void embed(const WordPieces&, ByteView, float*) noexcept
+        int64_t embed_column(const WordPieces&, const unsigned char*, int, ByteView, int64_t, float*, float*) noexcept
 
     const WordPieceKernels* wordpiece_kernels(Isa) noexcept
 
@@ -28,7 +28,7 @@ cdef extern from "tipstaff/dispatch.hpp" namespace "tipstaff" nogil:
     ) noexcept
 
 cdef extern from "wordpiece_names.hpp" namespace "tipstaff":
-    void split_names(const WordPieces&, Span, vector[Span]*) except + nogil
+    void split_names(const WordPieces&, ByteView, vector[ByteView]*) except + nogil
 
 cdef const WordPieceKernels* KERNELS = wordpiece_kernels(ISA)
 
@@ -53,7 +53,7 @@ cdef const WordPieceKernels* choose(object isa) except NULL:
 
 cdef int open_table(Borrowed& file, object table, WordPieces* words) except -1:
     file.take(table, "table", "B", "bytes", 1, 0)
-    cdef WordPieceFault fault = open_wordpieces(buffer_span(file), words)
+    cdef WordPieceFault fault = open_wordpieces(buffer_view(file), words)
     if fault != WordPieceFault.none:
         raise ValueError(f"table: not a valid word-piece table: {FAULTS[<int> fault]}")
     return 0
@@ -111,7 +111,7 @@ def wordpiece_embed(table, str text not None, *, isa=None):
     cdef Borrowed file
     cdef WordPieces words
     cdef list kept = []
-    cdef Span span = any_utf8_span(text, kept)
+    cdef ByteView span = any_utf8_view(text, kept)
     cdef float* target
     open_table(file, table, &words)
     out = PyByteArray_FromStringAndSize(NULL, words.dimensions * 4)
@@ -191,7 +191,7 @@ def wordpiece_embed_batch(
         if length_view.size() != n_rows * 4:
             raise ValueError(f"lengths: expected {n_rows} float32, got {length_view.size() // 4}")
         sums = <float*> length_view.data()
-    cdef Span span
+    cdef ByteView span
     span.data = text.data()
     span.size = text.size()
     cdef int64_t done
@@ -264,8 +264,8 @@ def wordpiece_split(table, str text not None):
     """
     cdef Borrowed file
     cdef WordPieces words
-    cdef vector[Span] names
-    cdef Span span
+    cdef vector[ByteView] names
+    cdef ByteView span
     cdef size_t i
     open_table(file, table, &words)
     cdef bytes encoded = text.encode("utf-8", "surrogatepass")

@@ -29,6 +29,11 @@ IDIOMS = re.compile(
     r"|the checksum does not fit|may well be|somebody else)\b"
 )
 """The worst of the private idiom that messages once were in; CONTRIBUTING asks for standard technical English."""
+CLEARED = re.compile(
+    r"\b(?:anew|seldom|at peace|speaks? of|in vain|held against|once more|(?:its|their) kin|as it lies"
+    r"|stands? (?:here|there|behind)|(?:is|are|was|were) told)\b"
+)
+"""What comments and docstrings are free of: `IDIOMS` where a word has no other use."""
 _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
@@ -76,6 +81,18 @@ def test_messages_are_in_standard_terms() -> None:
     assert not found, "\n".join(found)
 
 
+def test_comments_are_in_standard_terms() -> None:
+    found = [
+        f"{path.relative_to(REPOSITORY)}:{number}: {line.strip()}"
+        for root in ("python", "native", "src", "tools", "benchmarks", "examples", "profiling")
+        for path in sorted((REPOSITORY / root).rglob("*"))
+        if path.suffix in {".py", ".pyi", ".pyx", ".pxi", ".hpp", ".cpp"}
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if CLEARED.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
 def test_the_hook_and_the_kernels_speak_in_standard_terms() -> None:
     sources = [*(REPOSITORY / "native" / "hook").glob("*.cpp"), *(REPOSITORY / "src").rglob("*.p*")]
     sources += (REPOSITORY / "native" / "include" / "tipstaff" / "hook").glob("*.hpp")
@@ -104,7 +121,7 @@ def test_documents_are_in_standard_terms() -> None:
         f"{path.name}:{number}: {line}"
         for path in documents()
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if IDIOMS.search(line)
+        if IDIOMS.search(line) or CLEARED.search(line)
     ]
     assert not found, "\n".join(found)
 
@@ -134,6 +151,11 @@ def test_the_help_of_every_command_is_in_standard_terms() -> None:
 )
 def test_idioms_are_found(text: str) -> None:
     assert IDIOMS.search(text)
+
+
+@pytest.mark.parametrize("text", ["# what is told of a word", "// the rules that it is held against", "and its kin"])
+def test_idioms_of_comments_are_found(text: str) -> None:
+    assert CLEARED.search(text)
 
 
 @pytest.mark.parametrize(

@@ -23,18 +23,18 @@ void must(bool holds, const char* what) {
 }
 
 // Opens the input as a lexicon, and reads the rest of it by that: a damaged one must be refused or do no harm.
-void as_lexicon(Span text) {
+void as_lexicon(ByteView text) {
   std::string bytes(reinterpret_cast<const char*>(text.data), static_cast<std::size_t>(text.size));
   if (bytes.size() >= 8) std::memcpy(&bytes[0], "TIN1\r\n\x1a\n", 8);
   IntentLexicon lexicon;
-  const Span span{reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<std::int64_t>(bytes.size())};
+  const ByteView span{reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<std::int64_t>(bytes.size())};
   if (lexicon.open(span) && lexicon.check()) must(read_intent(lexicon, text, false).intent <= kGeneralIntent, "an intent has a number");
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const Span text{data, static_cast<std::int64_t>(size)};
+  const ByteView text{data, static_cast<std::int64_t>(size)};
   as_lexicon(text);
 
   std::string empty("TIN1\r\n\x1a\n", 8);
@@ -45,9 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   must(lexicon.open({reinterpret_cast<const unsigned char*>(empty.data()), static_cast<std::int64_t>(empty.size())}) && lexicon.check(),
        "a lexicon of nothing opens");
   std::vector<unsigned char> letters(2 * size + 4), apart(4 * size + 12);
-  const Span first = letters_for_intent(text, letters.data());
+  const ByteView first = letters_for_intent(text, letters.data());
   must(first.size <= static_cast<std::int64_t>(letters.size()), "letters have room");
-  const Span second = stems_apart(lexicon, first, apart.data());
+  const ByteView second = stems_apart(lexicon, first, apart.data());
   must(second.size <= static_cast<std::int64_t>(apart.size()), "stems have room");
   must(read_intent(lexicon, second, true).intent == kGeneralIntent, "a lexicon of nothing gives no intent");
 

@@ -43,7 +43,7 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
   ~Block() { delete[] memory_; }
-  Span span() const { return {memory_ + 1, static_cast<std::int64_t>(size_)}; }
+  ByteView span() const { return {memory_ + 1, static_cast<std::int64_t>(size_)}; }
 
  private:
   unsigned char* memory_;

@@ -22,7 +22,7 @@ inline std::int64_t search_bytes(std::int64_t candidates) noexcept {
   return static_cast<std::int64_t>(sizeof(SearchMemory)) + estimate_room(candidates) * static_cast<std::int64_t>(sizeof(Estimate));
 }
 
-inline std::int64_t all_terms(const Lexicon& lexicon, Span text, std::uint64_t* out, std::int64_t room) noexcept {
+inline std::int64_t all_terms(const Lexicon& lexicon, ByteView text, std::uint64_t* out, std::int64_t room) noexcept {
   QueryWords words;
   words.read(text);
   std::int64_t n = 0;
@@ -34,11 +34,11 @@ inline std::int64_t all_terms(const Lexicon& lexicon, Span text, std::uint64_t* 
 
 // Signs choose where `candidates` is above 0. `memory` is aligned to 64 bytes.
 inline FusedAnswer search(const WordPieceKernels& pieces, const FusedKernels& kernels, const WordPieces& table,
-                          const Lexicon& lexicon, const FusedIndex& index, Span task, Span kinds, Span path,
+                          const Lexicon& lexicon, const FusedIndex& index, ByteView task, ByteView kinds, ByteView path,
                           const FusedExtras& extras, std::int64_t candidates, unsigned char* memory,
                           const Best& best) noexcept {
   auto* own = new (memory) SearchMemory;
-  const auto embed = [&](Span text, float* out) noexcept { pieces.embed(table, text, out); };
+  const auto embed = [&](ByteView text, float* out) noexcept { pieces.embed(table, text, out); };
   read_query(index, lexicon, task, kinds, path, embed, &own->query);
   own->signs.candidates = candidates;
   own->signs.found = reinterpret_cast<Estimate*>(memory + sizeof(SearchMemory));

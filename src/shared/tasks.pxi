@@ -21,14 +21,14 @@ cdef extern from "<string_view>" namespace "std" nogil:
 
 cdef extern from "tipstaff/tasks/intents.hpp" namespace "tipstaff" nogil:
     cdef cppclass IntentLexicon:
-        bint open(Span) noexcept
+        bint open(ByteView) noexcept
         bint check() noexcept
 
     cdef struct IntentRead:
         uint32_t intent
         double margin
 
-    IntentRead read_intent(const IntentLexicon&, Span, bint) noexcept
+    IntentRead read_intent(const IntentLexicon&, ByteView, bint) noexcept
     double confidence_of(const IntentRead&) noexcept
 
 cdef extern from "tipstaff/tasks/paths.hpp" namespace "tipstaff" nogil:

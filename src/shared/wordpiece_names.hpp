@@ -9,7 +9,7 @@
 namespace tipstaff {
 
 // Spans are in the table's bytes.
-inline void split_names(const WordPieces& table, Span text, std::vector<Span>* names) {
+inline void split_names(const WordPieces& table, ByteView text, std::vector<ByteView>* names) {
   struct Numbers {
     void piece(std::int64_t number) noexcept {
       if (used < room) found[used] = number;

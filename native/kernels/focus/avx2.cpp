@@ -94,7 +94,7 @@ struct Avx2Words {
 
 namespace tipstaff {
 
-void scan_focus_avx2(Focus* found, int owner, Span text, unsigned wanted) noexcept {
+void scan_focus_avx2(Focus* found, int owner, ByteView text, unsigned wanted) noexcept {
   focus::scan<Avx2Words>(found, owner, text, wanted);
 }
 

@@ -6,8 +6,8 @@
 
 namespace tipstaff {
 
-void scan_focus_portable(Focus* found, int owner, Span text, unsigned wanted) noexcept;
-void scan_focus_avx2(Focus* found, int owner, Span text, unsigned wanted) noexcept;
+void scan_focus_portable(Focus* found, int owner, ByteView text, unsigned wanted) noexcept;
+void scan_focus_avx2(Focus* found, int owner, ByteView text, unsigned wanted) noexcept;
 
 }  // namespace tipstaff
 

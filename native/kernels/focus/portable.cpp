@@ -76,7 +76,7 @@ struct PortableWords {
 
 namespace tipstaff {
 
-void scan_focus_portable(Focus* found, int owner, Span text, unsigned wanted) noexcept {
+void scan_focus_portable(Focus* found, int owner, ByteView text, unsigned wanted) noexcept {
   focus::scan<PortableWords>(found, owner, text, wanted);
 }
 

@@ -239,7 +239,7 @@ std::int32_t WordSetIndex::insert(std::int64_t mark) {
   return slot;
 }
 
-WordMatch WordSetIndex::find(Span text, std::int64_t earliest, std::int64_t latest) {
+WordMatch WordSetIndex::find(ByteView text, std::int64_t earliest, std::int64_t latest) {
   const std::size_t known = newcomers_.size();
   read(text);
   const WordMatch best = search(earliest, latest);
@@ -247,12 +247,12 @@ WordMatch WordSetIndex::find(Span text, std::int64_t earliest, std::int64_t late
   return best;
 }
 
-std::int32_t WordSetIndex::add(Span text, std::int64_t mark) {
+std::int32_t WordSetIndex::add(ByteView text, std::int64_t mark) {
   read(text);
   return insert(mark);
 }
 
-WordMatch WordSetIndex::find_or_add(Span text, std::int64_t mark, std::int64_t earliest,
+WordMatch WordSetIndex::find_or_add(ByteView text, std::int64_t mark, std::int64_t earliest,
                                     std::int64_t latest) {
   const std::size_t known = newcomers_.size();
   read(text);

@@ -66,7 +66,7 @@ void WordSetIndex::forget_newcomers(std::size_t but) noexcept {
 }
 
 // Cuts the text into pieces and returns how many there are.
-std::size_t WordSetIndex::find_pieces(Span text) {
+std::size_t WordSetIndex::find_pieces(ByteView text) {
   const auto size = static_cast<std::size_t>(text.size);
   // Blocks of 64 bytes, one of padding after the last; of n bytes at most every second begins a word.
   const std::size_t padded = (size + 63) / 64 * 64;
@@ -107,7 +107,7 @@ std::size_t WordSetIndex::find_pieces(Span text) {
   return n_pieces;
 }
 
-void WordSetIndex::read(Span text) {
+void WordSetIndex::read(ByteView text) {
   if (++texts_ == 0) {
     for (Word& word : words_) word.read_by = 0;
     texts_ = 1;

@@ -18,7 +18,7 @@ using test::check;
 using test::Block;
 using test::checks;
 
-Focus scanned_by(Isa isa, Span text, unsigned wanted) {
+Focus scanned_by(Isa isa, ByteView text, unsigned wanted) {
   Focus found = {};
   found.path_limit = max_focus_paths;
   found.symbol_limit = max_focus_symbols;
@@ -26,7 +26,7 @@ Focus scanned_by(Isa isa, Span text, unsigned wanted) {
   return found;
 }
 
-bool same(const Span* left, const Span* right, int count) {
+bool same(const ByteView* left, const ByteView* right, int count) {
   for (int i = 0; i < count; ++i) {
     if (left[i].data != right[i].data || left[i].size != right[i].size) return false;
   }
@@ -34,7 +34,7 @@ bool same(const Span* left, const Span* right, int count) {
 }
 
 // What the portable scan finds, and that every other finds the same.
-Focus scanned(Span text, unsigned wanted) {
+Focus scanned(ByteView text, unsigned wanted) {
   const Focus found = scanned_by(Isa::portable, text, wanted);
   for (const Isa isa : {Isa::avx2, Isa::avx512, Isa::avx512_vnni}) {
     if (!isa_available(isa)) continue;
@@ -47,9 +47,9 @@ Focus scanned(Span text, unsigned wanted) {
   return found;
 }
 
-std::string text_of(Span span) { return {reinterpret_cast<const char*>(span.data), static_cast<std::size_t>(span.size)}; }
+std::string text_of(ByteView span) { return {reinterpret_cast<const char*>(span.data), static_cast<std::size_t>(span.size)}; }
 
-void check_inside(const Span* spans, int count, Span text) {
+void check_inside(const ByteView* spans, int count, ByteView text) {
   for (int i = 0; i < count; ++i) {
     check(spans[i].size > 0 && spans[i].data >= text.data && spans[i].data + spans[i].size <= text.data + text.size,
           "a span is within its text");

@@ -23,7 +23,7 @@ struct Exact {
   explicit Exact(const std::string& text) : bytes(new unsigned char[text.size()]), size(text.size()) {
     std::memcpy(bytes.get(), text.data(), size);
   }
-  Span span() const { return {bytes.get(), static_cast<std::int64_t>(size)}; }
+  ByteView span() const { return {bytes.get(), static_cast<std::int64_t>(size)}; }
   std::unique_ptr<unsigned char[]> bytes;
   std::size_t size;
 };
@@ -142,9 +142,9 @@ void prompts_beyond_ascii() {
   const auto words = [&](const std::string& text) {
     const Exact exact(text);
     std::vector<unsigned char> first(2 * text.size() + 4), second(4 * text.size() + 12);
-    const Span letters = letters_for_intent(exact.span(), first.data());
+    const ByteView letters = letters_for_intent(exact.span(), first.data());
     expect(letters.size <= static_cast<std::int64_t>(first.size()), "letters have room");
-    const Span apart = stems_apart(lexicon, letters, second.data());
+    const ByteView apart = stems_apart(lexicon, letters, second.data());
     expect(apart.size <= static_cast<std::int64_t>(second.size()), "stems have room");
     std::string found, part;
     for (std::int64_t i = 0; i <= apart.size; ++i) {

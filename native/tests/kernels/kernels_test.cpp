@@ -280,7 +280,7 @@ void test_hash(Isa isa, std::mt19937& random) {
     }
     const auto n = static_cast<std::int64_t>(lowered.size());
     const Block data_block(data.data(), data.size(), 1);
-    const Span span{data_block.data(), static_cast<std::int64_t>(data.size())};
+    const ByteView span{data_block.data(), static_cast<std::int64_t>(data.size())};
     std::vector<std::int32_t> narrow(offsets.begin(), offsets.end());
     const Block wide_block(offsets.data(), offsets.size() * 8, 3);
     const Block narrow_block(narrow.data(), narrow.size() * 4, 3);
@@ -298,7 +298,7 @@ void test_hash(Isa isa, std::mt19937& random) {
         embed_by_definition(lowered[static_cast<std::size_t>(row)], d, wanted.data());
         check(std::memcmp(vectors + row * d, wanted.data(), wanted.size() * 4) == 0, "embed_column", isa);
       }
-      const Span shorter{span.data, span.size - 1};
+      const ByteView shorter{span.data, span.size - 1};
       check(kernels->embed_column(bounds, offset_bytes, shorter, n, d, vectors, foreign.data()) == -n,
             "offsets beyond the data", isa);
       check(kernels->embed_column(bounds, offset_bytes, span, 0, d, nullptr, nullptr) == 0, "no rows", isa);

@@ -24,7 +24,7 @@ class Exact {
   Exact(const Exact&) = delete;
   Exact& operator=(const Exact&) = delete;
   ~Exact() { delete[] memory_; }
-  Span span() const { return {memory_, static_cast<std::int64_t>(size_)}; }
+  ByteView span() const { return {memory_, static_cast<std::int64_t>(size_)}; }
 
  private:
   unsigned char* memory_;

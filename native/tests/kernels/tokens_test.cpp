@@ -58,7 +58,7 @@ int main() {
   for (int round = 0; round < 2000; ++round) {
     const std::size_t size = random_below(round % 10 == 0 ? 1000 : 200);
     const std::vector<unsigned char> text = made(size, round % 2 == 0);
-    const Span span{text.data(), static_cast<std::int64_t>(size)};
+    const ByteView span{text.data(), static_cast<std::int64_t>(size)};
     std::int64_t expected[token_features];
     token_kernels(Isa::portable)->count_features(span, expected);
     std::int64_t slowly[6] = {};
@@ -73,7 +73,7 @@ int main() {
     }
   }
   std::int64_t none[token_features];
-  token_kernels(Isa::portable)->count_features(Span{nullptr, 0}, none);
+  token_kernels(Isa::portable)->count_features(ByteView{nullptr, 0}, none);
   for (int j = 0; j < token_features; ++j) check(none[j] == 0, "the empty text has no features", j);
   std::puts("token features agree");
   return 0;

@@ -58,7 +58,7 @@ struct Block {
     std::copy(text.begin(), text.end(), bytes);
   }
   ~Block() { delete[] bytes; }
-  Span span() const { return {bytes, static_cast<std::int64_t>(size)}; }
+  ByteView span() const { return {bytes, static_cast<std::int64_t>(size)}; }
   unsigned char* bytes;
   std::size_t size;
 };

@@ -130,7 +130,7 @@ void test_equal_bits(std::uint32_t dimensions, std::mt19937& random) {
     check(std::memcmp(first.data(), rows.data(), rows.size() * sizeof(float)) == 0, "the same bits on every set");
     for (const int bytes : {4, 8}) {
       std::vector<float> batch(rows.size(), 9.0f);
-      const Span bounds = bytes == 4 ? bounds4.span() : bounds8.span();
+      const ByteView bounds = bytes == 4 ? bounds4.span() : bounds8.span();
       std::vector<float> lengths(static_cast<std::size_t>(n_rows), 9.0f);
       check(kernels->embed_column(table, bounds.data, bytes, column.span(), n_rows, batch.data(), lengths.data()) == n_rows,
             "all rows");

@@ -58,9 +58,6 @@ class Policy:
         settings: _Settings,
         flow: Flow | None = None,
     ) -> list[_Finding]: ...
-    def batch(
-        self, events: list[tuple[_Text, str | list[_Field], int, CallSite]], settings: _Settings, threads: int
-    ) -> list[list[_Finding] | tuple[()]]: ...
     def decisions(
         self, commands: list[str], site: CallSite, settings: _Settings, dialect: int = 0, threads: int = 1
     ) -> bytes: ...

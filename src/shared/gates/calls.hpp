@@ -92,43 +92,6 @@ inline void judge(const Image& image, const Settings& settings, const Call& call
   evaluate(image, settings, event, around, room.tree(longest), flow, verdict, trace);
 }
 
-// What many calls came to: the findings of call i are found[begin[i] ... begin[i + 1]).
-struct Answers {
-  std::vector<Finding> found;
-  std::vector<std::uint32_t> begin;
-  std::vector<std::uint32_t> left_out;
-};
-
-inline void judge_all(const Image& image, const Settings& settings, const std::vector<Call>& calls,
-                      const std::vector<Field>& fields, std::uint32_t threads, Answers* answers) {
-  constexpr std::size_t kShare = 64;  // calls that a thread takes at a time
-  const std::size_t count = calls.size();
-  std::vector<std::vector<Finding>> found((count + kShare - 1) / kShare);
-  answers->begin.assign(count + 1, 0);
-  answers->left_out.assign(count, 0);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&]() {
-    Room& room = own_room();
-    Verdict verdict;
-    for (;;) {
-      const std::size_t share = next.fetch_add(1);
-      if (share >= found.size()) return;
-      const std::size_t end = (share + 1) * kShare < count ? (share + 1) * kShare : count;
-      for (std::size_t i = share * kShare; i < end; ++i) {
-        judge(image, settings, calls[i], fields.data(), room, nullptr, &verdict);
-        answers->begin[i + 1] = verdict.count;
-        answers->left_out[i] = verdict.left_out;
-        found[share].insert(found[share].end(), verdict.findings, verdict.findings + verdict.count);
-      }
-    }
-  };
-  const std::size_t most = found.size() < threads ? found.size() : threads;
-  run_on_threads(most, work);
-  for (std::size_t i = 0; i < count; ++i) answers->begin[i + 1] += answers->begin[i];
-  answers->found.reserve(answers->begin[count]);
-  for (const auto& part : found) answers->found.insert(answers->found.end(), part.begin(), part.end());
-}
-
 // The worst decision of each of many commands from one folder, as numbers.
 inline void decide_all(const Image& image, const Settings& settings, const std::vector<std::string_view>& commands,
                        const CallSite& site, Dialect dialect, std::uint32_t threads, unsigned char* decisions) {

@@ -155,12 +155,6 @@ cdef extern from "gates/calls.hpp" namespace "tipstaff::gate" nogil:
         uint32_t held
         uint32_t decision
 
-    cdef cppclass Answers:
-        Answers()
-        vector[Finding] found
-        vector[uint32_t] begin
-        vector[uint32_t] left_out
-
     cdef cppclass Event:
         Event()
         string_view tool
@@ -170,7 +164,6 @@ cdef extern from "gates/calls.hpp" namespace "tipstaff::gate" nogil:
     Room& own_room() except +
     Trace tracing(vector[Tried]*) except +
     void judge(const Image&, const Settings&, const Call&, const Field*, Room&, FlowState*, Verdict*, const Trace*) except +
-    void judge_all(const Image&, const Settings&, const vector[Call]&, const vector[Field]&, uint32_t, Answers*) except +
     uint32_t code_point_at(string_view, uint32_t) noexcept
     cbool set_image(vector[uint64_t]*, const unsigned char*, size_t, Image*, int*) except +
     uint64_t checksum_of "tipstaff::gate::image_checksum"(const unsigned char*, size_t) noexcept

@@ -1,4 +1,4 @@
-"""Options in the image: what tells of a word that it is none of those that rules ask for, in each style."""
+"""Options in the image: what shows that a word is none of those that rules ask for, in each style."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.gates.secret_cases import FOUND, LEFT_ALONE
+from tests.gates.secret_settings import LOOK_ALIKE, PASTED
 from tipstaff.gates.secrets.packs import default_rules, made_up
 from tipstaff.gates.secrets.scanner import TABLE_FILE
 from tipstaff.kernels._secrets import SecretTable, available_isas
@@ -90,7 +91,8 @@ def agree(text: str, *, wary: bool) -> list[tuple[int, int, int]]:
 
 def samples() -> list[str]:
     texts = [made_up(sample) for rule in default_rules() for sample in (*rule.positives, *rule.negatives)]
-    return texts + [made_up(line).replace("«", "").replace("»", "") for line in (FOUND + LEFT_ALONE).split("\n")]
+    cases = "".join((FOUND, PASTED, LEFT_ALONE, LOOK_ALIKE)).replace("\\n", "\n")
+    return texts + [made_up(line).replace("«", "").replace("»", "") for line in cases.split("\n")]
 
 
 @pytest.mark.parametrize("wary", [False, True])

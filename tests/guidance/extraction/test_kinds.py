@@ -88,6 +88,16 @@ def test_what_is_a_rule_and_what_is_information(text: str, rule: bool) -> None:
         ("Be brief.\n", True),
         ("Перед покраской сверяйся с планом дома.\n", True),
         ("## Files to never commit (keep them plain)\n- plan.md\n", True),
+        ("Jika ada beberapa pintu, pilih pintu biru.\n", True),
+        ("Baca denah rumah dulu.\n", True),
+        ("Si la puerta está rota, verifica el marco.\n", True),
+        ("## Rumah\n- Contoh: pintu biru\n", False),
+        ("## Tujuan\n- Rumah tetap aman\n", False),
+        ("## Names\n- {the doors of this house}\n", False),
+        ("Paint the doors of a house. It looks like this:\n\n- a blue door\n", False),
+        ("## Commits\n- Format: `type: words`\n", True),
+        ("- **Examples**: Add a door to `plan/` that shows the colour\n", True),
+        ("- **Example**: `make door`\n", False),
         ("## Style\n- The form of a plan:\n  ```\n  a\n  b\n  c\n  d\n  ```\n", False),
     ],
 )  # fmt: skip
@@ -102,6 +112,18 @@ def test_a_sentence_without_a_verb_that_rules_something_out_is_a_rule() -> None:
     )
     found, _ = extract(parse(text), "root")
     assert [one.text for one in found] == ["No queries in views.", "No **inline** styles, in any page!"]
+
+
+@pytest.mark.parametrize("mark", ["- ", ""])
+def test_a_command_that_introduces_descriptions_alone_is_a_rule_beside_them(mark: str) -> None:
+    indent = "  " if mark else "\n"
+    lead = "Run `make doors` after each change of the plan; it generates files in:"
+    found, _ = extract(parse(f"{mark}{lead}\n{indent}- `a/` - blue doors\n"), "root")
+    assert [(one.text, one.is_rule) for one in found] == [(f"{lead} `a/` - blue doors", False), (lead, True)]
+    found, _ = extract(parse(f"{mark}Paint these after each change of the plan:\n{indent}- the blue door\n"), "root")
+    assert [(one.text, one.is_rule) for one in found] == [
+        ("Paint these after each change of the plan: the blue door", True)
+    ]
 
 
 def test_an_item_whose_code_is_not_indented_is_a_rule_all_the_same() -> None:

@@ -59,7 +59,7 @@ static inline void take_token(Focus* found, int owner, Bytes s, Bytes e, Around 
 }
 
 template <class Simd>
-static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noexcept;
+static inline void scan(Focus* found, int owner, ByteView text, unsigned wanted) noexcept;
 
 // What is between backticks: a path, a symbol, or a piece of code.
 template <class Simd>
@@ -103,7 +103,7 @@ static inline void take_code(Focus* found, int owner, Bytes s, Bytes e, unsigned
 // Finds what a text names. `owner` is written beside its paths. Only symbols and signals that are
 // wanted are looked for.
 template <class Simd>
-static inline void scan(Focus* found, int owner, Span text, unsigned wanted) noexcept {
+static inline void scan(Focus* found, int owner, ByteView text, unsigned wanted) noexcept {
   Bytes x = text.data;
   const Bytes end = x + text.size;
   Cue last = {plain, x};

@@ -21,26 +21,26 @@ enum FocusSignal : unsigned {
 
 // What was found; texts must outlive it.
 struct Focus {
-  Span paths[max_focus_paths];
+  ByteView paths[max_focus_paths];
   int owners[max_focus_paths];  // which text a path was found in
   int n_paths;
   int path_limit;
-  Span marked[max_focus_symbols];  // written as code
+  ByteView marked[max_focus_symbols];  // written as code
   int n_marked;
-  Span bare[max_focus_symbols];
+  ByteView bare[max_focus_symbols];
   int n_bare;
   int symbol_limit;
   unsigned signals;
 };
 namespace focus {
 
-static inline bool same(Span left, Span right) noexcept {
+static inline bool same(ByteView left, ByteView right) noexcept {
   return left.size == right.size &&
          std::memcmp(left.data, right.data, static_cast<std::size_t>(left.size)) == 0;
 }
 
-static inline void add(Span* list, int* count, int limit, Bytes s, Bytes e) noexcept {
-  const Span one = {s, e - s};
+static inline void add(ByteView* list, int* count, int limit, Bytes s, Bytes e) noexcept {
+  const ByteView one = {s, e - s};
   for (int i = 0; i < *count; ++i) {
     if (same(list[i], one)) return;
   }

@@ -9,7 +9,7 @@ namespace tipstaff {
 
 // Finds what a text names. The number is written beside the paths that are found; the last argument
 // is of focus::Wanted: only symbols and signals that are wanted are looked for.
-using FocusScan = void (*)(Focus*, int, Span, unsigned) noexcept;
+using FocusScan = void (*)(Focus*, int, ByteView, unsigned) noexcept;
 
 // The set must be available.
 FocusScan focus_scan(Isa isa) noexcept;

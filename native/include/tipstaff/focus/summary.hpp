@@ -11,7 +11,7 @@ namespace tipstaff {
 namespace focus {
 
 // Whether `collapse` would change nothing: ASCII, no white space but single spaces inside.
-static inline bool is_line(Span text) noexcept {
+static inline bool is_line(ByteView text) noexcept {
   const std::int64_t n = text.size;
   Bytes x = text.data;
   if (n == 0) return true;
@@ -26,7 +26,7 @@ static inline bool is_line(Span text) noexcept {
 
 // The text's characters with each run of white space as one space, none at the ends: at most `room`
 // bytes and `limit` characters. Tells whether there is more.
-static inline bool collapse(Span text, unsigned char* out, std::int64_t limit, std::int64_t* size) noexcept {
+static inline bool collapse(ByteView text, unsigned char* out, std::int64_t limit, std::int64_t* size) noexcept {
   Bytes x = text.data;
   const Bytes end = x + text.size;
   std::int64_t characters = 0;

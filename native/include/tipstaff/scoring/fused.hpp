@@ -46,7 +46,7 @@ struct FusedIndex {
   SignRows signs;                     // of the rows; empty where n_signs is 0
 };
 
-static inline bool open_fused(Span file, FusedIndex* index) noexcept {
+static inline bool open_fused(ByteView file, FusedIndex* index) noexcept {
   if (file.size < static_cast<std::int64_t>(sizeof(FusedHead))) return false;
   std::memcpy(&index->head, file.data, sizeof(FusedHead));
   const FusedHead& head = index->head;
@@ -117,7 +117,7 @@ static inline void embed_content(const Lexicon& lexicon, const QueryWords& words
   for (int i = 0; i < words.count(); ++i) {
     const QueryWords::Word& word = words.word(i);
     if (word.run < 0) continue;
-    Span span = words.span(i);
+    ByteView span = words.span(i);
     if (word.run > 0) span.size = word.run;
     if (word.run == 0 && (look_up(lexicon, span).value & kStop) != 0) continue;
     if (size + span.size + 1 > room) break;
@@ -125,12 +125,12 @@ static inline void embed_content(const Lexicon& lexicon, const QueryWords& words
     size += span.size;
     text[size++] = ' ';
   }
-  embed(Span{text, size}, out);
+  embed(ByteView{text, size}, out);
 }
 
 // Reads a task, what the file worked on says (`kinds`, words) and its path's words, all UTF-8; the last two may be empty.
 template <class Embed>
-static inline void read_query(const FusedIndex& index, const Lexicon& lexicon, Span task, Span kinds, Span path,
+static inline void read_query(const FusedIndex& index, const Lexicon& lexicon, ByteView task, ByteView kinds, ByteView path,
                               const Embed& embed, FusedQuery* query) noexcept {
   const std::int64_t d = index.head.dimensions;
   alignas(64) float vector[max_wordpiece_dimensions];

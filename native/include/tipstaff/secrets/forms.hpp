@@ -146,6 +146,22 @@ inline bool is_parts(Bytes data) noexcept {
   return true;
 }
 
+// Whether it is the name of a field of something: ipmi.user.pwd, mysql.caps.lp.
+inline bool is_field(Bytes data) noexcept {
+  bool begins = true, first = true;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (data[i] == '.' && !begins) {
+      begins = true;
+      first = false;
+      continue;
+    }
+    if (begins ? !is_letter(data[i]) : !is_namely(data[i])) return false;
+    if (first && is_upper(data[i])) return false;
+    begins = false;
+  }
+  return !first && !begins;
+}
+
 // Whether a value is a name as programs write them: a constant (TR31_E0_EMV_KEY), a type or a member of a structure
 // (PrivateKeyTypes, ExclusiveStartShardId), of a list a name with underscores or a path.
 inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcept {
@@ -189,6 +205,7 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
     }
   }
   if (!value.strict) return false;
+  if (is_field(data)) return true;
   return is_header(data, counts, 1) || (counts.other == lines && lines >= 2 && 5 * counts.digit <= data.size) ||
          (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
 }

@@ -165,7 +165,7 @@ inline std::size_t decode_base64(Bytes data, Byte* out, std::size_t capacity) no
   return count;
 }
 
-// Whether it is base64 of what reads as a sample: encrypted-password, AWS:123456789012-auth-token.
+// Whether it is base64 of what reads as a sample: encrypted-password, AWS:123456789012-token.
 inline bool encodes_sample(Bytes data, const Knowledge& known) noexcept {
   std::size_t end = data.size;
   while (end > 0 && data.size - end < 2 && data[end - 1] == '=') --end;

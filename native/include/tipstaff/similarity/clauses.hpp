@@ -85,7 +85,7 @@ static inline Clause finished(const Reading& clause, bool flip, bool flip_direct
 }  // namespace detail
 
 // Reads the clauses of a text that was lowered without its emphasis marks.
-static inline void read_clauses(const Lexicon& lexicon, Span text, Clauses* out) noexcept {
+static inline void read_clauses(const Lexicon& lexicon, ByteView text, Clauses* out) noexcept {
   detail::Reading clause;
   bool flip = false, flip_directs = false, comma = false;
   std::uint64_t before = 0;
@@ -94,7 +94,7 @@ static inline void read_clauses(const Lexicon& lexicon, Span text, Clauses* out)
   std::int64_t at = 0;
   bool more = true;
   for (int read = 0; more; ++read) {
-    Span word{nullptr, 0};
+    ByteView word{nullptr, 0};
     Token token = read < max_tokens ? next_token(text, true, at, word) : Token::none;
     if (token == Token::none) {
       more = false;

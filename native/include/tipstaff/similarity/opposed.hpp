@@ -124,7 +124,7 @@ static inline bool opposed_texts(const Lexicon& lexicon, const TextColumn& texts
   detail::Numbering numbering;
   Clauses clauses;
   for (std::int64_t i = 0; i < texts.count; ++i) {
-    const Span text = lowered(texts[i], true, lower.data());
+    const ByteView text = lowered(texts[i], true, lower.data());
     read_clauses(lexicon, text, &clauses);
     for (int c = 0; c < clauses.count; ++c) {
       const Clause& clause = clauses.clauses[c];
@@ -191,10 +191,10 @@ static inline void read_topics(const Lexicon& lexicon, const TextColumn& texts, 
   std::vector<unsigned char> lower(static_cast<std::size_t>(texts.data.size + padding));
   detail::Numbering numbering;
   for (std::int64_t i = 0; i < texts.count; ++i) {
-    const Span text = lowered(texts[i], false, lower.data());
+    const ByteView text = lowered(texts[i], false, lower.data());
     const auto begin = static_cast<std::ptrdiff_t>(topics->size());
     std::int64_t at = 0;
-    Span word;
+    ByteView word;
     for (std::int64_t k = 0; k < max_words && next_token(text, false, at, word) == Token::word; ++k) {
       const Meaning found = look_up(lexicon, word);
       if ((found.value & function_word) != 0) continue;

@@ -33,12 +33,12 @@ class WordSetIndex {
   WordSetIndex(double threshold, std::uint64_t seed);
 
   // The most similar set whose mark is within [earliest, latest]; of equals, the lowest slot.
-  WordMatch find(Span text, std::int64_t earliest, std::int64_t latest);
+  WordMatch find(ByteView text, std::int64_t earliest, std::int64_t latest);
   // Takes the set in and returns its slot; slots count from 0. A text without words has an empty set,
   // which is like no other.
-  std::int32_t add(Span text, std::int64_t mark);
+  std::int32_t add(ByteView text, std::int64_t mark);
   // The most similar set, or, where there is none, the slot of the new one with shared = 0.
-  WordMatch find_or_add(Span text, std::int64_t mark, std::int64_t earliest, std::int64_t latest);
+  WordMatch find_or_add(ByteView text, std::int64_t mark, std::int64_t earliest, std::int64_t latest);
   void set_mark(std::int32_t slot, std::int64_t mark) noexcept;
   void remove(std::int32_t slot) noexcept;
   std::int32_t size() const noexcept { return static_cast<std::int32_t>(begins_.size()); }
@@ -87,8 +87,8 @@ class WordSetIndex {
   // Orders below `first_ranked` are words that came since the order was made, the newest lowest.
   static constexpr std::uint32_t first_ranked = 1u << 31;
 
-  void read(Span text);
-  std::size_t find_pieces(Span text);
+  void read(ByteView text);
+  std::size_t find_pieces(ByteView text);
   void put_in_order(std::size_t n_words);
   void make_room(std::size_t n_more);
   void forget_newcomers(std::size_t but) noexcept;

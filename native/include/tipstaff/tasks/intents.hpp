@@ -55,7 +55,7 @@ class IntentLexicon {
   static constexpr std::uint16_t kUnknown = 0xffff, kEnd = 0xfffe;
 
   // Whether these bytes are a lexicon, by their sizes; check() looks at all of it.
-  bool open(Span bytes) noexcept {
+  bool open(ByteView bytes) noexcept {
     if (bytes.size < static_cast<std::int64_t>(kHeadBytes) || std::memcmp(bytes.data, "TIN1\r\n\x1a\n", 8) != 0) return false;
     std::uint32_t counts[6];
     std::memcpy(counts, bytes.data + 8, sizeof counts);
@@ -168,7 +168,7 @@ constexpr bool is_space(unsigned char c) noexcept { return c == ' ' || (c >= 9 &
 class Words {
  public:
   // `ready`: words set apart by blanks and lowered by whoever asks, in UTF-8.
-  Words(const IntentLexicon& lexicon, Span text, bool ready) noexcept : lexicon_(lexicon), ready_(ready) {
+  Words(const IntentLexicon& lexicon, ByteView text, bool ready) noexcept : lexicon_(lexicon), ready_(ready) {
     while (text.size > 0 && is_space(text.data[0])) ++text.data, --text.size;
     while (text.size > 0 && is_space(text.data[text.size - 1])) --text.size;
     text_ = text;
@@ -223,7 +223,7 @@ class Words {
   }
 
   const IntentLexicon& lexicon_;
-  Span text_{nullptr, 0};
+  ByteView text_{nullptr, 0};
   bool ready_;
   std::uint16_t comma_, colon_;
   std::int64_t at_ = 0, read_ = 0;
@@ -306,7 +306,7 @@ struct IntentRead {
 };
 
 // `ready`: see intents::Words; else ASCII.
-inline IntentRead read_intent(const IntentLexicon& lexicon, Span text, bool ready) noexcept {
+inline IntentRead read_intent(const IntentLexicon& lexicon, ByteView text, bool ready) noexcept {
   double scores[kIntents];
   intents::Words words(lexicon, text, ready);
   intents::sums(lexicon, words, scores);

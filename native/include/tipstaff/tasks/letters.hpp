@@ -69,7 +69,7 @@ constexpr bool goes_on(unsigned char c) noexcept { return (c & 0xC0) == 0x80; }
 }  // namespace task_letters
 
 // Writes a task's words for intents::Words, ready; `out` has room for twice the text's bytes and 4 more.
-inline Span letters_for_intent(Span text, unsigned char* out) noexcept {
+inline ByteView letters_for_intent(ByteView text, unsigned char* out) noexcept {
   using namespace task_letters;
   std::size_t size = 0;
   bool small = false;
@@ -82,7 +82,7 @@ inline Span letters_for_intent(Span text, unsigned char* out) noexcept {
   std::int64_t at = 0, end = text.size;
   while (at < end && intents::is_space(text.data[at])) ++at;
   while (end > at && intents::is_space(text.data[end - 1])) --end;
-  const Span trimmed{text.data, end};
+  const ByteView trimmed{text.data, end};
   while (at < end) {
     const unsigned char c = text.data[at];
     if (c < 0x80) {
@@ -125,7 +125,7 @@ inline Span letters_for_intent(Span text, unsigned char* out) noexcept {
 
 // Sets the stems apart that the lexicon knows of scripts without blanks or with many endings; `out` has room for twice the
 // text's bytes and 4 more.
-inline Span stems_apart(const IntentLexicon& lexicon, Span text, unsigned char* out) noexcept {
+inline ByteView stems_apart(const IntentLexicon& lexicon, ByteView text, unsigned char* out) noexcept {
   using task_letters::goes_on;
   constexpr std::size_t longest = IntentLexicon::kLongestWord;
   const auto letter = [&](std::int64_t at) noexcept { return intents::kMarks.of[text.data[at]] == intents::Mark::letter; };

@@ -33,7 +33,7 @@ class QueryWords {
     std::int32_t run;  // bytes of the run of ideographs that begins here, 0 for any other word, -1 inside a run
   };
 
-  void read(Span text) noexcept {
+  void read(ByteView text) noexcept {
     if (text.size > kMostBytes) text.size = kMostBytes;
     count_ = 0;
     size_ = 0;
@@ -82,9 +82,9 @@ class QueryWords {
 
   int count() const noexcept { return count_; }
   const Word& word(int i) const noexcept { return words_[i]; }
-  Span span(int i) const noexcept { return {bytes_ + words_[i].at, words_[i].size}; }
+  ByteView span(int i) const noexcept { return {bytes_ + words_[i].at, words_[i].size}; }
   // From one word to the last of several.
-  Span span(int i, int last) const noexcept {
+  ByteView span(int i, int last) const noexcept {
     return {bytes_ + words_[i].at, words_[last].at + words_[last].size - words_[i].at};
   }
 

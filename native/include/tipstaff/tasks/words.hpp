@@ -18,10 +18,10 @@ class TaskWords {
   static constexpr std::int64_t kMost = 64;          // words of a task that count
 
   // Reads a lowered text; words whose value has a bit of `grammar` belong to no topic. The text is to outlive this.
-  void read(const Lexicon& lexicon, std::uint64_t grammar, Span text) noexcept {
+  void read(const Lexicon& lexicon, std::uint64_t grammar, ByteView text) noexcept {
     count_ = 0;
     std::int64_t at = 0;
-    Span word{nullptr, 0};
+    ByteView word{nullptr, 0};
     for (std::int64_t i = 0; i < kMost && next_token(text, false, at, word) == Token::word; ++i) {
       const Meaning found = look_up(lexicon, word);
       if ((found.known && (found.value & grammar) != 0) || is_one_letter(word)) continue;
@@ -57,7 +57,7 @@ class TaskWords {
   }
 
  private:
-  static bool is_one_letter(Span word) noexcept {
+  static bool is_one_letter(ByteView word) noexcept {
     std::int64_t chars = 0;
     for (std::int64_t i = 0; i < word.size && chars < 2; ++i) chars += (word.data[i] & 0xC0) != 0x80;
     return chars < 2;
@@ -74,7 +74,7 @@ class TaskWords {
   }
 
   std::uint64_t stems_[kMost];
-  Span words_[kMost];
+  ByteView words_[kMost];
   std::int64_t count_ = 0;
 };
 

@@ -14,9 +14,9 @@ namespace tipstaff {
 struct TextColumn {
   const std::int32_t* offsets;
   std::int64_t count;
-  Span data;
+  ByteView data;
 
-  Span operator[](std::int64_t i) const noexcept {
+  ByteView operator[](std::int64_t i) const noexcept {
     return {data.data + offsets[i], offsets[i + 1] - offsets[i]};
   }
 };
@@ -31,11 +31,11 @@ static inline std::int64_t misplaced(const TextColumn& texts) noexcept {
 }
 
 // The values of all words of a text, joined bit by bit. `lower` has room for the text and its padding.
-static inline std::uint64_t text_value(const Lexicon& lexicon, Span raw, unsigned char* lower) noexcept {
-  const Span text = lowered(raw, false, lower);
+static inline std::uint64_t text_value(const Lexicon& lexicon, ByteView raw, unsigned char* lower) noexcept {
+  const ByteView text = lowered(raw, false, lower);
   std::uint64_t value = 0;
   std::int64_t at = 0;
-  Span word{nullptr, 0};
+  ByteView word{nullptr, 0};
   while (next_token(text, false, at, word) == Token::word) value |= value_of(lexicon, word);
   return value;
 }
@@ -53,10 +53,10 @@ static inline void read_column(const Lexicon& lexicon, const TextColumn& texts, 
   ends->reserve(static_cast<std::size_t>(texts.count) + 1);
   std::int64_t out = 0;
   for (std::int64_t i = 0; i < texts.count; ++i) {
-    const Span text = lowered(texts[i], false, lower.data());
+    const ByteView text = lowered(texts[i], false, lower.data());
     std::uint64_t value = 0;
     std::int64_t at = 0;
-    Span word{nullptr, 0};
+    ByteView word{nullptr, 0};
     for (std::int64_t k = 0; next_token(text, false, at, word) == Token::word; ++k) {
       if (k < max_words) value |= value_of(lexicon, word);
       if (k > 0) (*joined)[static_cast<std::size_t>(out++)] = ' ';

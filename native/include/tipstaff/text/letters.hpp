@@ -42,7 +42,7 @@ static_assert(sizeof latin_additional_base == 256 + 1, "one letter for each");
 
 // One UTF-8 sequence from `text` at `at`, which moves past it. Bytes that are no such sequence, and
 // surrogates, come one by one as U+FFFD.
-static inline std::uint32_t decode_utf8(Span text, std::int64_t& at) noexcept {
+static inline std::uint32_t decode_utf8(ByteView text, std::int64_t& at) noexcept {
   const unsigned char* x = text.data + at;
   const std::int64_t left = text.size - at;
   const auto follows = [&](int i) noexcept { return i < left && (x[i] & 0xC0) == 0x80; };

@@ -8,7 +8,8 @@
 
 namespace tipstaff {
 
-struct Span {
+// A view of bytes: a text or a buffer. A position in a text is a `gate::Span`.
+struct ByteView {
   const unsigned char* data;
   std::int64_t size;
 };
@@ -16,7 +17,7 @@ struct Span {
 inline constexpr std::uint64_t fnv_prime = 0x100000001b3u;  // of the 64-bit FNV-1a hash
 
 // `static`: each translation unit is compiled for another instruction set and must keep its own.
-static inline bool is_ascii(Span text) noexcept {
+static inline bool is_ascii(ByteView text) noexcept {
   std::uint64_t seen = 0;
   std::int64_t i = 0;
   for (; i + 8 <= text.size; i += 8) {
@@ -33,7 +34,7 @@ static inline bool is_js_space(unsigned char c) noexcept {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static inline Span trim_ascii(Span text) noexcept {
+static inline ByteView trim_ascii(ByteView text) noexcept {
   while (text.size > 0 && is_js_space(text.data[0])) {
     ++text.data;
     --text.size;
@@ -50,7 +51,7 @@ constexpr std::uint32_t power31(int exponent) noexcept {
 
 // h = 31 h + unit over lower-cased ASCII, modulo 2^32. Horner's rule runs on `lanes` interleaved
 // subsequences at once; the lanes are joined by their powers of 31 at the end.
-static inline std::uint32_t hash31_lower_ascii(Span text) noexcept {
+static inline std::uint32_t hash31_lower_ascii(ByteView text) noexcept {
   constexpr int lanes = 32;
   constexpr std::uint32_t step = power31(lanes);
   std::uint32_t lane[lanes] = {};
@@ -71,7 +72,7 @@ static inline std::uint32_t hash31_lower_ascii(Span text) noexcept {
 }
 
 // The same over UTF-16 code units in little-endian bytes, already lower-cased and trimmed.
-static inline std::uint32_t hash31_utf16le(Span bytes) noexcept {
+static inline std::uint32_t hash31_utf16le(ByteView bytes) noexcept {
   std::uint32_t hash = 0;
   for (std::int64_t i = 0; i + 1 < bytes.size; i += 2) {
     hash = hash * 31u + (bytes.data[i] | static_cast<std::uint32_t>(bytes.data[i + 1]) << 8);

@@ -43,7 +43,7 @@ constexpr std::int64_t padding = 24;
 
 // Lower-case ASCII letters; emphasis and code marks go where clauses are read. `out` has room for the
 // text and its padding.
-static inline Span lowered(Span text, bool without_emphasis, unsigned char* out) noexcept {
+static inline ByteView lowered(ByteView text, bool without_emphasis, unsigned char* out) noexcept {
   std::int64_t size = 0;
   if (without_emphasis) {
     for (std::int64_t i = 0; i < text.size; ++i) {
@@ -66,7 +66,7 @@ enum class Token : int { none, word, comma, stop };
 // The next word of a lowered text from `at`, which moves past it; with `marks` also the commas and
 // stops that white space or the text's end follows; a stop may have a comma after it ("e.g.,"). A word is a run of letters and digits with
 // apostrophes inside; a version number ("1.3") is one word.
-static inline Token next_token(Span text, bool marks, std::int64_t& at, Span& word) noexcept {
+static inline Token next_token(ByteView text, bool marks, std::int64_t& at, ByteView& word) noexcept {
   constexpr int in_word = letter_byte | digit_byte;
   const unsigned char* x = text.data;
   const unsigned char* kinds = byte_tables.kind;
@@ -110,7 +110,7 @@ static inline Token next_token(Span text, bool marks, std::int64_t& at, Span& wo
 
 constexpr std::uint64_t fnv_start = 0xcbf29ce484222325u;
 
-static inline std::uint64_t fnv(Span bytes, std::uint64_t hash = fnv_start) noexcept {
+static inline std::uint64_t fnv(ByteView bytes, std::uint64_t hash = fnv_start) noexcept {
   for (std::int64_t i = 0; i < bytes.size; ++i) hash = (hash ^ bytes.data[i]) * fnv_prime;
   return hash;
 }
@@ -141,7 +141,7 @@ struct Lexicon {
 };
 
 // False if the bytes are no lexicon.
-static inline bool open_lexicon(Span bytes, Lexicon* lexicon) noexcept {
+static inline bool open_lexicon(ByteView bytes, Lexicon* lexicon) noexcept {
   if (bytes.size < lexicon_header_bytes || std::memcmp(bytes.data, "TLX1\r\n\x1a\n", 8) != 0) return false;
   std::uint64_t slots;
   std::memcpy(&slots, bytes.data + 8, 8);
@@ -160,7 +160,7 @@ struct Meaning {
 };
 
 // Of a word in a lowered text.
-static inline Meaning look_up(const Lexicon& lexicon, Span word) noexcept {
+static inline Meaning look_up(const Lexicon& lexicon, ByteView word) noexcept {
   if (word.size > lexicon_word_bytes || word.size == 0) return {false, 0, 0};
   std::uint64_t wanted[lexicon_word_bytes / 8];
   std::memcpy(wanted, word.data, sizeof wanted);
@@ -182,7 +182,7 @@ static inline Meaning look_up(const Lexicon& lexicon, Span word) noexcept {
 }
 
 // The value of a word; of one with apostrophes that the lexicon does not list, those of its parts.
-static inline std::uint64_t value_of(const Lexicon& lexicon, Span word) noexcept {
+static inline std::uint64_t value_of(const Lexicon& lexicon, ByteView word) noexcept {
   const Meaning found = look_up(lexicon, word);
   if (found.known || std::memchr(word.data, '\'', static_cast<std::size_t>(word.size)) == nullptr) {
     return found.value;
@@ -231,7 +231,7 @@ static inline Stem without_suffix(const unsigned char* word, std::int64_t size) 
 }
 
 // The stem of a lower-case word that has neither an apostrophe nor an entry in the lexicon.
-static inline Stem regular_stem(Span text) noexcept {
+static inline Stem regular_stem(ByteView text) noexcept {
   const unsigned char* word = text.data;
   std::int64_t n = text.size;
   if (n <= 3) return {n, 0};
@@ -275,7 +275,7 @@ static inline Stem regular_stem(Span text) noexcept {
 }
 
 // The hash of a word's stem; `found` is what the lexicon says of the word.
-static inline std::uint64_t stem_hash(const Lexicon& lexicon, Span word, const Meaning& found) noexcept {
+static inline std::uint64_t stem_hash(const Lexicon& lexicon, ByteView word, const Meaning& found) noexcept {
   if (found.known) return found.stem;
   if (word.size > 2 && word.data[word.size - 1] == 's' && word.data[word.size - 2] == '\'') {
     word.size -= 2;

@@ -35,7 +35,7 @@ inline constexpr int token_features = static_cast<int>(TokenFeature::count);
 
 struct TokenKernels {
   // Writes token_features counts.
-  void (*count_features)(Span text, std::int64_t* out) noexcept;
+  void (*count_features)(ByteView text, std::int64_t* out) noexcept;
 };
 
 namespace token_detail {
@@ -299,7 +299,7 @@ inline void count_group(const unsigned char* bytes, unsigned char preceding, Mas
 }  // namespace token_detail
 
 template <class S>
-static void count_token_features(Span text, std::int64_t* out) noexcept {
+static void count_token_features(ByteView text, std::int64_t* out) noexcept {
   using namespace token_detail;
   Counts counts;
   MaskRows rows;

@@ -19,13 +19,13 @@ namespace tipstaff {
 
 struct HashKernels {
   // Trims, lower-cases and embeds an ASCII text into out[dimensions].
-  void (*embed_ascii)(Span text, std::int64_t dimensions, float* out) noexcept;
+  void (*embed_ascii)(ByteView text, std::int64_t dimensions, float* out) noexcept;
   // Embeds UTF-16LE units that the caller has lower-cased and trimmed.
-  void (*embed_utf16le)(Span units, std::int64_t dimensions, float* out) noexcept;
+  void (*embed_utf16le)(ByteView units, std::int64_t dimensions, float* out) noexcept;
   // Embeds rows of a string column, out[n_rows][dimensions]. offset_bytes is 4 or 8. Rows that are
   // not ASCII are left alone and their numbers go to `foreign` (room for n_rows). Returns how many
   // there are, or -1 - row for the first row whose offsets are not in the data.
-  std::int64_t (*embed_column)(const unsigned char* offsets, int offset_bytes, Span data,
+  std::int64_t (*embed_column)(const unsigned char* offsets, int offset_bytes, ByteView data,
                                std::int64_t n_rows, std::int64_t dimensions, float* out,
                                std::int64_t* foreign) noexcept;
 };
@@ -107,18 +107,18 @@ static inline void embed_hash(std::uint32_t hash, std::int64_t dimensions, float
 }
 
 template <class S>
-static void embed_ascii(Span text, std::int64_t dimensions, float* out) noexcept {
+static void embed_ascii(ByteView text, std::int64_t dimensions, float* out) noexcept {
   embed_hash<S>(hash31_lower_ascii(trim_ascii(text)), dimensions, out);
 }
 
 template <class S>
-static void embed_utf16le(Span units, std::int64_t dimensions, float* out) noexcept {
+static void embed_utf16le(ByteView units, std::int64_t dimensions, float* out) noexcept {
   embed_hash<S>(hash31_utf16le(units), dimensions, out);
 }
 
 // Rows go in groups: their norms are independent chains of additions, so they overlap.
 template <class S>
-static std::int64_t embed_column(const unsigned char* offsets, int offset_bytes, Span data,
+static std::int64_t embed_column(const unsigned char* offsets, int offset_bytes, ByteView data,
                                  std::int64_t n_rows, std::int64_t dimensions, float* out,
                                  std::int64_t* foreign) noexcept {
   constexpr int group = 8;
@@ -151,7 +151,7 @@ static std::int64_t embed_column(const unsigned char* offsets, int offset_bytes,
   for (std::int64_t row = 0; row < n_rows; ++row) {
     const std::int64_t end = offset_at(row + 1);
     if (start < 0 || end < start || end > data.size) return -1 - row;
-    const Span text{data.data + start, end - start};
+    const ByteView text{data.data + start, end - start};
     start = end;
     if (!is_ascii(text)) {
       foreign[n_foreign++] = row;

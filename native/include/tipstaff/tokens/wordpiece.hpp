@@ -121,29 +121,29 @@ class RowSum {
 
 struct WordPieceKernels {
   // Embeds UTF-8 into out[dimensions]. Bytes that are not UTF-8 end words.
-  void (*embed)(const WordPieces& table, Span text, float* out) noexcept;
+  void (*embed)(const WordPieces& table, ByteView text, float* out) noexcept;
   // Embeds rows of a string column, out[n_rows][dimensions]; offset_bytes is 4 or 8. Returns n_rows,
   // or -1 - row for the first row whose offsets are not in the data. `lengths`, unless null, gets those of the sums
   // before they are brought to length 1: how much a word's rows say by themselves.
   std::int64_t (*embed_column)(const WordPieces& table, const unsigned char* offsets, int offset_bytes,
-                               Span data, std::int64_t n_rows, float* out, float* lengths) noexcept;
+                               ByteView data, std::int64_t n_rows, float* out, float* lengths) noexcept;
 };
 
 template <class S>
-static double sum_words(const WordPieces& table, Span text, float* out) noexcept {
+static double sum_words(const WordPieces& table, ByteView text, float* out) noexcept {
   RowSum<S> sum(table);
   WordPieceSplitter<RowSum<S>>(table, sum).split(text);
   return sum.write(out);
 }
 
 template <class S>
-static void embed_words(const WordPieces& table, Span text, float* out) noexcept {
+static void embed_words(const WordPieces& table, ByteView text, float* out) noexcept {
   sum_words<S>(table, text, out);
 }
 
 template <class S>
 static std::int64_t embed_word_column(const WordPieces& table, const unsigned char* offsets,
-                                      int offset_bytes, Span data, std::int64_t n_rows,
+                                      int offset_bytes, ByteView data, std::int64_t n_rows,
                                       float* out, float* lengths) noexcept {
   const auto offset_at = [&](std::int64_t row) noexcept -> std::int64_t {
     return offset_bytes == 4 ? load_field<std::int32_t>(offsets + row * 4)
@@ -153,7 +153,7 @@ static std::int64_t embed_word_column(const WordPieces& table, const unsigned ch
   for (std::int64_t row = 0; row < n_rows; ++row) {
     const std::int64_t end = offset_at(row + 1);
     if (start < 0 || end < start || end > data.size) return -1 - row;
-    const double length = sum_words<S>(table, Span{data.data + start, end - start}, out + row * table.dimensions);
+    const double length = sum_words<S>(table, ByteView{data.data + start, end - start}, out + row * table.dimensions);
     if (lengths != nullptr) lengths[row] = static_cast<float>(length);
     start = end;
   }

@@ -19,7 +19,7 @@ class WordPieceSplitter {
  public:
   WordPieceSplitter(const WordPieces& table, Sink& sink) noexcept : table_(table), sink_(sink) {}
 
-  void split(Span text) noexcept {
+  void split(ByteView text) noexcept {
     std::int64_t at = 0;
     while (at < text.size) {
       const unsigned char byte = text.data[at];
@@ -43,7 +43,7 @@ class WordPieceSplitter {
   }
 
   // `next` is where the text continues.
-  void take_ascii(unsigned char byte, Span text, std::int64_t next) noexcept {
+  void take_ascii(unsigned char byte, ByteView text, std::int64_t next) noexcept {
     const std::uint32_t c = byte;
     if (is_lower(byte)) {
       push(byte);

@@ -53,7 +53,7 @@ static inline T load_field(const unsigned char* x) noexcept {
 
 // Lays `table` over the bytes of a file. All sections are inside; what they hold is checked as it is
 // read, so that no file, however damaged, leads outside.
-static inline WordPieceFault open_wordpieces(Span file, WordPieces* table) noexcept {
+static inline WordPieceFault open_wordpieces(ByteView file, WordPieces* table) noexcept {
   static constexpr unsigned char magic[8] = {0x89, 'T', 'W', 'P', '\r', '\n', 0x1A, '\n'};
   if (file.size < wordpiece_header_bytes) return WordPieceFault::too_short;
   const unsigned char* x = file.data;

@@ -68,7 +68,8 @@ def command(
 
     folder = Path.cwd() if directory is None else directory
     directory = root_of(directory, root)
-    scope = _folder_within(directory, folder) if scope is None else _scope_within(directory, scope)
+    within = _folder_within(directory, folder) if scope is None else None
+    scope = within if scope is None else _scope_within(directory, scope)
     with open_project(directory, embedding=embedding_named(embedding), as_root=True) as project:
         report_unread(project.diagnostics, "warning")
         retriever = project.retriever()
@@ -84,7 +85,7 @@ def command(
     if as_json:
         write_json(result.to_dict() | ({"why": [one.to_dict() for one in whys]} if why else {}))
     else:
-        write(*_lines(result, Painter(), whys, scope))
+        write(*_lines(result, Painter(), whys, within))
 
 
 def _folder_within(directory: Path, folder: Path) -> str | None:
@@ -106,13 +107,13 @@ def _scope_within(directory: Path, scope: str) -> str | None:
     raise ConfigError(msg)
 
 
-def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why], scope: str | None) -> list[str]:
+def _lines(result: RetrievalResult, paint: Painter, whys: Sequence[Why], within: str | None) -> list[str]:
     always = len(result.constitution.rules) - len(result.constitution.overflow)
     intent = f"intent {paint(result.detected_intent, bold=True)} ({result.confidence:.0%} sure)"
     numbers = (
         f"{counted(always, 'constitution rule')} always loaded, {counted(len(result.shards), 'rule')} for this task"
     )
-    lines = [f"{intent}; {numbers}{f' in {plain(scope)}' if scope else ''}:"]
+    lines = [f"{intent}; {numbers}{f' in {plain(within)}' if within else ''}:"]
     for number, found in enumerate(result.shards):
         rule = found.shard.rule
         location = f"{rule.path}:{rule.line}" if rule.line else rule.path

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
+from tipstaff.errors import ConfigError
 from tipstaff.gates.config import GateConfig
 from tipstaff.gates.fields import Field, as_text, encodable, fields_of
 from tipstaff.gates.judging.answers import Answers
-from tipstaff.gates.judging.events import dialect_of, directory_of, prepared
+from tipstaff.gates.judging.events import LARGE_CHARS, dialect_of, directory_of, size_of
 from tipstaff.gates.results import DECISIONS, GateResult
 from tipstaff.model import GuidanceRule
 from tipstaff.processors import usable_processors
@@ -93,7 +94,7 @@ class EnforcementGates:
         self._temporary = tempfile.gettempdir()
         self._state = os.fspath(state_folder())
         self._answers = Answers(config, policy, scanner).with_rules(active_rules)
-        # Most calls are told harmless in one native call, and nothing of them is looked at here.
+        # One native call finds most calls harmless, and nothing of them is read here.
         table = (scanner or default_scanner()).data if config.secrets else None
         self._judge = Judge(policy.native, self._settings, table)
         self._sites: dict[str | None, CallSite] = {}
@@ -275,7 +276,7 @@ class EnforcementGates:
     def evaluate_batch(
         self, events: Iterable[str | Mapping[str, Any]], *, threads: int | None = None
     ) -> list[list[GateResult]]:
-        """Judge many events, on several threads.
+        """Judge many events, large ones on several threads.
 
         Parameters
         ----------
@@ -295,22 +296,28 @@ class EnforcementGates:
         ConfigError
             If an event is none of these.
         """
-        items = [prepared(event) for event in events]
-        calls = [(item.tool, item.given, item.dialect, self._site(item.cwd)) for item in items if not item.is_edit]
+        items = list(events)
         workers = max(1, threads if threads is not None else usable_processors())
-        answers = iter(self._policy.native.batch(calls, self._settings, workers))
-        results: list[list[GateResult]] = []
-        for item in items:
-            if item.is_edit:
-                results.append(self.evaluate_edit(*item.edit))
-            elif item.tool_name is None:
-                found = next(answers)
-                secrets = self._answers.of_secrets([("command", item.text)])
-                fields = [Field("command", "command", item.text, -1)]
-                results.append([*self._answers.of_findings(found, fields), *secrets] if found else secrets)
-            else:
-                results.append(self._answers.of_tool(item.tool_name, item.params, item.fields, next(answers)))
-        return results
+        # Small events keep the interpreter's lock: threads would take turns.
+        if workers == 1 or sum(map(size_of, items)) < LARGE_CHARS * len(items):
+            return list(map(self._evaluate, items))
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(self._evaluate, items))
+
+    def _evaluate(self, event: str | Mapping[str, Any]) -> list[GateResult]:
+        if isinstance(event, str):
+            return self.evaluate_command(event)
+        if isinstance(cast("object", event), Mapping):
+            if "command" in event:
+                return self.evaluate_command(event["command"], cwd=event.get("cwd"), shell=event.get("shell") or "bash")
+            if "tool" in event:
+                cwd, shell = event.get("cwd"), event.get("shell") or "bash"
+                return self.evaluate_tool_use(event["tool"], event.get("params"), cwd=cwd, shell=shell)
+            if "path" in event:
+                return self.evaluate_edit(event["path"], event.get("content", ""), event.get("diff_lines", 0))
+        raise ConfigError("an event is a command, or a mapping with `command`, `tool` or `path`")
 
     def decisions(
         self, commands: Sequence[str], *, cwd: str | None = None, shell: str = "bash", threads: int = 1

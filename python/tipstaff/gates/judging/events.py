@@ -1,63 +1,25 @@
-"""Events of a batch as the native engine takes them: commands, tool calls and edits."""
+"""What the events of a call or a batch say beside their texts: the language, the folder, the size."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from tipstaff.errors import ConfigError
-from tipstaff.gates.fields import Field, as_text, encodable, fields_of
+
+LARGE_CHARS: Final = 16 * 1024
+"""Characters from which the engine gives the interpreter's lock away."""
 
 
-class Prepared:
-    """An event of a batch, read."""
-
-    __slots__ = ("cwd", "dialect", "edit", "fields", "given", "is_edit", "params", "text", "tool", "tool_name")
-
-    def __init__(self) -> None:
-        self.is_edit = False
-        self.edit: tuple[str, str, float] = ("", "", 0)
-        self.tool: str | bytes = ""
-        self.tool_name: str | None = None
-        self.params: Any = None
-        self.fields: list[Field] = []
-        self.given: Any = ""
-        self.text = ""
-        self.dialect = 0
-        self.cwd: str | None = None
-
-
-def prepared(event: str | Mapping[str, Any]) -> Prepared:
-    """Read an event.
-
-    Raises
-    ------
-    ConfigError
-        If it is neither a command nor a mapping with ``command``, ``tool`` or ``path``.
-    """
-    item = Prepared()
+def size_of(event: str | Mapping[str, Any]) -> int:
+    """Return how many characters an event of a batch has, about: those of its texts and of its parameters."""
     if isinstance(event, str):
-        item.text = event
-    elif isinstance(cast("object", event), Mapping) and "command" in event:
-        item.text = as_text(event["command"])
-        item.cwd, item.dialect = event.get("cwd"), dialect_of(event.get("shell") or "bash")
-    elif isinstance(cast("object", event), Mapping) and "tool" in event:
-        item.tool_name = as_text(event["tool"])
-        item.tool = encodable(item.tool_name) or " "
-        item.params = event.get("params")
-        item.fields = fields_of(item.params)
-        item.given = [field.native() for field in item.fields]
-        item.cwd, item.dialect = directory_of(item.params) or event.get("cwd"), dialect_of(event.get("shell") or "bash")
-        return item
-    elif isinstance(cast("object", event), Mapping) and "path" in event:
-        item.is_edit = True
-        item.edit = (event["path"], event.get("content", ""), event.get("diff_lines", 0))
-        return item
-    else:
-        raise ConfigError("an event is a command, or a mapping with `command`, `tool` or `path`")
-    given = encodable(item.text)
-    item.given = given if isinstance(given, str) else [("command", given, -1)]
-    return item
+        return len(event)
+    if not isinstance(cast("object", event), Mapping):
+        return 0
+    params = event.get("params")
+    values = [*event.values(), *(params.values() if isinstance(params, Mapping) else ())]
+    return sum(len(value) for value in values if isinstance(value, str))
 
 
 def dialect_of(shell: str) -> int:

@@ -20,7 +20,17 @@ from tipstaff.gates.packs.model import (
 
 ID: Final = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*")
 _PROGRAM_KEYS: Final = ("reads_from", "writes_to", "inside")
-_GLOB_KEYS: Final = ("first", "second", "last", "args_any", "args_all", "args_none", "patterns_all", "words_any", "input")
+_GLOB_KEYS: Final = (
+    "first",
+    "second",
+    "last",
+    "args_any",
+    "args_all",
+    "args_none",
+    "patterns_all",
+    "words_any",
+    "input",
+)
 CONDITION_KEYS: Final = frozenset(
     {
         *_GLOB_KEYS, *_PROGRAM_KEYS, "subcommand", "flags_any", "flags_all", "flags_none", "values", "args_min",

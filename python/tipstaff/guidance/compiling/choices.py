@@ -85,6 +85,7 @@ _SPOKEN: Final = {
     )
 }
 """In which language the user is answered, in scripts without words between blanks."""
+_NAMED: Final = re.compile("日本語|英[文语語]|中文|한국어|영어")
 _THINGS: Final = {
     word: thing
     for thing, words in {
@@ -284,7 +285,9 @@ _COUNTS: Final = frozenset("two three four eight".split())
 
 
 def _language(own: str, rule: GuidanceRule) -> Choice | None:
-    spoken = {name for pattern, name in _SPOKEN.items() if pattern.search(own)} if not own.isascii() else set()
+    spoken: set[str] = set()
+    if not own.isascii() and _NAMED.search(own):
+        spoken = {name for pattern, name in _SPOKEN.items() if pattern.search(own)}
     named = (_LANGUAGE_OF.get((match[1] or match[2]).lower()) for match in _IN_LANGUAGE.finditer(own))
     names = {name for name in named if name is not None}
     mentioned = {_LANGUAGE_OF[word] for word in split(own) if word in _LANGUAGE_OF}

@@ -55,16 +55,18 @@ _BOLD_BAN: Final = re.compile(
     re.IGNORECASE,
 )
 """How an item begins whose first words are a ban in bold."""
-_FORBIDS: Final = re.compile(
-    r"(?<![^\W_])(?:never\b|do not\b|don['’]?t\b|must not\b|avoid|keine?\b|mai\b|tidak boleh|không\b|"
+_FORBIDS: Final = CuedPattern(
+    r"(?<![^\W_])(?:never\b|do not\b|don['’]?t\b|must not\b|avoid(?:s|ed|ing)?\b|keine?\b|mai\b|tidak boleh|"
+    r"không\b|"
     r"(?:no|nie|ne|não|non|не)\b(?!-|\s+(?:only|just|merely|nur|solo|sólo|apenas|só|seulement|tylko|только)\b)|"
-    r"[^\W_]{3,12}(?:amaz|emez)\b|"
     rf"(?:{either(f'{FORBIDDEN} {NEVER}')})\b)"
     r"|禁止|不得|严禁|切勿|绝不|勿|不要|してはいけない|しないこと|しないで|"
     r"いけません|ではならない|してはならない|금지|하지 ?마|"
     r"أبد[اً]|لا تقم|ممنوع|محظور|कभी (?:भी )?|निषिद्ध|কখনো|নিষিদ্ধ",
-    re.IGNORECASE,
+    f"never not dont don't avoid avoids avoided avoiding kein keine mai tidak no nie ne non {FORBIDDEN} {NEVER}",
 )
+_CANNOT: Final = ("amaz", "emez")
+"""How a verb ends in Turkish, the last word of its sentence, that says what cannot be done."""
 _OBLIGES: Final = CuedPattern(
     rf"\b(?:must|always|required?|mandatory|shall|verbindlich|{either(f'{ALWAYS} {OBLIGED}')})\b|"
     r"必须|必須|务必|必ず|こと|一律|반드시|항상|يجب|دائم[اً]|अनिवार्य|हमेशा|অবশ্যই",
@@ -162,7 +164,7 @@ def emphasis(rule: GuidanceRule) -> Emphasis:
         note(1.5 if nearest else 1.0, f"the heading {heading!r}")
     if any(map(_bans, rule.headings)) or (labels and _ENDS_FORBIDDING.search(labels)):
         note(1.0, "it is forbidden by what is above it")
-    if _FORBIDS.search(own[:60]):
+    if _FORBIDS.search(own[:60]) or own.rstrip(".!* ").endswith(_CANNOT):
         note(1.0, "it forbids")
     elif _PLAINLY.search(own):
         note(1.0, "it says never or must")

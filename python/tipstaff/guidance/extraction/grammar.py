@@ -62,7 +62,9 @@ NEGATION: Final = CuedPattern(
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|st|mr|mrs|dr|inc|ltd|resp|al)|\b[A-Z])\.$", re.IGNORECASE
 )
-_STOP: Final = re.compile(r"[.!?。！？](?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n")
+_STOP: Final = re.compile(
+    r"[.!?。！？](?<!\([.!?])(?:[)\"'”’*_`\]]{0,4})(?:[ \t]*\n[ \t]*|[ \t]+|(?<=[。！？])|$)|\n[ \t]*\n"
+)
 _OPENS_SENTENCE: Final = re.compile(r"[\"'“‘(*_`\[]{0,4}(?:[^\W\d_a-z]|\d|[⚠❌✅🚫⛔➡→•])|`|[^\x00-\x7f]")
 _LINE_OPENS_RULE: Final = re.compile(
     r"[*_]{0,3}(?:Always|Never|Must|Do not|Don['’]t|Avoid|Ensure|Use|Prefer|Make sure|Only|You must|You should|Keep|"
@@ -98,7 +100,8 @@ _BACKWARD_CHARS: Final = 24
 _SUBORDINATE: Final = (
     r"when(?:ever)?|if|before|after|once|while|unless|until|in case|for (?:each|every|any|new|all)|wenn|falls|"
     r"bevor|vor|"
-    r"nach|bei|cuando|si|antes de|después de|al|quando|se|avant|après|lorsque|als|voor|przed|jeśli|если|перед|при"
+    r"nach|bei|cuando|si|antes de|después de|al|quando|se|avant|après|lorsque|als|voor|przed|jeśli|"
+    r"если|перед|при|jika|bila|sebelum|setelah|saat|eğer|khi|nếu|trước khi"
 )
 _CONDITION: Final = re.compile(rf"[\W_]*(?:{_SUBORDINATE})\b", re.IGNORECASE)
 _CJK_CONDITION: Final = re.compile(
@@ -122,6 +125,8 @@ _IMPERATIVE_ELSEWHERE: Final = CuedPattern(
     r"używaj|pisz|uruchom|zachowaj|unikaj|upewnij|sprawdź|przeczytaj|stosuj|"
     r"используй(?:те)?|пиши(?:те)?|запускай(?:те)?|запусти(?:те)?|проверяй(?:те)?|избегай(?:те)?|следуй(?:те)?|"
     r"(?:про)?читай(?:те)?|убедись|убедитесь|добавляй(?:те)?|обновляй(?:те)?|"
+    r"gunakan|pakai|baca|berikan|ikuti|buat(?:lah)?|periksa|pilih|jelaskan|sertakan|tambahkan|pastikan|hindari|simpan|"
+    r"jalankan|tandai|atur|tulis(?:kan)?|kerjakan|perbarui|"
     r"kullan(?:ın)?|yazın|çalıştır(?:ın)?|okuyun|oluştur(?:un)?)\b"
     r"|solo \w+(?:[aei]r|are|ere|ire)\b|(?:请(?!问)|使用|遵循|遵守|确保|保持|优先|检查|阅读|参考|避免))"
     r"|[^。]{2,80}[时前后，]，?请",
@@ -131,7 +136,8 @@ _IMPERATIVE_ELSEWHERE: Final = CuedPattern(
     respecte respecter respectez leia escreva mantenha siga certifique verifique adicione responda prefira utilize usare
     leggi scrivi esegui mantieni segui assicurati controlla aggiungi rispondi preferisci gebruik schrijf houd volg
     vermijd zorg controleer voeg lees pisz uruchom zachowaj unikaj upewnij przeczytaj stosuj kullan kullanin yazin
-    okuyun solo""",
+    okuyun solo gunakan pakai baca berikan ikuti buat buatlah periksa pilih jelaskan sertakan tambahkan pastikan hindari
+    simpan jalankan tandai atur tulis tuliskan kerjakan perbarui""",
 )
 """How an instruction begins in other languages than English."""
 _COMMANDS: Final = frozenset(("use", "prefer", "avoid", "keep", "ensure", "follow", "do", "run", "read"))

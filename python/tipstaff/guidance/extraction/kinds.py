@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from tipstaff.guidance.extraction.grammar import (
@@ -24,6 +25,7 @@ from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER,
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
 
 _REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
+_MAX_LABELS: Final = 2_048
 MIN_WORDS: Final = 3
 """A sentence with fewer words beside code and links says too little to be a rule."""
 
@@ -31,7 +33,9 @@ _OPENER: Final = re.compile(
     r"[\W_]*(?:please|instead|then|also|otherwise|first|finally|note|next|so|just|only|we)\b[,:]?\s+", re.IGNORECASE
 )
 _CLAUSE: Final = re.compile(
-    r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on)\b[^.;]{3,160}?[,:]\s+(?:please\s+|"
+    r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on|wenn|falls|bevor|vor|nach|"
+    r"bei|si|cuando|antes de|después de|quando|se|prima di|avant|après|lorsque|als|voor|jeśli|gdy|przed|если|когда|"
+    r"перед|jika|bila|sebelum|setelah|eğer)\b[^.;]{3,160}?[,:]\s+(?:please\s+|"
     r"then\s+|(?:\*\*|__))*",
     re.IGNORECASE,
 )
@@ -49,7 +53,8 @@ _STATES: Final = re.compile(
 )
 """A word that says what something is, and its value."""
 _UNFILLED: Final = re.compile(
-    r"(?:[\W_]*[^\n:：\[]{1,40}[:：][*_\s]*)?(?:\[[^\]\n]*\](?!\()|tb[da]|to be (?:defined|added|determined)|"
+    r"(?:[\W_]*[^\n:：\[]{1,40}[:：][*_\s]*)?(?:\[[^\]\n]*\](?!\()|\{[^{}\n]*\}|<[A-Z_]+>|"
+    r"tb[da]|to be (?:defined|added|determined)|"
     r"[aà] d[ée]finir|por definir|da definire|noch offen|待定|未定|미정)[\W_]*",
     re.IGNORECASE,
 )
@@ -62,6 +67,10 @@ _RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,
 _COMMAND: Final = re.compile(r"(?:\*\*|__)?[^`:\n]{2,40}:(?:\*\*|__)?\s*`[^`\n]+`\W*")
 """What is done, and the command that does it."""
 _NAMING: Final = re.compile(r"\bnaming|nomenclature|nomenclatura|benennung|命名|명명", re.IGNORECASE)
+_FORM: Final = re.compile(
+    r"[\W_]*(?:\w+ )?(?:format[oı]?|pattern|schema|syntax|prefix|template|格式|形式|형식)[*_]*\s*[:：]", re.IGNORECASE
+)
+"""A label of how something is written, and not of a command ("Format: `type: words`")."""
 _ENTRY: Final = re.compile(
     r"[\W_]*(?:`[^`\n]+`|\[[^\]\n]+\]\([^)\n]*\)|"
     r"(?a:(?![A-Z][a-z]+/[A-Z])@?[\w.-]*[/\\][\w./\\*{},-]+|[\w-]+\.\w{1,5}))(?:\*\*|__)?"
@@ -82,7 +91,7 @@ _DESCRIBES: Final = re.compile(
 )
 _EXAMPLE: Final = re.compile(
     r"[\W_]*(?:e\.g\.|for example\b|例如|例えば|(?:examples?(?: \w+)?|beispiele?|z\. ?b\.|ejemplos?|exemples?|"
-    r"例|示例|예시?|örnek|przykład|пример|esempi[oi]?|exemplos?|bad|good|wrong|correct|not|but|"
+    r"例|示例|예시?|örnek|przykład|voorbeeld|contoh|пример|esempi[oi]?|exemplos?|bad|good|wrong|correct|not|but|"
     r"before|after)[*_]{0,2}[:：])",
     re.IGNORECASE,
 )
@@ -103,6 +112,7 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"(?:project|development|phase) status|"
     r"future (?:services|features|enhancements|plans|work)|roadmap\W*$|change ?log|history|"
     r"why(?! not)|warum|por qu[eéê]|pourquoi|perché|dlaczego|почему|neden|"
+    r"goals?\W*$|ziele?\W*$|objetivos?\W*$|objectifs?\W*$|obiettiv[io]\W*$|doele?n?\W*$|tujuan\W*$|цел[ьи]\W*$|"
     r"histórico|historial|historique|cronologia|verlauf|historia|история|"
     r"estrutura|struttura|struktura|структура|yapısı?|visão geral|panoramica|обзор|przegląd|"
     r"contexto|contexte|contesto|kontext|kontekst|контекст|tecnologie|tecnologias|technologien|технологии|"
@@ -111,7 +121,7 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
     r"what (?:is|the|are|it)|how (?:it|they) works?|meaning|struktur|aufbau|übersicht|estructura|arquitectura|"
     r"tecnologías|introduction|decision tree|project info(?:rmation)?)\b|構成|構造|结构|目录|概述|概要|简介|"
-    r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요|为什么|理由|変更履歴|历史|이력",
+    r"技术栈|架构|アーキテクチャ|资源|参考|项目信息|구조|개요|为什么|目标\W*$|目的\W*$|목표\W*$|理由|変更履歴|历史|이력",
     re.IGNORECASE,
 )
 _AVAILABLE: Final = re.compile(r"\bavailable\b|可用|利用可能", re.IGNORECASE)
@@ -138,16 +148,15 @@ _STRONG: Final = CuedPattern(
 )
 
 
-_WEAK_MODAL: Final = re.compile(
-    r"\b(?:only|requires?d?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not|"
-    rf"{either(ONLY)})\b|仅|こと",
-    re.IGNORECASE,
+_WEAK_MODAL: Final = CuedPattern(
+    rf"\b(?:only|required?s?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not|{either(ONLY)})\b|仅|こと",
+    f"only require required requires requireds need needs have has cannot can't can {ONLY}",
 )
 
 
 def has_strong_modal(words: str) -> bool:
     """Whether words demand something by more than an "only" or a "required", which describe as often."""
-    return has_modal(_WEAK_MODAL.sub("", words))
+    return has_modal(_WEAK_MODAL.pattern.sub("", words) if _WEAK_MODAL.may_match(words) else words)
 
 
 _POINTS: Final = re.compile(
@@ -157,11 +166,11 @@ _POINTS: Final = re.compile(
     r"\.md[`)\]]*|\))[\W_]*",
     re.IGNORECASE,
 )
-_HOLDS_ONLY: Final = re.compile(
+_HOLDS_ONLY: Final = CuedPattern(
     rf"\b(?:only|{either(ONLY)})\b(?!\W+(?:in|if|when|after|via|through|with|by|from|for|on|once|to|allowed|permitted|wenn|"
     rf"nach|mit|bei|für|im|auf|si|cuando|con|para|se|quando|após|com|dans|avec|après|pour|als|na|po|przez|после|при|через|"
     rf"в|на)\b)",
-    re.IGNORECASE,
+    f"only {ONLY}",
 )
 
 
@@ -172,7 +181,7 @@ def describes(sentence: str) -> bool:
     first = _HOLDS_ONLY.search(sentence)
     if first is None or count_words(sentence[: first.start()]) < MIN_WORDS - 1 or _imperative(sentence):
         return False
-    return not (has_modal(_WEAK_MODAL.sub("", sentence)) or has_negation(sentence) or is_condition(sentence))
+    return not (has_strong_modal(sentence) or has_negation(sentence) or is_condition(sentence))
 
 
 _EXCLUSIVELY: Final = re.compile(r"\b(?:exclusively|everywhere|throughout|consistently)\W*$", re.IGNORECASE)
@@ -251,7 +260,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     row
         Whether it is a table's row. Tables describe, unless a cell commands or what is above the table asks for it.
     """
-    if _EXAMPLE.match(words):
+    example = _EXAMPLE.match(words)
+    if example is not None and not (words.startswith("**") and opens_with_imperative(words[example.end() :])):
         return False
     near = [label for label in labels if not label.topic]
     marked = not words.isascii() and _MARKED.match(words) is not None
@@ -273,7 +283,8 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
         body = words[run_in.end() :]
         if count_words(run_in["label"]) == 1 and _third_person(body) and _STRONG.search(body) is None:
             return False
-    if _COMMIT_TYPE.match(words) is not None and not (_imperative(words) or _STRONG.search(words)):
+    strong = _STRONG.search(words) is not None
+    if _COMMIT_TYPE.match(words) is not None and not (strong or _imperative(words)):
         return False
     entry = _ENTRY.match(words)
     if entry is not None:
@@ -284,30 +295,33 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
             return True
         if rest and (has_modal(lead) or has_negation(rest) or _procedure(lead) or _CHOICE.search(lead)):
             return True
-        return not rest and bool(lead) and (has_modal(lead) or has_negation(lead) or _procedure(lead))
-    if _unfinished(words):
+        return not rest and (_demanding(lead) or _procedure(lead))
+    if not strong and _unfinished(words):
         return False
     if _COMMAND.fullmatch(words) is not None and not (
-        (headings and _NAMING.search(headings[-1].text))
+        _FORM.match(words)
+        or (headings and _NAMING.search(headings[-1].text))
         or _procedure(lead)
         or is_condition(words)
-        or _STRONG.search(words)
+        or strong
     ):
         return False
-    if _imperative(words) or _imperative(body) or _STRONG.search(words) is not None:
-        return not _narrates(lead) or _STRONG.search(words) is not None
-    if has_modal(words) and _WEAK_MODAL.sub("", words) == words:
+    if strong:
+        return True
+    if _imperative(words) or (body is not words and _imperative(body)):
+        return not _narrates(lead)
+    if has_modal(words) and _WEAK_MODAL.search(words) is None:
         return True
     if has_negation(words) and not _DESCRIBES.match(body):
         return not _narrates(lead)
     if is_condition(words):
         return not _narrates(lead)
     if lead:
-        if has_modal(lead) or has_negation(lead) or (is_condition(lead) and not _narrates(lead)):
+        if _demanding(lead) or is_condition(lead):
             return not _narrates(lead)
-        if _narrates(lead) or _DESCRIBING_LABEL.search(lead):
+        if _narrates(lead) or _label_describes(lead):
             return False
-        if _DIRECTING_LABEL.search(lead) or _imperative(lead):
+        if _label_directs(lead) or _imperative(lead):
             return True
     if marked and not near:
         return True
@@ -319,9 +333,9 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     ):
         return False
     for heading in reversed(headings):
-        if _DIRECTING_LABEL.search(heading.text):
+        if _label_directs(heading.text):
             return True
-        if _DESCRIBING_LABEL.search(heading.text):
+        if _label_describes(heading.text):
             return False
     return True
 
@@ -350,7 +364,7 @@ def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
         return False
     if _STRONG.search(words) is not None or any(_imperative(cell) and count_words(cell) > 1 for cell in cells):
         return True
-    if lead and (has_modal(lead) or has_negation(lead) or _imperative(lead)) and not _narrates(lead):
+    if (_demanding(lead) or _imperative(lead)) and not _narrates(lead):
         return _DESCRIBES_COLUMN.search(words) is None
     nearest = headings[-1].text if headings else ""
     return _DEMANDING_TABLE.search(nearest) is not None
@@ -384,12 +398,29 @@ _NARRATES: Final = re.compile(
     r"(?:contain|provide|include|validate|generate|consist|represent|support|ergänzen|enthält|"
     r"contiene)s?\b[^:]{0,80}$|^\W*(?:this (?:is an?|rule ensures|ensures)|it (?:covers|works on|supports)|"
     r"questo è|dies(?:es)? (?:ist|projekt)|esto es|este es|ceci est|c['’]est|este é|isto é|это|to jest|bu bir)\b|"
-    r"helpers? in|located in|um folgendes zu lernen|to learn|types in|"
+    r"looks? like|tampilannya|seperti ini|sieht so aus|helpers? in|located in|um folgendes zu lernen|to learn|types in|"
     r"workflows in)\b|構築されています|包括|包含",
     re.IGNORECASE,
 )
 
 
+# One label is above many items.
+@lru_cache(maxsize=_MAX_LABELS)
+def _label_describes(text: str) -> bool:
+    return _DESCRIBING_LABEL.search(text) is not None
+
+
+@lru_cache(maxsize=_MAX_LABELS)
+def _label_directs(text: str) -> bool:
+    return _DIRECTING_LABEL.search(text) is not None
+
+
+@lru_cache(maxsize=_MAX_LABELS)
+def _demanding(lead: str) -> bool:
+    return has_modal(lead) or has_negation(lead)
+
+
+@lru_cache(maxsize=_MAX_LABELS)
 def _narrates(lead: str) -> bool:
     """Whether a lead-in announces what happens or what there is, and not what to do."""
     return (
@@ -401,5 +432,6 @@ def _narrates(lead: str) -> bool:
     )
 
 
+@lru_cache(maxsize=_MAX_LABELS)
 def _procedure(lead: str) -> bool:
-    return lead != "" and (_imperative(lead) or is_condition(lead))
+    return lead != "" and (_imperative(lead) or is_condition(lead)) and not _narrates(lead)

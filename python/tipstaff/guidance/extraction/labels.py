@@ -104,7 +104,9 @@ class Label(msgspec.Struct, gc=False):
     verdict
         What it states about all below it: ``no``, ``ask``, ``yes`` or nothing.
     used
-        Whether a rule took it up.
+        Whether a rule or information took it up.
+    ruled
+        Whether a rule did.
     """
 
     text: str
@@ -116,6 +118,7 @@ class Label(msgspec.Struct, gc=False):
     telling: bool = True
     verdict: str = ""
     used: bool = False
+    ruled: bool = False
 
 
 def label_of(text: str, start: int, end: int, *, topic: bool = False) -> Label:

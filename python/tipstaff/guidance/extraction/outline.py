@@ -10,7 +10,7 @@ from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.guidance.extraction.candidate import Candidate, Context, Section
 from tipstaff.guidance.extraction.grammar import has_modal, has_negation
-from tipstaff.guidance.extraction.kinds import demands, describes
+from tipstaff.guidance.extraction.kinds import demands, describes, directs
 from tipstaff.guidance.extraction.labels import Label, applied, label_of
 from tipstaff.guidance.extraction.patterns import (
     CASE,
@@ -169,12 +169,22 @@ class ExtractionState:
         context = self._contexts[index]
         if context.introduces and not context.label.used:
             self._say_alone(context.label.start, context.label.end)
+        elif context.introduces:
+            self._add_introduction(context, self.blocks[index].parent)
 
     def _settle_lead(self) -> None:
         context, self._lead = self._lead, None
         self._former_lead = context.label if context is not None and context.label.used else None
         if context is not None and (context.modal or context.item) and not context.label.used:
             self._say_alone(context.label.start, context.label.end)
+        elif context is not None and context.introduces:
+            self._add_introduction(context, -1)
+
+    def _add_introduction(self, context: Context, parent: int) -> None:
+        """Make a rule of a command that introduces descriptions alone ("Run `make` after a change; it writes:")."""
+        label = context.label
+        if label.used and not label.ruled and directs(context.words):
+            self._add(context.words, label.start, label.end, labels=self._labels(parent, item=True), item=True)
 
     def _settle_table(self) -> None:
         header, self._table = self._table, None
@@ -183,6 +193,9 @@ class ExtractionState:
             self._say_alone(header.start, header.end, message=message)
 
     def _context(self, words: str, start: int, end: int, *, introduces: bool = True) -> Context:
+        first, _, further = words.partition("\n")
+        if further and first.rstrip().endswith((":", "：")):
+            words = first  # "a. ..." on the next line is no list, and what follows it is beside it
         text = shortened(words)
         label = label_of(text, start, end)
         return Context(label, words, has_modal(words) or has_negation(words), introduces)
@@ -215,6 +228,9 @@ class ExtractionState:
         self._heading_path = tuple([one.text for one in self._sections if one.block is not self._title])
 
     def _read_title(self, section: Section) -> None:
+        raise NotImplementedError
+
+    def _labels(self, parent: int, *, item: bool, explicit: bool = False, whole: bool = False) -> list[Label]:
         raise NotImplementedError
 
     def _headings(self) -> list[Label]:
@@ -310,6 +326,7 @@ class ExtractionState:
         self.candidates.append(candidate)
         for label in labels:
             label.used = True
+            label.ruled = label.ruled or is_rule
         return candidate
 
 

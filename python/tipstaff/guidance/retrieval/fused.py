@@ -134,7 +134,7 @@ class FusedShards:
         rows, scores, meanings = rows[:kept], scores[:kept], meanings[:kept]
         cosines = [min(1.0, max(0.0, meaning / MOST_MEANING)) for meaning in meanings]
         # Who names a file works on it, whatever the task's words are; who is in a folder need not.
-        named = bool(repo_scope) and not repo_scope.endswith("/")
+        named = bool(repo_scope and not repo_scope.endswith("/"))
         return Found(rows, scores, cosines, paths, named or relevance >= self._floor)
 
     def _bonus(self, file: str) -> array[float] | None:

@@ -24,7 +24,7 @@ constexpr std::uint32_t kHome = 64;           // below a home directory
 constexpr std::uint32_t kHomeRoot = 128;      // a home directory itself, or all that is in it (~/*)
 constexpr std::uint32_t kSystem = 256;        // /etc, /usr, /boot, /var, C:\Windows ...
 constexpr std::uint32_t kRoot = 512;          // the root, or all that is in it (/*), a drive's root
-constexpr std::uint32_t kDevice = 1024;       // block devices and the like; not /dev/null and its kin
+constexpr std::uint32_t kDevice = 1024;       // block devices and the like; not /dev/null and the like
 constexpr std::uint32_t kNullDevice = 2048;   // /dev/null, /dev/stdout ...
 constexpr std::uint32_t kWiring = 4096;       // hook settings of every host, this package's own files
 constexpr std::uint32_t kSecrets = 8192;      // keys, credential stores, .env
@@ -364,7 +364,7 @@ inline std::uint32_t classify_path(KnownPaths& known, const Command& command, co
     if (start == 0 && end > 0 && end < text.size() && text.find(kUnknownPart, end) != std::string_view::npos &&
         (text[end - 1] == '/' || (windows && text[end - 1] == '\\'))) {
       const std::uint32_t left = path_detail::classify_text(known, command, text.substr(0, end), word, remote);
-      bits |= left & ~((left & kTemporary) != 0 ? kOutside : 0u);
+      bits |= left & ~((left & kTemporary) != 0 ? kOutside : 0u) & ~((bits & kUnknown) != 0 ? kBuild : 0u);
     }
   }
   return bits | glob | elsewhere;

@@ -273,17 +273,17 @@ inline bool is_own_program(const PathParts& path) noexcept {
   for (std::uint32_t i = 0; i < path.count; ++i) {
     const std::string_view name = path.part[i];
     if (PathParts::is_unknown(name)) return false;
-    // npm* is one program's; of other patterns nobody knows.
-    if (path.has_glob(name) && (i + 1 != path.count || i < 3 || name.find_first_of("*?[") < 3)) return false;
+    // npm* is one program's, and so is share/NAME/*.el; of other patterns nobody knows.
+    if (path.has_glob(name) && (i + 1 != path.count || i < 3 || (i < 5 && name.find_first_of("*?[") < 3))) return false;
   }
   return path.count > 3 || !path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man games src var opt");
 }
 
 // Files that somebody put into a folder of the system's for such: /etc/apt/sources.list.d/x.list, /etc/cron.d/x.
 inline bool is_drop_in(const PathParts& path) noexcept {
-  // A page of the manual: /usr/share/man/man8/mdadm.8.
-  if (path.count == 5 && path.names(0, "usr") && path.names(1, "share") && path.names(2, "man"))
-    return !path.has_glob(path.part[3]) && !path.has_glob(path.part[4]) && path.part[4].find('.') != std::string_view::npos;
+  // What documents programs: /usr/share/man/man8/mdadm.8, /usr/share/doc/*.
+  if (path.count > 3 && path.names(0, "usr") && path.names(1, "share") && !path.has_glob(path.part[2]) && path.names_one_of(2, "doc man info locale gtk-doc help"))
+    return true;
   if (path.count < 3 || !path.names(0, "etc") || path.names_one_of(1, "sudoers.d pam.d")) return false;
   for (std::uint32_t i = 0; i < path.count - (path.ends(path.count - 2, ".d") ? 1u : 0u); ++i)
     if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
@@ -302,6 +302,7 @@ inline constexpr std::string_view kSystemPrograms =
     "getty sulogin udevadm sudo su login swapon swapoff blkid losetup fdisk parted apparmor_parser sshd cron visudo useradd userdel usermod";
 inline constexpr SharedFolder kSharedFolders[] = {
     {"opt", "", ""},
+    {"usr", "src", ""},
     {"run", "", "systemd udev dbus user media mount lock lvm initramfs credentials"},
     {"var", "run", "systemd udev dbus user media mount lock lvm initramfs credentials"},
     {"var", "log", "journal audit auth.log secure wtmp btmp lastlog syslog messages sudo.log"},
@@ -357,12 +358,12 @@ inline constexpr std::string_view kBuildNames =
     ".scannerwork .sonar .sonarqube .dmypy.json .pdm-build .hatch .pixi .pybuilder __pypackages__ .ropeproject .pytest-cache pip-wheel-metadata wheels-cache "
     ".ipython_cache .jupyter_cache .quarto _book _minted-cache .hugo_build.lock .docz .fatherrc.cache .umi-production .temp .sst .amplify-hosting .chalice-build .localstack-cache "
     "cdktf.out .terragrunt-cache .packer_cache packer_cache .vagrant-cache .molecule .kitchen-cache .import .mono obj-x64 cmake_build .bazel-cache buck-out .pants.d .gradle-cache .mvn-cache "
-    ".dub .rebar ebin docbuild .pio .pioenvs .tscache .yardoc .stestr .asv .doctrees .gradletasknamecache .rts2_cache_cjs .rts2_cache_es .rts2_cache_umd .meteor-cache "
-    ".tmp_versions module.symvers modules.order _libs _inline meson-private meson-logs meson-info compile_commands.json .tshy .tshy-build "
+    ".dub .rebar ebin docbuild .pio .pioenvs .tscache .yardoc .stestr .asv .doctrees doctrees .gradletasknamecache .rts2_cache_cjs .rts2_cache_es .rts2_cache_umd .meteor-cache "
+    "cover_db cover_db_html doxygen-doc sunws_cache built tmp_check .texmf-var .tmp_versions module.symvers modules.order _libs _inline meson-private meson-logs meson-info compile_commands.json .tshy .tshy-build "
     "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
-inline constexpr WordTable<512> kBuildTable(1, kBuildList);
+inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings(
     "egg-info dist-info pyc pyo pyd tsbuildinfo o obj class gcda gcno gcov profraw profdata coverprofile a so lo la dylib dll exe "
     "pdb dsym elc beam whl egg dvi aux swp");
@@ -373,6 +374,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     const std::string_view name = path.part[i];
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
       if (name == "build-*" || name == "dist-*") return true;
+      if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
     } else if (kBuildTable.find(name, kBuildList) != kBuildTable.kNowhere) {
       return true;
     }
@@ -391,7 +393,7 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.names(i, ".nx") && path.names_one_of(i + 1, "cache workspace-data")) return true;
     if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
     // dist-esm, build-debug, .eslint-cache, coverage-unit
-    if (!path.has_glob(name) && (ascii::starts_with(name, "tmp_") || ascii::starts_with(name, "tmp-") || ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") || ascii::ends_with(name, "-venv") || ascii::ends_with(name, "_venv") ||
+    if (!path.has_glob(name) && (ascii::starts_with(name, "tmp_") || ascii::starts_with(name, "tmp-") || ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") || ascii::ends_with(name, "-venv") || ascii::ends_with(name, "_venv") || ascii::ends_with(name, "-coverage") || ascii::ends_with(name, "-tmp") || ascii::ends_with(name, "_tmp") || ascii::ends_with(name, "-tmp-dir") ||
                                  (name[0] == '.' && (ascii::ends_with(name, "-cache") || ascii::ends_with(name, "_cache") || ascii::ends_with(name, ".cache"))))) {
       return true;
     }

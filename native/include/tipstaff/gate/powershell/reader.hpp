@@ -2,7 +2,7 @@
 //
 // Cmdlets come out under their full names in lower case with their parameters spelled out (`-r` is `-recurse`), aliases
 // resolved. Those that do what a shell's commands do are those commands: Remove-Item is `rm` with -r and -f, Move-Item
-// `mv`, Copy-Item `cp`, Set-Content and its kin `@write`, Get-Content `@read`. What comes down a pipeline to a cmdlet
+// `mv`, Copy-Item `cp`, Set-Content and the like `@write`, Get-Content `@read`. What comes down a pipeline to a cmdlet
 // that acts on it are its last words, flagged kAppended. Other programs are read as the shell would start them.
 #pragma once
 

@@ -46,7 +46,7 @@ inline std::string_view canonical(std::string_view word) noexcept {
   return {};
 }
 
-// redis.call('FLUSHALL') and its kin inside a script.
+// redis.call('FLUSHALL') and the like inside a script.
 inline void read_script(Reader& reader, const Code& code, std::size_t start, std::size_t stop, const Frame& frame) noexcept {
   const std::string_view text = code.text;
   for (std::size_t at = text.find("call", start); at != std::string_view::npos && at < stop; at = text.find("call", at + 4)) {

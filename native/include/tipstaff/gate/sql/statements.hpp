@@ -140,7 +140,7 @@ class Statements {
   }
 
   void write(const Pending& pending) noexcept {
-    if (pending.verb == "update" && !pending.sets) return;  // FOR UPDATE and its kin
+    if (pending.verb == "update" && !pending.sets) return;  // FOR UPDATE and the like
     if (pending.verb == "merge" && !pending.deletes && !pending.sets) return;
     const Frame frame = here();
     CommandWriter writer(reader_, frame, Dialect::sql, "sql",

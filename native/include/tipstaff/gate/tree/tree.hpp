@@ -8,7 +8,7 @@
 // Pseudo programs (no file of that name is started):
 //   @write PATH [--append|--empty]  a file is written: redirections, tee, Write and Edit tools, patches, open(p, "w")
 //   @read PATH               a file is read: redirections, open(p)
-//   @tool-read PATH          a file is shown: the Read tool and its kin
+//   @tool-read PATH          a file is shown: the Read tool and the like
 //   @delete PATH             a file is removed by an editing tool or a patch
 //   @send [PATH...]          data leave for the network by other means than a program (requests.post ...)
 //   @assign NAME=VALUE       a variable that switches checks off: HUSKY=0, LEFTHOOK=0 ...
@@ -86,7 +86,7 @@ struct Word {
 // How a command came to be run; bits.
 namespace via {
 constexpr std::uint32_t kSudo = 1;            // sudo, doas, su, pkexec, runas
-constexpr std::uint32_t kRemote = 2;          // ssh and its kin: paths are those of another machine
+constexpr std::uint32_t kRemote = 2;          // ssh and the like: paths are those of another machine
 constexpr std::uint32_t kContainer = 4;       // docker exec, docker run, kubectl exec
 constexpr std::uint32_t kArgumentsAdded = 8;  // xargs, parallel, find -exec, fd -x: more arguments follow
 constexpr std::uint32_t kInterpreter = 16;    // from a program's inline code (python -c, awk ...)

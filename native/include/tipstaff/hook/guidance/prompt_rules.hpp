@@ -97,7 +97,7 @@ class Guidance {
     static Contender contenders[kCandidates];
     prepare(asked, today, mask, bonus);
     read_query(index_, query_words_, span_of(prompt), {nullptr, 0}, {nullptr, 0},
-               [&](Span text, float* out) noexcept { embed_words<Plain>(table, text, out); }, &query);
+               [&](ByteView text, float* out) noexcept { embed_words<Plain>(table, text, out); }, &query);
     const FusedExtras extras{mask, reinterpret_cast<const unsigned char*>(bonus), asked.intent, head_.intent};
     for (std::uint32_t wanted = kFirstLook;; wanted *= 4) {
       const std::uint32_t room = wanted < head_.rule_count ? wanted : head_.rule_count;
@@ -117,7 +117,7 @@ class Guidance {
 
   // What kind of work a prompt asks for, as a bit.
   std::uint32_t intent_of(std::string_view prompt) const noexcept {
-    const Span text = span_of(prompt);
+    const ByteView text = span_of(prompt);
     if (is_ascii(text)) return 1u << read_intent(intents_, text, false).intent;
     static unsigned char letters[2 * kLongestPrompt + 4], words[4 * kLongestPrompt + 12];
     return 1u << read_intent(intents_, stems_apart(intents_, letters_for_intent(text, letters), words), true).intent;
@@ -139,7 +139,7 @@ class Guidance {
   };
   static constexpr std::uint32_t kUndefeated = 0xffff'ffffu;
 
-  static Span span_of(std::string_view text) noexcept {
+  static ByteView span_of(std::string_view text) noexcept {
     return {reinterpret_cast<const unsigned char*>(text.data()), static_cast<std::int64_t>(text.size())};
   }
 
@@ -313,7 +313,7 @@ class Guidance {
     ::close(file);
     WordPieces& table = *opened;
     if (table_bytes == nullptr ||
-        open_wordpieces(Span{table_bytes, static_cast<std::int64_t>(about.st_size)}, &table) != WordPieceFault::none ||
+        open_wordpieces(ByteView{table_bytes, static_cast<std::int64_t>(about.st_size)}, &table) != WordPieceFault::none ||
         table.dimensions != static_cast<std::int64_t>(head_.dimensions) ||
         load_field<std::uint64_t>(table_bytes + 88) != head_.table_digest)
       return false;

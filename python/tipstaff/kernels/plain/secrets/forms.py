@@ -23,6 +23,7 @@ from tipstaff.kernels.plain.secrets.letters import (
     spoken,
 )
 
+_TEMPLATE_SIGNS: Final = tuple(b"${ $( {{ }} {} <% %> #{ ... *** \xe2\x80\xa6 %s ://".split())
 _NAME_ENDINGS: Final = (b"Key", b"Keys", b"Type", b"Types", b"Token", b"Tokens", b"Secret", b"Secrets")
 
 
@@ -42,10 +43,7 @@ def is_template(data: bytes) -> bool:
         return True
     if (first, last) in {(0x3C, 0x3E), (0x25, 0x25), (0x7B, 0x7D), (0x5B, 0x5D), (0x28, 0x29)}:
         return True
-    if any(
-        sign in data
-        for sign in (b"${", b"$(", b"{{", b"}}", b"{}", b"<%", b"%>", b"#{", b"...", b"***", b"\xe2\x80\xa6", b"%s", b"://")
-    ):
+    if any(sign in data for sign in _TEMPLATE_SIGNS):
         return True
     opened = data.find(b"{")
     if opened >= 0 and data.find(b"}", opened) > opened + 1:
@@ -122,7 +120,7 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
         return True
     if not value.strict:
         return False
-    if is_header(data, counts):
+    if is_header(data, counts) or _FIELD.fullmatch(data):
         return True
     if counts.other == lines and lines >= 2 and 5 * counts.digit <= size:
         return True
@@ -197,6 +195,8 @@ _HARMLESS: Final = re.compile(
     rb"|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*(?:\.[^.]*){0,1}\Z|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*\.[^.]*\.\Z",
     re.DOTALL,
 )
+_FIELD: Final = re.compile(rb"[a-z][a-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*)+")
+"""The name of a field of something: ``ipmi.user.pwd``, ``mysql.caps.lp``."""
 _RATE: Final = re.compile(rb"\d+/[a-z0-9/,]*")
 _SETTING: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}=")
 

@@ -117,7 +117,7 @@ _BASE64: Final = re.compile(rb"[0-9A-Za-z+/]{6,120}={0,2}")
 
 
 def encodes_sample(data: bytes, words: Words) -> bool:
-    """Return whether it is base64 of what reads as a sample: ``encrypted-password``, ``AWS:123456789012-auth-token``."""
+    """Return whether it is base64 of what reads as a sample: ``encrypted-password``, ``AWS:123456789012-token``."""
     if not 8 <= len(data) <= 120 or _BASE64.fullmatch(data) is None:
         return False
     body = data.rstrip(b"=")

@@ -260,9 +260,7 @@ def _private_keys(text: bytes, *, whole: bool) -> Iterator[tuple[int, int]]:
         ended = text[body_end : body_end + 9] == b"-----END "
         if (
             len(known) >= 40
-            and any(
-                len(row) >= 60 or sum(byte in letters.DIGIT for byte in row) >= 3 for row in _ROW.findall(body)
-            )
+            and any(len(row) >= 60 or sum(byte in letters.DIGIT for byte in row) >= 3 for row in _ROW.findall(body))
             and len(set(known)) >= 12
             and b"..." not in body
             and b"${" not in body

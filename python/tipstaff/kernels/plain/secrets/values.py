@@ -111,7 +111,11 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if not value.quoted and (is_code(data, value, counts) or (counts.digit == 0 and _is_dashed(data))):
         return False
-    if reads_as_sample(data, words, password=mode == PASSWORD) or encodes_sample(data, words) or is_mostly_escapes(data, words):
+    if (
+        reads_as_sample(data, words, password=mode == PASSWORD)
+        or encodes_sample(data, words)
+        or is_mostly_escapes(data, words)
+    ):
         return False
     if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
         return False

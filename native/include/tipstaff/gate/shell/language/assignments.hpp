@@ -164,7 +164,7 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   options.via = via::kEvaluated;
   const bool prompt = starts_with(name, "PS");
   if (prompt || name == "BASH_ENV" || name == "ENV") {
-    // A shell expands these once more before it uses them.
+    // A shell expands these again before it uses them.
     if (value.text.find("$(") != string_view::npos || holds(value.text, '`')) {
       const string_view open = holds(value.text, '"') ? string_view(": ") : string_view(": \"");
       string_view code = tree_.join(tree_.copy(open), value.text);

@@ -42,7 +42,7 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
     if (made != nullptr && made->content.kind != Stream::file) given = made->content;
   }
   if ((given.kind == Stream::known || given.kind == Stream::paths) && !stopped_) {
-    // Its input is after it: now that it is known, the commands are read once more, and that reading counts.
+    // Its input is after it: now that it is known, the commands are read again, and that reading counts.
     const std::size_t size = static_cast<std::size_t>(body_end - start);
     if (size <= reader_.nested_bytes) {
       reader_.nested_bytes -= size;

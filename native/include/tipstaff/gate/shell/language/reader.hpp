@@ -328,7 +328,7 @@ class ShellReader {
   // shell/programs/outputs.hpp
   string_view found_by_name(const Invocation& in) noexcept;
   bool prints_nothing(const Invocation& in) noexcept;
-  bool prints_shell_settings(const Invocation& in, const Program& program) noexcept;
+  bool prints_shell_settings(const Invocation& in) noexcept;
   void find_output(Invocation& in, const Program& program) noexcept;
 
   // paths

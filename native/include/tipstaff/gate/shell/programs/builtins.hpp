@@ -286,7 +286,7 @@ inline void ShellReader::run_source(Invocation& in) noexcept {
   nested_stream(in, file, options, Dialect::shell);
 }
 
-// sh, bash and their kin: -c CODE, a script, or what comes in.
+// sh, bash and other shells: -c CODE, a script, or what comes in.
 inline void ShellReader::run_shell(Invocation& in) noexcept {
   bool code = false, from_input = false, no_run = false;
   std::uint32_t i = 1;

@@ -45,23 +45,28 @@ inline bool ShellReader::prints_nothing(const Invocation& in) noexcept {
   return false;
 }
 
-// Words with which tools print settings for `eval "$(TOOL WORD)"`. Of a tool that is known for something else they count
-// beside its name alone; and a script of the repository is no tool.
+// Words with which tools print settings for `eval "$(TOOL WORD)"`: those of tools that do little else, and of others the
+// one word beside their name. What is given to a tool, it may print.
 struct SettingsWord {
-  string_view program, word;
+  std::string_view program, word;
 };
 inline constexpr SettingsWord kSettingsWords[] = {
-    {"hub", "alias"}, {"cargo", "show-env"}, {"conda", "hook"}, {"mamba", "hook"}, {"micromamba", "hook"}, {"poetry", "activate"}, {"pdm", "activate"},
-    {"gh", "alias"}, {"perl", "-Mlocal::lib"}, {"spack", "--sh"}, {"dpkg-buildflags", "--export=sh"}, {"dbus-launch", "--sh-syntax"}, {"oc", "completion"},
+    {"hub", "alias"}, {"cargo", "llvm-cov"}, {"conda", "hook"}, {"conda", "shell.bash"}, {"mamba", "hook"}, {"micromamba", "hook"}, {"poetry", "activate"},
+    {"pdm", "activate"}, {"gh", "copilot"}, {"perl", "-Mlocal::lib"}, {"dpkg-buildflags", "--export=sh"}, {"dbus-launch", "--sh-syntax"},
 };
-inline bool ShellReader::prints_shell_settings(const Invocation& in, const Program& program) noexcept {
+inline constexpr std::string_view kSettingsTools =
+    "goenv plenv phpenv swiftenv crenv exenv luaenv tfenv anyenv ndenv oh-my-posh mcfly fasd jump navi scmpuff devbox crc pkgx proto vfox rtx aftman "
+    "tmuxifier pazi carapace granted swiftly juliaup";
+inline bool ShellReader::prints_shell_settings(const Invocation& in) noexcept {
+  if (in.input.kind != Stream::none) return false;
+  for (std::uint32_t i = 1; i < in.count; ++i)
+    if (text_of(in, i) == "-e") return false;
   for (std::uint32_t i = 1; i < in.count && i < 4; ++i) {
     if (one_of(text_of(in, i), "completion completions shellenv shell-hook --completion --bash-completion-script --zsh-completion-script")) return true;
     for (const SettingsWord& known : kSettingsWords)
-      if (text_of(in, 0) == known.program && text_of(in, i) == known.word) return true;
+      if (i < 3 && text_of(in, 0) == known.program && text_of(in, i) == known.word) return true;
   }
-  return program.name.empty() && in.count > 1 && !holds(text_of(in, 0), '/') &&
-         one_of(text_of(in, 1), "init env hook activate docker-env oc-env podman-env virtualenv-init --init");
+  return in.count > 1 && one_of(text_of(in, 0), kSettingsTools) && one_of(text_of(in, 1), "init env hook activate oc-env podman-env virtualenv-init --init");
 }
 
 inline void ShellReader::find_output(Invocation& in, const Program& program) noexcept {
@@ -73,7 +78,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
   switch (program.output) {
     case Output::unknown:
       if (in.input.kind == Stream::remote) out.kind = Stream::remote;
-      if (prints_shell_settings(in, program)) out.kind = Stream::trusted;
+      if (prints_shell_settings(in)) out.kind = Stream::trusted;
       return;
     case Output::empty: out.kind = Stream::none; return;
     case Output::echo: out = output_of_echo(in); return;
