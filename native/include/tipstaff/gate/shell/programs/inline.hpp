@@ -89,6 +89,8 @@ inline std::size_t concatenated(Tree& tree, string_view code, std::size_t at, co
   return at;
 }
 
+inline bool holds_text(string_view text, string_view part) noexcept { return text.find(part) != string_view::npos; }
+
 // Where inline code is: in options, or in the input.
 inline void ShellReader::run_inline(Invocation& in) noexcept {
   constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex";
@@ -196,6 +198,9 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     } else if (!name.empty() && tools::starts_like_sql(trim(literal.text)) && holds(trim(literal.text), ' ')) {
       other_dialect(in, Dialect::sql, literal.text, literal.span, via::kInterpreter);
+    } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && holds_text(tail.substr(0, 24), "close")) {
+      // Opened for writing and closed at once.
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (recursive || one_of(name, kDeletesOne)) {
       literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");
       code_word(in, literal, options, Dialect::shell);
