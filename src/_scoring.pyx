@@ -49,32 +49,16 @@ def score_topk_f32(
         If sizes disagree, ``k`` is negative, a boost is not finite, or the machine does not run ``isa``.
     """
     cdef const ScoreKernels* kernels = choose(isa)
-    cdef Borrowed row_view
+    cdef RowBuffers held
     cdef Borrowed query_view
-    cdef Borrowed intent_view
-    cdef Borrowed risk_view
-    cdef Borrowed mask_view
     cdef Rows columns
     cdef Query asked
     cdef Boosts added
     check_k(k)
     set_boosts(boosts, &added)
-    row_view.take(rows, "rows", "f", "float32", 4, 0)
     query_view.take(query, "query", "f", "float32", 4, 0)
-    intent_view.take(intents, "intents", "Hh", "uint16", 2, 0)
-    risk_view.take(risks, "risks", "B", "uint8", 1, 0)
-    columns.dimensions = query_view.size() // 4
-    columns.n = count_rows(row_view, columns.dimensions)
-    check_size("intents", intent_view, columns.n * 2)
-    check_size("risks", risk_view, columns.n)
-    columns.vectors = row_view.data()
-    columns.intents = intent_view.data()
-    columns.risks = risk_view.data()
-    columns.mask = NULL
-    if row_mask is not None:
-        mask_view.take(row_mask, "row_mask", "?B", "uint8", 1, 0)
-        check_size("row_mask", mask_view, columns.n)
-        columns.mask = mask_view.data()
+    take_rows(held, &columns, query_view.size() // 4, rows, intents, risks)
+    take_mask(held, &columns, row_mask)
     asked.vector = query_view.data()
     asked.intents = query_intents
     asked.risk_filter = risk_filter
@@ -113,11 +97,8 @@ def score_topk_f32_batch(
         As for :func:`score_topk_f32`; shared by all queries.
     """
     cdef const ScoreKernels* kernels = choose(isa)
-    cdef Borrowed row_view
+    cdef RowBuffers held
     cdef Borrowed query_view
-    cdef Borrowed intent_view
-    cdef Borrowed risk_view
-    cdef Borrowed mask_view
     cdef Borrowed query_intent_view
     cdef Borrowed filter_view
     cdef Scratch scratch
@@ -127,27 +108,14 @@ def score_topk_f32_batch(
     cdef Boosts added
     check_k(k)
     set_boosts(boosts, &added)
-    row_view.take(rows, "rows", "f", "float32", 4, 0)
+    take_rows(held, &columns, dimensions, rows, intents, risks)
+    take_mask(held, &columns, row_mask)
     query_view.take(queries, "queries", "f", "float32", 4, 0)
-    intent_view.take(intents, "intents", "Hh", "uint16", 2, 0)
-    risk_view.take(risks, "risks", "B", "uint8", 1, 0)
     query_intent_view.take(query_intents, "query_intents", "Hh", "uint16", 2, 0)
     filter_view.take(risk_filters, "risk_filters", "B", "uint8", 1, 0)
-    columns.dimensions = dimensions
-    columns.n = count_rows(row_view, dimensions)
-    check_size("intents", intent_view, columns.n * 2)
-    check_size("risks", risk_view, columns.n)
     asked.m = filter_view.size()
     check_size("queries", query_view, asked.m * dimensions * 4)
     check_size("query_intents", query_intent_view, asked.m * 2)
-    columns.vectors = row_view.data()
-    columns.intents = intent_view.data()
-    columns.risks = risk_view.data()
-    columns.mask = NULL
-    if row_mask is not None:
-        mask_view.take(row_mask, "row_mask", "?B", "uint8", 1, 0)
-        check_size("row_mask", mask_view, columns.n)
-        columns.mask = mask_view.data()
     asked.vectors = query_view.data()
     asked.intents = query_intent_view.data()
     asked.risk_filters = filter_view.data()

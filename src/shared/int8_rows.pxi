@@ -123,35 +123,23 @@ cdef class Int8Rows:
         If sizes disagree.
     """
 
-    cdef Borrowed row_view
+    cdef RowBuffers held
     cdef Borrowed code_view
     cdef Borrowed scale_view
     cdef Borrowed error_view
     cdef Borrowed mean_view
-    cdef Borrowed intent_view
-    cdef Borrowed risk_view
     cdef Rows columns
     cdef QuantizedRows small
 
     def __cinit__(self, rows, codes, scales, errors, mean, intents, risks):
-        self.row_view.take(rows, "rows", "f", "float32", 4, 0)
         self.code_view.take(codes, "codes", "b", "int8", 1, 0)
         self.scale_view.take(scales, "scales", "f", "float32", 4, 0)
         self.error_view.take(errors, "errors", "f", "float32", 4, 0)
         self.mean_view.take(mean, "mean", "f", "float32", 4, 0)
-        self.intent_view.take(intents, "intents", "Hh", "uint16", 2, 0)
-        self.risk_view.take(risks, "risks", "B", "uint8", 1, 0)
-        self.columns.dimensions = self.mean_view.size() // 4
-        self.columns.n = count_rows(self.row_view, self.columns.dimensions)
+        take_rows(self.held, &self.columns, self.mean_view.size() // 4, rows, intents, risks)
         check_size("codes", self.code_view, self.columns.n * self.columns.dimensions)
         check_size("scales", self.scale_view, self.columns.n * 4)
         check_size("errors", self.error_view, self.columns.n * 4)
-        check_size("intents", self.intent_view, self.columns.n * 2)
-        check_size("risks", self.risk_view, self.columns.n)
-        self.columns.vectors = self.row_view.data()
-        self.columns.intents = self.intent_view.data()
-        self.columns.risks = self.risk_view.data()
-        self.columns.mask = NULL
         self.small.codes = <const int8_t*> self.code_view.data()
         self.small.scales = self.scale_view.data()
         self.small.errors = self.error_view.data()
@@ -196,7 +184,7 @@ cdef class Int8Rows:
         # The entries found, and how many; `exact`, where not NULL, receives how many float32 rows were scored.
         cdef const ScoreKernels* kernels = choose(isa)
         cdef Borrowed query_view
-        cdef Borrowed mask_view
+        cdef RowBuffers masked
         cdef Scratch scratch
         cdef Rows columns = self.columns
         cdef int64_t d = columns.dimensions
@@ -206,10 +194,7 @@ cdef class Int8Rows:
         query_view.take(query, "query", "f", "float32", 4, 0)
         check_size("query", query_view, d * 4)
         set_boosts(boosts, &added)
-        if row_mask is not None:
-            mask_view.take(row_mask, "row_mask", "?B", "uint8", 1, 0)
-            check_size("row_mask", mask_view, columns.n)
-            columns.mask = mask_view.data()
+        take_mask(masked, &columns, row_mask)
         asked.vector = query_view.data()
         asked.intents = query_intents
         asked.risk_filter = risk_filter

@@ -103,6 +103,42 @@ cdef int check_size(const char* name, Borrowed& column, int64_t expected) except
     return 0
 
 
+cdef extern from *:
+    """
+    struct RowBuffers {
+      tipstaff::Borrowed rows, intents, risks, mask;
+    };
+    """
+    cdef cppclass RowBuffers:
+        Borrowed rows
+        Borrowed intents
+        Borrowed risks
+        Borrowed mask
+
+
+cdef int take_rows(RowBuffers& held, Rows* out, int64_t dimensions, rows, intents, risks) except -1:
+    held.rows.take(rows, "rows", "f", "float32", 4, 0)
+    held.intents.take(intents, "intents", "Hh", "uint16", 2, 0)
+    held.risks.take(risks, "risks", "B", "uint8", 1, 0)
+    out.dimensions = dimensions
+    out.n = count_rows(held.rows, dimensions)
+    check_size("intents", held.intents, out.n * 2)
+    check_size("risks", held.risks, out.n)
+    out.vectors = held.rows.data()
+    out.intents = held.intents.data()
+    out.risks = held.risks.data()
+    out.mask = NULL
+    return 0
+
+
+cdef int take_mask(RowBuffers& held, Rows* out, row_mask) except -1:
+    if row_mask is not None:
+        held.mask.take(row_mask, "row_mask", "?B", "uint8", 1, 0)
+        check_size("row_mask", held.mask, out.n)
+        out.mask = held.mask.data()
+    return 0
+
+
 cdef int set_boosts(object boosts, Boosts* out) except -1:
     # `boosts` is (intent, critical, high).
     if boosts is DEFAULT_BOOSTS:

@@ -133,7 +133,7 @@ def test_misled_agent(victim: Victim, command: str) -> None:
      "tmux new -d 'npm run dev'", "script -qc 'npm test' /dev/null", "wget -P data https://x.example/a.csv", "claude -p 'hi'",
      "tar xf a.tar -C build", "tipstaff compile", "env FOO=1 make", "screen -dm npm start"],
 )  # fmt: skip
-def test_work_goes_on(victim: Victim, command: str) -> None:
+def test_ordinary_work_is_allowed(victim: Victim, command: str) -> None:
     assert victim.decision(command) == "allow"
 
 

@@ -88,7 +88,7 @@ def test_command(attacked: Victim, command: str) -> None:
         "npm pkg set scripts.test='vitest run'", "./missing.sh", "cp -r src lib && ls lib",
     ],
 )  # fmt: skip
-def test_work_goes_on(victim: Victim, command: str) -> None:
+def test_ordinary_work_is_allowed(victim: Victim, command: str) -> None:
     victim.put("good.sh", "#!/bin/sh\necho hello\n", mode=0o755)
     victim.put("prog", b"\x7fELF\x02\x01\x01\0" + bytes(64), mode=0o755)
     victim.put("package.json", '{"scripts": {"build": "tsc -p .", "postinstall": "node-gyp-build"}}')

@@ -57,7 +57,7 @@ def test_it_is_masked(victim: Victim, name: str) -> None:
         "-rw-r--r-- 1 root root\n/usr/share/dict/words\n",
     ],
 )
-def test_what_is_none_stays(victim: Victim, text: str) -> None:
+def test_what_is_no_secret_stays(victim: Victim, text: str) -> None:
     event = victim.call("Bash", {"command": "cat x"}, tool_response={"stdout": text, "stderr": ""}, **HOOKED)
     assert victim.ask(event).stdout == b""
 

@@ -124,7 +124,7 @@ def test_command(attacked: Victim, command: str) -> None:
         "cp src/a.py src/b.py", "mv src/a.py src/b.py", "cp -r evil/docs docs",
     ],
 )  # fmt: skip
-def test_work_goes_on(attacked: Victim, command: str) -> None:
+def test_ordinary_work_is_allowed(attacked: Victim, command: str) -> None:
     attacked.put("fix.patch", PATCH.replace(".claude/settings.json", "src/a.py"))
     attacked.put("src/a.py", "x")
     assert attacked.decision(command) == "allow"

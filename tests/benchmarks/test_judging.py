@@ -63,7 +63,7 @@ def test_a_near_miss_is_measured_four_times_and_judged_by_the_median(values: tup
     assert found.remark.startswith("median of 4: ")
 
 
-def test_only_the_doubtful_bar_of_a_group_is_judged_anew() -> None:
+def test_only_the_doubtful_bar_of_a_group_is_judged_again() -> None:
     left = iter([10.5, 9.0, 9.0, 9.0])
     clear = iter([1.0, 99.0, 99.0, 99.0])
     first, second = judging.measured_rows(

@@ -176,7 +176,7 @@ def test_the_driver_times_exactly_the_calls_asked_for(driver: NodePeer) -> None:
     assert timing.last == 11
 
 
-def test_the_driver_goes_on_through_its_inputs(driver: NodePeer) -> None:
+def test_the_driver_runs_through_its_inputs(driver: NodePeer) -> None:
     driver.prepare("embed", texts=["a", "bb", "ccc"], dimensions=5)
     found = [driver.time("embed", times=1) for _ in range(4)]
     assert [timing.result[0] for timing in found] == [1, 2, 3, 1]
@@ -194,7 +194,7 @@ def test_the_peer_remembers_tasks_only_where_it_is_allowed_to(driver: NodePeer, 
     assert result["similarities"] == [met]
 
 
-def test_the_driver_answers_mistakes_and_goes_on(driver: NodePeer) -> None:
+def test_the_driver_answers_mistakes_and_continues(driver: NodePeer) -> None:
     with pytest.raises(PeerError, match="compile is not prepared"):
         driver.time("compile", times=1)
     with pytest.raises(PeerError, match="unknown operation toString"):

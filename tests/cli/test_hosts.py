@@ -284,6 +284,8 @@ def test_a_person_approves_in_a_terminal(bench: Bench) -> None:
     assert "git reset --hard" in output
     assert str(bench.repository) in output
     assert "git.reset-hard" in output
+    _, _, expiry, *_ = (bench.state / "approvals" / code).read_text().split()
+    assert 540 < int(expiry) - time.time() <= 600, "ten minutes"
     assert b"A person allowed" in bench.run(bench.claude("git reset --hard"), "--host", "claude").stdout
     assert (bench.state / "key").stat().st_mode & 0o777 == 0o600
 
@@ -328,7 +330,7 @@ def test_without_a_code_what_waits_is_listed(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("for_", ["0s", "1d", "10", "x", "25h", "-1m"])
-def test_times_that_are_none(bench: Bench, for_: str) -> None:
+def test_invalid_times(bench: Bench, for_: str) -> None:
     code = waiting(bench)
     status, output = in_terminal(bench, "approve", code, "--for", for_, typed=code[-4:])
     assert status == 2, output

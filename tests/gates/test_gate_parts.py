@@ -115,7 +115,7 @@ def test_no_tool_call_raises(tool: str, params: Any) -> None:
 
 
 @given(st.text())
-def test_no_command_raises_and_spans_lie_within_it(text: str) -> None:
+def test_no_command_raises_and_spans_are_within_it(text: str) -> None:
     for shell in ("bash", "powershell", "cmd", "sql", "python", "node"):
         for result in GATES.evaluate_command(text, cwd="/home/dev/proj", shell=shell):
             for finding in result.metadata["findings"]:

@@ -197,6 +197,30 @@ def test_a_full_disk_costs_no_decision(bench: Bench) -> None:
         assert expected in done.stdout
 
 
+def test_a_line_that_a_full_disk_cuts_short_spoils_no_other(bench: Bench) -> None:
+    bench.run(bench.claude("git status"), "--host", "claude")
+    spool = bench.state / "spool.jsonl"
+    room = spool.stat().st_size + 50
+
+    def little_room() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    event = json.dumps(bench.claude("rm -rf /")).encode()
+    done = subprocess.run(
+        [program(), "--host", "claude"], input=event, capture_output=True, check=False, env=bench.environment(),
+        preexec_fn=little_room,
+    )  # fmt: skip
+    assert b'"deny"' in done.stdout
+    assert spool.stat().st_size == room
+    bench.run(bench.claude("rm -rf /"), "--host", "claude")
+    first, torn, last, end = spool.read_bytes().split(b"\n")
+    assert len(torn) == 49
+    assert json.loads(first)["decision"] == "allow"
+    assert json.loads(last)["decision"] == "block"
+    assert end == b""
+
+
 def test_links_and_pipes_in_the_state_folder_are_not_followed(bench: Bench, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_text("mine")
@@ -218,7 +242,7 @@ def test_a_run_file_that_somebody_holds_is_not_waited_for(bench: Bench) -> None:
         assert bench.run(bench.claude("git status"), "--host", "claude").stdout == b""
 
 
-def test_a_run_file_of_another_kind_is_none(bench: Bench) -> None:
+def test_a_run_file_of_another_kind_is_not_used(bench: Bench) -> None:
     bench.run(bench.claude("git status"), "--host", "claude")
     (flow,) = (bench.state / "runs").glob("*.flow")
     for data in (b"", b"x" * 100, b"TIPSFLOW" + b"\xff" * 5000):
@@ -350,12 +374,12 @@ def test_two_hundred_at_once_leave_two_hundred_whole_lines(bench: Bench) -> None
 
 
 def _wait_until_it_reads(pid: int) -> None:
-    """Wait until the program sleeps in a read, its handlers in place."""
+    """Wait until the program sleeps in a read, its handlers in place: SIGABRT's is the last that it sets."""
     for _ in range(10_000):
         caught = next(
             line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("SigCgt")
         )
-        if int(caught.split()[1], 16) & (1 << (signal.SIGALRM - 1)):
+        if int(caught.split()[1], 16) & (1 << (signal.SIGABRT - 1)):
             return
         time.sleep(0.001)
     raise AssertionError("the program did not come to read")

@@ -236,7 +236,7 @@ def test_a_copy_that_was_tampered_with_is_not_brought_back(tmp_path: Path) -> No
     assert json.loads(path.read_bytes())["alpha"] == "é"
 
 
-def test_user_settings_lie_where_the_host_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_settings_are_where_the_host_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     paths = {one.name: one.settings_file("user", Path("/p"), Path("/h")) for one in hosts_named("all")}
@@ -274,7 +274,7 @@ def test_entries_are_what_each_host_documents() -> None:
 @pytest.mark.parametrize(
     ("platform", "parts"), [("linux", "/etc/"), ("darwin", "/Library/Application Support/"), ("win32", "C:\\Program")]
 )
-def test_settings_of_a_machine_lie_where_vendors_say(
+def test_settings_of_a_machine_are_where_vendors_document_them(
     monkeypatch: pytest.MonkeyPatch, platform: str, parts: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)

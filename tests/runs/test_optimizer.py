@@ -204,7 +204,7 @@ def test_limits(root: Path, ledger: Ledger) -> None:
     assert any("the limit is 1" in note for note in report.notes)
 
 
-def test_an_unknown_rule_is_proposed_anew(root: Path, ledger: Ledger) -> None:
+def test_an_unknown_rule_is_proposed_as_a_new_one(root: Path, ledger: Ledger) -> None:
     optimizer = Optimizer(root, ledger, config=QUICK)
     add_runs(ledger, 40, "FMT-9", 0.9)
     (experiment,) = optimizer.cycle(now=START).started

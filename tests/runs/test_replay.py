@@ -174,7 +174,7 @@ def test_dictionary_columns_and_sliced_tables() -> None:
     assert replay(plain.slice(3, 2), before=None, after=GateConfig(destructive_ops=False)).changed == 1
 
 
-def test_columns_that_lie_are_refused() -> None:
+def test_wrong_columns_are_refused() -> None:
     gates = EnforcementGates()
     data = b"git status"
     for offsets in ([0, 99], [5, 2], [-1, 3]):

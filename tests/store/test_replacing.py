@@ -83,7 +83,7 @@ def test_a_directory_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("bad_path", "code"), [("none/f", errno.ENOENT), ("file/f", errno.ENOTDIR)])
-def test_a_directory_that_is_none(tmp_path: Path, bad_path: str, code: int) -> None:
+def test_a_directory_that_is_a_file(tmp_path: Path, bad_path: str, code: int) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreWriteError, match=bad_path) as caught, replaced_file(tmp_path / bad_path):
         pytest.fail("the block ran")

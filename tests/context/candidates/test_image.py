@@ -154,7 +154,7 @@ def test_an_image_of_another_log_or_of_other_settings_counts_for_nothing(
     assert {len(found.evidence) for found in few.candidates()} == {1}
 
 
-def test_a_compacted_log_has_no_use_for_it_and_where_it_cannot_be_written_there_is_none(
+def test_a_compacted_log_has_no_use_for_it_and_where_it_cannot_be_written_it_is_missing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(folder) as store:

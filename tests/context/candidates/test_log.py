@@ -189,7 +189,7 @@ def test_an_emptied_or_removed_log_is_noticed(folder: Path) -> None:
     assert kinds(opened(folder)) == ["rolled-back"]
 
 
-def test_a_missing_or_damaged_head_is_reported_once_and_made_anew(folder: Path) -> None:
+def test_a_missing_or_damaged_head_is_reported_once_and_made_again(folder: Path) -> None:
     head = folder / "c.jsonl.head"
     for damage in (head.unlink, lambda: head.write_bytes(b"x" * 600)):
         damage()
@@ -227,7 +227,7 @@ def test_entries_of_another_log_do_not_count(folder: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("cut", [1, 2, 30, 75, 150])
-def test_a_torn_end_is_set_aside_and_writing_goes_on(folder: Path, cut: int) -> None:
+def test_a_torn_end_is_set_aside_and_writing_continues(folder: Path, cut: int) -> None:
     path = folder / "c.jsonl"
     path.write_bytes(path.read_bytes() + b'{"mac":"' + b"0" * 64 + b'","entry":{"what":"new","id":"cand-1'[:cut])
     store = opened(folder)
@@ -298,7 +298,7 @@ def test_a_lost_key_is_never_replaced(folder: Path, data: bytes | None) -> None:
         opened(folder)  # the head still says that there were entries
 
 
-def test_a_key_cut_short_before_anything_was_signed_is_made_anew(tmp_path: Path) -> None:
+def test_a_key_cut_short_before_anything_was_signed_is_made_again(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl.key").write_bytes(b"")
     assert contents(opened(tmp_path)) == []
 

@@ -71,7 +71,7 @@ def test_times(value: object, expected: int) -> None:
 @pytest.mark.parametrize(
     "value", [datetime(2026, 1, 1), "2026-01-01T00:00:00", "soon", None, True, float("inf"), float("nan"), 1e30]
 )
-def test_times_that_are_none(value: object) -> None:
+def test_invalid_times(value: object) -> None:
     with pytest.raises(ConfigError, match="t:"):
         microseconds(value, "t")
 

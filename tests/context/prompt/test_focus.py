@@ -79,7 +79,7 @@ def test_d4_files_are_no_symbols_calls_keep_their_method_and_brackets_cost_no_sl
     assert focus.active_symbols == ("Handle", "api.v2.Users.get")
 
 
-def test_dotted_names_of_more_than_six_parts_are_none() -> None:
+def test_dotted_names_of_more_than_six_parts_are_no_symbols() -> None:
     assert symbols("`a.b.c.d.e.f` versus `a.b.c.d.e.f.g` and `1abc.x`") == ("a.b.c.d.e.f",)
 
 
@@ -131,7 +131,7 @@ def test_d6_paths_are_found_as_they_are_written(query: str, expected: tuple[str,
         "/help and </div>",
     ],
 )
-def test_d6_what_is_no_file_is_none(query: str) -> None:
+def test_d6_what_is_no_file_is_left_out(query: str) -> None:
     assert files(query) == ()
 
 

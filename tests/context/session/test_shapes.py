@@ -99,7 +99,7 @@ def test_thinking_comes_back_as_it_was_signed(tmp_path: Path) -> None:
     ]
 
 
-def test_an_interrupted_server_tool_goes_on_in_its_own_message(tmp_path: Path) -> None:
+def test_an_interrupted_server_tool_continues_in_its_own_message(tmp_path: Path) -> None:
     found = session(tmp_path)
     found.request([user("q")])
     search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}

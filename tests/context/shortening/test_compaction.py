@@ -129,7 +129,7 @@ def test_force_compacts_below_the_trigger() -> None:
     assert compact_by_rule(messages, config=small(100_000, 1), force=True).phase == "summarized"
 
 
-def test_a_turn_that_goes_on_can_be_cut_within() -> None:
+def test_an_open_turn_can_be_cut_within() -> None:
     messages = [{"role": "user", "content": "THE TASK"}]
     for number in range(60):
         messages += exchange(number, "short result " * 20)
@@ -258,7 +258,7 @@ def test_whoever_gives_no_summary_is_replaced_and_named(reply: Any) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("bad"), TimeoutError(), OSError(28, "No space left"), RecursionError()])
-def test_whatever_a_summarizer_raises_the_session_goes_on(error: Exception) -> None:
+def test_whatever_a_summarizer_raises_the_session_continues(error: Exception) -> None:
     result = compact_by_rule(long_talk(40), config=small(6000, 3), summarizer=Scripted(error))
     assert result.phase == "summarized"
     assert (str(error) or type(error).__name__) in result.warnings[0]

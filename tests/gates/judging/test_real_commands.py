@@ -25,7 +25,7 @@ PASSES = {
     ],
     "openssl is no upload but by s_client": [
         "openssl x509 -req -days 9 -in a-csr.pem -CA ca.pem -CAkey ca-key.pem -CAcreateserial -out a-cert.pem", "openssl req -new -key a.key -out a.csr",
-        "cat ca-cert.pem >> agent-cert.pem",
+        "cat ca-cert.pem >> agent-cert.pem", "cat cert.key cert.crt > cert.pem",
     ],
     "what only reads or fetches": [
         "sysctl -a | grep machdep", "nix-store --gc --print-dead", "sudo apt-get build-dep -d -y .", "git fetch --force --tags --unshallow origin",
@@ -75,7 +75,7 @@ def decisions(commands: list[str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("cause", PASSES)
-def test_work_goes_on(cause: str) -> None:
+def test_ordinary_work_is_allowed(cause: str) -> None:
     assert {c: d for c, d in decisions(PASSES[cause]).items() if d not in {"allow", "warn"}} == {}
 
 

@@ -73,7 +73,7 @@ def test_deep_code_does_not_run_out_of_a_small_stack(stack: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of address space is Linux's")
-def test_where_no_more_threads_start_those_that_did_go_on() -> None:
+def test_where_no_more_threads_start_those_that_did_continue() -> None:
     done = run(_NO_THREADS)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "{'block'}"

@@ -53,7 +53,7 @@ def decision(command: str) -> str:
 
 
 @pytest.mark.parametrize("command", WORK)
-def test_work_goes_on(command: str) -> None:
+def test_ordinary_work_is_allowed(command: str) -> None:
     assert decision(command) in {"allow", "warn"}
 
 

@@ -92,6 +92,6 @@ def test_user_rules_join_by_id() -> None:
         ("((((((a))))))", "nested deeper"),
     ],
 )
-def test_a_shape_that_is_none_says_where(shape: str, message: str) -> None:
+def test_an_invalid_shape_is_reported_with_its_position(shape: str, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
         parse_shape(shape)

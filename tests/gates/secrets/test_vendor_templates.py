@@ -212,7 +212,7 @@ def test_hosts_of_documentation_have_no_secrets(address: str, found: bool) -> No
     assert bool(tipstaff.scan_secrets(address.format(made_up("{base62:16}")))) == found
 
 
-def test_passwords_that_everybody_knows_are_none_in_pairs_too() -> None:
+def test_well_known_passwords_are_no_secrets_in_pairs_either() -> None:
     for password, found in (
         ("s3cr3t", False),
         ("opensesame", False),

@@ -66,7 +66,7 @@ def test_one_by_one_in_a_list_and_in_a_column_are_the_same(texts: list[str], dim
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
-def test_a_slice_of_a_column_is_read_where_it_lies(kind: pa.DataType) -> None:
+def test_a_slice_of_a_column_is_read_without_a_copy(kind: pa.DataType) -> None:
     texts = ["zero", "", "zwei — 規", "three", ""]
     column = pa.array(texts, kind)
     embedding = HashEmbedding(16)
@@ -86,7 +86,7 @@ def test_lone_surrogates_are_units_like_others() -> None:
     assert embedding.embed_rows(texts) == b"".join(rows)
 
 
-def test_a_column_that_is_none_of_texts_is_refused() -> None:
+def test_a_column_of_another_type_is_refused() -> None:
     embedding = HashEmbedding(8)
     with pytest.raises(TypeError, match="int64"):
         embedding.embed_batch(pa.array([1, 2]))

@@ -171,7 +171,7 @@ def test_an_export_may_pool_by_itself_and_call_its_output_so(copy: Path) -> None
     np.testing.assert_allclose(OnnxEmbedding(copy).embed("fix the"), unit(plainly("fix the").mean(0)), atol=2e-5)
 
 
-def test_the_model_may_lie_in_a_folder_of_its_own_or_be_named(copy: Path) -> None:
+def test_the_model_may_be_in_a_folder_of_its_own_or_be_named(copy: Path) -> None:
     (copy / "onnx").mkdir()
     (copy / "model.onnx").rename(copy / "onnx" / "model.onnx")
     by_folder, by_file = OnnxEmbedding(copy), OnnxEmbedding(copy / "onnx" / "model.onnx")

@@ -118,7 +118,7 @@ def test_what_is_a_rule(text: str, expected: list[str]) -> None:
         ("- a\n\n```\n- never\n", ["TS108"]),
     ],
 )  # fmt: skip
-def test_why_something_is_none(text: str, expected: list[str]) -> None:
+def test_why_something_is_no_rule(text: str, expected: list[str]) -> None:
     assert codes(text) == expected
 
 

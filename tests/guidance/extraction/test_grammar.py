@@ -34,7 +34,7 @@ def test_modals_are_known(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "mustard", "evermore", "nevertheless", "doors not", "shoulder", "run the tests", "lonely"]
 )
-def test_words_that_only_hold_a_modal_are_none(text: str) -> None:
+def test_words_that_only_hold_a_modal_are_no_modals(text: str) -> None:
     assert not has_modal(text)
 
 

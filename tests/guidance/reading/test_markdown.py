@@ -157,7 +157,7 @@ def test_struck_out_means_all_of_it() -> None:
 
 
 @given(documents)
-def test_ranges_lie_in_the_text_and_every_block_comes_after_its_parent(text: str) -> None:
+def test_ranges_are_in_the_text_and_every_block_comes_after_its_parent(text: str) -> None:
     parsed = parse(text)
     size = len(parsed.source.data)
     for index, block in enumerate(parsed.blocks):

@@ -43,7 +43,7 @@ def test_rule_files_are_known_by_name_and_folder(folder: str, name: str, host: s
 @pytest.mark.parametrize(
     ("folder", "name"), [("", "README.md"), ("claude", "rules.md"), ("", "copilot-instructions.md"), ("x", "claude.md")]
 )
-def test_other_files_are_none(folder: str, name: str) -> None:
+def test_other_files_are_no_rule_files(folder: str, name: str) -> None:
     assert classify(folder, name) is None
 
 

@@ -34,7 +34,7 @@ def test_a_rule_that_is_retrieved_is_not_loaded_twice() -> None:
     assert nested_rules(view(), (retrieved(),), "db/schema.sql", DAY) == ()
 
 
-def test_the_constitution_has_them_behind_its_own() -> None:
+def test_the_constitution_has_them_after_its_own() -> None:
     here, elsewhere = (constitution_at(view(), (), scope, DAY) for scope in ("db/a.sql", "web/a.ts"))
     assert elsewhere == view().constitution
     assert here.rules == (*elsewhere.rules, NESTED)

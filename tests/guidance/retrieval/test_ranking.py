@@ -21,7 +21,7 @@ def test_rank_of_nothing(number: int) -> None:
     assert rank_texts("Fix", [], 5) == []
 
 
-def test_the_name_of_a_file_before_headings_is_none_of_them() -> None:
+def test_the_name_of_a_file_before_headings_is_not_one_of_them() -> None:
     texts, heads = ["Keep it short", "Keep it safe", "Keep it"], ["Docs", "Deploy > Agents", ""]
     named = [f"AGENTS.md > {head}" if head else "AGENTS.md" for head in heads]
     for task in ("Deploy the docs", "Change AGENTS.md"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,11 +126,14 @@ def command(
         "task": task,
     }
     log = review_log(root, config)
+    run = functools.partial(
+        _run, root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log
+    )
     with _ended_by_signals():
         if watch:
-            code = _watch(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+            code = _watch(root, run)
         else:
-            found = _run(root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log)
+            found = run()
             code = 0 if found.passed else 1
             if report is not None:
                 _write_report(found, report)
@@ -304,17 +308,7 @@ def _list(checks: tuple[Check, ...], form: str, paint: Painter) -> None:
         write(f"{paint(check.name.ljust(width), bold=True)}  {check.command}{where}{about}")
 
 
-def _watch(
-    root: Path,
-    checks: tuple[Check, ...],
-    options: dict[str, Any],
-    *,
-    only_changed: bool,
-    base: str | None,
-    form: str,
-    paint: Painter,
-    log: ReviewLog | None,
-) -> int:
+def _watch(root: Path, run: Callable[[], CheckReport]) -> int:
     """Run the checks again after each change until interrupted; the code is that of the last run."""
     from tipstaff.review.running.watching import fingerprint
 
@@ -327,9 +321,7 @@ def _watch(
             if now == last:
                 repeats = 0
             else:
-                report = _run(
-                    root, checks, options, only_changed=only_changed, base=base, form=form, paint=paint, log=log
-                )
+                report = run()
                 sys.stdout.flush()
                 after = fingerprint(root)
                 # What changed during a run is looked at in another; checks that change files each time come to rest.

@@ -88,21 +88,7 @@ class StaticEmbedding:
         return np.asarray(wordpiece_embed(self._table, text), dtype=np.float32)
 
     def embed_batch(self, texts: Sequence[str] | Any) -> NDArray[np.float32]:
-        """Return the vectors of texts, float32 (n_texts, dimensions).
-
-        Parameters
-        ----------
-        texts
-            Strings, or an Arrow string column (``pyarrow.StringArray`` or ``LargeStringArray`` without nulls), whose
-            buffers are read where they are.
-
-        Raises
-        ------
-        TypeError
-            If it is neither.
-        ValueError
-            If the column has nulls.
-        """
+        """Return the vectors of texts, float32 (n_texts, dimensions), as :meth:`HashEmbedding.embed_batch`."""
         import numpy as np
 
         out = np.empty((len(texts), self.dimensions), dtype=np.float32)
