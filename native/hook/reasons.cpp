@@ -177,6 +177,7 @@ void say(const HookEvent& event, const Situation& situation, Judgement* judgemen
     return;
   }
   reply.reason = out.view();
+  while (!reply.reason.empty() && reply.reason.back() == ' ') reply.reason.remove_suffix(1);
   if (reply.reason.empty() && reply.decision != Decision::allow) reply.reason = "tipstaff's policy stops this call.";
 }
 

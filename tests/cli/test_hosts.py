@@ -284,6 +284,8 @@ def test_a_person_approves_in_a_terminal(bench: Bench) -> None:
     assert "git reset --hard" in output
     assert str(bench.repository) in output
     assert "git.reset-hard" in output
+    _, _, expiry, *_ = (bench.state / "approvals" / code).read_text().split()
+    assert 540 < int(expiry) - time.time() <= 600, "ten minutes"
     assert b"A person allowed" in bench.run(bench.claude("git reset --hard"), "--host", "claude").stdout
     assert (bench.state / "key").stat().st_mode & 0o777 == 0o600
 

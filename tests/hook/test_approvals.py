@@ -49,6 +49,19 @@ def test_another_registration_may_ask_about_the_same_call_once(bench: Bench) -> 
     assert path.exists()
 
 
+def test_a_second_question_without_a_name_for_the_call_counts_for_ten_seconds(bench: Bench) -> None:
+    event = {key: value for key, value in bench.claude(COMMAND).items() if key != "tool_use_id"}
+    allow(bench, waiting(bench, event))
+    assert "allowed" in str(bench.run(event, "--host", "claude").reply())
+    (mark,) = (bench.state / "used").iterdir()
+    at, rest = mark.read_text().split(" ", 1)
+    mark.write_text(f"{int(at) - 11} {rest}")
+    assert "allowed" not in str(bench.run(event, "--host", "qwen").reply())
+    mark.write_text(f"{int(at)} {rest}")
+    assert "allowed" in str(bench.run(event, "--host", "qwen").reply())
+    assert "allowed" not in str(bench.run(event, "--host", "qwen").reply())
+
+
 @pytest.mark.parametrize(
     ("host", "before", "after"),
     [

@@ -197,6 +197,30 @@ def test_a_full_disk_costs_no_decision(bench: Bench) -> None:
         assert expected in done.stdout
 
 
+def test_a_line_that_a_full_disk_cuts_short_spoils_no_other(bench: Bench) -> None:
+    bench.run(bench.claude("git status"), "--host", "claude")
+    spool = bench.state / "spool.jsonl"
+    room = spool.stat().st_size + 50
+
+    def little_room() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    event = json.dumps(bench.claude("rm -rf /")).encode()
+    done = subprocess.run(
+        [program(), "--host", "claude"], input=event, capture_output=True, check=False, env=bench.environment(),
+        preexec_fn=little_room,
+    )  # fmt: skip
+    assert b'"deny"' in done.stdout
+    assert spool.stat().st_size == room
+    bench.run(bench.claude("rm -rf /"), "--host", "claude")
+    first, torn, last, end = spool.read_bytes().split(b"\n")
+    assert len(torn) == 49
+    assert json.loads(first)["decision"] == "allow"
+    assert json.loads(last)["decision"] == "block"
+    assert end == b""
+
+
 def test_links_and_pipes_in_the_state_folder_are_not_followed(bench: Bench, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_text("mine")

@@ -123,6 +123,11 @@ def test_cursor_asks_only_where_a_question_is_put(bench: Bench) -> None:
     assert {"userMessage", "agentMessage"} < bench.run(old).reply().keys()
 
 
+def test_nobody_is_asked_in_cursors_background_agents(bench: Bench) -> None:
+    shell = {"command": CONFIRM, "cwd": str(bench.repository), "sandbox": False, "is_background_agent": True}
+    assert bench.run(events(bench)["cursor"]("beforeShellExecution", **shell)).decision() == "deny"
+
+
 def test_cursors_other_events(bench: Bench) -> None:
     cursor = events(bench)["cursor"]
     read = cursor("beforeReadFile", file_path=str(bench.repository / "a.py"), content="x", attachments=[])

@@ -145,7 +145,9 @@ def test_codex_types_into_nothing_unseen(bench: Bench, command: str) -> None:
     "command",
     ["bash build.sh", "bash -c 'ls'", "bash -lc 'make test'", "sh < build.sh", "echo 'ls' | bash", "python3 -m pytest -q", "python3 -V", "node -v",
      "node --version", "python3 <<'E'\nprint(1)\nE", "ssh build.example uptime", "ssh -N -L 1:2:3 build.example", "psql -c 'select 1'", "bash --version",
-     "psql app -f schema.sql", "sqlite3 app.db 'select 1'", "sqlite3 app.db .tables", "deno test", "bun run build", "sudo -u dev ls", "python3 -c 'print(1)'", "python3 setup.py build"],
+     "psql app -f schema.sql", "sqlite3 app.db 'select 1'", "sqlite3 app.db .tables", "deno test", "bun run build", "sudo -u dev ls", "python3 -c 'print(1)'", "python3 setup.py build",
+     # A program of the repository: what it does with its input is its own affair (the threat model says so).
+     "./repl", "bin/console"],
 )  # fmt: skip
 def test_codex_runs_what_is_given_whole(bench: Bench, command: str) -> None:
     bench.run(bench.claude(command, turn_id="t"), "--host", "codex")

@@ -139,6 +139,16 @@ def test_outputs_without_secrets_stay(bench: Bench) -> None:
     assert bench.run(event, "--host", "claude") == (0, b"", b"")
 
 
+def test_a_secret_that_a_host_shows_twice_is_counted_once(bench: Bench) -> None:
+    text = f"key={aws_key()}"
+    event = {
+        "session_id": "s", "cwd": str(bench.repository), "hook_event_name": "AfterTool", "timestamp": "x",
+        "tool_name": "run_shell_command", "tool_input": {}, "tool_response": {"llmContent": text, "returnDisplay": text},
+    }  # fmt: skip
+    assert "1 secret " in str(bench.run(event, "--host", "gemini").reply())
+    assert bench.spool()[-1]["secrets"] == 1
+
+
 def test_an_output_full_of_secrets_is_masked_to_the_last(bench: Bench) -> None:
     text = "\n".join(f"{aws_key()} {number}" for number in range(3000))
     event = bench.claude("env", hook_event_name="PostToolUse", tool_response={"stdout": text})

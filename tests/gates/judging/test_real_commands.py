@@ -25,7 +25,7 @@ PASSES = {
     ],
     "openssl is no upload but by s_client": [
         "openssl x509 -req -days 9 -in a-csr.pem -CA ca.pem -CAkey ca-key.pem -CAcreateserial -out a-cert.pem", "openssl req -new -key a.key -out a.csr",
-        "cat ca-cert.pem >> agent-cert.pem",
+        "cat ca-cert.pem >> agent-cert.pem", "cat cert.key cert.crt > cert.pem",
     ],
     "what only reads or fetches": [
         "sysctl -a | grep machdep", "nix-store --gc --print-dead", "sudo apt-get build-dep -d -y .", "git fetch --force --tags --unshallow origin",

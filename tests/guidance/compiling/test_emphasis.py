@@ -66,6 +66,12 @@ def test_what_forbids_in_other_words(text: str, forbids: bool) -> None:
     assert ("it forbids" in emphasis(rule).reasons) is forbids
 
 
+@pytest.mark.parametrize("heading", ["Non-negotiable", "Non\u2011négociables", "Unverhandelbar", "No negociable"])
+def test_what_is_not_negotiable_is_urgent(heading: str) -> None:
+    (rule,) = compile_guidance(f"# P\n\n## {heading}\n\n- Never paint it\n").rules()
+    assert any(heading in reason for reason in emphasis(rule).reasons)
+
+
 def test_whoever_gives_ids_decides_alone() -> None:
     assert compile_guidance("- [R-001] NEVER push to main\n").constitution.rules == ()
 

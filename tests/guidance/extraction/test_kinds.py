@@ -98,6 +98,8 @@ def test_what_is_a_rule_and_what_is_information(text: str, rule: bool) -> None:
         ("## Commits\n- Format: `type: words`\n", True),
         ("- **Examples**: Add a door to `plan/` that shows the colour\n", True),
         ("- **Example**: `make door`\n", False),
+        ("## Kontext-Regler\n- die Tür streichen\n", True),
+        ("## Kontext\n- die Tür am Garten\n", False),
         ("## Style\n- The form of a plan:\n  ```\n  a\n  b\n  c\n  d\n  ```\n", False),
     ],
 )  # fmt: skip

@@ -244,7 +244,7 @@ class _Compiler:
                 return kind, *image.globs(condition.globs), image.mask(options.add(condition.options))
             case "paths":
                 return kind, *self._selectors(condition.selectors, options), image.table(condition.rows)
-            case "reads_paths":
+            case "reads_paths" | "writes_paths":
                 return kind, image.table(condition.rows), 0, 0
             case "count" | "via_any" | "via_none" | "unknown_args" | "dialects":
                 return kind, condition.least, condition.most, 0

@@ -34,7 +34,7 @@ _GLOB_KEYS: Final = (
 CONDITION_KEYS: Final = frozenset(
     {
         *_GLOB_KEYS, *_PROGRAM_KEYS, "subcommand", "flags_any", "flags_all", "flags_none", "values", "args_min",
-        "args_max", "paths", "via_any", "via_none", "reads_paths", "unknown_args", "dialects",
+        "args_max", "paths", "via_any", "via_none", "reads_paths", "writes_paths", "unknown_args", "dialects",
     }
 )  # fmt: skip
 
@@ -95,8 +95,11 @@ class ConditionReader:
             self._known(table, {"of", "classes", "strip"})
             row = Row("block", self._terms(table.get("classes")))
             found.append(Condition("paths", selectors=self._selectors(table), rows=(row,)))
-        if "reads_paths" in data:
-            found.append(Condition("reads_paths", rows=(Row("block", self._terms(data["reads_paths"])),)))
+        found.extend(
+            Condition(key, rows=(Row("block", self._terms(data[key])),))
+            for key in ("reads_paths", "writes_paths")
+            if key in data
+        )
         found.extend(
             Condition(key, least=self._bits(data[key], key, VIA)) for key in ("via_any", "via_none") if key in data
         )

@@ -212,7 +212,7 @@ class _Reader(ConditionReader):
 
     def _rule(self, rule_id: str, pack_id: str, data: Mapping[str, Any]) -> PackRule:
         self._known(data, _RULE_KEYS)
-        programs = self._strings(data.get("programs"), "programs")
+        programs = self._programs(data.get("programs"))
         if not programs:
             raise self._error("`programs` names no program")
         decide = data.get("decide")
@@ -253,6 +253,13 @@ class _Reader(ConditionReader):
             positives=positives,
             negatives=negatives,
         )
+
+    def _programs(self, value: object) -> tuple[str, ...]:
+        """Return the programs of a rule: a word set stands for its names; made-up programs keep their sign."""
+        found: dict[str, None] = {}
+        for text in self._strings(value, "programs"):
+            found.update(dict.fromkeys(self._words.get(text[1:], (text,)) if text.startswith("@") else (text,)))
+        return tuple(found)
 
     def _samples(self, data: Mapping[str, Any], key: str) -> tuple[Sample, ...]:
         samples: list[Sample] = []

@@ -105,7 +105,8 @@ _GRAVE: Final = CuedPattern(
     + GRAVE,
 )
 _URGENT_HEADING: Final = re.compile(
-    r"\b(?:critical|important|must|never|always|mandatory|required|non-?negotiable|forbidden|banned|"
+    r"\b(?:critical|important|must|never|always|mandatory|required|non[-‑ ]?n[eé]go[ct]iables?|no negociables?|"
+    r"unverhandelbar|nicht verhandelbar|(?:não|non) nego[cz]i\w+|forbidden|banned|"
     r"prohibited|rule (?:0|zero|#?1)|golden rules?|hard rules?|"
     r"guardrails?|boundaries|strict(?:ly)?|wichtig\w*|kritisch\w*|verbindlich\w*|pflicht\w*|"
     r"importante|obligatori[oa]s?|crític[oa]s?|obligatoires?|critique|"

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tipstaff.guidance.extraction.candidate import Context
-from tipstaff.guidance.extraction.grammar import has_modal, is_condition, refers_back, says_something
+from tipstaff.guidance.extraction.grammar import (
+    count_words,
+    has_modal,
+    is_condition,
+    is_demanding_heading,
+    refers_back,
+    says_something,
+)
 from tipstaff.guidance.extraction.kinds import directs
 from tipstaff.guidance.extraction.paragraphs import ParagraphReader
 from tipstaff.guidance.extraction.patterns import (
@@ -17,6 +26,9 @@ from tipstaff.guidance.extraction.patterns import (
 from tipstaff.guidance.extraction.rule_ids import looks_like_id
 from tipstaff.guidance.reading.markdown import Block
 
+MAX_TITLE_WORDS: Final = 7
+"""Of a numbered item that may be a title."""
+
 
 class ItemReader(ParagraphReader):
     """Reads items with the words of those above them."""
@@ -26,7 +38,7 @@ class ItemReader(ParagraphReader):
             self._bold_listed = True
             if self._sections:
                 self._sections[-1].listed = True
-        if block.parent < 0 and self._lead is not None and self._lead_ended(index):
+        if block.parent < 0 and self._lead is not None and not self._lead.item and self._lead_ended(index):
             self._settle_lead()
         raw = self._own_text(block)
         if "\n" in raw and raw.endswith((":", ":**")) and (low := self._unindented_label(index, block, raw)):
@@ -95,7 +107,8 @@ class ItemReader(ParagraphReader):
             self._say("TS307", start, end, rule_id=rule_id)
             return
         ends_open = ends_open_with_colon(words)
-        led = rule_id is None and ends_open and not block.children and self._leads_next_list(index, block)
+        names = ends_open or self._stands_for_heading(words, index)
+        led = rule_id is None and names and not block.children and self._leads_next_list(index, block)
         if rule_id is not None and ends_open and block.children:
             self._absorb(index, words, start, end, rule_id)
             return
@@ -156,6 +169,18 @@ class ItemReader(ParagraphReader):
         """Whether words right above a quotation say what is to be done, or not to be done, with what it lists."""
         above = [context.label for context in self._above(-1, led=True)]
         return any(label.deciding for label in (*above, *self._headings()[-1:]))
+
+    def _stands_for_heading(self, words: str, index: int) -> bool:
+        """Whether a numbered item apart from others is a title, so that a list of bullets after it is below it."""
+        if self._marker(self.blocks[index]) != "0" or words.rstrip("*_ ")[-1:] in {"", *".!?。！？"}:
+            return False
+        former = self.blocks[index - 1] if index else None
+        if former is not None and former.kind == "item" and self._marker(former) == "0":
+            return False
+        if count_words(words) > MAX_TITLE_WORDS or directs(words) or is_demanding_heading(words):
+            return False
+        below = self._follower(index)
+        return not has_modal(words) or (below is not None and not has_modal(self._own_text(below)))
 
     def _leads_next_list(self, index: int, block: Block) -> bool:
         """Whether an item that ends with a colon introduces the list after it, which is not indented."""

@@ -115,7 +115,7 @@ _DESCRIBING_LABEL: Final = re.compile(
     r"goals?\W*$|ziele?\W*$|objetivos?\W*$|objectifs?\W*$|obiettiv[io]\W*$|doele?n?\W*$|tujuan\W*$|цел[ьи]\W*$|"
     r"histórico|historial|historique|cronologia|verlauf|historia|история|"
     r"estrutura|struttura|struktura|структура|yapısı?|visão geral|panoramica|обзор|przegląd|"
-    r"contexto|contexte|contesto|kontext|kontekst|контекст|tecnologie|tecnologias|technologien|технологии|"
+    r"(?:contexto|contexte|contesto|kontext|kontekst|контекст)(?!-)|portée|alcance|ambito|geltungsbereich|zakres|tecnologie|tecnologias|technologien|технологии|"
     r"(?:skills|commands|tools|agents|scripts|workflows) available|available (?:skills|commands|tools|agents|scripts)|"
     r"where to (?:find|look)|gdzie szukać|wo finde|dónde|où trouver|dove trovare|onde encontrar|где (?:искать|найти)|"
     r"table of contents|bekannte (?:fehler|probleme)|problemas conocidos|"
@@ -160,7 +160,7 @@ def has_strong_modal(words: str) -> bool:
 
 
 _POINTS: Final = re.compile(
-    r"\W*(?:for (?:more|full|further|details|\w+ contributors)[^,.]{0,60}, )?(?:please )?"
+    r"\W*(?:for [^.]{3,120}, )?(?:please )?"
     r"(?:see|refer to) (?:[^.!?]|\.(?=\w)){3,160}?"
     r"(?:for (?:more |full |further )?(?:details?|information|info|examples|instructions|contributors)|below|above|"
     r"\.md[`)\]]*|\))[\W_]*",

@@ -42,6 +42,7 @@ _ASPECTS: Final = frozenset(
     negotiable negotiables nonnegotiable consideration considerations project
     work working workflow workflows process processes preference preferences behavior behaviour essential essentials
     fundamental fundamentals global universal operating operational directive directives constraint constraints
+    claude codex copilot cursor gemini assistant assistants llm
     technical golden hard strict house team top overall daily methodology approach conduct protocol protocols
 
     regel regeln grundregeln richtlinie richtlinien allgemein allgemeine allgemeines hinweis hinweise wichtig wichtige

@@ -58,8 +58,9 @@ enum class ConditionKind : std::uint32_t {
   input,         // a: first glob, b: globs
   dialects,      // a: bits by Dialect
   patterns_all,  // a: first glob, b: globs
+  writes_paths,  // a: table of one row
 };
-constexpr std::uint32_t kConditionKinds = 23;
+constexpr std::uint32_t kConditionKinds = 24;
 
 enum class SelectorKind : std::uint32_t { args, first, last, rest, init, option, key, words, input };
 constexpr std::uint32_t kSelectorKinds = 9;
@@ -249,6 +250,7 @@ class Image {
       case ConditionKind::unknown_args:
       case ConditionKind::dialects: return true;
       case ConditionKind::paths: return within(c.a, c.b, selectors.count) && c.c < tables.count;
+      case ConditionKind::writes_paths:
       case ConditionKind::reads_paths: return c.a < tables.count;
       case ConditionKind::first:
       case ConditionKind::second:

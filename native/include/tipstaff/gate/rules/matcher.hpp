@@ -224,6 +224,20 @@ class Matcher {
       if (!words[i].text.empty() && words[i].text[0] != '-' && of_classes(table, command, words[i])) return true;
     return false;
   }
+  // What it prints goes into a file of the class, and nowhere else: the last thing of the command is `> FILE`.
+  bool writes_path(std::uint32_t table) const noexcept {
+    if (!is_of_tree() || command_.span.end > text_.size()) return false;
+    for (std::uint32_t i = index_ + 1; i < tree_.command_count(); ++i) {
+      const Command& other = tree_.command(i);
+      if (other.carrier != index_ || other.program != "@write" || other.span.end != command_.span.end || other.span.start > other.span.end) continue;
+      const std::string_view before = text_.substr(0, other.span.start);
+      const std::size_t sign = before.find_last_not_of(" \t");
+      if (sign == std::string_view::npos || sign == 0 || before[sign] != '>') return false;
+      const char number = before[before[sign - 1] == '>' && sign > 1 ? sign - 2 : sign - 1];
+      return (number == '1' || !ascii::is_digit(number)) && of_classes(table, other, tree_.arguments(other)[0]);
+    }
+    return false;
+  }
   // Commands that feed this one: before it in the pipeline, or inside its words.
   bool reads_paths(std::uint32_t table) const noexcept {
     std::uint32_t at = command_.pipe_from;
@@ -370,6 +384,7 @@ class Matcher {
       case ConditionKind::writes_to: return any_program(c.a, c.b, command_.pipe_to, &Command::pipe_to);
       case ConditionKind::inside: return any_program(c.a, c.b, command_.carrier, &Command::carrier);
       case ConditionKind::reads_paths: return reads_paths(c.a);
+      case ConditionKind::writes_paths: return writes_path(c.a);
       case ConditionKind::unknown_args: {
         bool unknown = false;
         std::uint32_t seen = 0;

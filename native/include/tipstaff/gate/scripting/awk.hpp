@@ -279,7 +279,9 @@ class Awk : private Actions {
       const bool append = is_mark(">>");
       advance();
       Value path = concatenation();
-      emit_one("@write", code_.at(start, at_), path, append ? "--append" : std::string_view());
+      const bool blank = printed_.is_text() && (printed_.known.flags & word_flag::kUnknown) == 0 &&
+                         printed_.known.text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+      emit_one("@write", code_.at(start, at_), path, append ? "--append" : blank ? "--empty" : std::string_view());
       printing_ = false;
       return;
     }

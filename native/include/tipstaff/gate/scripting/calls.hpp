@@ -262,7 +262,7 @@ inline constexpr Call kMethods[] = {
     {Action::remove_tree, "rmtree rm_rf rm_r remove_tree removesync_"},
     {Action::sql,
      "execute executescript executemany executeraw execute_sql exec_driver_sql query queryrawunsafe executerawunsafe $executerawunsafe "
-     "$queryrawunsafe $executeraw $queryraw raw exec_query execute_query prepare do exec read_sql read_sql_query execute_batch unsafe multi_query exec_params"},
+     "$queryrawunsafe $executeraw $queryraw raw exec_query execute_query sql run_sql prepare do exec read_sql read_sql_query execute_batch unsafe multi_query exec_params"},
     {Action::send_file, "upload_file upload_fileobj_ storbinary put_file sendfile upload_from_filename fput upload_blob_from_path"},
     {Action::connect, "connect"},
 };

@@ -12,7 +12,7 @@ namespace tipstaff::gate::program {
 inline constexpr std::string_view kTakingAway[] = {
     "delete", "drop", "destroy", "remove", "purge", "truncate", "terminate", "prune", "flush", "wipe", "clear", "reset", "revoke",
     "kill", "stop", "shutdown", "erase", "empty", "force", "nuke", "undeploy", "rollback", "downgrade", "uninstall", "clean", "deactivate",
-    "disable", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach",
+    "disable", "deregister", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach",
 };
 
 // The pairs of letters with which they begin: most code has none of them.
@@ -43,7 +43,10 @@ class LibraryCalls {
 
   void read() noexcept {
     if (code_.text.size() > kLongest) return;
-    if (!holds_taking(code_.text) && code_.text.find(".del") == std::string_view::npos && code_.text.find(".rm(") == std::string_view::npos) return;
+    bool any = holds_taking(code_.text);
+    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_")})
+      any = any || code_.text.find(sign) != std::string_view::npos;
+    if (!any) return;
     for (Token token = lexer_.next(); token.kind != Kind::end && emitted_ < kMost; token = lexer_.next()) take(token);
     end_chain();
   }
@@ -136,12 +139,23 @@ class LibraryCalls {
       restart(token.stop);
     }
   }
+  // Whether a call that by its name takes nothing away does so by its arguments.
+  static bool carries_taking(std::string_view name, std::string_view arguments) noexcept {
+    const auto has = [arguments](std::string_view text) noexcept { return arguments.find(text) != std::string_view::npos; };
+    if (name == "push" || name == "sync") return has("force") || has("'+") || has("\"+");
+    if (name == "to_sql") return has("replace");
+    if (ascii::starts_with(name, "put_") || ascii::starts_with(name, "attach_") || ascii::starts_with(name, "authorize_") || ascii::starts_with(name, "create_access") ||
+        ascii::starts_with(name, "create_login") || ascii::starts_with(name, "modify_db") || name == "add_permission" || name == "set_iam_policy" || name == "add_user_to_group") {
+      return true;
+    }
+    if (name == "run" || name == "sudo") return has("rm -") || holds_taking(arguments);
+    return (name == "fetch" || name == "request" || name == "find_each" || name == "each" || name == "execute_query") && holds_taking(arguments);
+  }
   // Whether the last name of the chain takes something away; its arguments are [first, stop) of the code.
   void note(std::size_t first, std::size_t stop) noexcept {
     Chain& now = chain();
     const std::string_view name(now.text + now.last, now.size - now.last);
-    const bool forced = (name == "push" || name == "sync") && code_.text.substr(first, stop - first).find("force") != std::string_view::npos;
-    if (!forced && !holds_taking(name)) return;
+    if (!holds_taking(name) && !carries_taking(name, code_.text.substr(first, stop - first))) return;
     now.takes = true;
     now.first = first;
     now.stop = stop;

@@ -163,6 +163,7 @@ class ShellReader {
   void read_redirection(Redirections& out) noexcept;
   void read_here_document(Redirections& out, bool strip_tabs) noexcept;
   Word read_one_word() noexcept;
+  bool empties_what_it_reads(const Invocation& in, const Redirections& redirections) noexcept;
   void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                          const Stream& output) noexcept;
   bool only_in_memory(const Invocation& in) noexcept;
@@ -289,6 +290,7 @@ class ShellReader {
   void run_compiler(Invocation& in) noexcept;
   void run_at_startup(string_view path, const Stream& content, Span span) noexcept;
   void set_package_scripts(Invocation& in, std::uint32_t from) noexcept;
+  void run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept;
   void run_stored_alias(Invocation& in) noexcept;
 
   // shell/programs/clients.hpp
@@ -325,6 +327,7 @@ class ShellReader {
 
   // shell/programs/outputs.hpp
   string_view found_by_name(const Invocation& in) noexcept;
+  bool prints_nothing(const Invocation& in) noexcept;
   bool prints_shell_settings(const Invocation& in) noexcept;
   void find_output(Invocation& in, const Program& program) noexcept;
 

@@ -324,6 +324,26 @@ inline void ShellReader::emit_file(string_view program, const Word& path, bool a
   if (index != kNone && command.node != kNone) tree_.node(command.node).command = index;
 }
 
+// sort FILE > FILE, tr a b < FILE > FILE: the shell empties the file before the program reads it.
+inline bool ShellReader::empties_what_it_reads(const Invocation& in, const Redirections& redirections) noexcept {
+  const auto same = [](const Word& one, const Word& other) noexcept { return one.text.size() > 1 && one.text == other.text && !one.has(word_flag::kUnknown); };
+  for (std::uint32_t i = 0; i < redirections.count; ++i) {
+    const Redirection& item = redirections.items[i];
+    if (item.kind != Redirection::write || !item.output || starts_with(item.target.text, "/dev/")) continue;
+    for (std::uint32_t k = 0; k < redirections.count; ++k)
+      if (redirections.items[k].kind == Redirection::read && same(redirections.items[k].target, item.target)) return true;
+    const string_view program = tree_.command(in.command).program;
+    const Output prints = find_program(program).output;
+    if (prints != Output::filter && prints != Output::cat && prints != Output::base64 && prints != Output::reverse &&
+        !one_of(program, "jq yq gojq xmllint xmlstarlet column fmt nl paste join comm expand unexpand awk gawk sed iconv prettier tidy")) {
+      continue;
+    }
+    for (std::uint32_t k = 1; k < in.count; ++k)
+      if (same(argument(in, k), item.target)) return true;
+  }
+  return false;
+}
+
 // Whether it is certain that nothing is written.
 inline bool empties(const Stream& output) noexcept {
   return output.kind == Stream::none || (output.kind == Stream::known && trim(output.text).empty()) ||

@@ -112,7 +112,7 @@ inline void ShellReader::read_simple() noexcept {
   run(in);
   if (redirections.count != 0) {
     (void)cwd;
-    emit_redirections(redirections, in.command, in.via, in.output);
+    emit_redirections(redirections, in.command, in.via, empties_what_it_reads(in, redirections) ? Stream{} : in.output);
     for (std::uint32_t i = 0; i < redirections.count; ++i) {
       // What went into a file does not go on.
       if (redirections.items[i].output) in.output = Stream{};

@@ -61,6 +61,7 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
 inline void ShellReader::run_tar(Invocation& in) noexcept {
   Nested options;
   options.via = via::kEvaluated;
+  const bool splits = one_of(tree_.command(in.command).program, "split gsplit");  // --filter: what each piece is written to
   for (std::uint32_t i = 1; i < in.count; ++i) {
     Word word = argument(in, i);
     const string_view text = word.text;
@@ -72,7 +73,7 @@ inline void ShellReader::run_tar(Invocation& in) noexcept {
       word.text = action.substr(5);
     } else if (starts_with(text, "--to-command") || starts_with(text, "--use-compress-program") ||
                starts_with(text, "--rsh-command") || starts_with(text, "--info-script") ||
-               starts_with(text, "--new-volume-script")) {
+               starts_with(text, "--new-volume-script") || (splits && starts_with(text, "--fil"))) {
       word.text = equals != string_view::npos ? text.substr(equals + 1)
                   : i + 1 < in.count ? text_of(in, i + 1) : string_view();
     } else if (text == "-I" && i + 1 < in.count) {
@@ -247,6 +248,11 @@ inline void ShellReader::run_download(Invocation& in) noexcept {
   if (in.want_output && named) in.output = Stream{};
 }
 
+// Whether a file that holds this holds nothing that anyone wrote.
+inline bool leaves_nothing(const Stream& content) noexcept {
+  return empties(content) || (content.kind == Stream::file && one_of(content.text, "/dev/zero /dev/urandom /dev/random"));
+}
+
 // cp, mv, ln, install, rsync, dd: what is run under the other name is the same file, or below the same folder.
 inline void ShellReader::run_copy(Invocation& in) noexcept {
   if (in.count < 3) return;
@@ -264,6 +270,12 @@ inline void ShellReader::run_copy(Invocation& in) noexcept {
     content.text = resolved.empty() ? from : resolved;
     const bool inside = to.back() == '/' || to == "." || to == "..";
     to = trimmed(to);
+    // What this very text made empty empties what it is copied over.
+    if (const WrittenFile* made = inside ? nullptr : session_.find_file(content.text); made != nullptr && leaves_nothing(made->content)) {
+      Word path = source;
+      path.text = to;
+      emit_file("@write", path, false, in.command, in.via, in.cwd, true);
+    }
     if (!inside) return remember_file(in.cwd, to, content, false);
     remember_file(in.cwd, tree_.join(tree_.join(tree_.copy(to), "/"), base_name(from)), content, false);
     // rsync FOLDER/ OTHER/ copies what is in it.

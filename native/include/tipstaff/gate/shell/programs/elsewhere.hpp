@@ -196,6 +196,17 @@ inline void ShellReader::run_at_startup(string_view path, const Stream& content,
   }
 }
 
+// A script of package.json that runs without being named: at the next install, or at the steps that everyone takes.
+inline void ShellReader::run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept {
+  if (starts_with(name, "post")) name.remove_prefix(4);
+  else if (starts_with(name, "pre") && !one_of(name, "prepare prepack prepublish prepublishOnly")) name.remove_prefix(3);
+  if (!one_of(name, "install prepare prepack pack prepublish prepublishOnly dependencies test build start dev lint")) return;
+  Nested options;
+  options.via = via::kScheduled | via::kScript;
+  options.subshell = true;
+  nested(in, code, span, options);
+}
+
 // npm pkg set scripts.NAME=CODE: what `npm run NAME` runs from then on.
 inline void ShellReader::set_package_scripts(Invocation& in, std::uint32_t from) noexcept {
   string_view json = tree_.copy("{\"scripts\":{");
@@ -214,6 +225,7 @@ inline void ShellReader::set_package_scripts(Invocation& in, std::uint32_t from)
       out[kept++] = c;
     }
     const string_view escaped = tree_.keep(kept);
+    run_stored_script(in, text.substr(8, equals - 8), code, argument(in, i).span);
     json = tree_.join(json, any ? ",\"" : "\"");
     json = tree_.join(tree_.join(tree_.join(json, text.substr(8, equals - 8)), "\":\""), escaped);
     json = tree_.join(json, "\"");

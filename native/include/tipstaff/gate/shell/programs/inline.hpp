@@ -89,6 +89,8 @@ inline std::size_t concatenated(Tree& tree, string_view code, std::size_t at, co
   return at;
 }
 
+inline bool holds_text(string_view text, string_view part) noexcept { return text.find(part) != string_view::npos; }
+
 // Where inline code is: in options, or in the input.
 inline void ShellReader::run_inline(Invocation& in) noexcept {
   constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex";
@@ -112,7 +114,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       "posix_spawn CommandContext new ProcessBuilder";
   constexpr string_view kDeletes =
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
-      "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory";
+      "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
+      "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
   const string_view program = tree_.command(in.command).program;
   Word code;
@@ -174,7 +177,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     }
     pipes = pipes || (one_of(name, "popen open open_pipe pipe") && one_of(base_name(trim(literal.text)), "sh bash zsh dash ksh"));
     const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
-    const bool recursive = one_of(name, kDeletes) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
+    const bool recursive = one_of(name, kDeletes) || starts_with(tail, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(tail, ").deleteRecursively") || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
     if (!name.empty() && runs) {
       // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
       std::size_t next = stop + 1;
@@ -195,6 +198,9 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     } else if (!name.empty() && tools::starts_like_sql(trim(literal.text)) && holds(trim(literal.text), ' ')) {
       other_dialect(in, Dialect::sql, literal.text, literal.span, via::kInterpreter);
+    } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && holds_text(tail.substr(0, 24), "close")) {
+      // Opened for writing and closed at once.
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (recursive || one_of(name, kDeletesOne)) {
       literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");
       code_word(in, literal, options, Dialect::shell);

@@ -36,6 +36,15 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   return lines;
 }
 
+// head -c 0, tail -n 0.
+inline bool ShellReader::prints_nothing(const Invocation& in) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (one_of(text, "-c0 -n0 -0 --bytes=0 --lines=0") || (one_of(text, "-c -n --bytes --lines") && i + 1 < in.count && text_of(in, i + 1) == "0")) return true;
+  }
+  return false;
+}
+
 // Words with which tools print settings for `eval "$(TOOL WORD)"`: those of tools that do little else, and of others the
 // one word beside their name. What is given to a tool, it may print.
 struct SettingsWord {
@@ -81,6 +90,10 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
     case Output::remote: out.kind = Stream::remote; return;
     case Output::trusted: out.kind = Stream::trusted; return;
     case Output::filter:
+      if (one_of(program.name, "head tail") && prints_nothing(in)) {
+        out = known_output("", in.span, 0);
+        return;
+      }
       if (in.input.kind == Stream::remote || in.input.kind == Stream::paths) out = in.input;
       if (in.input.kind == Stream::known) {
         string_view made;

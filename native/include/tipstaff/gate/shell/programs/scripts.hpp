@@ -222,6 +222,7 @@ inline void ShellReader::run_package_script(Invocation& in) noexcept {
   }
   const std::uint32_t direct = at;
   if (name == "pkg" && at + 2 < in.count && text_of(in, at + 1) == "set") return set_package_scripts(in, at + 2);
+  if (name == "set-script" && at + 2 < in.count) return run_stored_script(in, text_of(in, at + 1), text_of(in, at + 2), argument(in, at + 2).span);
   if (one_of(name, "exec dlx x")) {
     std::uint32_t i = after_options(in, at + 1, "pc", "--package");
     Word code;

@@ -126,7 +126,7 @@ inline bool is_plain_package(const Call& call) noexcept {
     // The words that run a script name it next; a script's own name may be a program's to others than npm.
     return is(call.name, "npm") || is(verb, "run") || call.count == 1;
   }
-  if (is(verb, "pkg")) return false;
+  if (is(verb, "pkg") || is(verb, "set-script")) return false;
   if (is(call.name, "npm")) return !is(verb, "exec") && !is(verb, "dlx") && !is(verb, "x");
   return call.around.read_file == nullptr && (is(verb, "install") || is(verb, "add") || is(verb, "remove"));
 }
