@@ -82,6 +82,7 @@ def test_what_is_a_rule_and_what_is_information(text: str, rule: bool) -> None:
         ("## Dil kuralı\n| Alan | Dil |\n|---|---|\n| Kapı adları | Türkçe |\n", True),
         ("## Overview\n- Model Agnostic: many doors (blue, red)\n", False),
         ("The root holds common doors only.\n", False),
+        ("Painting a door is allowed only between two walls.\n", True),
         ("Only the owner opens the door.\n", True),
         ("Doors are opened only after a ring.\n", True),
         ("For more on doors, see [the plan](plan.md) for details.\n", False),

@@ -307,6 +307,7 @@ inline constexpr SharedFolder kSharedFolders[] = {
     {"usr", "share", "ca-certificates dbus-1 doc dpkg fonts gtk-doc help info initramfs-tools keyrings locale man pam pam-configs perl perl5 polkit-1 python3 "
                      "selinux systemd terminfo x11 zoneinfo"},
     {"library", "developer", ""},
+    {"library", "frameworks", ""},
     {"applications", "", "utilities"},
     {"run", "", "systemd udev dbus user media mount lock lvm initramfs credentials"},
     {"var", "run", "systemd udev dbus user media mount lock lvm initramfs credentials"},
