@@ -145,7 +145,7 @@ constexpr Case kWindows[] = {
 constexpr Case kNowhere[] = {
     {".", "unknown"},
     {"src", "unknown"},
-    {"node_modules", "unknown"},
+    {"node_modules", "build unknown"},
     {"*", "unknown glob", G},
     {"..", "sibling unknown"},
     {"../../x", "sibling unknown"},

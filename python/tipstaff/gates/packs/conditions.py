@@ -28,6 +28,7 @@ _GLOB_KEYS: Final = (
     "args_all",
     "args_none",
     "patterns_all",
+    "patterns_none",
     "words_any",
     "input",
 )

@@ -130,7 +130,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   if (path.names(0, "proc") && path.names(1, "sysrq-trigger")) return bits | kSystem | kDevice;
   if (is_own_program(path)) return bits | kOutside;
   if (is_package_cache(path)) return bits | kSystem | kBuild;
-  if (is_drop_in(path) || is_application(path)) return bits | kSystem | kOutside;
+  if (is_drop_in(path) || is_application(path) || is_library(path)) return bits | kSystem | kOutside;
   if (path.names_one_of(0, kSystemNames)) return bits | kSystem;
   if (ascii::starts_with(path.part[0], "program files") || ascii::equals(path.part[0], "system volume information")) {
     return bits | kSystem;
@@ -160,6 +160,7 @@ inline std::uint32_t classify_known(const SurroundingPaths& paths, const PathPar
     --path.count;
     bits |= kGlob;
   }
+  const bool within = bits != 0;  // all that is in the folder, not the folder
   for (std::uint32_t i = 0; i < path.count; ++i) {
     if (path.has_glob(path.part[i])) bits |= kGlob;
   }
@@ -214,6 +215,7 @@ inline std::uint32_t classify_known(const SurroundingPaths& paths, const PathPar
     return bits | kHome | (place & (kTemporary | kSystem | kHomeRoot));
   }
   if (to_home == Relation::holds) bits |= kHomeRoot;
+  if (within && holds_documents(path)) bits |= kOutside;
   return bits | classify_folder(path);
 }
 

@@ -303,6 +303,12 @@ inline constexpr std::string_view kSystemPrograms =
 inline constexpr SharedFolder kSharedFolders[] = {
     {"opt", "", ""},
     {"usr", "src", ""},
+    {"usr", "include", ""},
+    {"usr", "share", "ca-certificates dbus-1 doc dpkg fonts gtk-doc help info initramfs-tools keyrings locale man pam pam-configs perl perl5 polkit-1 python3 "
+                     "selinux systemd terminfo x11 zoneinfo"},
+    {"library", "developer", ""},
+    {"library", "frameworks", ""},
+    {"applications", "", "utilities"},
     {"run", "", "systemd udev dbus user media mount lock lvm initramfs credentials"},
     {"var", "run", "systemd udev dbus user media mount lock lvm initramfs credentials"},
     {"var", "log", "journal audit auth.log secure wtmp btmp lastlog syslog messages sudo.log"},
@@ -318,6 +324,48 @@ inline constexpr SharedFolder kSharedFolders[] = {
                    "grep awk find tar gzip test true false perl python python3 systemctl systemd ssh apt apt-get dpkg rpm dnf yum zypper "
                    "pacman apk snap"},
 };
+
+// Names (or their beginnings) in library folders without which programs do not start or nobody logs in.
+inline constexpr std::string_view kSystemLibraries[] = {
+    "ld-", "ld.", "ld64", "libacl", "libapt", "libattr", "libaudit", "libblkid", "libbz2", "libc-", "libc.", "libcap", "libcom_err", "libcrypt",
+    "libdbus", "libdl", "libgcc", "libgssapi", "libkeyutils", "libkmod", "libkrb5", "liblzma", "libm-", "libm.", "libmount", "libncurses", "libnsl",
+    "libnss", "libpam", "libpcre", "libpthread", "libpython", "libreadline", "libresolv", "librpm", "librt", "libselinux", "libssl", "libstdc++",
+    "libsystemd", "libtinfo", "libudev", "libuuid", "libz.", "libzstd", "apt", "cron", "dbus", "dpkg", "dracut", "firmware", "grub",
+    "init", "kernel", "locale", "lsb", "modprobe", "modules", "networkmanager", "openssh", "os-release", "pam", "perl", "policykit",
+    "polkit", "python", "rpm", "security", "selinux", "sftp", "ssh", "ssl", "sudo", "sysctl", "systemd", "sysusers", "tmpfiles", "udev",
+    "tipstaff", "x86_64", "aarch64", "arm", "i386", "i686", "riscv", "powerpc", "s390",
+};
+
+// One library of many, by name or by a pattern that fits one family of names: /usr/lib/NAME, /usr/lib/TRIPLE/libNAME.so*,
+// /usr/lib/python3*/site-packages/NAME.
+inline bool is_library(const PathParts& path) noexcept {
+  std::uint32_t at = path.names(0, "usr") ? 1 : 0;
+  if (at < path.count && (path.has_glob(path.part[0]) || path.has_glob(path.part[at]) || !path.names_one_of(at, "lib lib32 lib64 libexec"))) return false;
+  if (++at >= path.count) return false;
+  for (const std::string_view triple : {"-linux-gnu", "-linux-musl", "-linux-gnueabihf"}) {
+    if (ascii::ends_with(path.part[at], triple)) {
+      ++at;
+      break;
+    }
+  }
+  if (at + 1 < path.count && ascii::starts_with(path.part[at], "python") && !path.has_glob(path.part[at + 1]) &&
+      path.names_one_of(at + 1, "site-packages dist-packages")) {
+    at += 2;
+  }
+  if (at >= path.count) return false;
+  const std::string_view name = path.part[at], sure = name.substr(0, path.has_glob(name) ? name.find_first_of("*?[") : name.size());
+  if (PathParts::is_unknown(name) || (sure.size() != name.size() && sure.size() < 6)) return false;
+  for (const std::string_view kept : kSystemLibraries) {
+    if (ascii::starts_with(sure, kept) || (sure.size() != name.size() && ascii::starts_with(kept, sure))) return false;
+  }
+  return true;
+}
+
+// Folders of documents as a whole: what is in them is read, not run.
+inline bool holds_documents(const PathParts& path) noexcept {
+  return path.count == 3 && path.names(0, "usr") && path.names(1, "share") && !path.has_glob(path.part[2]) &&
+         path.names_one_of(2, "doc man info locale gtk-doc help");
+}
 
 // What belongs to one application that somebody installed or runs: /opt/NAME, /run/NAME, one program of /usr/bin.
 inline bool is_application(const PathParts& path) noexcept {

@@ -59,8 +59,9 @@ enum class ConditionKind : std::uint32_t {
   dialects,      // a: bits by Dialect
   patterns_all,  // a: first glob, b: globs
   writes_paths,  // a: table of one row
+  patterns_none, // a: first glob, b: globs
 };
-constexpr std::uint32_t kConditionKinds = 24;
+constexpr std::uint32_t kConditionKinds = 25;
 
 enum class SelectorKind : std::uint32_t { args, first, last, rest, init, option, key, words, input };
 constexpr std::uint32_t kSelectorKinds = 9;
@@ -259,6 +260,7 @@ class Image {
       case ConditionKind::args_all:
       case ConditionKind::args_none:
       case ConditionKind::patterns_all:
+      case ConditionKind::patterns_none:
       case ConditionKind::words_any:
       case ConditionKind::reads_from:
       case ConditionKind::writes_to:

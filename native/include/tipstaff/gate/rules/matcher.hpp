@@ -358,6 +358,15 @@ class Matcher {
       case ConditionKind::args_any: return any_word(c, true);
       case ConditionKind::args_none: return !any_word(c, true);
       case ConditionKind::words_any: return any_word(c, false);
+      case ConditionKind::patterns_none: {  // of the words that stand for others; what is written out is not asked about
+        std::uint32_t seen = 0;
+        for (std::uint32_t i = 0; i < parsed_.count; ++i) {
+          if (!positional(i) || seen++ < skip_) continue;
+          const bool open = (parsed_.words[i].flags & (word_flag::kGlob | word_flag::kUnknown | word_flag::kAppended)) != 0;
+          if (open && any(parsed_.words[i].text)) return false;
+        }
+        return true;
+      }
       case ConditionKind::patterns_all:
       case ConditionKind::args_all: {
         const bool patterns = static_cast<ConditionKind>(c.kind) == ConditionKind::patterns_all;

@@ -226,8 +226,10 @@ inline void ShellReader::run_download(Invocation& in) noexcept {
   const char letter = curl || program == "aria2c" || program == "http" || program == "https" || program == "fetch" ? 'o' : 'O';
   const string_view name = curl ? "--output" : program == "wget" ? "--output-document" : "--out";
   if (find_option(in, letter, name, &path) != kNone && path.text != "-" && !path.text.empty()) {
+    // -o /dev/stdout, /proc/self/fd/1: it is printed after all. What aria2c prints beside, nobody means as code.
+    if ((starts_with(path.text, "/dev/") && path.text != "/dev/null") || starts_with(path.text, "/proc/")) return;
     remember_file(in.cwd, path.text, content, false);
-    in.output = Stream{};
+    if (program != "aria2c") in.output = Stream{};
     return;
   }
   bool named = program == "wget" || program == "aria2c";
@@ -245,7 +247,7 @@ inline void ShellReader::run_download(Invocation& in) noexcept {
     file = file.substr(0, file.find('?'));
     if (!file.empty()) remember_file(in.cwd, file, content, false);
   }
-  if (in.want_output && named) in.output = Stream{};
+  if (in.want_output && named && program != "aria2c") in.output = Stream{};
 }
 
 // Whether a file that holds this holds nothing that anyone wrote.

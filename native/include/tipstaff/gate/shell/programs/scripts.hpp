@@ -116,7 +116,8 @@ inline bool ShellReader::run_script(Invocation& in, std::uint32_t index, Dialect
   options.has_positional = true;
   options.positional = Positional{in.first + index + 1, in.count - index - 1, true, word.text};
   if (content.kind == Stream::unknown || (content.kind == Stream::known && looks_binary(content.text))) {
-    uncertain(content.refused ? Unresolved::unreadable : Unresolved::script, word.span, in.command);
+    const bool made = starts_with(word.text, "/dev/fd/");  // bash <(tool init): as tool init | bash
+    uncertain(content.refused ? Unresolved::unreadable : made ? Unresolved::code : Unresolved::script, word.span, in.command);
     return false;
   }
   options.input = &in.input;
