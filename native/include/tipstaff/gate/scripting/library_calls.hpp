@@ -135,9 +135,21 @@ class LibraryCalls {
         put(token.is("]") ? "]" : ")");
       }
     } else {
+      if (bare_ && token.is("{") && chain().named) note_block(token.stop);
       end_chain();
       restart(token.stop);
     }
+  }
+  // Ruby: each { |user| user.destroy }, its block as the argument.
+  void note_block(std::size_t start) noexcept {
+    Chain& now = chain();
+    const std::string_view name(now.text + now.last, now.size - now.last);
+    if (name != "each" && name != "find_each" && name != "map") return;
+    const std::size_t stop = code_.text.substr(start, kArgumentBytes).find('}');
+    if (stop == std::string_view::npos || !holds_taking(code_.text.substr(start, stop))) return;
+    now.takes = true;
+    now.first = start;
+    now.stop = start + stop;
   }
   // Whether a call that by its name takes nothing away does so by its arguments.
   static bool carries_taking(std::string_view name, std::string_view arguments) noexcept {

@@ -90,7 +90,7 @@ inline Value ScriptReader::trailers(Value value, std::size_t start) noexcept {
       if (language_ == Language::ruby && value.kind == Value::process) block_value_ = value;
       continue;
     }
-    if (language_ == Language::perl && token_.is("{") && takes_bare_arguments(value)) {
+    if (((language_ == Language::perl && token_.is("{")) || (language_ == Language::ruby && token_.is("*"))) && takes_bare_arguments(value)) {
       value = bare_call(value, start);
       continue;
     }

@@ -215,6 +215,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (one_of(name, "write write! spit writeFile") && begins_with_nothing(tail)) {
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+    } else if (name == "create" && begin > 12 && text.substr(begin - 12, 12) == "file.create(") {  // R's empties what is there
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (recursive || one_of(name, kDeletesOne)) {
       literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");
       code_word(in, literal, options, Dialect::shell);
