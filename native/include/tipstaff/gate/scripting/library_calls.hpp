@@ -160,6 +160,7 @@ class LibraryCalls {
         ascii::starts_with(name, "create_login") || ascii::starts_with(name, "modify_db") || name == "add_permission" || name == "set_iam_policy" || name == "add_user_to_group") {
       return true;
     }
+    if (name == "execute") return has(".delete()");
     if (name == "run" || name == "sudo") return has("rm -") || holds_taking(arguments);
     return (name == "fetch" || name == "request" || name == "find_each" || name == "each" || name == "execute_query") && holds_taking(arguments);
   }

@@ -92,6 +92,12 @@ inline std::size_t concatenated(Tree& tree, string_view code, std::size_t at, co
 
 inline bool holds_text(string_view text, string_view part) noexcept { return text.find(part) != string_view::npos; }
 
+inline bool holds_any(string_view text, std::initializer_list<string_view> parts) noexcept {
+  for (const string_view part : parts)
+    if (holds_text(text, part)) return true;
+  return false;
+}
+
 // A second argument that is an empty text: , "")
 inline bool begins_with_nothing(string_view text) noexcept {
   while (!text.empty() && holds(", \t", text[0])) text.remove_prefix(1);
@@ -123,7 +129,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   constexpr string_view kRuns =
       "system execute popen exec cmd run shell script call_process call-process shell-command callCommand readProcess spawnCommand "
       "run-program run_program async-shell-command Process system2 spawn start_process Command shell-command-to-string sh execl execlp execv execvp execve "
-      "posix_spawn CommandContext new ProcessBuilder command";
+      "posix_spawn CommandContext new ProcessBuilder command Cmd";
   constexpr string_view kDeletes =
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
       "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
@@ -161,6 +167,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   Nested options;
   options.via = via::kInterpreter | via::kEvaluated;
   NamedTexts names;
+  const bool deletes_each = holds_any(text, {"apply(", "each", "for ", "walk", "mapM_"}) && holds_any(text, {"unlink)", "unlink(", "rm(", "rm!(", "rm,", "file.remove", "os.remove", "removeFile"});
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char quote = text[at];
@@ -168,7 +175,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     std::size_t stop = at + 1;
     while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
     if (stop >= text.size()) break;
-    const string_view name = name_before(text, at);
+    const bool sigil = at > 1 && text[at - 2] == '~';  // Elixir's ~c"..."
+    const string_view name = name_before(text, sigil ? at - 2 : at);
     Word literal = code;
     literal.text = text.substr(at + 1, stop - at - 1);
     const std::size_t begin = at;
@@ -188,7 +196,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       continue;
     }
     pipes = pipes || (one_of(name, "popen open open_pipe pipe") && one_of(base_name(trim(literal.text)), "sh bash zsh dash ksh"));
-    const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
+    const bool quoted = quote == '`' && program == "julia" && sign > 0 && holds("(,", text[sign - 1]);  // Julia: pipeline(a, `rm x`)
+    const bool runs = quoted || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
     const bool recursive = one_of(name, kDeletes) || starts_with(tail, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(tail, ").deleteRecursively") || (name == "rmdir" && starts_with(tail, ",")) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
     if (!name.empty() && runs) {
       // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
@@ -215,6 +224,9 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (one_of(name, "write write! spit writeFile") && begins_with_nothing(tail)) {
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+    } else if (deletes_each && one_of(name, "files readdir ls! ls dir list_dir listdir")) {  // lapply(list.files("x"), unlink)
+      literal.text = tree_.join(tree_.join(tree_.copy("rm -f '"), literal.text), "'/*");
+      code_word(in, literal, options, Dialect::shell);
     } else if (name == "create" && begin > 12 && text.substr(begin - 12, 12) == "file.create(") {  // R's empties what is there
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (recursive || one_of(name, kDeletesOne)) {
