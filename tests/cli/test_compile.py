@@ -15,7 +15,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def orchard(tmp_path: Path) -> Path:
-    return shutil.copytree(ORCHARD, tmp_path / "orchard")
+    return shutil.copytree(ORCHARD, tmp_path / "orchard", ignore=shutil.ignore_patterns(".tipstaff"))
 
 
 def compiled(capsys: Capture, *arguments: str) -> dict[str, Any]:

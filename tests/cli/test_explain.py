@@ -89,7 +89,7 @@ def test_a_folder_without_rules_says_so(tmp_path: Path, capsys: Capture) -> None
 
 
 def test_nothing_is_written(tmp_path: Path, capsys: Capture) -> None:
-    folder = shutil.copytree(ORCHARD, tmp_path / "orchard")
+    folder = shutil.copytree(ORCHARD, tmp_path / "orchard", ignore=shutil.ignore_patterns(".tipstaff"))
     before = sorted(folder.rglob("*"))
     explained(capsys, "SEC-001", folder)
     main(["lint", str(folder)])
@@ -134,7 +134,7 @@ def test_an_edited_rule_is_known_by_the_id_that_the_store_gives_it(tmp_path: Pat
 
 
 def test_what_is_explained_from_a_store_is_what_is_explained_without(tmp_path: Path, capsys: Capture) -> None:
-    orchard = shutil.copytree(ORCHARD, tmp_path / "orchard")
+    orchard = shutil.copytree(ORCHARD, tmp_path / "orchard", ignore=shutil.ignore_patterns(".tipstaff"))
     names = ("SEC-001", "AGT-002", "AGT-003", "AGT-003@api", "REL-003", "REL-002", "ORD-004")
     without = [explained(capsys, name, orchard) for name in names]
     assert not (orchard / ".tipstaff").exists()

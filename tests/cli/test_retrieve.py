@@ -15,7 +15,9 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture(scope="module")
 def orchard(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shutil.copytree(ORCHARD, tmp_path_factory.mktemp("retrieve") / "orchard")
+    return shutil.copytree(
+        ORCHARD, tmp_path_factory.mktemp("retrieve") / "orchard", ignore=shutil.ignore_patterns(".tipstaff")
+    )
 
 
 def retrieved(capsys: Capture, folder: Path, task: str, *options: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from tipstaff.guidance.wording.cues import CuedPattern, cue, cues
 MODULES = (
     "extraction.grammar",
     "extraction.kinds",
+    "extraction.sentences",
     "extraction.polarity",
     "compiling.statements",
     "compiling.emphasis",

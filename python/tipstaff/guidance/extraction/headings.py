@@ -11,11 +11,11 @@ import msgspec
 from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.guidance.extraction.candidate import Candidate, Section
 from tipstaff.guidance.extraction.grammar import count_words, has_modal, is_demanding_heading
-from tipstaff.guidance.extraction.kinds import has_strong_modal
 from tipstaff.guidance.extraction.labels import Label, label_of
 from tipstaff.guidance.extraction.outline import ExtractionState
 from tipstaff.guidance.extraction.patterns import UNFINISHED
 from tipstaff.guidance.extraction.rule_ids import split_id
+from tipstaff.guidance.extraction.sentences import has_strong_modal
 from tipstaff.guidance.reading.constitution_headings import is_constitution_heading, plain_heading
 from tipstaff.guidance.reading.elements import Element
 from tipstaff.guidance.reading.markdown import Block

@@ -13,7 +13,6 @@ from tipstaff.guidance.extraction.grammar import (
     refers_back,
     says_something,
 )
-from tipstaff.guidance.extraction.kinds import directs
 from tipstaff.guidance.extraction.paragraphs import ParagraphReader
 from tipstaff.guidance.extraction.patterns import (
     NEW_LABEL,
@@ -24,6 +23,7 @@ from tipstaff.guidance.extraction.patterns import (
     take_id,
 )
 from tipstaff.guidance.extraction.rule_ids import looks_like_id
+from tipstaff.guidance.extraction.sentences import directs
 from tipstaff.guidance.reading.markdown import Block
 
 MAX_TITLE_WORDS: Final = 7

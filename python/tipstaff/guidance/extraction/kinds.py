@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Final
 
 from tipstaff.guidance.extraction.grammar import (
-    EXCEPTION,
     count_words,
     has_modal,
     has_negation,
@@ -20,27 +19,13 @@ from tipstaff.guidance.extraction.grammar import (
     opens_with_imperative,
 )
 from tipstaff.guidance.extraction.labels import Label
+from tipstaff.guidance.extraction.sentences import RUN_IN, WEAK_MODAL, has_strong_modal, is_imperative
 from tipstaff.guidance.wording.cues import CuedPattern
-from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER, OBLIGED, ONLY, SHOULD, either
+from tipstaff.guidance.wording.word_forms import ALWAYS, BANS, FORBIDDEN, NEVER, OBLIGED, SHOULD, either
 from tipstaff.guidance.wording.word_roles import IMPERATIVES
 
-_REFERENCE: Final = re.compile(r"`[^`]*`|(?<!\S)@[~\w./-]+|https?://\S+|\]\([^)\s]*\)")
 _MAX_LABELS: Final = 2_048
-MIN_WORDS: Final = 3
-"""A sentence with fewer words beside code and links says too little to be a rule."""
 
-_OPENER: Final = re.compile(
-    r"[\W_]*(?:please|instead|then|also|otherwise|first|finally|note|next|so|just|only|we)\b[,:]?\s+", re.IGNORECASE
-)
-_CLAUSE: Final = re.compile(
-    r"[\W_]*(?:when(?:ever)?|if|before|after|once|while|unless|for|to|in|on|wenn|falls|bevor|vor|nach|"
-    r"bei|si|cuando|antes de|después de|quando|se|prima di|avant|après|lorsque|als|voor|jeśli|gdy|przed|если|когда|"
-    r"перед|jika|bila|sebelum|setelah|eğer)\b[^.;]{3,160}?[,:]\s+(?:please\s+|"
-    r"then\s+|(?:\*\*|__))*",
-    re.IGNORECASE,
-)
-_LISTED: Final = re.compile(r"[^.,:;]{2,60}, ")
-_MAX_COMMAS: Final = 4
 _STATES: Final = re.compile(
     r"\W*(?:repositor(?:y|ies)|repo|product|positioning|purpose|project(?: name)?|name|version|owners?|maintainers?|"
     r"(?:tech )?stack|languages?|frameworks?|runtime|status|licen[sc]e|location|path|type|authors?|date|"
@@ -63,7 +48,6 @@ _COMMIT_TYPE: Final = re.compile(
     r"[\W_]*(?:feat|fix|docs|style|refactor|perf|tests?|build|ci|chore|revert)(?:[`*_]{1,3}\s*[:：(=–—-]|: )"
 )
 """How a line of a list begins that says what a kind of commit is for."""
-_RUN_IN: Final = re.compile(r"\s*(?:\[[ xX]\]\s*)?(?:\*\*|__)(?P<label>[^*\n]{1,80}?)(?:\*\*|__)(?P<between>[^\w`]*)")
 _COMMAND: Final = re.compile(r"(?:\*\*|__)?[^`:\n]{2,40}:(?:\*\*|__)?\s*`[^`\n]+`\W*")
 """What is done, and the command that does it."""
 _NAMING: Final = re.compile(r"\bnaming|nomenclature|nomenclatura|benennung|命名|명명", re.IGNORECASE)
@@ -148,109 +132,6 @@ _STRONG: Final = CuedPattern(
 )
 
 
-_WEAK_MODAL: Final = CuedPattern(
-    rf"\b(?:only|required?s?|needs? to|ha(?:ve|s) to|cannot|can['’]t|can not|{either(ONLY)})\b|仅|こと",
-    f"only require required requires requireds need needs have has cannot can't can {ONLY}",
-)
-
-
-def has_strong_modal(words: str) -> bool:
-    """Whether words demand something by more than an "only" or a "required", which describe as often."""
-    return has_modal(_WEAK_MODAL.pattern.sub("", words) if _WEAK_MODAL.may_match(words) else words)
-
-
-_POINTS: Final = re.compile(
-    r"\W*(?:for [^.]{3,120}, )?(?:please )?"
-    r"(?:see|refer to) (?:[^.!?]|\.(?=\w)){3,160}?"
-    r"(?:for (?:more |full |further )?(?:details?|information|info|examples|instructions|contributors)|below|above|"
-    r"\.md[`)\]]*|\))[\W_]*",
-    re.IGNORECASE,
-)
-_HOLDS_ONLY: Final = CuedPattern(
-    rf"\b(?:only|{either(ONLY)})\b(?!\W+(?:in|if|when|after|via|through|with|by|from|for|on|once|to|allowed|permitted|wenn|"
-    rf"nach|mit|bei|für|im|auf|si|cuando|con|para|se|quando|após|com|dans|avec|après|pour|als|na|po|przez|после|при|через|"
-    rf"в|на)\b)",
-    f"only {ONLY}",
-)
-
-
-_GRANTS: Final = re.compile(r"\b(?:allowed|permitted|may|erlaubt|permitid[oa]s?|autorisée?s?)\b", re.IGNORECASE)
-
-
-def describes(sentence: str) -> bool:
-    """Whether a sentence that is no item only points elsewhere, or says of something that it is or has this alone."""
-    if _POINTS.fullmatch(sentence) is not None:
-        return True
-    first = _HOLDS_ONLY.search(sentence)
-    if first is None or count_words(sentence[: first.start()]) < MIN_WORDS - 1 or _imperative(sentence):
-        return False
-    if _GRANTS.search(sentence, 0, first.start()) is not None:
-        return False
-    return not (has_strong_modal(sentence) or has_negation(sentence) or is_condition(sentence))
-
-
-_EXCLUSIVELY: Final = re.compile(r"\b(?:exclusively|everywhere|throughout|consistently)\W*$", re.IGNORECASE)
-"""What makes a rule of a verb and code alone ("Use `pnpm` exclusively.")."""
-
-
-_BE: Final = re.compile(r"\W*be [a-z]{4,}(?:,? and [a-z]{4,})?\W*", re.IGNORECASE)
-
-
-def is_exception(words: str) -> bool:
-    """Whether a sentence takes something out of the rule before it."""
-    return EXCEPTION.match(words) is not None
-
-
-_RULED_OUT: Final = re.compile(
-    r"[\W_]*no (?!longer\b|need\b|matter\b|one\b|other\b|such\b|problem\b)(?:(?!\b(?:is|are|was|were|be|been|has|have|"
-    r"had|will|can|could|does|do|exists?|needed|found|matters?|remains?|means|gets?|happens?|there)\b)[^.!?:]){3,120}"
-    r"[.!]?[\W_]*",
-    re.IGNORECASE,
-)
-
-
-def rules_out(words: str) -> bool:
-    """Whether a sentence without a verb says what is not to be there ("No validation in controllers.")."""
-    if words.lstrip("*_ ")[:3].casefold() != "no ":
-        return False
-    return _RULED_OUT.fullmatch(words) is not None and count_words(words) > MIN_WORDS
-
-
-def directs(words: str) -> bool:
-    """Whether a sentence tells somebody what to do without a modal."""
-    if not _imperative(words):
-        return False
-    if count_words(_REFERENCE.sub(" ", words)) >= MIN_WORDS:
-        return True
-    return _EXCLUSIVELY.search(words) is not None or _BE.fullmatch(words) is not None
-
-
-def _imperative(words: str) -> bool:
-    if opens_with_imperative(words):
-        return True
-    opening = _OPENER.match(words) or _RUN_IN.match(words)
-    if opening is None:
-        return _imperative_after(words)
-    rest = words[opening.end() :]
-    return opens_with_imperative(rest) or (opening.re is _RUN_IN and _imperative_after(rest))
-
-
-def _imperative_after(words: str) -> bool:
-    """Whether an imperative follows a clause that says when; the clause may list things, with commas."""
-    clause = _CLAUSE.match(words)
-    if clause is None:
-        return False
-    at = clause.end()
-    for _ in range(_MAX_COMMAS):
-        if opens_with_imperative(words[at:]):
-            return True
-        more = _LISTED.match(words, at)
-        if more is None:
-            return False
-        at = more.end()
-    return False
-
-
 def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, row: bool = False) -> bool:
     """Whether an item or a table's row is a rule.
 
@@ -283,20 +164,20 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
     if lead and _EXAMPLES_LABEL.search(lead):
         return False
     body = words
-    run_in = _RUN_IN.match(words)
+    run_in = RUN_IN.match(words)
     if run_in is not None and run_in["between"]:
         body = words[run_in.end() :]
         if count_words(run_in["label"]) == 1 and _third_person(body) and _STRONG.search(body) is None:
             return False
     strong = _STRONG.search(words) is not None
-    if _COMMIT_TYPE.match(words) is not None and not (strong or _imperative(words)):
+    if _COMMIT_TYPE.match(words) is not None and not (strong or is_imperative(words)):
         return False
     entry = _ENTRY.match(words)
     if entry is not None:
         rest = entry["rest"]
         if headings and _AVAILABLE.search(headings[-1].text):
             return has_strong_modal(rest)
-        if _imperative(rest) or _STRONG.search(rest):
+        if is_imperative(rest) or _STRONG.search(rest):
             return True
         if rest and (has_modal(lead) or has_negation(rest) or _procedure(lead) or _CHOICE.search(lead)):
             return True
@@ -313,9 +194,9 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
         return False
     if strong:
         return True
-    if _imperative(words) or (body is not words and _imperative(body)):
+    if is_imperative(words) or (body is not words and is_imperative(body)):
         return not _narrates(lead)
-    if has_modal(words) and _WEAK_MODAL.search(words) is None:
+    if has_modal(words) and WEAK_MODAL.search(words) is None:
         return True
     if has_negation(words) and not _DESCRIBES.match(body):
         return not _narrates(lead)
@@ -326,7 +207,7 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
             return not _narrates(lead)
         if _narrates(lead) or _label_describes(lead):
             return False
-        if _label_directs(lead) or _imperative(lead):
+        if _label_directs(lead) or is_imperative(lead):
             return True
     if marked and not near:
         return True
@@ -347,11 +228,11 @@ def demands(words: str, labels: Sequence[Label], headings: Sequence[Label], *, r
 
 def _unfinished(words: str) -> bool:
     """Whether words only announce something that is not in the rule ("Format of a request:")."""
-    return words.rstrip("*_ ").endswith((":", "：")) and not (_imperative(words) or has_modal(words))
+    return words.rstrip("*_ ").endswith((":", "：")) and not (is_imperative(words) or has_modal(words))
 
 
 def _third_person(body: str) -> bool:
-    """Whether words behind a label begin with a verb that says what something does ("**Cache**: stores the pages")."""
+    """Whether words after a label begin with a verb that says what something does ("**Cache**: stores the pages")."""
     first, _, _ = body.lstrip("*_ ").partition(" ")
     verb = first.casefold()
     return verb.endswith("s") and (verb[:-1] in IMPERATIVES or (verb.endswith("es") and verb[:-2] in IMPERATIVES))
@@ -367,9 +248,9 @@ def _row_demands(words: str, lead: str, headings: Sequence[Label]) -> bool:
         return True
     if _STRONG.search(words) is None and _CODE_COLUMN.match(words) is not None:
         return False
-    if _STRONG.search(words) is not None or any(_imperative(cell) and count_words(cell) > 1 for cell in cells):
+    if _STRONG.search(words) is not None or any(is_imperative(cell) and count_words(cell) > 1 for cell in cells):
         return True
-    if (_demanding(lead) or _imperative(lead)) and not _narrates(lead):
+    if (_demanding(lead) or is_imperative(lead)) and not _narrates(lead):
         return _DESCRIBES_COLUMN.search(words) is None
     nearest = headings[-1].text if headings else ""
     return _DEMANDING_TABLE.search(nearest) is not None
@@ -439,4 +320,4 @@ def _narrates(lead: str) -> bool:
 
 @lru_cache(maxsize=_MAX_LABELS)
 def _procedure(lead: str) -> bool:
-    return lead != "" and (_imperative(lead) or is_condition(lead)) and not _narrates(lead)
+    return lead != "" and (is_imperative(lead) or is_condition(lead)) and not _narrates(lead)

@@ -10,7 +10,7 @@ from tipstaff.guidance.diagnostics import KINDS, find
 from tipstaff.guidance.extraction.annotations import parse_annotations
 from tipstaff.guidance.extraction.candidate import Candidate, Context, Section
 from tipstaff.guidance.extraction.grammar import has_modal, has_negation
-from tipstaff.guidance.extraction.kinds import demands, describes, directs
+from tipstaff.guidance.extraction.kinds import demands
 from tipstaff.guidance.extraction.labels import Label, applied, label_of
 from tipstaff.guidance.extraction.patterns import (
     CASE,
@@ -23,6 +23,7 @@ from tipstaff.guidance.extraction.patterns import (
     closed_emphasis,
     shortened,
 )
+from tipstaff.guidance.extraction.sentences import describes, directs
 from tipstaff.guidance.reading.markdown import Block, ParsedText
 from tipstaff.model import Diagnostic, Severity
 

@@ -8,7 +8,6 @@ from itertools import islice
 from tipstaff.guidance.extraction.candidate import Candidate
 from tipstaff.guidance.extraction.grammar import has_modal, is_condition, says_something, sentences, starts_with_pronoun
 from tipstaff.guidance.extraction.headings import HeadingReader
-from tipstaff.guidance.extraction.kinds import directs, has_strong_modal, is_exception, rules_out
 from tipstaff.guidance.extraction.labels import Label
 from tipstaff.guidance.extraction.patterns import (
     ALERT,
@@ -27,6 +26,7 @@ from tipstaff.guidance.extraction.patterns import (
     tells_what_happens,
 )
 from tipstaff.guidance.extraction.rule_ids import looks_like_id
+from tipstaff.guidance.extraction.sentences import directs, has_strong_modal, is_exception, rules_out
 from tipstaff.guidance.reading.markdown import Block
 
 
