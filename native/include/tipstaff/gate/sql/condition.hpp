@@ -34,20 +34,17 @@ class Condition {
   static constexpr std::string_view kFunctions =
       "now getdate sysdate current_timestamp current_date localtimestamp utc_timestamp clock_timestamp getutcdate sysdatetime length char_length octet_length len";
   static bool is_key(const Token& token) noexcept { return token.is_one_of("id rowid _id pk uuid"); }
-  // Whether a query in brackets gives every row: EXISTS (SELECT 1), id IN (SELECT id FROM t). At the opening bracket.
-  bool selects_all(const Token& key) noexcept {
+  // EXISTS (SELECT 1): a query in brackets of no table. At the opening bracket.
+  bool selects_all() noexcept {
     const std::uint32_t inside = at_.depth();
     at_.advance();
-    bool all = at_.token().is("select"), narrowed = false, from = false;
-    at_.advance();
-    if (key.kind == Kind::word || key.kind == Kind::name) all = all && same(at_.token(), key);
+    bool all = at_.token().is("select");
     while (!at_.at_end() && !at_.token().is_mark(';') && !(at_.token().is_mark(')') && at_.depth() == inside)) {
-      narrowed = narrowed || at_.token().is_one_of("where limit join having except intersect top fetch offset group union");
-      from = from || at_.token().is("from");
+      all = all && !at_.token().is_one_of("from where limit having");
       at_.advance();
     }
     if (at_.token().is_mark(')')) at_.advance();
-    return all && !narrowed && (key.kind == Kind::word || key.kind == Kind::name ? from : !from);
+    return all;
   }
 
   bool is_doubled(char c) const noexcept { return at_.token().is_mark(c) && at_.peek().is_mark(c); }
@@ -96,6 +93,7 @@ class Condition {
     }
     Token part[kParts];
     std::uint32_t n = 0;
+    bool qualified = false;  // a.id = b.id joins
     while (!ends() && !is_doubled('|') && !is_doubled('&')) {
       const bool range = n == 3 && part[1].is("between") && at_.token().is("and");
       if (!range && at_.token().is_one_of("and or xor")) break;
@@ -105,9 +103,8 @@ class Condition {
           at_.skip_parentheses();
           continue;
         }
-        const bool asks = (n == 1 && part[0].is("exists")) || (n == 2 && is_key(part[0]) && part[1].is("in"));
-        if (asks) {
-          if (selects_all(n == 1 ? Token() : part[0])) truth = Truth::always;
+        if (n == 1 && part[0].is("exists")) {
+          if (selects_all()) truth = Truth::always;
           grouped = true;
           more = false;
           continue;
@@ -118,6 +115,7 @@ class Condition {
       }
       if (at_.token().is_mark('.') && n > 0 && n <= kParts && part[n - 1].kind != Kind::mark) {  // t.id is id
         --n;
+        qualified = true;
         at_.advance();
         continue;
       }
@@ -126,7 +124,7 @@ class Condition {
       at_.advance();
     }
     if (grouped) return more ? Truth::unknown : truth;
-    return judge(part, n);
+    return judge(part, n, qualified);
   }
 
   static bool same(const Token& a, const Token& b) noexcept {
@@ -148,7 +146,7 @@ class Condition {
   }
   static Truth truth_of(bool holds) noexcept { return holds ? Truth::always : Truth::never; }
 
-  static Truth judge(const Token* part, std::uint32_t n) noexcept {
+  static Truth judge(const Token* part, std::uint32_t n, bool qualified) noexcept {
     if (n == 1) {
       if (part[0].is("true")) return Truth::always;
       if (part[0].is_one_of("false null")) return Truth::never;
@@ -177,6 +175,7 @@ class Condition {
     if (n == 3 && part[1].is("is")) return left.is("true") && right.is("true") ? Truth::always : Truth::unknown;
     const bool equal = (sign == '=' && (second == '\0' || second == '=')) || ((sign == '<' || sign == '>') && second == '=');
     const bool differs = (sign == '<' && second == '>') || (sign == '!' && second == '=');
+    if (qualified && right.kind != Kind::number && right.kind != Kind::text && !right.is_one_of("null true") && !right.is_one_of(kNow)) return Truth::unknown;
     if (same(left, right)) {
       if (equal) return Truth::always;
       if (is_constant(left) && (differs || sign == '<' || sign == '>')) return Truth::never;
