@@ -48,6 +48,7 @@ void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const F
 
 // Input of MongoDB's shell is JavaScript, and comes out as `mongo METHOD COLLECTION [--all]`.
 void read_mongo(Reader& reader, const Code& code, const Frame& frame) noexcept {
+  program::read_library_calls(reader, code, frame, program::Language::node, Dialect::mongo);
   program::ScriptReader(reader, code, frame, program::Language::node, Dialect::mongo, true).read();
 }
 

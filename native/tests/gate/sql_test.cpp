@@ -116,7 +116,7 @@ constexpr Sample kSql[] = {
     {"DELETE FROM users WHERE age > 0", "sql delete table users --where"},
     {"DELETE FROM users WHERE deleted_at IS NOT NULL", "sql delete table users --where"},
     {"DELETE FROM users WHERE id IN (SELECT id FROM old WHERE 1=1)", "sql delete table users --where"},
-    {"DELETE FROM users WHERE EXISTS (SELECT 1)", "sql delete table users --where"},
+    {"DELETE FROM users WHERE EXISTS (SELECT 1)", "sql delete table users --where --always-true"},
     {"DELETE FROM users WHERE 1=0", "sql delete table users --where"},
     {"DELETE FROM users WHERE (a, b) = (1, 2)", "sql delete table users --where"},
     {"DELETE FROM users LIMIT 10", "sql delete table users --limit"},

@@ -327,6 +327,7 @@ class Actions : protected Texts {
   void emit_write(const Value& path, const Arguments& arguments, Span span) noexcept;
   Value open(const Arguments& arguments, Span span) noexcept;
   bool writes_nothing() const noexcept;
+  static bool begins_empty(string_view text) noexcept;
   Value open_perl(const Arguments& arguments, Span span) noexcept;
   bool posts(string_view name, const Arguments& arguments) const noexcept;
   Value send(const Arguments& arguments, Span span) noexcept;

@@ -14,6 +14,9 @@ inline bool ScriptReader::takes_bare_arguments(const Value& value) const noexcep
            (token_.kind == Kind::name && !token_.is_one_of("if unless and or while until for foreach do then x eq ne lt gt cmp rescue in end"));
   }
   if (value.kind != Value::object) return false;
+  if (language_ == Language::ruby && token_.is("*") && token_.start == previous_stop_ + 1 && peek().start == token_.stop) {  // system *words
+    return bare_action(value) != Action::none;
+  }
   if (language_ == Language::perl && token_.is("{")) return bare_action(value) == Action::shell;
   if (token_.kind == Kind::mark || token_.kind == Kind::end || token_.kind == Kind::pattern) return false;
   if (language_ == Language::perl && token_.is_one_of("for foreach") && bare_action(value) == Action::remove_file) return true;

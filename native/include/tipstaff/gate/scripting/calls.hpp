@@ -73,10 +73,10 @@ inline constexpr Call kPython[] = {
     {Action::shell,
      "os.system os.popen os.popen2 os.popen3 os.popen4 posix.system posix.popen nt.system commands.getoutput "
      "commands.getstatusoutput subprocess.getoutput subprocess.getstatusoutput popen2.popen2 popen2.popen3 popen2.popen4 "
-     "asyncio.create_subprocess_shell pexpect.run pexpect.runu pexpect.spawn invoke.run fabric.local os.startfile _posixsubprocess.system get_ipython.system get_ipython.getoutput get_ipython.system_piped get_ipython.system_raw"},
+     "asyncio.create_subprocess_shell pexpect.run pexpect.runu pexpect.spawn invoke.run fabric.local fabric.connection.run fabric.connection.sudo fabric.connection.local delegator.run envoy.run sarge.run sarge.capture_stdout os.startfile _posixsubprocess.system get_ipython.system get_ipython.getoutput get_ipython.system_piped get_ipython.system_raw"},
     {Action::run,
      "subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.popen pty.spawn trio.run_process "
-     "anyio.run_process sp.run sp.call sp.check_call sp.check_output sp.popen"},
+     "anyio.run_process ansible_runner.run_command sp.run sp.call sp.check_call sp.check_output sp.popen"},
     {Action::run_each, "asyncio.create_subprocess_exec"},
     {Action::exec_list, "os.execl os.execle os.execlp os.execlpe posix.execl"},
     {Action::exec_vector, "os.execv os.execve os.execvp os.execvpe os.posix_spawn os.posix_spawnp posix.execv posix.execve"},
@@ -128,7 +128,7 @@ inline constexpr Call kNode[] = {
      "execa execa.execa execa.sync cross-spawn cross-spawn.spawn spawn spawnsync execfile deno.command deno.run bun.spawn"},
     {Action::remove_by_options, "fs.rm deno.remove fsp.rm fs.rmdir fsp.rmdir fspromises.rm fspromises.rmdir"},
     {Action::remove_file, "fs.unlink fsp.unlink fs-extra.unlink fspromises.unlink"},
-    {Action::remove_tree, "fs-extra.remove fse.remove fs-extra.rm rimraf rimraf.sync rimraf.rimraf rimraf.native rimraf.manual del del.del deleteasync fs.remove"},
+    {Action::remove_tree, "fs-extra.remove fse.remove fs-extra.rm rimraf rimraf.sync rimraf.rimraf rimraf.native rimraf.manual del del.del del.delete del.deleteasync deleteasync fs.remove"},
     {Action::empty_directory, "fs-extra.emptydir fse.emptydir fs.emptydir"},
     {Action::write,
      "fs.writefile fs.createwritestream fs-extra.writefile fs-extra.outputfile fse.outputfile deno.writetextfile deno.writefile deno.create bun.write fsp.writefile fspromises.writefile"},
@@ -163,7 +163,7 @@ inline constexpr Call kNode[] = {
 };
 
 inline constexpr Call kPerl[] = {
-    {Action::shell, "system exec readpipe core.system core.exec ipc.run.run ipc.system.simple.system"},
+    {Action::shell, "system exec readpipe core.system core.exec ipc.run.run ipc.system.simple.system ipc.system.simple.systemx ipc.system.simple.capturex systemx capturex"},
     {Action::remove_tree, "rmtree remove_tree file.path.rmtree file.path.remove_tree pathrmdir"},
     {Action::remove_file, "unlink core.unlink"},
     {Action::remove_directory, "rmdir"},

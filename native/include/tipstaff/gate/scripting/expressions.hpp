@@ -200,6 +200,7 @@ inline Value ScriptReader::primary() noexcept {
       if (is_python() && token_.is_name("lambda")) return trailers(define_lambda(), start);
       if (language_ == Language::perl && token_.is_name("sub") && level_ + 4 < kLevels) return trailers(define_perl(), start);
       if (language_ == Language::ruby && token_.is_one_of("lambda proc") && level_ + 4 < kLevels && peek().is("{")) return trailers(define_block(), start);
+      if (language_ == Language::php && token_.is_name("fn") && level_ + 4 < kLevels && peek().is("(")) return trailers(define_short(), start);
       if ((language_ == Language::node || language_ == Language::php) && token_.is_name("function") && level_ + 4 < kLevels) {
         return trailers(define_braced(), start);
       }
@@ -360,15 +361,29 @@ inline Value ScriptReader::index(const Value& self, std::size_t start) noexcept 
   }
   advance();
   ++brackets_;
+  // plumbum: rm["-rf", "/"] is a command.
+  const bool command = is_python() && self.kind == Value::object &&
+                       (ascii::starts_with(self.known.text, "plumbum.cmd.") || ascii::starts_with(self.known.text, "plumbum.local."));
+  Known items[Arguments::kMost + 1];
+  std::uint32_t n = 1;
   const Value key = expression();
+  if (command) items[n++] = known_or_blank(key, from(start));
   while (token_.kind != Kind::end && !token_.is("]") && !token_.is(";") && !token_.is(")") && !token_.is("}")) {
     const std::size_t before = token_.start;
-    if (!skip(",") && !skip(":")) expression();
+    if (!skip(",") && !skip(":")) {
+      const Value next = expression();
+      if (command && n <= Arguments::kMost) items[n++] = known_or_blank(next, from(start));
+    }
     if (token_.start == before) advance();
   }
   --brackets_;
   skip("]");
   const Span at = from(start);
+  if (command) {
+    items[0] = Known{self.known.text.substr(self.known.text.rfind('.') + 1), at, false, 0};
+    run_words(items, n, at);
+    return Value{};
+  }
   if (self.kind == Value::object) {
     if (self.known.text == "sys.modules" && key.kind == Value::text) return object(key.known.text);
     if (ascii::ends_with(self.known.text, ".__dict__") && key.kind == Value::text) {

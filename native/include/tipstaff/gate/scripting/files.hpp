@@ -29,11 +29,31 @@ inline Value Actions::remove(const Arguments& arguments, Span span, string_view 
   return Value{};
 }
 
-// Whether nothing in the whole code writes to what is open: it is opened to be emptied.
+// Whether nothing in the whole code writes to what is open: it is opened to be emptied. Writing {} or '' empties it, too.
 inline bool Actions::writes_nothing() const noexcept {
-  for (const string_view writes : {"write", "dump", "print", "puts", "put", "save", "copy", "<<", "to_", "fprintf", "extract", "truncate", "json", "csv", "yaml", "encode"})
-    if (code_.text.find(writes) != string_view::npos) return false;
+  const string_view code = code_.text;
+  for (const string_view writes : {"write", "dump", "print", "say", "puts", "put", "save", "copy", "<<", "to_", "extract", "truncate", "encode"}) {
+    for (std::size_t at = code.find(writes); at != string_view::npos; at = code.find(writes, at)) {
+      at += writes.size();
+      bool literal = false;
+      for (;;) {
+        while (at < code.size() && (ascii::is_name(code[at]) || code[at] == '.')) ++at;
+        if (at >= code.size() || code[at] != '(') break;
+        ++at;
+        literal = true;
+      }
+      if (at < code.size() && !literal && (code[at] == '"' || code[at] == '\'')) continue;  // of a path
+      if (!literal || !begins_empty(code.substr(at))) return false;
+    }
+  }
   return true;
+}
+
+// {}, [], '' or "" before what ends an argument.
+inline bool Actions::begins_empty(string_view text) noexcept {
+  if (text.size() < 3 || (text[2] != ',' && text[2] != ')')) return false;
+  const string_view pair = text.substr(0, 2);
+  return pair == "{}" || pair == "[]" || pair == "''" || pair == "\"\"";
 }
 
 inline void Actions::emit_write(const Value& path, const Arguments& arguments, Span span) noexcept {
@@ -101,7 +121,7 @@ inline Value Actions::open_perl(const Arguments& arguments, Span span) noexcept 
     } else if (!mode.empty() && mode[0] == '<') {
       emit_read(span, arguments.at(2));
     } else {
-      emit_one("@write", span, arguments.at(2), mode.substr(0, 2) == ">>" ? "--append" : string_view());
+      emit_one("@write", span, arguments.at(2), mode.substr(0, 2) == ">>" ? "--append" : writes_nothing() ? "--empty" : string_view());
     }
     return Value{};
   }

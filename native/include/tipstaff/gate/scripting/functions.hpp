@@ -233,6 +233,16 @@ inline Value ScriptReader::define_braced() noexcept {
   return value;
 }
 
+// PHP's fn (parameters): type => expression. At `fn`.
+inline Value ScriptReader::define_short() noexcept {
+  advance();
+  Function function;
+  pass_parameters(&function);
+  while (token_.kind != Kind::end && !token_.is("=>") && !token_.is(";") && !token_.is(")") && !token_.is(",")) advance();  // its type
+  if (!skip("=>")) return Value{};
+  return expression_body(&function);
+}
+
 // The body of a function in braces, at the opening one.
 inline Value ScriptReader::braced_body(Function* function) noexcept {
   function->body = token_.stop;

@@ -135,9 +135,21 @@ class LibraryCalls {
         put(token.is("]") ? "]" : ")");
       }
     } else {
+      if (bare_ && token.is("{") && chain().named) note_block(token.stop);
       end_chain();
       restart(token.stop);
     }
+  }
+  // Ruby: each { |user| user.destroy }, its block as the argument.
+  void note_block(std::size_t start) noexcept {
+    Chain& now = chain();
+    const std::string_view name(now.text + now.last, now.size - now.last);
+    if (name != "each" && name != "find_each" && name != "map") return;
+    const std::size_t stop = code_.text.substr(start, kArgumentBytes).find('}');
+    if (stop == std::string_view::npos || !holds_taking(code_.text.substr(start, stop))) return;
+    now.takes = true;
+    now.first = start;
+    now.stop = start + stop;
   }
   // Whether a call that by its name takes nothing away does so by its arguments.
   static bool carries_taking(std::string_view name, std::string_view arguments) noexcept {
@@ -148,6 +160,7 @@ class LibraryCalls {
         ascii::starts_with(name, "create_login") || ascii::starts_with(name, "modify_db") || name == "add_permission" || name == "set_iam_policy" || name == "add_user_to_group") {
       return true;
     }
+    if (name == "execute") return has(".delete()");
     if (name == "run" || name == "sudo") return has("rm -") || holds_taking(arguments);
     return (name == "fetch" || name == "request" || name == "find_each" || name == "each" || name == "execute_query") && holds_taking(arguments);
   }

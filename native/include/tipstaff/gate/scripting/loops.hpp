@@ -28,6 +28,7 @@ inline bool ScriptReader::loop() noexcept {
     }
     return true;
   }
+  if (language_ == Language::node && token_.is_name("await")) advance();  // for await (...)
   const bool grouped = language_ == Language::node && token_.is("(");
   if (grouped) advance();
   while (token_.is_one_of("const let var my our await each")) advance();

@@ -90,7 +90,7 @@ inline Value ScriptReader::trailers(Value value, std::size_t start) noexcept {
       if (language_ == Language::ruby && value.kind == Value::process) block_value_ = value;
       continue;
     }
-    if (language_ == Language::perl && token_.is("{") && takes_bare_arguments(value)) {
+    if (((language_ == Language::perl && token_.is("{")) || (language_ == Language::ruby && token_.is("*"))) && takes_bare_arguments(value)) {
       value = bare_call(value, start);
       continue;
     }
@@ -238,6 +238,9 @@ inline Value ScriptReader::call(const Value& callee, std::size_t start) noexcept
   // A database that lives in memory only: what is done to it is nobody's loss.
   if (ascii::equals(name, "sqlite3.connect") && arguments.at(0).kind == Value::text && arguments.at(0).known.text == ":memory:") return object("memory-database");
   if (ascii::starts_with(name, "memory-database")) return object(ascii::one_of(last, "cursor execute executescript") ? base : std::string_view("memory-database"));
+  if (is_python() && ascii::one_of(name, "fabric.connection fabric.serialgroup fabric.threadinggroup fabric.group invoke.context invoke.context.context")) {
+    return object("fabric.connection");
+  }
   if (mongo_ || language_ == Language::python) {
     if (const Value* done = store_method(base, last, arguments, at)) return *done;
   }
@@ -295,6 +298,8 @@ inline Value ScriptReader::plain_call(std::string_view name, std::string_view la
       inner.count = inner.written = 1;
       const Action action = find_call(language_, function.known.text);
       if (action != Action::none) return act(action, inner, at, function.known.text);
+    } else if (function.kind == Value::function && ascii::starts_with(name, "array_")) {
+      return call_function(function.first, single(items_of(arguments.at(swapped ? 0 : 1))));
     }
     return Value{};
   }

@@ -100,6 +100,7 @@ class ScriptReader : private Actions {
   void define_python() noexcept;
   Value define_lambda() noexcept;
   Value define_braced() noexcept;
+  Value define_short() noexcept;
   Value braced_body(Function* function) noexcept;
   Value define_arrow(std::size_t start, std::size_t stop) noexcept;
   Value expression_body(Function* function) noexcept;

@@ -29,7 +29,23 @@ class Condition {
   }
 
  private:
-  static constexpr std::uint32_t kDeepest = 16;
+  static constexpr std::uint32_t kDeepest = 16, kParts = 5;
+  static constexpr std::string_view kNow = "now getdate sysdate current_timestamp current_date localtimestamp utc_timestamp clock_timestamp getutcdate sysdatetime";
+  static constexpr std::string_view kFunctions =
+      "now getdate sysdate current_timestamp current_date localtimestamp utc_timestamp clock_timestamp getutcdate sysdatetime length char_length octet_length len";
+  static bool is_key(const Token& token) noexcept { return token.is_one_of("id rowid _id pk uuid"); }
+  // EXISTS (SELECT 1): a query in brackets of no table. At the opening bracket.
+  bool selects_all() noexcept {
+    const std::uint32_t inside = at_.depth();
+    at_.advance();
+    bool all = at_.token().is("select");
+    while (!at_.at_end() && !at_.token().is_mark(';') && !(at_.token().is_mark(')') && at_.depth() == inside)) {
+      all = all && !at_.token().is_one_of("from where limit having");
+      at_.advance();
+    }
+    if (at_.token().is_mark(')')) at_.advance();
+    return all;
+  }
 
   bool is_doubled(char c) const noexcept { return at_.token().is_mark(c) && at_.peek().is_mark(c); }
   void skip_connective() noexcept {
@@ -75,21 +91,40 @@ class Condition {
       at_.advance();
       grouped = true;
     }
-    Token part[4];
+    Token part[kParts];
     std::uint32_t n = 0;
-    while (!ends() && !at_.token().is_one_of("and or xor") && !is_doubled('|') && !is_doubled('&')) {
+    bool qualified = false;  // a.id = b.id joins
+    while (!ends() && !is_doubled('|') && !is_doubled('&')) {
+      const bool range = n == 3 && part[1].is("between") && at_.token().is("and");
+      if (!range && at_.token().is_one_of("and or xor")) break;
       more = true;
       if (at_.token().is_mark('(')) {
+        if (n > 0 && n <= kParts && part[n - 1].is_one_of(kFunctions)) {  // now(), length(x) count as their names
+          at_.skip_parentheses();
+          continue;
+        }
+        if (n == 1 && part[0].is("exists")) {
+          if (selects_all()) truth = Truth::always;
+          grouped = true;
+          more = false;
+          continue;
+        }
         at_.skip_parentheses();
         n = 9;
         continue;
       }
-      if (n < 4) part[n] = at_.token();
+      if (at_.token().is_mark('.') && n > 0 && n <= kParts && part[n - 1].kind != Kind::mark) {  // t.id is id
+        --n;
+        qualified = true;
+        at_.advance();
+        continue;
+      }
+      if (n < kParts) part[n] = at_.token();
       if (n < 9) ++n;
       at_.advance();
     }
     if (grouped) return more ? Truth::unknown : truth;
-    return judge(part, n);
+    return judge(part, n, qualified);
   }
 
   static bool same(const Token& a, const Token& b) noexcept {
@@ -111,7 +146,7 @@ class Condition {
   }
   static Truth truth_of(bool holds) noexcept { return holds ? Truth::always : Truth::never; }
 
-  static Truth judge(const Token* part, std::uint32_t n) noexcept {
+  static Truth judge(const Token* part, std::uint32_t n, bool qualified) noexcept {
     if (n == 1) {
       if (part[0].is("true")) return Truth::always;
       if (part[0].is_one_of("false null")) return Truth::never;
@@ -119,15 +154,19 @@ class Condition {
       if (part[0].kind == Kind::text && !part[0].text.empty()) return truth_of(ascii::is_digit(part[0].text[0]) && number(part[0]) != 0);
       return Truth::unknown;
     }
+    if (n == 5 && part[1].is("between") && is_key(part[0]) && number(part[2]) <= 1 && part[4].kind == Kind::number) {
+      return part[4].text.size() > 6 ? Truth::always : Truth::unknown;
+    }
     if (n < 3 || n > 4) return Truth::unknown;
     const Token& left = part[0];
     const Token& right = part[n - 1];
-    const bool is_key = left.is_one_of("id rowid _id pk uuid");
+    const bool key = is_key(left);
     const char sign = part[1].kind == Kind::mark ? part[1].text[0] : '\0';
     const char second = n == 4 && part[2].kind == Kind::mark ? part[2].text[0] : '\0';
-    if (n == 4 && is_key && part[1].is("is") && part[2].is("not") && right.is("null")) return Truth::always;
-    if (n == 4 && is_key && sign == '>' && second == '-') return Truth::always;
+    if (n == 4 && key && part[1].is("is") && part[2].is("not") && right.is("null")) return Truth::always;
+    if (n == 4 && key && sign == '>' && second == '-') return Truth::always;
     if (n == 4 && second == '\0') return Truth::unknown;
+    if (n == 3 && key && part[1].is("is") && right.is("null")) return Truth::never;
     if (n == 3 && part[1].is_one_of("like ilike rlike regexp glob")) {
       const bool everything = right.kind == Kind::text && !right.text.empty() &&
                               right.text.find_first_not_of("%*.") == std::string_view::npos;
@@ -136,6 +175,7 @@ class Condition {
     if (n == 3 && part[1].is("is")) return left.is("true") && right.is("true") ? Truth::always : Truth::unknown;
     const bool equal = (sign == '=' && (second == '\0' || second == '=')) || ((sign == '<' || sign == '>') && second == '=');
     const bool differs = (sign == '<' && second == '>') || (sign == '!' && second == '=');
+    if (qualified && right.kind != Kind::number && right.kind != Kind::text && !right.is_one_of("null true") && !right.is_one_of(kNow)) return Truth::unknown;
     if (same(left, right)) {
       if (equal) return Truth::always;
       if (is_constant(left) && (differs || sign == '<' || sign == '>')) return Truth::never;
@@ -147,9 +187,23 @@ class Condition {
       if (left.kind == Kind::number && sign == '<') return truth_of(number(left) < number(right));
       if (left.kind == Kind::number && sign == '>') return truth_of(number(left) > number(right));
     }
+    // What is there was written before now, after 1971 and not in the far future.
+    if (sign == '<' && second != '>' && right.is_one_of(kNow) &&
+        left.is_one_of("created_at updated_at inserted_at modified_at created updated created_on updated_on createdat updatedat date_created creation_date created_date")) {
+      return Truth::always;
+    }
+    if (right.kind == Kind::text && right.text.size() >= 8 && right.text[4] == '-' && left.kind != Kind::text && !differs) {
+      const long year = number(right);
+      if ((sign == '<' && year >= 2060) || (sign == '>' && year > 0 && year <= 1971)) return Truth::always;
+    }
+    if (left.is_one_of("length char_length octet_length len") && sign == '>' && second == '=' && right.kind == Kind::number && number(right) == 0) {
+      return Truth::always;
+    }
     // Keys count from one.
-    if (is_key && right.kind == Kind::number && number(right) == 0 && (sign == '>' || differs)) return Truth::always;
-    if (is_key && right.kind == Kind::text && right.text.empty() && differs) return Truth::always;
+    if (key && right.kind == Kind::number && sign == '>' && second == '=' && number(right) == 1) return Truth::always;
+    if (key && right.kind == Kind::number && sign == '<' && second != '>' && right.text.size() >= 9) return Truth::always;
+    if (key && right.kind == Kind::number && number(right) == 0 && (sign == '>' || differs)) return Truth::always;
+    if (key && right.kind == Kind::text && right.text.empty() && differs) return Truth::always;
     return Truth::unknown;
   }
 

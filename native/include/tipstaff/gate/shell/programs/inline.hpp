@@ -17,6 +17,7 @@ inline string_view name_before(string_view text, std::size_t at) noexcept {
       label = label || text[at - 1] == ':';
       --at;
     }
+    if (at > 1 && text[at - 1] == '*' && is_name_byte(text[at - 2])) --at;  // Guile's system*
     start = at;
     while (start > 0 && (is_name_byte(text[start - 1]) || text[start - 1] == '-' || text[start - 1] == '!')) --start;
     // atPath: belongs to the name before its bracket.
@@ -91,13 +92,30 @@ inline std::size_t concatenated(Tree& tree, string_view code, std::size_t at, co
 
 inline bool holds_text(string_view text, string_view part) noexcept { return text.find(part) != string_view::npos; }
 
+inline bool holds_any(string_view text, std::initializer_list<string_view> parts) noexcept {
+  for (const string_view part : parts)
+    if (holds_text(text, part)) return true;
+  return false;
+}
+
+// A second argument that is an empty text: , "")
+inline bool begins_with_nothing(string_view text) noexcept {
+  while (!text.empty() && holds(", \t", text[0])) text.remove_prefix(1);
+  return starts_with(text, "\"\"") || starts_with(text, "''");
+}
+
 // Where inline code is: in options, or in the input.
 inline void ShellReader::run_inline(Invocation& in) noexcept {
-  constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex";
+  constexpr string_view kOptions = "-e -E --eval -eval --execute -exec -c -x --expression -le -ex eval";
   if (in.input.kind == Stream::known && (in.count == 1 || text_of(in, in.count - 1) == "-")) {
     return read_texts_of(in, in.input.text, in.input.span, in.input.flags);
   }
   bool seen = false;
+  if (in.count > 1 && (starts_with(text_of(in, 1), "--eval:") || starts_with(text_of(in, 1), "("))) {  // nim --eval:CODE, bb '(code)'
+    const Word code = argument(in, 1);
+    read_texts_of(in, code.text, code.span, code.flags);
+    seen = true;
+  }
   for (std::uint32_t i = 1; i + 1 < in.count; ++i) {
     if (!one_of(text_of(in, i), kOptions)) continue;
     const Word code = argument(in, ++i);
@@ -111,11 +129,11 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   constexpr string_view kRuns =
       "system execute popen exec cmd run shell script call_process call-process shell-command callCommand readProcess spawnCommand "
       "run-program run_program async-shell-command Process system2 spawn start_process Command shell-command-to-string sh execl execlp execv execvp execve "
-      "posix_spawn CommandContext new ProcessBuilder";
+      "posix_spawn CommandContext new ProcessBuilder command Cmd";
   constexpr string_view kDeletes =
       "rm_rf rm_rf! removeItem delete-directory RemoveAll remove_dir_all unlink removeDirectoryRecursive removePathForcibly deleteDir "
       "deleteRecursively rmtree remove_all RemoveAll deleteTree rm_r deleteDirectory removeTree remove_dir_contents delete_dir DeleteDirectory del_dir_r delete-tree "
-      "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir";
+      "delete-directory-tree delete-file-recursively removeDir confirm_recursive_rmdir dir_delete";
   constexpr string_view kDeletesOne = "remove delete-file file.remove rm! removeFile deleteFile file_delete Remove";
   const string_view program = tree_.command(in.command).program;
   Word code;
@@ -149,6 +167,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   Nested options;
   options.via = via::kInterpreter | via::kEvaluated;
   NamedTexts names;
+  const bool deletes_each = holds_any(text, {"apply(", "each", "for ", "walk", "mapM_"}) && holds_any(text, {"unlink)", "unlink(", "rm(", "rm!(", "rm,", "file.remove", "os.remove", "removeFile"});
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char quote = text[at];
@@ -156,7 +175,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     std::size_t stop = at + 1;
     while (stop < text.size() && text[stop] != quote) stop += text[stop] == '\\' && stop + 1 < text.size() ? 2u : 1u;
     if (stop >= text.size()) break;
-    const string_view name = name_before(text, at);
+    const bool sigil = at > 1 && text[at - 2] == '~';  // Elixir's ~c"..."
+    const string_view name = name_before(text, sigil ? at - 2 : at);
     Word literal = code;
     literal.text = text.substr(at + 1, stop - at - 1);
     const std::size_t begin = at;
@@ -176,8 +196,9 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       continue;
     }
     pipes = pipes || (one_of(name, "popen open open_pipe pipe") && one_of(base_name(trim(literal.text)), "sh bash zsh dash ksh"));
-    const bool runs = one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
-    const bool recursive = one_of(name, kDeletes) || starts_with(tail, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(tail, ").deleteRecursively") || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
+    const bool quoted = quote == '`' && program == "julia" && sign > 0 && holds("(,", text[sign - 1]);  // Julia: pipeline(a, `rm x`)
+    const bool runs = quoted || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
+    const bool recursive = one_of(name, kDeletes) || starts_with(tail, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(tail, ").deleteRecursively") || (name == "rmdir" && starts_with(tail, ",")) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
     if (!name.empty() && runs) {
       // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
       std::size_t next = stop + 1;
@@ -196,10 +217,17 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       code_word(in, literal, options, Dialect::shell);
     } else if (runs) {
       code_word(in, literal, options, Dialect::shell);
-    } else if (!name.empty() && tools::starts_like_sql(trim(literal.text)) && holds(trim(literal.text), ' ')) {
+    } else if ((!name.empty() || (sign > 0 && text[sign - 1] == ',')) && tools::starts_like_sql(trim(literal.text)) && holds(trim(literal.text), ' ')) {
       other_dialect(in, Dialect::sql, literal.text, literal.span, via::kInterpreter);
-    } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && holds_text(tail.substr(0, 24), "close")) {
+    } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && (holds_text(tail.substr(0, 24), "close") || holds_text(tail.substr(0, 24), " end"))) {
       // Opened for writing and closed at once.
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+    } else if (one_of(name, "write write! spit writeFile") && begins_with_nothing(tail)) {
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+    } else if (deletes_each && one_of(name, "files readdir ls! ls dir list_dir listdir")) {  // lapply(list.files("x"), unlink)
+      literal.text = tree_.join(tree_.join(tree_.copy("rm -f '"), literal.text), "'/*");
+      code_word(in, literal, options, Dialect::shell);
+    } else if (name == "create" && begin > 12 && text.substr(begin - 12, 12) == "file.create(") {  // R's empties what is there
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (recursive || one_of(name, kDeletesOne)) {
       literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");

@@ -353,7 +353,7 @@ inline constexpr Program kPrograms[] = {
     {"pypy3", Handler::python}, {"ipython", Handler::python}, {"node", Handler::node}, {"nodejs", Handler::node},
     {"deno", Handler::node}, {"bun", Handler::node}, {"perl", Handler::perl}, {"ruby", Handler::ruby},
     {"jruby", Handler::ruby},
-    {"lua", Handler::inline_code}, {"luajit", Handler::inline_code}, {"rscript", Handler::inline_code},
+    {"lua", Handler::inline_code}, {"luajit", Handler::inline_code}, {"rscript", Handler::inline_code}, {"raku", Handler::inline_code}, {"clj", Handler::inline_code}, {"jshell", Handler::inline_code},
     {"r", Handler::inline_code}, {"julia", Handler::inline_code}, {"groovy", Handler::inline_code},
     {"elixir", Handler::inline_code}, {"erl", Handler::inline_code}, {"ghc", Handler::inline_code},
     {"runghc", Handler::inline_code}, {"guile", Handler::inline_code}, {"sbcl", Handler::inline_code},

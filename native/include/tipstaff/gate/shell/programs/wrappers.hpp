@@ -63,6 +63,9 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
     while (at < in.count && is_assignment(text_of(in, at))) ++at;
   }
   at += program.operands;
+  if (name == "setarch") {  // its options follow the architecture, too
+    while (at < in.count && starts_with(text_of(in, at), "-")) ++at;
+  }
   if (name == "npx" || name == "bunx" || name == "pnpx") {
     Word code;
     if (find_option(in, 'c', "--call", &code) != kNone) return code_word(in, code, Nested{}, Dialect::shell);
