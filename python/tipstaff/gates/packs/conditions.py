@@ -29,6 +29,7 @@ _GLOB_KEYS: Final = (
     "args_none",
     "patterns_all",
     "patterns_none",
+    "ends_with",
     "words_any",
     "input",
 )

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/paths/installed.hpp"
 #include "tipstaff/gate/paths/names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"
 #include "tipstaff/gate/paths/surrounding_paths.hpp"

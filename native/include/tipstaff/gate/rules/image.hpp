@@ -60,8 +60,9 @@ enum class ConditionKind : std::uint32_t {
   patterns_all,  // a: first glob, b: globs
   writes_paths,  // a: table of one row
   patterns_none, // a: first glob, b: globs
+  ends_with,     // a: first glob, b: globs
 };
-constexpr std::uint32_t kConditionKinds = 25;
+constexpr std::uint32_t kConditionKinds = 26;
 
 enum class SelectorKind : std::uint32_t { args, first, last, rest, init, option, key, words, input };
 constexpr std::uint32_t kSelectorKinds = 9;
@@ -261,6 +262,7 @@ class Image {
       case ConditionKind::args_none:
       case ConditionKind::patterns_all:
       case ConditionKind::patterns_none:
+      case ConditionKind::ends_with:
       case ConditionKind::words_any:
       case ConditionKind::reads_from:
       case ConditionKind::writes_to:

@@ -1,0 +1,158 @@
+// Whose a path outside of the repository is by the names in it: a program that somebody installed, a package manager's
+// cache, one application among the system's.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tipstaff/gate/paths/parts.hpp"
+
+namespace tipstaff::gate {
+
+// What package managers and compilers keep below a home directory and fetch again: its parts begin at `from`.
+struct CacheFolder {
+  std::string_view first, second, third;  // empty: any, or none
+};
+inline constexpr CacheFolder kHomeCaches[] = {
+    {".cache", "", ""}, {".npm", "_cacache", ""}, {".npm", "_npx", ""}, {".npm", "_logs", ""}, {"library", "caches", ""}, {".pnpm-store", "", ""},
+    {".local", "share", "pnpm"}, {".local", "share", "virtualenvs"}, {".local", "share", "nox"}, {"library", "pnpm", "store"}, {".yarn", "cache", ""}, {".yarn", "berry", "cache"},
+    {".cargo", "registry", ""}, {".cargo", "git", ""}, {".gradle", "caches", ""}, {".gradle", "daemon", ""}, {".gradle", "wrapper", "dists"}, {".m2", "repository", ""},
+    {"go", "pkg", "mod"}, {"go", "pkg", "sumdb"}, {".nuget", "packages", ""}, {".ivy2", "cache", ""}, {".sbt", "boot", ""}, {".coursier", "cache", ""}, {".conda", "pkgs", ""}, {"miniconda3", "pkgs", ""},
+    {"anaconda3", "pkgs", ""}, {".composer", "cache", ""}, {".pub-cache", "", ""}, {".cocoapods", "repos", ""}, {".android", "cache", ""}, {".android", "build-cache", ""}, {".node-gyp", "", ""},
+    {".bun", "install", "cache"}, {".deno", "gen", ""}, {"library", "developer", "xcode"}, {"library", "developer", "coresimulator"}, {".terraform.d", "plugin-cache", ""}, {".jest", "", ""},
+    {".bundle", "cache", ""}, {".gem", "cache", ""}, {".hex", "packages", ""}, {".mix", "archives", ""}, {".stack", "pack", ""}, {".cabal", "packages", ""}, {".ccache", "", ""}, {".sccache", "", ""},
+    {".electron", "", ""}, {".electron-gyp", "", ""}, {".platformio", ".cache", ""}, {".vscode", "cache", ""}, {".nv", "computecache", ""}, {".keras", "datasets", ""}, {".eslintcache", "", ""}, {".parcel-cache", "", ""},
+    {"appdata", "local", "npm-cache"}, {"appdata", "local", "pip"}, {"appdata", "local", "yarn"}, {".dartserver", "", ""}, {".expo", "", ""}, {".kube", "cache", ""}, {".kube", "http-cache", ""}, {".cpan", "build", ""},
+};
+inline bool is_home_cache(const PathParts& path, std::uint32_t from) noexcept {
+  if (path.count <= from) return false;
+  for (const CacheFolder& cache : kHomeCaches) {
+    if (!path.names(from, cache.first) || path.has_glob(path.part[from])) continue;
+    if (cache.second.empty()) return true;
+    if (path.count <= from + 1 || path.has_glob(path.part[from + 1]) || !path.names(from + 1, cache.second)) continue;
+    if (cache.third.empty()) return true;
+    if (path.count > from + 2 && !path.has_glob(path.part[from + 2]) && path.names(from + 2, cache.third)) return true;
+  }
+  return false;
+}
+
+// One program or folder that somebody installed below /usr/local or /opt, by name; not the folders that all share.
+inline bool is_own_program(const PathParts& path) noexcept {
+  if (path.count < 3 || !path.names(0, "usr") || !path.names(1, "local")) return false;
+  for (std::uint32_t i = 0; i < path.count; ++i) {
+    const std::string_view name = path.part[i];
+    if (PathParts::is_unknown(name)) return false;
+    // npm* is one program's, and so is share/NAME/*.el; of other patterns nobody knows.
+    if (path.has_glob(name) && (i + 1 != path.count || i < 3 || (i < 5 && name.find_first_of("*?[") < 3))) return false;
+  }
+  return path.count > 3 || !path.names_one_of(2, "bin sbin lib lib64 share etc include libexec man games src var opt");
+}
+
+// Files that somebody put into a folder of the system's for such: /etc/apt/sources.list.d/x.list, /etc/cron.d/x.
+inline bool is_drop_in(const PathParts& path) noexcept {
+  // What documents programs: /usr/share/man/man8/mdadm.8, /usr/share/doc/*.
+  if (path.count > 3 && path.names(0, "usr") && path.names(1, "share") && !path.has_glob(path.part[2]) && path.names_one_of(2, "doc man info locale gtk-doc help"))
+    return true;
+  if (path.count < 3 || !path.names(0, "etc") || path.names_one_of(1, "sudoers.d pam.d")) return false;
+  for (std::uint32_t i = 0; i < path.count - (path.ends(path.count - 2, ".d") ? 1u : 0u); ++i)
+    if (path.has_glob(path.part[i]) || PathParts::is_unknown(path.part[i])) return false;
+  for (std::uint32_t i = 1; i + 1 < path.count; ++i)
+    if (ascii::ends_with(path.part[i], ".d") || path.names_one_of(i, "sites-enabled sites-available conf-enabled keyrings")) return true;
+  return path.count == 4 && path.names(1, "systemd") && path.names(2, "system");
+}
+
+// Folders below which each name is one application's, and the names that are the system's or hold what people stored.
+struct SharedFolder {
+  std::string_view first, second;  // second: empty for none
+  std::string_view others;
+};
+inline constexpr std::string_view kSystemPrograms =
+    "init telinit runlevel shutdown halt reboot poweroff fsck mkfs mount umount ldconfig ip ifconfig iptables nft modprobe insmod lvm cryptsetup agetty "
+    "getty sulogin udevadm sudo su login swapon swapoff blkid losetup fdisk parted apparmor_parser sshd cron visudo useradd userdel usermod";
+inline constexpr SharedFolder kSharedFolders[] = {
+    {"opt", "", ""},
+    {"usr", "src", ""},
+    {"usr", "include", ""},
+    {"usr", "share", "ca-certificates dbus-1 doc dpkg fonts gtk-doc help info initramfs-tools keyrings locale man pam pam-configs perl perl5 polkit-1 python3 "
+                     "selinux systemd terminfo x11 zoneinfo"},
+    {"library", "developer", ""},
+    {"library", "frameworks", ""},
+    {"applications", "", "utilities"},
+    {"run", "", "systemd udev dbus user media mount lock lvm initramfs credentials"},
+    {"var", "run", "systemd udev dbus user media mount lock lvm initramfs credentials"},
+    {"var", "log", "journal audit auth.log secure wtmp btmp lastlog syslog messages sudo.log"},
+    {"var", "cache", ""},
+    {"var", "lib", "mysql mysql-files mariadb postgresql postgres pgsql mongodb mongo redis influxdb couchdb cassandra clickhouse elasticsearch "
+                   "opensearch neo4j rabbitmq kafka zookeeper ldap samba vault consul nomad prometheus grafana gitlab gitea jenkins minio ceph "
+                   "docker containerd containers kubelet etcd rancher k3s libvirt lxc lxd incus machines dpkg rpm apt pacman portage snapd "
+                   "flatpak systemd dbus pam polkit-1 accountsservice networkmanager bluetooth alternatives private cloud sudo letsencrypt "
+                   "acme sss sssd samba nfs iscsi mdadm postfix mailman"},
+    {"sbin", "", kSystemPrograms},
+    {"usr", "sbin", kSystemPrograms},
+    {"usr", "bin", "sh bash dash zsh ksh fish env sudo su doas login passwd ls cp mv rm ln cat chmod chown mkdir mount umount kill ps sed "
+                   "grep awk find tar gzip test true false perl python python3 systemctl systemd ssh apt apt-get dpkg rpm dnf yum zypper "
+                   "pacman apk snap"},
+};
+
+// Names (or their beginnings) in library folders without which programs do not start or nobody logs in.
+inline constexpr std::string_view kSystemLibraries[] = {
+    "ld-", "ld.", "ld64", "libacl", "libapt", "libattr", "libaudit", "libblkid", "libbz2", "libc-", "libc.", "libcap", "libcom_err", "libcrypt",
+    "libdbus", "libdl", "libgcc", "libgssapi", "libkeyutils", "libkmod", "libkrb5", "liblzma", "libm-", "libm.", "libmount", "libncurses", "libnsl",
+    "libnss", "libpam", "libpcre", "libpthread", "libpython", "libreadline", "libresolv", "librpm", "librt", "libselinux", "libssl", "libstdc++",
+    "libsystemd", "libtinfo", "libudev", "libuuid", "libz.", "libzstd", "apt", "cron", "dbus", "dpkg", "dracut", "firmware", "grub",
+    "init", "kernel", "locale", "lsb", "modprobe", "modules", "networkmanager", "openssh", "os-release", "pam", "perl", "policykit",
+    "polkit", "python", "rpm", "security", "selinux", "sftp", "ssh", "ssl", "sudo", "sysctl", "systemd", "sysusers", "tmpfiles", "udev",
+    "tipstaff", "x86_64", "aarch64", "arm", "i386", "i686", "riscv", "powerpc", "s390",
+};
+
+// One library of many, by name or by a pattern that fits one family of names: /usr/lib/NAME, /usr/lib/TRIPLE/libNAME.so*,
+// /usr/lib/python3*/site-packages/NAME.
+inline bool is_library(const PathParts& path) noexcept {
+  std::uint32_t at = path.names(0, "usr") ? 1 : 0;
+  if (at < path.count && (path.has_glob(path.part[0]) || path.has_glob(path.part[at]) || !path.names_one_of(at, "lib lib32 lib64 libexec"))) return false;
+  if (++at >= path.count) return false;
+  for (const std::string_view triple : {"-linux-gnu", "-linux-musl", "-linux-gnueabihf"}) {
+    if (ascii::ends_with(path.part[at], triple)) {
+      ++at;
+      break;
+    }
+  }
+  if (at + 1 < path.count && ascii::starts_with(path.part[at], "python") && !path.has_glob(path.part[at + 1]) &&
+      path.names_one_of(at + 1, "site-packages dist-packages")) {
+    at += 2;
+  }
+  if (at >= path.count) return false;
+  const std::string_view name = path.part[at], sure = name.substr(0, path.has_glob(name) ? name.find_first_of("*?[") : name.size());
+  if (PathParts::is_unknown(name) || (sure.size() != name.size() && sure.size() < 6)) return false;
+  for (const std::string_view kept : kSystemLibraries) {
+    if (ascii::starts_with(sure, kept) || (sure.size() != name.size() && ascii::starts_with(kept, sure))) return false;
+  }
+  return true;
+}
+
+// Folders of documents as a whole: what is in them is read, not run.
+inline bool holds_documents(const PathParts& path) noexcept {
+  return path.count == 3 && path.names(0, "usr") && path.names(1, "share") && !path.has_glob(path.part[2]) &&
+         path.names_one_of(2, "doc man info locale gtk-doc help");
+}
+
+// What belongs to one application that somebody installed or runs: /opt/NAME, /run/NAME, one program of /usr/bin.
+inline bool is_application(const PathParts& path) noexcept {
+  for (const SharedFolder& shared : kSharedFolders) {
+    const std::uint32_t at = shared.second.empty() ? 1 : 2;
+    if (path.count <= at) continue;
+    bool literal = true;
+    for (std::uint32_t i = 0; i <= at; ++i) literal = literal && !path.has_glob(path.part[i]) && !PathParts::is_unknown(path.part[i]);
+    if (literal && path.names(0, shared.first) && (at == 1 || path.names(1, shared.second))) return !path.names_one_of(at, shared.others);
+  }
+  return false;
+}
+
+// Lists and archives of a system's package manager.
+inline bool is_package_cache(const PathParts& path) noexcept {
+  if (!path.names(0, "var") || path.count < 3) return false;
+  if (path.names(1, "cache") && path.names_one_of(2, "apt apk yum dnf pacman debconf zypp apt-show-versions fontconfig ldconfig man libdnf5 xbps distfiles")) return true;
+  return path.names(1, "lib") && path.count > 3 && path.names(2, "apt") && path.names_one_of(3, "lists");
+}
+
+}  // namespace tipstaff::gate
