@@ -326,6 +326,7 @@ inline void ShellReader::emit_file(string_view program, const Word& path, bool a
 
 // sort FILE > FILE, tr a b < FILE > FILE: the shell empties the file before the program reads it.
 inline bool ShellReader::empties_what_it_reads(const Invocation& in, const Redirections& redirections) noexcept {
+  if (in.command == kNone) return false;
   const auto same = [](const Word& one, const Word& other) noexcept { return one.text.size() > 1 && one.text == other.text && !one.has(word_flag::kUnknown); };
   for (std::uint32_t i = 0; i < redirections.count; ++i) {
     const Redirection& item = redirections.items[i];
