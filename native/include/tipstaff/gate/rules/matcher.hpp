@@ -359,7 +359,7 @@ class Matcher {
       case ConditionKind::args_none: return !any_word(c, true);
       case ConditionKind::words_any: return any_word(c, false);
       case ConditionKind::ends_with: return parsed_.count != 0 && any(parsed_.words[parsed_.count - 1].text);
-      case ConditionKind::patterns_none: {  // of the words that stand for others; what is written out is not asked about
+      case ConditionKind::patterns_none: {  // patterns, and words known only when it runs; literal words are skipped
         std::uint32_t seen = 0;
         for (std::uint32_t i = 0; i < parsed_.count; ++i) {
           if (!positional(i) || seen++ < skip_) continue;
