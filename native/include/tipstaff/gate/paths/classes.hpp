@@ -98,6 +98,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   std::uint32_t bits = 0;
   if (path.names_one_of(0, "home users") || (path.names(0, "documents and settings"))) {
     if (n == 1) return kHomeRoot | kSystem;
+    if (n == 2 && path.names(0, "home") && !path.glob && is_remade(path)) return kOutside | kBuild;  // no person is named so
     if (path.has_glob(path.part[0])) bits |= kSystem;
     if (path.base == PathBase::root || path.base == PathBase::drive) return bits | below(2);
   }

@@ -329,6 +329,7 @@ class ShellReader {
   string_view found_by_name(const Invocation& in) noexcept;
   bool prints_nothing(const Invocation& in) noexcept;
   bool prints_shell_settings(const Invocation& in) noexcept;
+  void prints_cache_folder(const Invocation& in, Stream* out) noexcept;
   void find_output(Invocation& in, const Program& program) noexcept;
 
   // paths
