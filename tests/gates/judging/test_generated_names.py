@@ -18,7 +18,7 @@ PASSES = [
     # Tools that delete what JavaScript is built to, and caches that a tool names.
     "rimraf lib", "rimraf ./lib es types dist", "npx rimraf 'lib/**/*.js'", "shx rm -rf lib && tsc", "rm -rf $(brew --cache)", "rm -rf \"$(go env GOCACHE)\"",
     # By-products of another folder; what is installed beside the system's own.
-    "rm -f ../../lib/*.pyc", "rm -rf ../../x/__pycache__ ../other/node_modules", "cd ../.. && rm -rf autom4te.cache && ./autogen.sh", "install -D -m 644 a.8 /usr/share/man/man8/a.8", "cp a.h /usr/local/include/a.h",
+    "rm -f ../../lib/*.pyc", "rm -rf ../../x/y/__pycache__ ../other/node_modules", "cd ../.. && rm -rf autom4te.cache && ./autogen.sh", "install -D -m 644 a.8 /usr/share/man/man8/a.8", "cp a.h /usr/local/include/a.h",
     "chmod -R u-w testing",
 ]  # fmt: skip
 ASKS = [
