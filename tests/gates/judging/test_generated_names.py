@@ -17,6 +17,9 @@ PASSES = [
     "rm -f proj-*.tar.gz ./proj_*.tar.xz", "rm -f *~ '#'*", "rm -f moc_*.moc fort.*", "rm -rf foo.py argp/config.status",
     # Tools that delete what JavaScript is built to, and caches that a tool names.
     "rimraf lib", "rimraf ./lib es types dist", "npx rimraf 'lib/**/*.js'", "shx rm -rf lib && tsc", "rm -rf $(brew --cache)", "rm -rf \"$(go env GOCACHE)\"",
+    "rm -rf coverage lib dist", "rimraf lib types typedocs coverage gh-pages yarn-error.log", "rimraf lib/__tests__ 'lib/**/__tests__'",
+    # Written anew from other folders by what follows.
+    "rm -rf doc; jsdoc src README.md -d doc", "rm -rf lib && babel src --out-dir lib", "rm -rf ./bundle && npx esbuild a.ts --outdir=bundle", "rm -rf site\nmkdocs build --site-dir site",
     # By-products of another folder; what is installed beside the system's own.
     "rm -f ../../lib/*.pyc", "rm -rf ../../x/y/__pycache__ ../other/node_modules", "cd ../.. && rm -rf autom4te.cache && ./autogen.sh", "install -D -m 644 a.8 /usr/share/man/man8/a.8", "cp a.h /usr/local/include/a.h",
     "chmod -R u-w testing",
@@ -27,12 +30,14 @@ ASKS = [
     "rm -rf *.o src", "rm -rf *.o lib", "rm -rf *.o *~ tests", "rm -rf *.o packages/payments", "rm -rf *.aux *.tex", "rm -f *.aux *.bib", "rm -f *.o src/*.c", "rm -rf *.o \"$X\"", "rm -rf *.o data.sqlite",
     "rm -f *.tar.gz", "rm -f backup-*.tar.gz", "rm -f db-dump_*.tar.gz", "rm -f user_*.py", "rm -f invoice_*.pdf", "rm -f conftest*", "rm -f core*", "rm -f *.log.py", "rm -rf a.py src",
     "rimraf src", "rimraf lib src", "rimraf lib/core", "rimraf 'src/**/*.ts'", "rimraf types src/types", "shx rm -rf lib src", "rm -rf lib && make",
+    "rm -rf src && babel src -d src", "rm -rf doc; jsdoc src -d docs", "rm -rf data && mkdir data", "rm -rf lib && cp -r src lib", "rm -rf doc; echo jsdoc src -d doc", "rm -rf doc && cd x && jsdoc src -d doc",
+    "rm -rf docs && babel docs/src -d docs", "rm -rf \"$X\" && babel src -d \"$X\"", "rm -rf ../doc && jsdoc src -d ../doc", "rm -rf lib src && babel a -d lib",
     "rm -rf $(brew --prefix)", "rm -rf $(go env GOPATH)", "rm -rf $(npm root -g)", "rm -rf $(brew --cache x)",
     "rm -f ../../NEWS.bak", "for p in $X; do rm -f /usr/local/share/pixmaps/app/$p; done", "install -m 755 x /usr/bin/python3", "chmod -R a-r src", "dd if=i.img of=/dev/sdX bs=1M",
 ]  # fmt: skip
 FORBIDDEN = [
     "rm -rf *.o .git", "rm -rf *.o .claude/settings.json .claude", "rm -f /usr/bin/$p", "rm -f ../../../etc/passwd", "rm -rf ../..", "rm -f /usr/local/lib/*.so", "rm -rf /usr/local/share",
-    "dd if=i.img of=/dev/sda", "rm -rf ~/node_modules/..", "rm -rf build-1.2/../.git",
+    "dd if=i.img of=/dev/sda", "rm -rf ~/node_modules/..", "rm -rf build-1.2/../.git", "rm -rf . && babel src -d .", "rm -rf ~ && babel src -d ~",
 ]  # fmt: skip
 
 

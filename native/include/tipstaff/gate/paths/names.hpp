@@ -265,7 +265,7 @@ inline constexpr std::string_view kBuildNames =
     "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports "
     "dirhtml singlehtml htmlhelp qthelp devhelp pseudoxml linkcheck apidoc apidocs javadoc javadocs sourcedoc rpmbuild covdir lcov "
-    "generated cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
+    "generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings(
