@@ -11,6 +11,14 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
   options.via = via::kEvaluated;
   const auto command = [&](Word word, string_view text) noexcept {
     while (!text.empty() && (text[0] == ':' || text[0] == '+' || is_blank(text[0]))) text.remove_prefix(1);
+    for (const auto& [prefix, dialect] : {std::pair(string_view("py3 "), Dialect::python), std::pair(string_view("python3 "), Dialect::python), std::pair(string_view("ruby "), Dialect::ruby), std::pair(string_view("perl "), Dialect::perl)}) {
+      if (!starts_with(text, prefix)) continue;
+      word.text = text.substr(prefix.size());
+      return code_word(in, word, options, dialect);
+    }
+    if (starts_with(text, "lua ") || (holds(text, '(') && one_of(text.substr(0, text.find_first_of("( ")), "call echo let eval silent silent! lua="))) {
+      read_texts_of(in, text, word.span, word.flags);  // call delete("x", "rf"), lua os.execute("rm x")
+    }
     std::size_t sign = text.find('!');
     if (starts_with(text, "silent")) sign = text.find("!", starts_with(text, "silent!") ? 7 : 6);
     if (starts_with(text, "call system(") || starts_with(text, "!")) sign = text.find_first_of("!(");

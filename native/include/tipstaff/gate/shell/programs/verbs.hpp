@@ -79,7 +79,7 @@ inline constexpr CodeVerb kCodeVerbs[] = {
     {"rails", "c", {}, '\0', Dialect::ruby}, {"spring", "rails runner", {}, '\0', Dialect::ruby}, {"irb", "", {}, '\0', Dialect::ruby},
     {"pry", "", "--exec", 'e', Dialect::ruby}, {"artisan", "tinker", "--execute", '\0', Dialect::php},
     {"manage.py", "shell", "--command", 'c', Dialect::python}, {"manage.py", "shell_plus", "--command", 'c', Dialect::python},
-    {"django-admin", "shell", "--command", 'c', Dialect::python}, {"flask", "shell", {}, '\0', Dialect::python},
+    {"django-admin", "shell", "--command", 'c', Dialect::python}, {"django", "shell", "--command", 'c', Dialect::python}, {"flask", "shell", {}, '\0', Dialect::python},
     {"gitlab-rails", "runner", {}, '\0', Dialect::ruby}, {"gitlab-rails", "r", {}, '\0', Dialect::ruby},
     {"console", "doctrine:query:sql", {}, '\0', Dialect::sql}, {"console", "dbal:run-sql", {}, '\0', Dialect::sql},
     {"wp", "eval", {}, '\0', Dialect::php}, {"wp", "shell", {}, '\0', Dialect::php}, {"drush", "php:eval", {}, '\0', Dialect::php}, {"drush", "ev", {}, '\0', Dialect::php},
