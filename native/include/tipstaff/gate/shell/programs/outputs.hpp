@@ -22,7 +22,10 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);
     if (one_of(text, "! -not -regex -iregex -path -ipath -wholename") || text == ",") return {};
-    if (one_of(text, "-exec -execdir -ok -okdir")) break;
+    if (one_of(text, "-exec -execdir -ok -okdir")) {
+      if (i > end && one_of(text_of(in, i - 1), "-o -or")) return {};  // for what has none of the names
+      break;
+    }
     if (!one_of(text, "-name -iname") || i + 1 >= in.count) continue;
     const string_view name = text_of(in, ++i);
     if (argument(in, i).has(word_flag::kUnknown) || name.find_first_not_of("*?.") == string_view::npos) return {};
