@@ -60,10 +60,8 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
       }
       found[count++] = value;
     }
-    if (elements > Session::kAlternatives) {
-      uncertain(Unresolved::limit, span_of(start, pos_), frame_.carrier);
-      found[count - 1] = Value{kUnknown, word_flag::kUnknown};
-    }
+    // Of many elements the last are not known: that counts where they are used.
+    if (elements > Session::kAlternatives) found[count - 1] = Value{kUnknown, word_flag::kUnknown};
     tree_.drop_pending(words);
   } else {
     Pieces pieces;

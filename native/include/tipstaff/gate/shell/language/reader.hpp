@@ -145,6 +145,7 @@ class ShellReader {
   void read_compound(NodeKind kind, void (ShellReader::*body)() noexcept) noexcept;
   void read_group() noexcept;
   void read_subshell() noexcept;
+  std::uint32_t read_condition(std::uint32_t stops) noexcept;
   void read_if() noexcept;
   void read_while() noexcept;
   void read_for() noexcept;
@@ -213,6 +214,7 @@ class ShellReader {
   bool kills_all_listed(const Invocation& in) noexcept;
 
   // shell/language/commands.hpp
+  bool is_flag(const Invocation& in) noexcept;
   void run(Invocation& in) noexcept;
   void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;
   void run_copied(Invocation& outer, std::uint32_t first, std::uint32_t count, std::uint32_t via,
@@ -333,7 +335,9 @@ class ShellReader {
   // shell/programs/outputs.hpp
   string_view found_by_name(const Invocation& in) noexcept;
   bool prints_nothing(const Invocation& in) noexcept;
+  bool asks_for_completion(string_view program) noexcept;
   bool prints_shell_settings(const Invocation& in) noexcept;
+  void prints_cache_folder(const Invocation& in, Stream* out) noexcept;
   void find_output(Invocation& in, const Program& program) noexcept;
 
   // paths
@@ -399,6 +403,7 @@ class ShellReader {
   std::uint32_t tail_first_ = 0, tail_count_ = 0;
   bool fed_ = false;  // some command of >( ... ) is not tied to what writes to it yet
   std::size_t brace_bytes_ = 0;
+  bool condition_ = false;  // between if, while, until and what depends on it
   bool merge_ = false;  // after && or ||: an assignment adds a possibility
   bool stopped_ = false;
   bool limit_reported_ = false;

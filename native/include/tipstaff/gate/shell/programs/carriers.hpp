@@ -267,7 +267,7 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
   static constexpr Verb kVerbs[] = {
       {"poetry", "run", "", "", 0},     {"pipenv", "run", "", "", 0},
       {"uv", "run", "p", "--with --python --project --directory --extra --group --package --env-file", 0},
-      {"uv", "tool", "", "", 1},        {"hatch", "run", "", "", 0},      {"pdm", "run", "", "", 0},
+      {"uv", "tool", "p", "--from --with --python", 0}, {"hatch", "run", "", "", 0},      {"pdm", "run", "", "", 0},
       {"rye", "run", "", "", 0},        {"conda", "run", "np", "--name --prefix --cwd", 0},
       {"mamba", "run", "np", "", 0},    {"micromamba", "run", "np", "", 0}, {"bundle", "exec", "", "", 0},
       {"rbenv", "exec", "", "", 0},     {"pyenv", "exec", "", "", 0},     {"nodenv", "exec", "", "", 0},
@@ -305,6 +305,10 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
       return;
     }
     if (program.name == "ip" && (i >= in.count || text_of(in, i) != "exec")) return;
+    if (program.name == "uv" && verb == "tool") {  // install, upgrade and the like name packages
+      if (i >= in.count || text_of(in, i) != "run") return;
+      ++i;
+    }
     Word code;
     if (one_of(program.name, "doppler infisical") && find_option(in, '\0', "--command", &code) != kNone) return code_word(in, code, Nested{}, Dialect::shell);
     i = after_options(in, i, known.short_values, known.long_values) + known.operands;

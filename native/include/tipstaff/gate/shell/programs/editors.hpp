@@ -11,7 +11,15 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
   options.via = via::kEvaluated;
   const auto command = [&](Word word, string_view text) noexcept {
     while (!text.empty() && (text[0] == ':' || text[0] == '+' || is_blank(text[0]))) text.remove_prefix(1);
-    if (one_of(text.substr(0, text.find(' ')), "lua luado py py3 python python3 pyx perl ruby tcl")) return read_texts_of(in, text, word.span, word.flags);
+    const string_view language = text.substr(0, text.find(' '));
+    if (language.size() < text.size() && one_of(language, "py py3 python python3 pyx ruby perl")) {
+      word.text = text.substr(language.size() + 1);
+      return code_word(in, word, options, language == "ruby" ? Dialect::ruby : language == "perl" ? Dialect::perl : Dialect::python);
+    }
+    if (one_of(language, "lua luado tcl")) return read_texts_of(in, text, word.span, word.flags);
+    if (holds(text, '(') && one_of(text.substr(0, text.find_first_of("( ")), "call echo let eval silent silent! lua=")) {
+      read_texts_of(in, text, word.span, word.flags);  // call delete("x", "rf"), echo system("rm x")
+    }
     std::size_t sign = text.find('!');
     if (starts_with(text, "silent")) sign = text.find("!", starts_with(text, "silent!") ? 7 : 6);
     if (starts_with(text, "call system(") || starts_with(text, "!")) sign = text.find_first_of("!(");

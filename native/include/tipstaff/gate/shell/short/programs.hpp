@@ -160,7 +160,7 @@ inline bool is_plain_sed(const Call& call) noexcept {
 
 // Modules of Python that run what follows them.
 inline constexpr string_view kRunningModuleList[] = {
-    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy",
+    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy", "django", "flask", "alembic", "aerich", "celery", "dvc", "prefect", "mlflow",
 };
 inline constexpr Names kRunningModules(kRunningModuleList);
 inline bool runs_code(const Call& call) noexcept {
