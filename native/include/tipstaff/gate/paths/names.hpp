@@ -152,7 +152,8 @@ inline bool is_secret_name(const PathParts& path, std::uint32_t i) noexcept {
   if (ascii::ends_with(name, ".pub")) return false;
   if (ascii::starts_with(name, ".env.") || ascii::starts_with(name, ".env-") || ascii::starts_with(name, ".env_")) {
     for (const std::string_view harmless : {".example", ".sample", ".template", ".dist", ".defaults", ".tpl", ".tmpl",
-                                            ".md", "-example", "-sample", "-template", "_example", "_sample"}) {
+                                            ".md", ".test", ".testing", ".ci", ".e2e", "-example", "-sample",
+                                            "-template", "_example", "_sample"}) {
       if (ascii::ends_with(name, harmless)) return false;
     }
     return true;
