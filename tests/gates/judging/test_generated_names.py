@@ -20,7 +20,7 @@ PASSES = [
     "rm -rf coverage lib dist", "rimraf lib types typedocs coverage gh-pages yarn-error.log", "rimraf lib/__tests__ 'lib/**/__tests__'",
     # Written anew from other folders by what follows.
     "rm -rf doc; jsdoc src README.md -d doc", "rm -rf lib && babel src --out-dir lib", "rm -rf ./bundle && npx esbuild a.ts --outdir=bundle", "rm -rf site\nmkdocs build --site-dir site",
-    "rm -rf lib && tsc", "rm -rf *.egg* .eggs/", "rm -rf build dist MANIFEST", "rm -rf build README.html docs/a.html", "rm -rf install-temp blib", "rm -f po/*.mo po/*.pot",
+    "rm -rf lib && tsc", "rm -rf *.egg-info *.log .eggs/", "rm -rf build dist MANIFEST", "rm -rf build README.html docs/a.html", "rm -rf install-temp blib", "rm -f po/*.mo po/*.pot",
     # By-products of another folder; what is installed beside the system's own.
     "rm -f ../../lib/*.pyc", "rm -rf ../../x/y/__pycache__ ../other/node_modules", "cd ../.. && rm -rf autom4te.cache && ./autogen.sh", "install -D -m 644 a.8 /usr/share/man/man8/a.8", "cp a.h /usr/local/include/a.h",
     "chmod -R u-w testing",
