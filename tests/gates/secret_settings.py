@@ -263,4 +263,7 @@ data-post="{{&quot;csrfmiddlewaretoken&quot;: &quot;{base62:32}&quot;}}"
 echo $TOKEN | docker login -u ci --password-stdin
 echo {base62:40} | base64 --decode
 grep -q needle <<< {base62:40}
+"PASS": '\x1b[0;32m',
+'password': '[0-9a-zA-Z]{{1,12}}',
+FINGER_SHA256_ED25519_PASS = "{base64:43}"
 """
