@@ -16,7 +16,7 @@ def append_line(path: Path, line: bytes) -> None:
 
     Of a line that is cut short (a full disk) the rest is given up, and its last byte becomes the line's end: there is
     no room for one more, and the next line must not go on where this one stops. What a writer that was killed, or a
-    machine that stopped, left without an end is ended first; where two do that at once, an empty line is between theirs.
+    machine that stopped, left without an end is ended first; where two do so at once, an empty line is between theirs.
 
     Parameters
     ----------
