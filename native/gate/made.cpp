@@ -318,10 +318,13 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
   PathParts path;
   take(word.text, asked, &path);
   if (path.too_long || path.climbs != 0 || path.base != PathBase::root || path.glob) return false;
+  const bool by_settings = one_of(word.text, "lib lib/ ./lib ./lib/ es ./es esm ./esm cjs ./cjs types ./types types/");
   constexpr std::uint32_t kCommands = 32;  // more is not looked at
   for (std::uint32_t i = index + 1; i < tree.command_count() && i < index + kCommands; ++i) {
     const Command& next = tree.command(i);
     if (!one_of(next.program, kGenerators) || next.cwd != asked.cwd) continue;
+    // What compilers of JavaScript write is named by their settings: `rm -rf lib && tsc`.
+    if (by_settings && next.dialect == Dialect::shell && one_of(next.program, "tsc babel swc rollup tsup tsdown microbundle")) return true;
     const Word* const words = tree.arguments(next);
     bool writes = false, reads = false;
     for (std::uint32_t w = 0; w < next.word_count; ++w) {
