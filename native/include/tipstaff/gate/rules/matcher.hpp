@@ -117,17 +117,19 @@ class Matcher {
   }
   // Several rules ask about one word; it is looked at once.
   std::uint32_t classes_of(const Command& command, const Word& word) const noexcept {
-    // A chosen word is a copy: it is one of the command's own where its text is.
+    // A chosen word is a copy: it is one of the command's own where its text is. Words are asked about in turn, so that it is
+    // near the last one.
     if (&command == &command_) {
-      const std::uint32_t count = parsed_.count < kWords ? parsed_.count : kWords;
-      for (std::uint32_t i = last_asked_; i < count; ++i) {
+      const std::uint32_t left = parsed_.count - last_asked_, end = last_asked_ + (left < kWords ? left : kWords);
+      for (std::uint32_t i = last_asked_; i < end; ++i) {
         const Word& own = parsed_.words[i];
         if (own.text.data() != word.text.data() || own.text.size() != word.text.size()) continue;
         last_asked_ = i;
+        if (i >= kWords) break;
         if (parsed_.readings[i].classes == kUnclassified) parsed_.readings[i].classes = classify_path(paths_, command, word);
         return parsed_.readings[i].classes;
       }
-      if (last_asked_ != 0) {
+      if (last_asked_ != 0 && parsed_.words[last_asked_].text.data() != word.text.data()) {
         last_asked_ = 0;
         return classes_of(command, word);
       }
