@@ -35,8 +35,9 @@ def append_line(path: Path, line: bytes) -> None:
         about = os.fstat(file)
         if not stat.S_ISREG(about.st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
-        if about.st_size > 0 and os.pread(file, 1, about.st_size - 1) != b"\n":
-            line = b"\n" + line
+        size = about.st_size
+        if size > 0 and os.pread(file, 1, size - 1) != b"\n" and os.fstat(file).st_size == size:
+            line = b"\n" + line  # a size that grows is that of a line which another process is writing
         put = os.write(file, line)
         if put == len(line):
             return

@@ -152,7 +152,10 @@ inline bool append_line(const Path& path, std::string_view line) noexcept {
   bool done = ::fstat(file, &about) == 0 && S_ISREG(about.st_mode);
   char last = '\n';
   if (done && about.st_size > 0 && ::pread(file, &last, 1, about.st_size - 1) == 1 && last != '\n') {
-    done = ::write(file, "\n", 1) == 1;
+    // While another process writes a line over two pages, its size grows in steps: that one is not torn.
+    struct stat now;
+    const bool torn = ::fstat(file, &now) == 0 && now.st_size == about.st_size;
+    if (torn) done = ::write(file, "\n", 1) == 1;
   }
   if (done) {
     ssize_t put;
