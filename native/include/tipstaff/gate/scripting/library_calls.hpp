@@ -14,7 +14,7 @@ namespace tipstaff::gate::program {
 inline constexpr std::string_view kTakingAway[] = {
     "delete", "drop", "destroy", "remove", "purge", "truncate", "terminate", "prune", "flush", "wipe", "clear", "reset", "revoke",
     "kill", "stop", "shutdown", "erase", "empty", "force", "nuke", "undeploy", "rollback", "downgrade", "uninstall", "clean", "deactivate",
-    "disable", "deregister", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach", "expunge",
+    "disable", "deregister", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach", "expunge", "undefine", "cancel", "obliterate", "update_all",
 };
 
 // The pairs of letters with which they begin: most code has none of them.
@@ -46,7 +46,7 @@ class LibraryCalls {
   void read() noexcept {
     if (code_.text.size() > kLongest) return;
     bool any = holds_taking(code_.text);
-    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command")})
+    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update(")})
       any = any || code_.text.find(sign) != std::string_view::npos;
     if (!any) return;
     if (language_ == Language::python && (code_.text.find(" for ") != std::string_view::npos || code_.text.find("lambda ") != std::string_view::npos)) {
@@ -158,7 +158,8 @@ class LibraryCalls {
       if (level_ == 0) return restart(token.stop);
       --level_;
       Chain& now = chain();
-      if (now.size == 0 && token.is(")")) {  // (await f()).g
+      if (now.size == 0 && token.is("]")) return put("[]");  // [User, Post].each(&:delete_all)
+      if (now.size == 0) {  // (await f()).g
         const Chain& inner = chains_[level_ + 1];
         put(std::string_view(inner.text, inner.size));
         return;
@@ -203,6 +204,8 @@ class LibraryCalls {
         ascii::starts_with(name, "create_login") || ascii::starts_with(name, "modify_db") || name == "add_permission" || name == "set_iam_policy" || name == "add_user_to_group") {
       return true;
     }
+    if (name == "update") return true;
+    if (ascii::one_of(name, "sendcommand send_command execute_command cmd exec!")) return has("rm -") || holds_taking(arguments);
     if (name == "execute") return has(".delete()");
     if (name == "run" || name == "sudo") return has("rm -") || holds_taking(arguments);
     if (name == "call_command" || name == "execute_from_command_line" || name == "call") return holds_taking(arguments) || has("zero");

@@ -235,6 +235,7 @@ class Statements {
 
   // Inside of statements: sql/texts.hpp.
   void variable() noexcept;
+  static bool empties_by_name(std::string_view name) noexcept;
   void note_function(std::string_view name) noexcept;
   void inside() noexcept;
   void text(const Token& now) noexcept;

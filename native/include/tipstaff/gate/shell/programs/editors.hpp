@@ -16,7 +16,7 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
       word.text = text.substr(prefix.size());
       return code_word(in, word, options, dialect);
     }
-    if (starts_with(text, "lua ") || (holds(text, '(') && one_of(text.substr(0, text.find_first_of("( ")), "call echo let eval silent silent! lua="))) {
+    if (starts_with(text, "lua ") || (holds(text, '(') && !starts_with(text, "call system(") && one_of(text.substr(0, text.find_first_of("( ")), "call echo let eval silent silent! lua="))) {
       read_texts_of(in, text, word.span, word.flags);  // call delete("x", "rf"), lua os.execute("rm x")
     }
     std::size_t sign = text.find('!');
