@@ -45,8 +45,7 @@ namespace gate = tipstaff::gate;
 
 constexpr std::size_t kInputBytes = 1 << 20;         // what most events take; longer ones get memory of their own
 constexpr std::size_t kLongestInput = 64u << 20;     // beyond it an event is not judged
-constexpr std::size_t kTreeBytes = 1 << 20;
-constexpr std::size_t kLongTreeBytes = 16u << 20;
+constexpr std::size_t kTreeBytes = gate::tree_bytes::kSmall;
 constexpr std::size_t kReplyBytes = 1 << 17;
 constexpr std::uint32_t kJsonNodes = 1 << 12;        // likewise
 constexpr std::uint32_t kMostJsonNodes = 1 << 22;
@@ -251,10 +250,10 @@ int judge_call(const void* stack_end) noexcept {
     if (event.fields[i].text.size() > longest) longest = event.fields[i].text.size();
   unsigned char* tree_bytes = tree_memory;
   std::size_t tree_size = kTreeBytes;
-  if (longest > 64 * 1024) {
-    if (void* more = more_memory(kLongTreeBytes); more != nullptr) {
+  if (const std::size_t wanted = gate::tree_bytes::for_text(longest); wanted > kTreeBytes) {
+    if (void* more = more_memory(wanted); more != nullptr) {
       tree_bytes = static_cast<unsigned char*>(more);
-      tree_size = kLongTreeBytes;
+      tree_size = wanted;
     }
   }
   gate::Tree tree(tree_bytes, tree_size);

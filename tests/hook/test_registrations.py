@@ -48,6 +48,23 @@ def asked(bench: Bench, command: str, host: str = "claude") -> bool:
     return True
 
 
+@pytest.mark.parametrize("name", [".claude/settings.json", ".github/hooks/tipstaff.json"])
+def test_a_sparse_checkout_that_leaves_a_registration_out(bench: Bench, repository: Path, name: str) -> None:
+    def rules(command: str) -> list[str]:
+        bench.run(bench.claude(command), "--host", "claude")
+        return bench.spool()[-1]["rules"] if bench.spool() else []
+
+    assert "wiring.sparse" not in rules("git sparse-checkout set src")
+    register(repository, name)
+    assert "wiring.sparse" in rules("git sparse-checkout set --cone src")
+    for command in (
+        f"git sparse-checkout set src {name.split('/')[0]}",
+        "git sparse-checkout list",
+        "git sparse-checkout add src",
+    ):
+        assert "wiring.sparse" not in rules(command), command
+
+
 @pytest.mark.parametrize(
     "name",
     [".claude/settings.json", ".codex/hooks.json", ".github/hooks/tipstaff.json", ".opencode/plugins/tipstaff.js"],

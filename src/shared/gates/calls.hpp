@@ -44,13 +44,12 @@ struct Call {
 // Memory to read one event in: more of it for long texts, and none of that for others, whose limits stay the same.
 class Room {
  public:
-  static constexpr std::size_t kSmallText = 64 * 1024;
+  static constexpr std::size_t kSmallText = tree_bytes::kSmallText;
 
   Tree& tree(std::size_t text_bytes) {
-    const bool small = text_bytes < kSmallText;
-    Block& block = small ? small_ : large_;
+    const std::size_t bytes = tree_bytes::for_text(text_bytes);
+    Block& block = bytes == tree_bytes::kSmall ? small_ : large_;
     if (!block.tree) {
-      const std::size_t bytes = small ? std::size_t{1} << 20 : std::size_t{16} << 20;
       block.memory.reset(new unsigned char[bytes]);
       block.tree.reset(new Tree(block.memory.get(), bytes));
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -78,7 +79,7 @@ def test_many_at_once_are_judged_as_each_alone(texts: list[str], threads: int) -
 
 def test_limits_are_the_same_after_a_long_text() -> None:
     site = _gates.CallSite("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
-    many_words, long_text = "echo " + "a " * 5000, "ls # " + "a" * 70_000
+    many_words, long_text = "echo " + "a " * 100_000, "ls # " + "a" * 70_000
     alone = policy().command(many_words, 0, site, SETTINGS)
     assert alone, "more words than are looked at"
     assert not policy().command(long_text, 0, site, SETTINGS)
@@ -86,3 +87,25 @@ def test_limits_are_the_same_after_a_long_text() -> None:
     decided = policy().decisions([many_words, long_text, many_words], site, SETTINGS)
     assert decided == bytes([decided[0], 0, decided[0]])
     assert decided[0] == max(finding[1] for finding in alone)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a",
+        "cp a b",
+        "./run --test a b c",
+        "FOO=1 go test ./...",
+        "x=$(cat f)",
+        "if [ -f a ]; then cat a; fi",
+        "echo 'a b' > out",
+    ],
+)
+def test_length_alone_is_no_reason_to_ask(line: str) -> None:
+    # The memory grows with the text, so that none is asked about for being shorter than what gets more of it.
+    site = _gates.CallSite("/home/dev/proj", "/home/dev/proj", "/home/dev", "/tmp")
+    texts = ["\n".join([line] * count) for count in (100, 500, 1000, 1500, 2000, 3000, 5000, 8000)]
+    texts += [line + "\n" + "x" * size for size in (3000, 3600, 3700, 60_000, 66_000)]
+    assert policy().decisions(texts, site, SETTINGS) == bytes(len(texts))
+    block = policy().decisions(["rm -rf /"], site, SETTINGS)
+    assert policy().decisions([text + "\nrm -rf /" for text in texts], site, SETTINGS) == block * len(texts)

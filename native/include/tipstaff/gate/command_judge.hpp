@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "tipstaff/gate/tree/tree.hpp"
@@ -165,7 +166,7 @@ class CommandJudge {
   std::string_view written_as(const Uncertainty& open) const noexcept {
     if (open.command == kNone) return {};
     const Command& command = tree_.command(open.command);
-    if (open.reason != Unresolved::program) return command.program;
+    if (open.reason != Unresolved::program && open.reason != Unresolved::flag) return command.program;
     const Span span = command.name.span;
     if (span.start >= span.end || span.end > text_.size()) return {};
     std::string_view name = text_.substr(span.start, span.end - span.start);
@@ -226,6 +227,7 @@ class CommandJudge {
     if (const Guarded filled = guarded_.filled(command, words); filled != Guarded::none) touch("@gate", "replaces", command, name_of(filled), index);
     if (answers(command, words)) touch("@answers", {}, command, {}, index);
     if (surroundings_.typed_later && waits_for_input(command, words, text_)) touch("@gate", "typed-later", command, {}, index);
+    if (hides_registration(command, words)) touch("@gate", "hides-registration", command, {}, index);
     if ((surroundings_.stash_takes_changed || surroundings_.stash_takes_untracked) && stashes_registration(command, words))
       touch("@gate", "stashes-registration", command, {}, index);
   }
@@ -262,6 +264,36 @@ class CommandJudge {
       }
     }
     return !named && (surroundings_.stash_takes_changed || (untracked && surroundings_.stash_takes_untracked));
+  }
+
+  // `git sparse-checkout set src` where the repository holds a registration, unless it names the folders of hosts as well.
+  bool hides_registration(const Command& command, const Word* words) noexcept {
+    if (command.program != "git" || surroundings_.read_file == nullptr || surroundings_.repository.empty()) return false;
+    std::uint32_t i = 0;
+    while (i < command.word_count && words[i].text != "sparse-checkout") ++i;
+    if (i + 1 >= command.word_count || !ascii::one_of(words[i + 1].text, "set reapply")) return false;
+    for (const std::string_view file : kRegistered) {
+      bool named = false;
+      for (std::uint32_t k = i + 2; k < command.word_count; ++k) {
+        std::string_view text = words[k].text;
+        if (!text.empty() && text[0] == '/') text.remove_prefix(1);
+        named = named || text.empty() || text[0] == '*' || ascii::starts_with(text, file.substr(0, file.find('/')));
+      }
+      if (!named && holds_file(file)) return true;
+    }
+    return false;
+  }
+
+  bool holds_file(std::string_view name) const noexcept {
+    char path[4096];
+    std::size_t size = 0;
+    for (const std::string_view part : {surroundings_.repository, std::string_view("/"), name}) {
+      if (part.size() > sizeof path - size) return false;
+      std::memcpy(path + size, part.data(), part.size());
+      size += part.size();
+    }
+    char first = 0;
+    return surroundings_.read_file(surroundings_.self, {path, size}, &first, 1) != -1;
   }
 
   // $TIPSTAFF_STATE/key
@@ -379,6 +411,10 @@ class CommandJudge {
   rules::Judging judging_;
 
  private:
+  // By which hosts start the gate in a repository.
+  static constexpr std::string_view kRegistered[] = {
+      ".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json",           ".codex/config.toml",           ".gemini/settings.json",
+      ".cursor/hooks.json",    ".qwen/settings.json",         ".github/hooks/tipstaff.json", ".opencode/plugins/tipstaff.js", ".tipstaff/gates.toml"};
   static constexpr std::uint32_t kGuardedWords = 512, kReportedWords = 24;
 };
 

@@ -119,6 +119,7 @@ struct Command {
   std::uint32_t via = 0;      // bits of tipstaff::gate::via
   Dialect dialect = Dialect::shell;
   Span span;                  // the whole command
+  bool fed = false;           // it reads what the command around it writes: tee >(it)
   bool as_written = false;    // its arguments are parts of one text, in their order
 };
 
@@ -161,6 +162,7 @@ enum class Unresolved : std::uint8_t {
   script,         // a script's text could not be read
   script_size,    // a script is longer than what is read
   depth,          // nested deeper than what is followed
+  flag,           // a variable of the environment alone as a condition: `if $VERBOSE; then`
   limit,          // more words, commands or expansions than what is followed
   syntax,         // the text is not complete code of its dialect: an open quote, an open group
   encoding,       // bytes that are no text
@@ -171,6 +173,7 @@ enum class Unresolved : std::uint8_t {
 inline std::string_view name_of(Unresolved reason) noexcept {
   switch (reason) {
     case Unresolved::program: return "program";
+    case Unresolved::flag: return "flag";
     case Unresolved::code: return "code";
     case Unresolved::remote_code: return "remote-code";
     case Unresolved::script: return "script";
@@ -243,6 +246,15 @@ constexpr std::uint32_t kExpansions = 256;  // words that one word may become
 constexpr std::size_t kNestedBytes = 4 * 1024 * 1024;  // text that is read again or deeper, all of it together
 constexpr std::size_t kStackBytes = 112 * 1024;        // what a level takes until it asks again, twice
 }  // namespace limits
+
+// Memory for the tree of a text of so many bytes. A command takes two bytes at least and 288 of a tree, so that the small block
+// holds every text that gets it, and none is asked about for being shorter than what gets the large one: that holds all
+// texts of up to 233 KB, and many commands of most that are longer. Pages of it that nothing is written to cost nothing.
+namespace tree_bytes {
+constexpr std::size_t kSmall = std::size_t{1} << 20, kLarge = std::size_t{64} << 20;
+constexpr std::size_t kSmallText = kSmall / 288;
+constexpr std::size_t for_text(std::size_t text_bytes) noexcept { return text_bytes < kSmallText ? kSmall : kLarge; }
+}  // namespace tree_bytes
 
 // The commands of one text, in one block of memory.
 class Tree {

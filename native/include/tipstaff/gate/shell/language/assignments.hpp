@@ -60,10 +60,8 @@ inline bool ShellReader::read_assignment(std::uint32_t mark) noexcept {
       }
       found[count++] = value;
     }
-    if (elements > Session::kAlternatives) {
-      uncertain(Unresolved::limit, span_of(start, pos_), frame_.carrier);
-      found[count - 1] = Value{kUnknown, word_flag::kUnknown};
-    }
+    // Of many elements the last are not known: that counts where they are used.
+    if (elements > Session::kAlternatives) found[count - 1] = Value{kUnknown, word_flag::kUnknown};
     tree_.drop_pending(words);
   } else {
     Pieces pieces;
@@ -151,7 +149,10 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
   }
   if (value.text.empty() ||
       !one_of(name, "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF PAGER "
-                    "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER PS0 PS1 PS2 PS4")) {
+                    "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER PS0 PS1 PS2 PS4 "
+                    "BAT_PAGER DELTA_PAGER GH_PAGER AWS_PAGER SYSTEMD_PAGER SYSTEMD_EDITOR SUDO_EDITOR SUDO_ASKPASS KUBE_EDITOR "
+                    "RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR HGEDITOR GIT_PROXY_COMMAND FCEDIT PSQL_EDITOR PSQL_PAGER GH_EDITOR "
+                    "BORG_RSH BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND RCLONE_PASSWORD_COMMAND")) {
     return;
   }
   Invocation in;

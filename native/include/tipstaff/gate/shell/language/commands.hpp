@@ -5,6 +5,22 @@
 
 namespace tipstaff::gate::shell {
 
+// `if $VERBOSE; then`: a variable that this text does not set, alone as a condition, holds true or false by custom.
+inline bool ShellReader::is_flag(const Invocation& in) noexcept {
+  if (!condition_ || in.count != 1 || in.pipe_from != kNone || in.carrier != frame_.carrier) return false;
+  string_view text = source_of(argument(in, 0).span);
+  if (text.size() > 1 && text[0] == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  if (text.size() < 2 || text[0] != '$') return false;
+  text.remove_prefix(1);
+  if (text[0] == '{') {
+    if (text.back() != '}') return false;
+    text = text.substr(1, text.size() - 2);
+    const std::size_t otherwise = text.find(":-");
+    if (otherwise != string_view::npos && one_of(text.substr(otherwise + 2), "true false")) text = text.substr(0, otherwise);
+  }
+  return is_name(text) && session_.find(text) == nullptr;
+}
+
 inline void ShellReader::run(Invocation& in) noexcept {
   if (session_.level >= kLevels || reader_.out_of_stack()) {
     uncertain(Unresolved::depth, in.span, in.carrier);
@@ -72,7 +88,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
   }
   if (command.program.empty()) {
     if (!name.text.empty() || name.has(word_flag::kUnknown)) {
-      uncertain(Unresolved::program, name.span, in.command);
+      uncertain(is_flag(in) ? Unresolved::flag : Unresolved::program, name.span, in.command);
       // $SUDO rm: what may be nothing leaves the next word in its place.
       if (in.count > 1 && name.text == kUnknown && !name.has(word_flag::kQuoted)) {
         const string_view next = program_name(argument(in, 1));
@@ -107,6 +123,8 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::prefix: return run_prefix(in, program);
     case Handler::env: return run_env(in);
     case Handler::code_option: return run_code_option(in, program);
+    case Handler::option_code: return run_option_code(in, program);
+    case Handler::rest: return run_rest(in, program);
     case Handler::joined: return run_joined(in, program);
     case Handler::shell: return run_shell(in);
     case Handler::eval: return run_eval(in);
@@ -153,7 +171,7 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::elsewhere: return run_elsewhere(in, program);
     case Handler::playbook: return run_playbook(in);
     case Handler::compiler: return run_compiler(in);
-    case Handler::alias: return run_stored_alias(in);
+    case Handler::alias: return run_stored_alias(in, program);
   }
 }
 

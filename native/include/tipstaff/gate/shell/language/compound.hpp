@@ -19,6 +19,8 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
   const Stream outer_input = input_;
   const std::uint32_t outer_from = pipe_from_;
   capture_ = &capture;
+  const bool condition = condition_;
+  condition_ = false;
   (this->*body)();
   const char* const body_end = pos_;
   const std::uint32_t body_commands = tree_.command_count();
@@ -61,6 +63,7 @@ inline void ShellReader::read_compound(NodeKind kind, void (ShellReader::*body)(
       line_end_ = line_end;
     }
   }
+  condition_ = condition;
   input_ = outer_input;
   pipe_from_ = outer_from;
   capture_ = outer;
@@ -101,17 +104,24 @@ inline void ShellReader::read_subshell() noexcept {
   session_.leave(mark);
 }
 
+inline std::uint32_t ShellReader::read_condition(std::uint32_t stops) noexcept {
+  condition_ = true;
+  const std::uint32_t ended = read_list(stops);
+  condition_ = false;
+  return ended;
+}
+
 inline void ShellReader::read_if() noexcept {
   const char* const start = pos_;
   pos_ += 2;
   const std::uint32_t via = frame_.via;
   const bool merge = merge_;
   merge_ = false;
-  std::uint32_t ended = read_list(stop::kThen);
+  std::uint32_t ended = read_condition(stop::kThen);
   frame_.via |= via::kConditional;
   while (ended == stop::kThen || ended == stop::kElse || ended == stop::kElif) {
     if (ended == stop::kElif) {
-      ended = read_list(stop::kThen);
+      ended = read_condition(stop::kThen);
       continue;
     }
     const Session::Mark mark = session_.enter();
@@ -130,7 +140,7 @@ inline void ShellReader::read_while() noexcept {
   const bool merge = merge_;
   merge_ = false;
   frame_.via |= via::kConditional;
-  std::uint32_t ended = read_list(stop::kDo);
+  std::uint32_t ended = read_condition(stop::kDo);
   if (ended == stop::kDo) {
     const Session::Mark mark = session_.enter();
     ended = read_list(stop::kDone);

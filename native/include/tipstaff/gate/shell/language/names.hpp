@@ -12,7 +12,12 @@ inline string_view ShellReader::program_name(const Word& word) noexcept {
   while (name.size() > 1 && name.back() == '/') name.remove_suffix(1);
   const std::size_t slash = name.find_last_of("/\\");
   if (slash != string_view::npos && slash + 1 < name.size()) name.remove_prefix(slash + 1);
-  if (word.has(word_flag::kUnknown) && holds(name, kUnknownPart)) return {};
+  if (word.has(word_flag::kUnknown)) {
+    // npx "eslint@$VERSION": of a package with its version the name is known.
+    const std::size_t version = name.find('@');
+    if (version != string_view::npos && version > 0) name = name.substr(0, version);
+    if (holds(name, kUnknownPart)) return {};
+  }
   bool capitals = false;
   for (const char c : name) capitals = capitals || (c >= 'A' && c <= 'Z');
   if (capitals) {

@@ -149,6 +149,7 @@ class Session {
   // Forgets the variables that were set since, and nothing else.
   void leave_variables(const Mark& mark) noexcept {
     pop(mark.variables);
+    values_.cut(mark.values);
     base_ = mark.base;
   }
 

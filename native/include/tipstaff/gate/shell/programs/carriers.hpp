@@ -16,6 +16,7 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
   }
   if (at >= in.count) return;
   const string_view verb = text_of(in, at);
+  if (verb == "unshare" && program == "podman") return run_inner(in, after_options(in, at + 1, "", ""), 0);
   const bool exec = verb == "exec", run = verb == "run" || verb == "create";
   if (!exec && !run) return;
   if (program == "lxc") {
@@ -216,6 +217,7 @@ inline void ShellReader::run_cloud(Invocation& in) noexcept {
     const Word word = argument(in, i);
     if (one_of(word.text, "send-command run-command execute-command start-session")) sends = true;
     if (word.text == "--" && (program == "fab" || (program == "az" && i > 2 && text_of(in, 1) == "ssh"))) {
+      if (i + 2 == in.count) return code_word(remote, argument(in, i + 1), options, Dialect::shell);
       return run_inner(remote, i + 1, via::kRemote);
     }
     if (program == "aws" && starts_with(word.text, "--endpoint-url")) {
@@ -265,7 +267,7 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
   static constexpr Verb kVerbs[] = {
       {"poetry", "run", "", "", 0},     {"pipenv", "run", "", "", 0},
       {"uv", "run", "p", "--with --python --project --directory --extra --group --package --env-file", 0},
-      {"uv", "tool", "", "", 1},        {"hatch", "run", "", "", 0},      {"pdm", "run", "", "", 0},
+      {"uv", "tool", "p", "--from --with --python", 0}, {"hatch", "run", "", "", 0},      {"pdm", "run", "", "", 0},
       {"rye", "run", "", "", 0},        {"conda", "run", "np", "--name --prefix --cwd", 0},
       {"mamba", "run", "np", "", 0},    {"micromamba", "run", "np", "", 0}, {"bundle", "exec", "", "", 0},
       {"rbenv", "exec", "", "", 0},     {"pyenv", "exec", "", "", 0},     {"nodenv", "exec", "", "", 0},
@@ -303,6 +305,12 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
       return;
     }
     if (program.name == "ip" && (i >= in.count || text_of(in, i) != "exec")) return;
+    if (program.name == "uv" && verb == "tool") {  // install, upgrade and the like name packages
+      if (i >= in.count || text_of(in, i) != "run") return;
+      ++i;
+    }
+    Word code;
+    if (one_of(program.name, "doppler infisical") && find_option(in, '\0', "--command", &code) != kNone) return code_word(in, code, Nested{}, Dialect::shell);
     i = after_options(in, i, known.short_values, known.long_values) + known.operands;
     if (i < in.count && text_of(in, i) == "--") ++i;
     return run_inner(in, i, 0);
