@@ -183,6 +183,8 @@ constexpr Sample kCalls[] = {
     {"x = [1]\ny.delete()", "@call y.delete() ''"},
     {"x = 1\nUser.delete()\nx.delete()", "@call user.delete() ''\n@call x.delete() ''"},
     {"for i in range(3): print(i)", ""},
+    {"getattr(connect('x'), 'delete_table')('t')", "@call connect('x').delete_table('t') 't'"},
+    {"getattr(x, name)(1); y.delete()", "@call y.delete() ''"},
     {"db.session.query(User).filter(a == 1).delete()", "@call db.session.query(user).filter(a == 1).delete() ''"},
     {"repo.remotes.origin.push(force=True)", "@call repo.remotes.origin.push(force=true) force=True"},
     {"print(db.drop_all())", "@call db.drop_all() ''"},

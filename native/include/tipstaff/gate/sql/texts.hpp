@@ -125,7 +125,7 @@ inline void Statements::word(const Token& now) noexcept {
     open->join = open->join || open->uses;
     at_.advance();
     const std::uint32_t place = pending_count_ - 1;
-    const Truth truth = Condition(at_, open->name.text, open->joins_itself).read();
+    const Truth truth = Condition(at_, open->table.empty() ? open->name.text : open->table, open->joins_itself).read();
     if (place < pending_count_) pending_[place].always_true = truth == Truth::always;
     moved_ = true;
     return;
@@ -134,7 +134,7 @@ inline void Statements::word(const Token& now) noexcept {
     if (now.is_one_of("limit rows")) open->limit = true;
     if (now.is("join")) open->joins = true;
     if (now.is("using") && !open->joins) open->uses = true;
-    if (now.is_one_of("join using") && ascii::equals(at_.peek().text, open->name.text)) open->joins_itself = true;
+    if (now.is_one_of("join using") && ascii::equals(at_.peek().text, open->table.empty() ? open->name.text : open->table)) open->joins_itself = true;
     if (open->joins && open->joins_itself && now.is("on")) {
       at_.advance();
       const std::uint32_t place = pending_count_ - 1;
