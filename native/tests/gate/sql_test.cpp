@@ -112,7 +112,7 @@ constexpr Sample kSql[] = {
     {"DELETE FROM t WHERE created_at <= datetime('now', '-1 day')", "sql delete table t --where"},
     {"DELETE FROM t a USING t b WHERE a.id = b.id", "sql delete table t --where --always-true --join"},
     {"DELETE FROM t a USING t b WHERE a.id > b.id AND a.m = b.m", "sql delete table t --where --join"},
-    {"DELETE a FROM t a JOIN t b ON a.id = b.id", "sql delete table a --always-true --join"},
+    {"DELETE a FROM t a JOIN t b ON a.id = b.id", "sql delete table a"},
     {"DELETE a FROM t a JOIN t b ON a.m = b.m AND a.id > b.id", "sql delete table a --join"},
     {"SELECT truncate_tables('app')", "sql truncate table"},
     {"DELETE FROM public.users ;", "sql delete table public.users"},
