@@ -235,8 +235,11 @@ inline Value ScriptReader::call(const Value& callee, std::size_t start) noexcept
       return Value{};
     default: break;
   }
-  // A database that lives in memory only: what is done to it is nobody's loss.
-  if (ascii::equals(name, "sqlite3.connect") && arguments.at(0).kind == Value::text && arguments.at(0).known.text == ":memory:") return object("memory-database");
+  // A database in memory or below the temporary folder: what is done to it is nobody's loss.
+  if (ascii::equals(name, "sqlite3.connect") && arguments.at(0).kind == Value::text) {
+    const string_view file = arguments.at(0).known.text;
+    if (file == ":memory:" || (ascii::starts_with(file, "/tmp/") && file.find("..") == string_view::npos)) return object("memory-database");
+  }
   if (ascii::starts_with(name, "memory-database")) return object(ascii::one_of(last, "cursor execute executescript") ? base : std::string_view("memory-database"));
   if (is_python() && ascii::one_of(name, "fabric.connection fabric.serialgroup fabric.threadinggroup fabric.group invoke.context invoke.context.context")) {
     return object("fabric.connection");
