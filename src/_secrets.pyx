@@ -55,7 +55,7 @@ cdef tuple FAULTS = (
     "",
     "truncated header",
     "wrong magic number",
-    "its version is not 2",
+    "its version is not 3",
     "its size differs from the one in its header",
     "a section lies outside it",
     "a rule leads outside it",

@@ -303,6 +303,48 @@ bool MadeBefore::names(const Word& word) const noexcept {
   });
 }
 
+// Programs that write a whole folder from sources, and the options that name it.
+constexpr string_view kGenerators =
+    "jsdoc typedoc esdoc documentation tsc tspc babel swc rollup esbuild webpack vite parcel tsup tsdown microbundle ncc stylus coffee pug postcss sphinx-build "
+    "sphinx-apidoc pdoc pdoc3 mkdocs hugo jekyll zola protoc buf openapi-generator openapi-generator-cli swagger-codegen swagger-codegen-cli thrift flatc "
+    "graphql-codegen grpc_tools_node_protoc antlr4 genhtml gcovr gitbook mdbook asciidoctor vuepress vitepress eleventy docco yuidoc apidoc";
+constexpr string_view kOutputs =
+    "-d -o --out --out-dir --outDir --outdir --output --output-dir --output-path --output-directory --destination --dest --dist-dir --site-dir --dir --out-path -out --js_out --ts_out --python_out --go_out --cpp_out --java_out";
+
+bool MadeBefore::remade_by_next(const Word& word) const noexcept {
+  const Command& asked = tree.command(index);
+  const Before before(tree, text, index);
+  if (!before.is_literal(word) || word.text.find("..") != string_view::npos) return false;
+  PathParts path;
+  take(word.text, asked, &path);
+  if (path.too_long || path.climbs != 0 || path.base != PathBase::root || path.glob) return false;
+  constexpr std::uint32_t kCommands = 32;  // more is not looked at
+  for (std::uint32_t i = index + 1; i < tree.command_count() && i < index + kCommands; ++i) {
+    const Command& next = tree.command(i);
+    if (!one_of(next.program, kGenerators) || next.cwd != asked.cwd) continue;
+    const Word* const words = tree.arguments(next);
+    bool writes = false, reads = false;
+    for (std::uint32_t w = 0; w < next.word_count; ++w) {
+      string_view name = words[w].text, option = w == 0 ? string_view() : words[w - 1].text;
+      if (is_option(name)) {
+        const std::size_t equals = name.find('=');
+        if (equals == string_view::npos) continue;
+        option = name.substr(0, equals);
+        name.remove_prefix(equals + 1);
+      }
+      if (name.empty() || words[w].has(word_flag::kUnknown)) continue;
+      PathParts other;
+      take(name, next, &other);
+      if (other.too_long || other.base != path.base) continue;
+      const Relation relation = path_detail::relate(other, path);
+      if (one_of(option, kOutputs)) writes = writes || relation == Relation::same;
+      else reads = reads || relation == Relation::same || relation == Relation::inside;
+    }
+    if (writes && !reads) return true;
+  }
+  return false;
+}
+
 bool MadeBefore::works_in_clone() const noexcept {
   const Command& git = tree.command(index);
   const Word* const words = tree.arguments(git);

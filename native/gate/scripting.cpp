@@ -34,7 +34,9 @@ void read_interpreter(Reader& reader, Dialect dialect, const Code& code, const F
     case Dialect::node:
       program::read_library_calls(reader, code, frame, Language::node, dialect);
       return program::ScriptReader(reader, code, frame, Language::node, dialect).read();
-    case Dialect::perl: return program::ScriptReader(reader, code, frame, Language::perl, dialect).read();
+    case Dialect::perl:
+      program::read_library_calls(reader, code, frame, Language::perl, dialect);
+      return program::ScriptReader(reader, code, frame, Language::perl, dialect).read();
     case Dialect::ruby:
       program::read_library_calls(reader, code, frame, Language::ruby, dialect);
       return program::ScriptReader(reader, code, frame, Language::ruby, dialect).read();

@@ -69,6 +69,7 @@ inline bool address_password_holds(Bytes password, Bytes user, const Knowledge& 
   }
   const Counts counts = counts_of(password);
   if (counts.lower + counts.upper == 0 || counts.distinct < 4) return false;
+  if (is_random(password, counts, known)) return true;
   if (counts.digit + counts.other == 0) return password.size >= 12 && !is_wordy(password);
   return !(counts.digit == 0 && is_wordy(password));
 }

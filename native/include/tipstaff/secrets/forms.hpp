@@ -85,6 +85,7 @@ inline bool is_location(Bytes data) noexcept {
     }
   }
   if (slashes >= 2 && (ending || (data[0] == '/' && digits == 0) || (dot && data[data.size - 1] == '/'))) return true;
+  if (back && slashes == 0 && data.size > 3 && is_letter(data[0]) && data[1] == ':' && data[2] == '\\') return true;
   if (back && slashes == 0 && (data[0] == '\\' || is_upper(data[0]))) return digits == 0;
   if (colons != 1 || !dot || data.size - last_colon < 3 || data.size - last_colon > 6) return false;
   for (std::size_t i = last_colon + 1; i < data.size; ++i) {
@@ -142,6 +143,40 @@ inline bool is_parts(Bytes data) noexcept {
     upper = upper || is_upper(data[i]);
     if (parts == 0 && !is_letter(data[i])) return false;
     ++size;
+  }
+  return true;
+}
+
+// Whether hyphens join short words, each with a number or without: AES-128-CBC, ssh-ed448.
+inline bool is_algorithm(Bytes data) noexcept {
+  std::size_t letters = 0, digits = 0, parts = 0, named = 0;
+  bool lower = false, upper = false;
+  for (std::size_t i = 0; i <= data.size; ++i) {
+    if (i == data.size || data[i] == '-') {
+      if (letters + digits == 0 || letters > 10 || digits > (letters > 0 ? 3u : 4u) || (lower && upper)) return false;
+      named += letters >= 2;
+      letters = digits = 0;
+      lower = upper = false;
+      ++parts;
+    } else if (is_letter(data[i])) {
+      if (digits > 0) return false;
+      ++letters;
+      lower = lower || is_lower(data[i]);
+      upper = upper || is_upper(data[i]);
+    } else if (is_digit(data[i])) {
+      ++digits;
+    } else {
+      return false;
+    }
+  }
+  return parts >= 2 && parts <= 6 && named >= 1;
+}
+
+// Whether a number and words are joined by underscores, as migrations are named: 0007_auto_20171017_2214.
+inline bool is_numbered(Bytes data) noexcept {
+  if (data.size < 8 || data[4] != '_' || !is_lower(data[5])) return false;
+  for (std::size_t i = 0; i < data.size; ++i) {
+    if (i < 4 ? !is_digit(data[i]) : !is_lower(data[i]) && !is_digit(data[i]) && data[i] != '_') return false;
   }
   return true;
 }
@@ -205,7 +240,7 @@ inline bool is_identifier(Bytes data, const Value& value, Counts counts) noexcep
     }
   }
   if (!value.strict) return false;
-  if (is_field(data)) return true;
+  if (is_field(data) || is_algorithm(data) || is_numbered(data)) return true;
   return is_header(data, counts, 1) || (counts.other == lines && lines >= 2 && 5 * counts.digit <= data.size) ||
          (data[0] == '/' && counts.digit == 0 && counts.other == lines + slashes);
 }
@@ -265,13 +300,16 @@ inline bool is_rate(Bytes data) noexcept {
   return true;
 }
 
-// Whether it opens nothing by its form alone: a time (2025-09-22T07:01:06Z), MySQL's hash of a password, a client token
+// Whether it opens nothing by its form alone: a time (2025-09-22T07:01:06Z), MySQL's hash of a password, a colour (#03fccf),
+// an identifier made of a time (UUID of version 1), a client token
 // that Datadog publishes, the address of an Ethereum account, a number in hexadecimal digits, a JSON Web Token without
 // its signature, words with escapes for blanks.
 inline bool is_harmless(Bytes data) noexcept {
   if (has_form(data, "0000-00-00T00:00") || is_rate(data)) return true;
   std::size_t begin = 0, blanks = 0;
   if (data[0] == '*' && data.size == 41) begin = 1;
+  if (data[0] == '#' && (data.size == 7 || data.size == 9)) begin = 1;
+  if (is_uuid(data) && data[14] == '1') return true;
   if (matches_at(data, 0, "0x") && (data.size == 42 || data.size <= 10)) begin = 2;
   if (data.size == 35 && matches_at(data, 0, "pub")) begin = 3;
   for (std::size_t i = 0; i + 2 < data.size; ++i) blanks += data[i] == '%' && data[i + 1] == '2' && data[i + 2] == '0';

@@ -146,6 +146,34 @@ inline bool is_wordy(Bytes data) noexcept {
   return 5 * spoken.digits <= data.size && spoken.letters > 0 && 10 * spoken.pronounceable >= 7 * spoken.letters;
 }
 
+inline constexpr std::size_t least_random = 16, most_random = 256;
+
+// Whether letters and digits follow each other so unlike they do in names that the value is random beyond doubt: the sum
+// of the odds of its pairs (packs/secrets/words.toml) is below -1/2 nat a byte.
+inline bool is_random(Bytes data, const Counts& counts, const Knowledge& known) noexcept {
+  if (data.size < least_random || data.size > most_random || 5 * counts.other > data.size) return false;
+  const Words odds = known.list(letter_odds);
+  const auto of = [&](Byte row, std::size_t column, std::size_t columns) noexcept {
+    const std::uint32_t number = odds.first(row);
+    if (number >= odds.first(row + 1u)) return 0;
+    const Bytes word = odds.word(number);
+    return word.size == columns + 1 ? int{word[column + 1]} - 'n' : 0;
+  };
+  const auto kind_of = [](Byte c) noexcept -> std::size_t { return is_lower(c) ? 0 : is_upper(c) ? 1 : is_digit(c) ? 2 : 3; };
+  int sum = 0;
+  std::size_t last = kind_of(data[0]);
+  for (std::size_t i = 1; i < data.size; ++i) {
+    const std::size_t kind = kind_of(data[i]);
+    if (last < 3 && kind < 3) {
+      sum += of(static_cast<Byte>('0' + last), kind, 3);
+      // After a small letter, a capital begins the next word.
+      if (last < 2 && kind < 2 && (last != 0 || kind != 1)) sum += of(lower(data[i - 1]), lower(data[i]) - std::size_t{'a'}, 26);
+    }
+    last = kind;
+  }
+  return sum + static_cast<int>(data.size) <= 0;
+}
+
 // Whether words that begin with capitals, and numbers, are one name: Curve25519Public, azuread.AzureADOAuth2.
 inline bool is_compound(Bytes data, const Counts& counts) noexcept {
   if (counts.upper < 2 || counts.lower < counts.upper) return false;

@@ -12,6 +12,8 @@ namespace tipstaff::secrets {
 inline bool is_between_strings(Bytes data) noexcept {
   const Byte first = data[0], last = data[data.size - 1];
   if (first == ' ' || last == ' ' || (first == '-' && data[1] == '-') || holds(data, " = ")) return true;
+  if (last == '"' && one_of(data[data.size - 2], "\"")) return true;  // 16s=b""
+  if (last == ']' && one_of(data[data.size - 2], "\"'")) return true;  // self["size"]
   if (!one_of(first, "+,)]};|&=.>")) return false;
   if (one_of(last, "+([{,.")) return true;
   if (first == '.') return false;
@@ -104,20 +106,38 @@ inline bool is_known_password(Bytes data, const Knowledge& known) noexcept {
   return words.equals(data.part(0, end));
 }
 
-// Whether there is next to nothing in it but escapes of an address, or a known password: %F0%9F%92%A9, p%40ss.
+// How many bytes an escape of a string takes at `at`, as in pass\u0000word, foo\x00bar or pass\0word; 0 for none.
+inline std::size_t escape_size(Bytes data, std::size_t at) noexcept {
+  if (data[at] != '\\' || at + 1 >= data.size) return 0;
+  const std::size_t digits = data[at + 1] == 'u' ? 4 : data[at + 1] == 'x' ? 2 : 0;
+  if (digits == 0) return data[at + 1] == '0' ? 2 : 0;
+  for (std::size_t i = 0; i < digits; ++i) {
+    if (at + 2 + i >= data.size || !is_hex(data[at + 2 + i])) return 0;
+  }
+  return 2 + digits;
+}
+
+// Whether there is next to nothing in it but escapes, or a known password, or, of a string's escapes, letters that can be
+// pronounced: %F0%9F%92%A9, p%40ss, verschl\u00fcsselt.
 inline bool is_mostly_escapes(Bytes data, const Knowledge& known) noexcept {
   Byte bare[longest_known];
-  std::size_t size = 0, escapes = 0;
+  std::size_t size = 0, escapes = 0, strings = 0, letters = 0, step = 0;
   for (std::size_t i = 0; i < data.size; ++i) {
     if (data[i] == '%' && i + 2 < data.size && is_hex(data[i + 1]) && is_hex(data[i + 2])) {
       ++escapes;
       i += 2;
+    } else if ((step = escape_size(data, i)) != 0) {
+      ++strings;
+      i += step - 1;
     } else if (is_alnum(data[i])) {
       if (size == longest_known) return false;
+      letters += is_letter(data[i]);
       bare[size++] = data[i];
     }
   }
-  return escapes > 0 && (size < 4 || is_known_password({bare, size}, known));
+  if (escapes + strings == 0) return false;
+  if (size < 4 || is_known_password({bare, size}, known)) return true;
+  return strings > 0 && letters == size && (size < 8 || is_wordy({bare, size}));
 }
 
 // Whether a short value reads as one of the words of samples: Exampl3Pass. What is no password must be made of words

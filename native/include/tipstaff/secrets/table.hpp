@@ -41,7 +41,7 @@ class Table {
     static constexpr Byte magic[8] = {0x89, 'T', 'S', 'S', '\r', '\n', 0x1A, '\n'};
     if (size < header_bytes) return Fault::too_short;
     if (std::memcmp(data, magic, sizeof magic) != 0) return Fault::magic;
-    if (load32(data + 8) != 2) return Fault::version;
+    if (load32(data + 8) != 3) return Fault::version;
     if (load32(data + 12) != size) return Fault::size;
     static constexpr std::uint32_t widths[7] = {rule_bytes, anchor_bytes, 32, 1, 1, 8, 514};
     std::uint64_t counts[7];

@@ -11,14 +11,14 @@
 
 namespace tipstaff::secrets {
 
-inline bool is_password(Bytes data, const Value& value, const Counts& counts) noexcept {
+inline bool is_password(Bytes data, const Value& value, const Counts& counts, bool random) noexcept {
   const std::size_t size = data.size;
   const int kinds = (counts.lower > 0) + (counts.upper > 0) + (counts.digit > 0) + (counts.other > 0);
   if (size < (value.quoted ? 6u : 8u) || size > 256) return false;
   std::size_t signs = 0;
   for (std::size_t i = 0; i < size; ++i) signs += !is_namely(data[i]) && !one_of(data[i], "-./:");
-  const bool wordy = is_wordy(data);
-  if (!value.quoted && is_name(data) && 4 * counts.changes < size) {
+  const bool wordy = !random && is_wordy(data);
+  if (!random && !value.quoted && is_name(data) && 4 * counts.changes < size) {
     // A name in a program, or a short password: where the form is a program's, it is a name.
     if (wordy && counts.digit < 2) return false;
     if (!(value.tight && value.ends_line && counts.digit >= 2)) return false;
@@ -36,22 +36,25 @@ inline bool is_password(Bytes data, const Value& value, const Counts& counts) no
 
 inline constexpr ByteSet token_signs("-.+/=~:%$!@#^&*?|,;");
 
-inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte mode,
+inline bool is_token(Bytes data, const Value& value, const Counts& counts, Byte mode, bool random,
                      const Knowledge& known) noexcept {
   const std::size_t size = data.size;
   if (is_uuid(data)) return mode == judge_secret && counts.upper == 0;  // in capitals it is an identifier
-  if (is_compound(data, counts)) return false;
-  if (size < (value.quoted ? 12u : 16u) || size > 2048 || is_wordy(data)) return false;
-  bool dotted = false;
+  if (size < (value.quoted ? 12u : 16u) || size > 2048) return false;
+  if (!random && (is_compound(data, counts) || is_wordy(data))) return false;
+  bool dotted = false, hex = true;
   for (std::size_t i = 0; i < size; ++i) {
     if (!is_namely(data[i]) && !token_signs.has(data[i])) return false;
     dotted |= data[i] == '.';
+    hex = hex && is_hex(data[i]);
   }
-  if (counts.digit == 0 && !(size >= 16 && counts.lower > 0 && counts.upper > 0 && 3 * counts.changes >= size)) {
+  if (counts.digit == 0 && !random && !(size >= 16 && counts.lower > 0 && counts.upper > 0 && 3 * counts.changes >= size)) {
     return size >= 20 && entropy_holds(data, 249037, known);
   }
   if (!value.quoted && is_name(data) && dotted && 4 * counts.changes < size) return false;
-  return 6 * counts.changes >= size && entropy_holds(data, size < 24 ? 176947 : 203162, known);
+  // Of random hexadecimal digits, ten of sixteen are digits.
+  const std::size_t changes = (hex && size >= 32 ? 12 : 6) * counts.changes;
+  return (random || changes >= size) && entropy_holds(data, size < 24 ? 176947 : 203162, known);
 }
 
 // Whether an assigned value is a secret.
@@ -97,14 +100,18 @@ inline bool judged(Bytes data, const Value& value, Byte mode, const Knowledge& k
   if (value.quoted && counts.digit == 0 && data[data.size - 1] == ':') return false;
   if (mode != judge_password && (is_header(data, counts, 2) || is_dated(data))) return false;
   if (!value.quoted && (is_code(data, value, counts) || (counts.digit == 0 && is_dated(data)))) return false;
-  if (is_name_like(data, counts.digit, value.strict, mode != judge_password)) return false;
-  if (is_identifier(data, value, counts)) return false;
-  if (!(mode == judge_password ? is_password(data, value, counts) : is_token(data, value, counts, mode, known))) {
+  const bool random = is_random(data, counts, known);
+  if (!random || counts.other > 0) {
+    if (is_name_like(data, counts.digit, value.strict, mode != judge_password)) return false;
+    if (is_identifier(data, value, counts)) return false;
+  }
+  if (!(mode == judge_password ? is_password(data, value, counts, random)
+                               : is_token(data, value, counts, mode, random, known))) {
     return false;
   }
   // The dearer looks come last; all of them must agree.
   return !is_repeated(data) && !is_sequence(data) && !known.list(placeholder).within(data) &&
-         !known.list(plain_value).within(data) && !reads_as_sample(data, mode == judge_password, known) &&
+         (random || (!known.list(plain_value).within(data) && !reads_as_sample(data, mode == judge_password, known))) &&
          !encodes_sample(data, known) && !is_mostly_escapes(data, known);
 }
 

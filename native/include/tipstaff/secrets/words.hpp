@@ -81,6 +81,9 @@ enum List : std::uint32_t {
   local_hosts,
   trial_paths,
   sample_hosts,
+  letter_odds,
+  vector_names,
+  source_endings,
   fixed_lists,
 };
 

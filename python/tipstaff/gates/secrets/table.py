@@ -48,6 +48,9 @@ _WORD_LISTS: Final = (
     "local_hosts",
     "trial_paths",
     "sample_hosts",
+    "letter_odds",
+    "vector_names",
+    "source_endings",
 )
 _WITH_DOCUMENTED: Final = frozenset({"placeholder", "obvious"})
 """Lists that the samples of documentation belong to as well."""

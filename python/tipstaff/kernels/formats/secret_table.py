@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import Final
 
 MAGIC: Final = b"\x89TSS\r\n\x1a\n"
-VERSION: Final = 2
+VERSION: Final = 3
 HEADER_BYTES: Final = 128
 RULE_BYTES: Final = 48
 ANCHOR_BYTES: Final = 36

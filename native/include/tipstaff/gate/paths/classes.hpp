@@ -89,7 +89,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
 
   const auto below = [&](std::uint32_t depth) noexcept -> std::uint32_t {  // a home directory's parts begin at `depth`
     if (n == depth) return kHomeRoot | kHome;
-    if (is_home_cache(path, depth)) return kHome | kBuild;
+    if (is_home_cache(path, depth) || (n > depth + 1 && is_remade(path))) return kHome | kBuild;
     if (path.names(depth, "appdata") && path.names(depth + 1, "local") && path.names(depth + 2, "temp")) {
       return kTemporary | (n == depth + 3 ? kOutside : 0u);
     }
@@ -98,6 +98,7 @@ inline std::uint32_t classify_folder(const PathParts& path) noexcept {
   std::uint32_t bits = 0;
   if (path.names_one_of(0, "home users") || (path.names(0, "documents and settings"))) {
     if (n == 1) return kHomeRoot | kSystem;
+    if (n == 2 && path.names(0, "home") && !path.glob && is_remade(path)) return kOutside | kBuild;  // no person is named so
     if (path.has_glob(path.part[0])) bits |= kSystem;
     if (path.base == PathBase::root || path.base == PathBase::drive) return bits | below(2);
   }
@@ -210,7 +211,7 @@ inline std::uint32_t classify_known(const SurroundingPaths& paths, const PathPar
   if (to_home == Relation::same) return bits | kHome | kHomeRoot;
   if (to_home == Relation::inside) {
     const std::uint32_t depth = paths.home.count;
-    if (is_home_cache(path, depth)) bits |= kBuild;
+    if (is_home_cache(path, depth) || (path.count > depth + 1 && is_remade(path))) bits |= kBuild;
     std::uint32_t place = classify_folder(path);
     if ((classify_folder(paths.home) & kTemporary) != 0) place &= ~kTemporary;
     return bits | kHome | (place & (kTemporary | kSystem | kHomeRoot));

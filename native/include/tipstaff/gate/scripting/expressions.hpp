@@ -328,10 +328,11 @@ inline void ScriptReader::option_value(Value* options, std::string_view key, con
   if (off) return;
   if (ascii::one_of(key, "recursive")) options->bits |= option::kRecursive;
   if (ascii::one_of(key, "force")) options->bits |= option::kForce;
+  if (ascii::one_of(key, "inplace")) options->bits |= option::kInPlace;
   if (ascii::one_of(key, "shell")) options->bits |= option::kShell;
   if (ascii::one_of(key, "body data json files form formdata content multipart")) options->bits |= option::kSends;
   if (ascii::one_of(key, "method") && value.is_text() && ascii::one_of(value.known.text, "post put patch")) options->bits |= option::kSends;
-  if (ascii::one_of(key, "args cmd argv") && value.kind == Value::list) {
+  if ((ascii::one_of(key, "args cmd argv") || (language_ == Language::perl && key == "command")) && value.kind == Value::list) {
     options->first = value.first;
     options->count = value.count;
   }

@@ -34,6 +34,10 @@ inline bool Actions::writes_nothing() const noexcept {
   const string_view code = code_.text;
   for (const string_view writes : {"write", "dump", "print", "say", "puts", "put", "save", "copy", "<<", "to_", "extract", "truncate", "encode"}) {
     for (std::size_t at = code.find(writes); at != string_view::npos; at = code.find(writes, at)) {
+      if (writes == "put" && at > 1 && code.substr(at - 2, 5) == "input") {  // which reads
+        ++at;
+        continue;
+      }
       at += writes.size();
       bool literal = false;
       for (;;) {

@@ -1,8 +1,10 @@
 // Calls of libraries that by their name take something away, each with its whole chain: db.session.query(user).delete,
 // client.volumes.prune, Repo.delete_all. They come out as `@call CHAIN ARGUMENTS`; what a name means in which library
-// is recognised by the packs. One pass over the tokens, whatever the program means.
+// is recognised by the packs. One pass over the tokens, whatever the program means; a variable is written as the chain that
+// it was made from, so Python, whose comprehensions name their items after they use them, has a pass for names before.
 #pragma once
 
+#include "tipstaff/gate/scripting/chain_names.hpp"
 #include "tipstaff/gate/scripting/lexer.hpp"
 #include "tipstaff/gate/scripting/quotes.hpp"
 
@@ -12,7 +14,7 @@ namespace tipstaff::gate::program {
 inline constexpr std::string_view kTakingAway[] = {
     "delete", "drop", "destroy", "remove", "purge", "truncate", "terminate", "prune", "flush", "wipe", "clear", "reset", "revoke",
     "kill", "stop", "shutdown", "erase", "empty", "force", "nuke", "undeploy", "rollback", "downgrade", "uninstall", "clean", "deactivate",
-    "disable", "deregister", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach",
+    "disable", "deregister", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach", "expunge",
 };
 
 // The pairs of letters with which they begin: most code has none of them.
@@ -38,25 +40,34 @@ inline bool holds_taking(std::string_view text) noexcept {
 class LibraryCalls {
  public:
   LibraryCalls(Reader& reader, const Code& code, const Frame& frame, Language language, Dialect dialect) noexcept
-      : reader_(reader), code_(code), frame_(frame), lexer_(code.text, language), dialect_(dialect),
-        bare_(language == Language::ruby) {}
+      : reader_(reader), code_(code), frame_(frame), lexer_(code.text, language), dialect_(dialect), language_(language),
+        bare_(language == Language::ruby || language == Language::perl), variables_(language) {}
 
   void read() noexcept {
     if (code_.text.size() > kLongest) return;
     bool any = holds_taking(code_.text);
-    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_")})
+    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command")})
       any = any || code_.text.find(sign) != std::string_view::npos;
     if (!any) return;
-    for (Token token = lexer_.next(); token.kind != Kind::end && emitted_ < kMost; token = lexer_.next()) take(token);
-    end_chain();
+    if (language_ == Language::python && (code_.text.find(" for ") != std::string_view::npos || code_.text.find("lambda ") != std::string_view::npos)) {
+      names_only_ = true;
+      pass();
+      names_only_ = false;
+      lexer_ = Lexer(code_.text, language_);
+      level_ = 0;
+      restart(0);
+      variables_.again();
+    }
+    pass();
   }
 
  private:
   static constexpr std::size_t kLongest = 1 << 20;
-  static constexpr std::uint32_t kMost = 48, kLevels = 24, kArguments = 40, kArgumentBytes = 400;
+  static constexpr std::uint32_t kLevels = ChainVariables::kLevels, kMost = 48, kArguments = 40, kArgumentBytes = 400;
 
   struct Chain {
-    char text[112];
+    char text[176];
+    std::string_view head;     // its first name, as it is written
     std::uint32_t size = 0;
     std::uint32_t last = 0;    // where its last name begins
     std::size_t start = 0;     // in the code
@@ -69,6 +80,11 @@ class LibraryCalls {
   };
 
   Chain& chain() noexcept { return chains_[level_]; }
+
+  void pass() noexcept {
+    for (Token token = lexer_.next(); token.kind != Kind::end && emitted_ < kMost; token = lexer_.next()) take(token);
+    end_chain();
+  }
 
   void put(std::string_view text) noexcept {
     Chain& now = chain();
@@ -85,6 +101,7 @@ class LibraryCalls {
   void restart(std::size_t start) noexcept {
     Chain& now = chain();
     now.size = now.last = 0;
+    now.head = {};
     now.named = now.joins = now.brackets = now.takes = false;
     now.start = start;
   }
@@ -93,6 +110,7 @@ class LibraryCalls {
     if (token.kind == Kind::name) return name(token);
     if (token.kind == Kind::mark) return mark(token);
     end_chain();
+    variables_.other(token, level_);
     restart(token.start);
     if (token.kind == Kind::text) put("''");
   }
@@ -102,11 +120,23 @@ class LibraryCalls {
       chain().joins = false;
     } else {
       end_chain();
+      if (variables_.accepts() && !token.is_one_of("async function fn") && begins_call(lexer_)) variables_.refuse();  // map(client.delete)
+      if (variables_.takes(token, std::string_view(chain().text, chain().size), level_)) return restart(token.stop);
       restart(token.start);
+      chain().head = token.text;
+      if (const ChainNames::Bound* known = variables_.names().find(token.text)) {
+        put(known->chain());
+        chain().named = true;
+        return;
+      }
     }
     chain().last = chain().size;
     put(token.text);
     chain().named = true;
+  }
+  static bool begins_call(Lexer ahead) noexcept {
+    const Token next = ahead.next();
+    return next.is(".") || next.is("(") || next.is("::");
   }
   void mark(const Token& token) noexcept {
     if (token.is(".") || token.is("->") || token.is("::") || token.is("?.")) {
@@ -116,34 +146,46 @@ class LibraryCalls {
     } else if (token.is("(") || token.is("[")) {
       if (level_ + 1 >= kLevels) return end_chain();
       const bool brackets = token.is("[");
+      variables_.mark(token, {}, level_);
+      if (!brackets && chain().named && chain().last != 0) variables_.begins_callback(std::string_view(chain().text, chain().last - 1), last_name());
       chain().brackets = brackets;
       chain().opened = token.stop;
       ++level_;
       restart(token.stop);
     } else if (token.is(")") || token.is("]")) {
       end_chain();
+      variables_.mark(token, {}, level_);
       if (level_ == 0) return restart(token.stop);
       --level_;
       Chain& now = chain();
+      if (now.size == 0 && token.is(")")) {  // (await f()).g
+        const Chain& inner = chains_[level_ + 1];
+        put(std::string_view(inner.text, inner.size));
+        return;
+      }
       const std::string_view inside = token.start > now.opened ? code_.text.substr(now.opened, token.start - now.opened) : std::string_view();
       if (!now.brackets && now.named) note(now.opened, token.start);
       now.named = false;
       now.brackets = false;
       if (now.size != 0) {
         put(token.is("]") ? "[" : "(");
-        put(inside.size() <= kArguments ? inside : std::string_view("..."));
+        const ChainNames::Bound* item = variables_.names().item_in(inside);
+        put(item != nullptr ? item->chain() : inside.size() <= kArguments ? inside : std::string_view("..."));
         put(token.is("]") ? "]" : ")");
       }
     } else {
       if (bare_ && token.is("{") && chain().named) note_block(token.stop);
+      const std::string_view simple = chain().named && chain().last == 0 ? chain().head : std::string_view();
       end_chain();
+      variables_.mark(token, simple, level_);
+      if (token.is("{") && language_ == Language::ruby) variables_.begins_block(std::string_view(chain().text, chain().size));
       restart(token.stop);
     }
   }
   // Ruby: each { |user| user.destroy }, its block as the argument.
   void note_block(std::size_t start) noexcept {
     Chain& now = chain();
-    const std::string_view name(now.text + now.last, now.size - now.last);
+    const std::string_view name = last_name();
     if (name != "each" && name != "find_each" && name != "map") return;
     const std::size_t stop = code_.text.substr(start, kArgumentBytes).find('}');
     if (stop == std::string_view::npos || !holds_taking(code_.text.substr(start, stop))) return;
@@ -151,6 +193,7 @@ class LibraryCalls {
     now.first = start;
     now.stop = start + stop;
   }
+  std::string_view last_name() noexcept { return {chain().text + chain().last, chain().size - chain().last}; }
   // Whether a call that by its name takes nothing away does so by its arguments.
   static bool carries_taking(std::string_view name, std::string_view arguments) noexcept {
     const auto has = [arguments](std::string_view text) noexcept { return arguments.find(text) != std::string_view::npos; };
@@ -162,13 +205,15 @@ class LibraryCalls {
     }
     if (name == "execute") return has(".delete()");
     if (name == "run" || name == "sudo") return has("rm -") || holds_taking(arguments);
+    if (name == "call_command" || name == "execute_from_command_line" || name == "call") return holds_taking(arguments) || has("zero");
     return (name == "fetch" || name == "request" || name == "find_each" || name == "each" || name == "execute_query") && holds_taking(arguments);
   }
   // Whether the last name of the chain takes something away; its arguments are [first, stop) of the code.
   void note(std::size_t first, std::size_t stop) noexcept {
     Chain& now = chain();
-    const std::string_view name(now.text + now.last, now.size - now.last);
-    if (!holds_taking(name) && !carries_taking(name, code_.text.substr(first, stop - first))) return;
+    const std::string_view name = last_name();
+    const bool task = (name == "invoke" || name == "execute") && std::string_view(now.text, now.size).find("rake.task") != std::string_view::npos;  // Rake::Task["db:drop"].invoke
+    if (!task && !holds_taking(name) && !carries_taking(name, code_.text.substr(first, stop - first))) return;
     now.takes = true;
     now.first = first;
     now.stop = stop;
@@ -181,8 +226,10 @@ class LibraryCalls {
     note_bare();
     Chain& now = chain();
     now.named = false;
+    variables_.ended(std::string_view(now.text, now.size), level_);
     if (!now.takes) return;
     now.takes = false;
+    if (names_only_) return;
     ++emitted_;
     std::string_view arguments = code_.text.substr(now.first, now.stop - now.first);
     while (!arguments.empty() && ascii::is_space(arguments.front())) arguments.remove_prefix(1);
@@ -203,7 +250,9 @@ class LibraryCalls {
   const Frame& frame_;
   Lexer lexer_;
   Dialect dialect_;
-  bool bare_;
+  Language language_;
+  bool bare_, names_only_ = false;
+  ChainVariables variables_;
   Chain chains_[kLevels];
   std::uint32_t level_ = 0, emitted_ = 0;
 };

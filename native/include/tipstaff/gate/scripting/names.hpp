@@ -90,7 +90,7 @@ inline Value ScriptReader::trailers(Value value, std::size_t start) noexcept {
       if (language_ == Language::ruby && value.kind == Value::process) block_value_ = value;
       continue;
     }
-    if (((language_ == Language::perl && token_.is("{")) || (language_ == Language::ruby && token_.is("*"))) && takes_bare_arguments(value)) {
+    if (((language_ == Language::perl && (token_.is("{") || token_.is("["))) || (language_ == Language::ruby && token_.is("*"))) && takes_bare_arguments(value)) {
       value = bare_call(value, start);
       continue;
     }
@@ -205,8 +205,18 @@ inline Value ScriptReader::call(const Value& callee, std::size_t start) noexcept
   const std::string_view handle = action == Action::open && language_ == Language::perl ? handle_ahead() : std::string_view();
   Arguments arguments;
   command_key_ = {};
+  options_are_words_ = is_python() && base == "sh";
   arguments_of(&arguments);
+  options_are_words_ = false;
   const Span at = from(start);
+  if (is_python() && ascii::one_of(name, "fileinput.input fileinput.fileinput") && (arguments.bits & option::kInPlace) != 0) {
+    emit_one("@write", at, arguments.at(0), writes_nothing() ? "--empty" : std::string_view());
+    return Value{};
+  }
+  if (is_python() && name == "os.open" && opens_to_write(start)) {
+    emit_one("@write", at, arguments.at(0));
+    return Value{};
+  }
   if (language_ == Language::node && ascii::equals(last, "then") && callee.kind == Value::object && arguments.at(0).kind == Value::function) {
     return call_function(arguments.at(0).first, single(object(base)));  // import("fs").then(m => ...)
   }
@@ -235,12 +245,8 @@ inline Value ScriptReader::call(const Value& callee, std::size_t start) noexcept
       return Value{};
     default: break;
   }
-  // A database in memory or below the temporary folder: what is done to it is nobody's loss.
-  if (ascii::equals(name, "sqlite3.connect") && arguments.at(0).kind == Value::text) {
-    const string_view file = arguments.at(0).known.text;
-    if (file == ":memory:" || (ascii::starts_with(file, "/tmp/") && file.find("..") == string_view::npos)) return object("memory-database");
-  }
-  if (ascii::starts_with(name, "memory-database")) return object(ascii::one_of(last, "cursor execute executescript") ? base : std::string_view("memory-database"));
+  if (opens_memory(name, last, arguments)) return object("memory-database");
+  if (ascii::starts_with(name, "memory-database")) return object(ascii::one_of(last, "cursor execute executescript begin connect prepare") ? base : std::string_view("memory-database"));
   if (is_python() && ascii::one_of(name, "fabric.connection fabric.serialgroup fabric.threadinggroup fabric.group invoke.context invoke.context.context")) {
     return object("fabric.connection");
   }
@@ -255,6 +261,20 @@ inline Value ScriptReader::call(const Value& callee, std::size_t start) noexcept
   const Value result = act(action, arguments, at, name);
   if (result.kind == Value::process && !handle.empty()) memory_.bind(handle, result);
   return result;
+}
+
+// A database that lives in memory only, or in a file below a temporary folder: what is done to it is nobody's loss.
+inline bool ScriptReader::opens_memory(std::string_view name, std::string_view last, const Arguments& arguments) const noexcept {
+  if (!ascii::one_of(name, "sqlite3.connect duckdb.connect sqlalchemy.create_engine create_engine better-sqlite3 sqlite3.database node:sqlite.databasesync duckdb.database pdo dbi.connect") && !ascii::one_of(last, "create_engine databasesync")) return false;
+  const std::string_view path = arguments.at(0).kind == Value::text ? arguments.at(0).known.text : std::string_view("?");
+  return path == "sqlite://" || path.find(":memory:") != std::string_view::npos || (arguments.written == 0 && ascii::starts_with(name, "duckdb")) ||
+         ((ascii::starts_with(path, "/tmp/") || ascii::starts_with(path, "sqlite:////tmp/")) && path.find("..") == std::string_view::npos);
+}
+
+// os.open(path, os.O_WRONLY | os.O_TRUNC)
+inline bool ScriptReader::opens_to_write(std::size_t start) const noexcept {
+  const std::string_view text = lexer_.text().substr(start, previous_stop_ > start ? previous_stop_ - start : 0);
+  return text.find("O_WRONLY") != std::string_view::npos || text.find("O_RDWR") != std::string_view::npos;
 }
 
 // Methods whose names alone tell, whatever they are called on.
@@ -277,6 +297,18 @@ inline Value ScriptReader::plain_call(std::string_view name, std::string_view la
     items[n++] = Known{last, at, false, 0};
     for (std::uint32_t i = 0; i < arguments.count; ++i) items[n++] = known_or_blank(arguments.at(i), at);
     run_words(items, n, at);
+    return Value{};
+  }
+  if (language_ == Language::perl && ascii::one_of(name, kStarts)) {
+    std::uint32_t first = 0;  // open3(*IN, *OUT, *ERR, "rm", "x")
+    while (first + 1 < arguments.count && !arguments.at(first).is_text() && arguments.at(first).kind != Value::list) ++first;
+    const Value& what = arguments.named.kind == Value::list ? arguments.named : arguments.at(first);
+    if (what.kind == Value::list) return run_list(what, at), Value{};
+    Known items[Arguments::kMost];
+    std::uint32_t n = 0;
+    for (std::uint32_t i = first; i < arguments.count && arguments.at(i).is_text(); ++i) items[n++] = arguments.at(i).known;
+    if (n == 1) run_code(Dialect::shell, items[0]);
+    if (n > 1) run_words(items, n, at);
     return Value{};
   }
   if (language_ == Language::node && (base == "shelljs" || base == "shell") && ascii::one_of(last, "rm mv cp chmod")) {

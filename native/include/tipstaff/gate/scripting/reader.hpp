@@ -24,6 +24,8 @@ class ScriptReader : private Actions {
   }
 
  private:
+  // Perl's ways to start a program with a list, or with a list for what it reads and writes.
+  static constexpr std::string_view kStarts = "run start harness run3 open3 open2 runx run_forked ipc.run.start ipc.run.harness ipc.run3.run3 ipc.open3.open3 ipc.open2.open2 ipc.cmd.run";
   static constexpr std::uint32_t kLevels = 40, kFunctions = 16, kCalls = 64, kAheadTokens = 1 << 16;
 
   // A function, and where its parts are written; the commands of its first reading.
@@ -74,6 +76,7 @@ class ScriptReader : private Actions {
   void statement() noexcept;
   void import_modules() noexcept;
   void import_from() noexcept;
+  void with_resource() noexcept;
   static std::string_view module_name(std::string_view text) noexcept;
   void import_node() noexcept;
   void names_of(const Value& whole) noexcept;
@@ -142,9 +145,12 @@ class ScriptReader : private Actions {
   bool takes_bare_arguments(const Value& value) const noexcept;
   Value bare_call(const Value& value, std::size_t start) noexcept;
   Value no_arguments(const Value& value, std::size_t start) noexcept;
+  void add_option(Arguments* arguments, std::string_view key, const Value& value, Span at) noexcept;
   void argument(Arguments* arguments) noexcept;
   void arguments_of(Arguments* arguments) noexcept;
   Value call(const Value& callee, std::size_t start) noexcept;
+  bool opens_memory(std::string_view name, std::string_view last, const Arguments& arguments) const noexcept;
+  bool opens_to_write(std::size_t start) const noexcept;
   Action unknown_method(std::string_view last, std::string_view base) const noexcept;
   Value plain_call(std::string_view name, std::string_view last, std::string_view base, const Arguments& arguments, Span at) noexcept;
 
@@ -176,7 +182,7 @@ class ScriptReader : private Actions {
   std::size_t next_for_ = 0;
   Seen seen_;
   std::string_view subject_;
-  bool one_list_ = false, expects_colon_ = false;
+  bool options_are_words_ = false, one_list_ = false, expects_colon_ = false;
   bool mongo_ = false, depth_reported_ = false, negative_ = false, has_file_seen_ = false, has_input_seen_ = false;
 };
 

@@ -14,6 +14,7 @@ inline void ScriptReader::statement() noexcept {
       if (token_.is_name("import")) return import_modules();
       if (token_.is_name("from")) return import_from();
       if (token_.is_name("def")) return define_python();
+      if (token_.is_name("with")) return with_resource();
     }
     if (language_ == Language::node && token_.is_name("import") && !peek().is("(")) return import_node();
     if (token_.is_one_of("const let var") && language_ == Language::node) {
@@ -40,6 +41,15 @@ inline void ScriptReader::statement() noexcept {
     return advance();
   }
   expression();
+}
+
+// with engine.begin() as connection: what is opened in memory stays known.
+inline void ScriptReader::with_resource() noexcept {
+  advance();
+  const Value value = expression();
+  if (!token_.is_name("as")) return;
+  advance();
+  if (token_.kind == Kind::name && value.kind == Value::object && value.known.text == "memory-database") memory_.bind(token_.text, value);
 }
 
 // Lines of IPython: !command, !!command, %sx command, and cells %%bash. At the mark. False: it is none of them.

@@ -11,6 +11,7 @@ constexpr std::uint32_t kForce = 2;
 constexpr std::uint32_t kShell = 4;
 constexpr std::uint32_t kSends = 8;    // a method that sends, or data to send
 constexpr std::uint32_t kEmpty = 16;   // {} and []
+constexpr std::uint32_t kInPlace = 32;  // a file is rewritten as it is read: fileinput.input(inplace=True)
 constexpr std::uint32_t kNumbered = 64;  // items come with their numbers: enumerate()
 }  // namespace option
 

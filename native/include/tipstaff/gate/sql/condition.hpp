@@ -9,14 +9,19 @@ enum class Truth : std::uint8_t { unknown, always, never };
 
 class Condition {
  public:
-  explicit Condition(Cursor& cursor) noexcept : at_(cursor) {}
+  // `table`: the one that the condition narrows; `joins_itself`: it is joined to itself.
+  explicit Condition(Cursor& cursor, std::string_view table = {}, bool joins_itself = false) noexcept
+      : at_(cursor), table_(table.substr(table.rfind('.') + 1)), joins_itself_(joins_itself) {}
 
   // Reads from after WHERE to what ends the condition, which stays the current token.
   Truth read(std::uint32_t level = 0) noexcept {
     Truth any = conjunction(level);
+    const Shape first = shape_;
     while (at_.token().is_one_of("or xor") || is_doubled('|')) {
       skip_connective();
-      const Truth next = conjunction(level);
+      Truth next = conjunction(level);
+      // Something or its opposite: active OR NOT active, a IS NULL OR a IS NOT NULL.
+      if (first.hash != 0 && first.hash == shape_.hash && first.negated != shape_.negated) next = Truth::always;
       if (any == Truth::always || next == Truth::always) {
         any = Truth::always;
       } else if (any == Truth::never) {
@@ -25,10 +30,16 @@ class Condition {
         any = Truth::unknown;
       }
     }
+    shape_ = {};
     return any;
   }
 
  private:
+  // What a condition says, apart from whether it is negated; no hash where that is not known.
+  struct Shape {
+    std::uint64_t hash = 0;
+    bool negated = false;
+  };
   static constexpr std::uint32_t kDeepest = 16, kParts = 5;
   static constexpr std::string_view kNow = "now getdate sysdate current_timestamp current_date localtimestamp utc_timestamp clock_timestamp getutcdate sysdatetime";
   static constexpr std::string_view kFunctions =
@@ -47,6 +58,70 @@ class Condition {
     return all;
   }
 
+  // IN (SELECT id FROM the same table), >= (SELECT min(id) FROM it), NOT IN (0), IN (true, false). At the opening bracket.
+  bool holds_all(const Token* part, std::uint32_t n) noexcept {
+    const bool at_in = at_.previous().is("in");
+    constexpr std::uint32_t kTokens = 12;
+    Token seen[kTokens];
+    std::uint32_t count = 0, from = 0, last = 0;
+    bool plain = true, yes = false, no = false, low = true;
+    const std::uint32_t inside = at_.depth();
+    at_.advance();
+    for (; !at_.at_end() && !at_.token().is_mark(';') && !(at_.token().is_mark(')') && at_.depth() == inside); at_.advance()) {
+      const Token& now = at_.token();
+      plain = plain && !now.is_one_of("where limit having group join union intersect except offset fetch tablesample with");
+      yes = yes || now.is("true");
+      no = no || now.is("false");
+      low = low && (now.is_mark(',') || now.is_mark('-') || (now.kind == Kind::number && (number(now) == 0 || at_.previous().is_mark('-'))));
+      if (now.is("from")) last = count;
+      if (now.is("from") && from == 0) from = count;
+      if (count < kTokens) seen[count] = now;
+      ++count;
+    }
+    if (at_.token().is_mark(')')) at_.advance();
+    if (!plain || count >= kTokens) return false;
+    if (n == 3 && part[1].is("not") && part[2].is("in")) return is_key(part[0]) && low;
+    if (at_in && yes && no) return true;
+    if (!seen[0].is("select") || from < 2 || from + 1 >= count) return false;
+    const Token& table = last + 3 < count && seen[last + 2].is_mark('.') ? seen[last + 3] : seen[last + 1];
+    if (!ascii::equals(table.text, table_)) return false;
+    if ((n == 2 && part[1].is("in")) || (n == 3 && part[1].is_mark('=') && part[2].is_one_of("any some"))) return same(part[0], seen[from - 1]);
+    return n == 3 && part[2].is_mark('=') && ((part[1].is_mark('>') && seen[1].is("min")) || (part[1].is_mark('<') && seen[1].is("max")));
+  }
+  // datetime('now') alone is now. At the bracket, which is left where it says more.
+  bool is_now() noexcept {
+    if (at_.peek().kind != Kind::text || !ascii::equals(at_.peek().text, "now")) return false;
+    at_.advance();
+    if (!at_.peek().is_mark(')')) return false;
+    at_.advance();
+    at_.advance();
+    return true;
+  }
+  static Shape shape_of(const Token* part, std::uint32_t n) noexcept {
+    Shape shape;
+    if (n == 0 || n > kParts) return shape;
+    shape.hash = 14695981039346656037u;
+    const auto take = [&shape](char c) noexcept { shape.hash = (shape.hash ^ static_cast<unsigned char>(ascii::lower(c))) * 1099511628211u; };
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const bool pair = i + 1 < n && part[i].kind == Kind::mark && part[i + 1].kind == Kind::mark;
+      if (part[i].is("not")) {
+        shape.negated = !shape.negated;
+      } else if (pair && ((part[i].is_mark('<') && part[i + 1].is_mark('>')) || (part[i].is_mark('!') && part[i + 1].is_mark('=')))) {
+        shape.negated = !shape.negated;
+        take('=');
+        ++i;
+      } else if (pair && part[i + 1].is_mark('=')) {  // a >= b: not a < b
+        shape.negated = !shape.negated;
+        take(part[i].is_mark('>') ? '<' : '>');
+        ++i;
+      } else {
+        for (const char c : part[i].text) take(c);
+        take(' ');
+      }
+    }
+    return shape;
+  }
+
   bool is_doubled(char c) const noexcept { return at_.token().is_mark(c) && at_.peek().is_mark(c); }
   void skip_connective() noexcept {
     const bool mark = at_.token().kind == Kind::mark;
@@ -63,8 +138,10 @@ class Condition {
   Truth conjunction(std::uint32_t level) noexcept {
     Truth all = term(level);
     while (at_.token().is("and") || is_doubled('&')) {
+      shape_ = {};
       skip_connective();
       const Truth next = term(level);
+      shape_ = {};
       if (all == Truth::never || next == Truth::never) {
         all = Truth::never;
       } else if (all == Truth::always) {
@@ -78,9 +155,11 @@ class Condition {
     if (at_.token().is("not") || at_.token().is_mark('!')) {
       at_.advance();
       const Truth inner = level < kDeepest ? term(level + 1) : Truth::unknown;
+      shape_.negated = !shape_.negated;
       return inner == Truth::always ? Truth::never : inner == Truth::never ? Truth::always : Truth::unknown;
     }
     Truth truth = Truth::unknown;
+    shape_ = {};
     bool grouped = false, more = false;
     if (at_.token().is_mark('(') && level < kDeepest) {
       const std::uint32_t inside = at_.depth();
@@ -101,6 +180,16 @@ class Condition {
       if (at_.token().is_mark('(')) {
         if (n > 0 && n <= kParts && part[n - 1].is_one_of(kFunctions)) {  // now(), length(x) count as their names
           at_.skip_parentheses();
+          continue;
+        }
+        if (n > 0 && n <= kParts && part[n - 1].is_one_of("datetime date") && is_now()) {
+          part[n - 1].text = "now";
+          continue;
+        }
+        if (at_.previous().is("in") || (n >= 2 && n <= 3 && (part[n - 1].is_one_of("in any some") || part[n - 1].is_mark('=')))) {
+          if (holds_all(part, n)) truth = Truth::always;
+          grouped = true;
+          more = false;
           continue;
         }
         if (n == 1 && part[0].is("exists")) {
@@ -124,7 +213,8 @@ class Condition {
       at_.advance();
     }
     if (grouped) return more ? Truth::unknown : truth;
-    return judge(part, n, qualified);
+    shape_ = shape_of(part, n);
+    return judge(part, n, qualified && !(joins_itself_ && is_key(part[0])));
   }
 
   static bool same(const Token& a, const Token& b) noexcept {
@@ -169,7 +259,7 @@ class Condition {
     if (n == 3 && key && part[1].is("is") && right.is("null")) return Truth::never;
     if (n == 3 && part[1].is_one_of("like ilike rlike regexp glob")) {
       const bool everything = right.kind == Kind::text && !right.text.empty() &&
-                              right.text.find_first_not_of("%*.") == std::string_view::npos;
+                              right.text.find_first_not_of("%*._@") == std::string_view::npos && right.text.find_first_of("%*") != std::string_view::npos;
       return everything ? Truth::always : Truth::unknown;
     }
     if (n == 3 && part[1].is("is")) return left.is("true") && right.is("true") ? Truth::always : Truth::unknown;
@@ -196,18 +286,21 @@ class Condition {
       const long year = number(right);
       if ((sign == '<' && year >= 2060) || (sign == '>' && year > 0 && year <= 1971)) return Truth::always;
     }
-    if (left.is_one_of("length char_length octet_length len") && sign == '>' && second == '=' && right.kind == Kind::number && number(right) == 0) {
+    if (left.is_one_of("length char_length octet_length len") && sign == '>' && right.kind == Kind::number && number(right) == 0) {
       return Truth::always;
     }
     // Keys count from one.
     if (key && right.kind == Kind::number && sign == '>' && second == '=' && number(right) == 1) return Truth::always;
-    if (key && right.kind == Kind::number && sign == '<' && second != '>' && right.text.size() >= 9) return Truth::always;
+    if (key && right.kind == Kind::number && sign == '<' && second != '>' && right.text.size() >= 7) return Truth::always;
     if (key && right.kind == Kind::number && number(right) == 0 && (sign == '>' || differs)) return Truth::always;
     if (key && right.kind == Kind::text && right.text.empty() && differs) return Truth::always;
     return Truth::unknown;
   }
 
   Cursor& at_;
+  std::string_view table_;
+  bool joins_itself_;
+  Shape shape_;  // of the last part that was read
 };
 
 }  // namespace tipstaff::gate::sql

@@ -32,7 +32,7 @@ struct Pending {
   std::size_t start = 0, stop = 0;
   std::uint32_t depth = 0;
   bool where = false, always_true = false, limit = false, join = false, sets = false, deletes = false,
-       joins = false, uses = false;
+       joins = false, uses = false, joins_itself = false;
 };
 
 struct Flags {

@@ -118,7 +118,7 @@ inline void Statements::word(const Token& now) noexcept {
     open->join = open->join || open->uses;
     at_.advance();
     const std::uint32_t place = pending_count_ - 1;
-    const Truth truth = Condition(at_).read();
+    const Truth truth = Condition(at_, open->name.text, open->joins_itself).read();
     if (place < pending_count_) pending_[place].always_true = truth == Truth::always;
     moved_ = true;
     return;
@@ -127,6 +127,15 @@ inline void Statements::word(const Token& now) noexcept {
     if (now.is_one_of("limit rows")) open->limit = true;
     if (now.is("join")) open->joins = true;
     if (now.is("using") && !open->joins) open->uses = true;
+    if (now.is_one_of("join using") && ascii::equals(at_.peek().text, open->name.text)) open->joins_itself = true;
+    if (open->joins && open->joins_itself && now.is("on")) {
+      at_.advance();
+      const std::uint32_t place = pending_count_ - 1;
+      const bool all = Condition(at_, open->name.text, true).read() == Truth::always;
+      if (place < pending_count_) pending_[place].join = !all && pending_[place].verb != "merge";
+      moved_ = true;
+      return;
+    }
     if (open->joins && (now.is_one_of("on using") || at_.previous().is("natural"))) open->join = open->verb != "merge";  // what it joins by
     if (now.is("set") && open->verb == "update") open->sets = true;
     if (now.is_one_of("select insert exec execute declare print if use create alter grant") && open->verb != "merge" &&

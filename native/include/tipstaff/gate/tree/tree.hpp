@@ -119,6 +119,7 @@ struct Command {
   std::uint32_t via = 0;      // bits of tipstaff::gate::via
   Dialect dialect = Dialect::shell;
   Span span;                  // the whole command
+  bool fed = false;           // it reads what the command around it writes: tee >(it)
   bool as_written = false;    // its arguments are parts of one text, in their order
 };
 

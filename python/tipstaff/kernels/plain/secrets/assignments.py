@@ -160,6 +160,11 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         at += mark
     if anywhere and text[end - 1] in _QUOTES:
         key_quote = True
+    if not anywhere and text[named_end : named_end + 1] == b"`" and before != 0x60:  # `/bin/pwd`: a command
+        return None
+    source = text[head:named_end].lower().endswith(tuple(words(letters.SOURCE_ENDINGS)))
+    if not anywhere and not named and key_quote and source:
+        return None
     if before == 0x24 and key_quote:  # [ "$PWD" = "/srv" ]: a comparison
         return None
     if before in b":/" and at == named_end and text[at : at + 1] == b":" and text[at + 1 : at + 2].strip():
@@ -247,6 +252,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     found = _value(
         text, at, after, before, query=query, colon=colon, spaced=spaced, strict=strict, markup=markup, flag=flag
     )
+    if found is not None and byte == 0x3D and spaced and _is_vector(text, head, found, words):
+        return None
     if found is not None and not found.quoted and text[head:named_end].endswith(text[found.start : found.end]):
         return None  # self.client_secret = client_secret
     if found is not None and byte == 0x3D and text[sign + 1 : sign + 2] == b"=" and not found.quoted:
@@ -256,6 +263,56 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
     if found is not None and byte == 0x2C and _is_listed(text, head, named_end, found, tight=at == after):
         return None
     return found
+
+
+_HEX_VALUE: Final = re.compile(rb"(?:0x)?[0-9A-Fa-f]*")
+_VECTOR_LINE: Final = re.compile(rb"[ \t]{0,8}([0-9A-Za-z_]+)[ \t]{0,24}=[ \t]{0,8}(?:(?:0x)?[0-9A-Fa-f]{8,}[ \t]{0,8}\Z|\$[0-9])")
+
+
+def _is_vector(text: bytes, head: int, value: Value, words: Words) -> bool:
+    """Return whether a line ``Secret = 1c0a...`` is one of a block of test vectors.
+
+    One of the three lines before or after it, up to an empty one, gives hexadecimal digits, or a hash of a password, to
+    what only a test of cryptography names: ``Ciphertext = 8c3c4432``.
+    """
+    if value.quoted or value.end - value.start < 6 or _HEX_VALUE.fullmatch(text[value.start : value.end]) is None:
+        return False
+    begin = head
+    while begin > 0 and head - begin < 8 and text[begin - 1] in BLANKS:
+        begin -= 1
+    if begin > 0 and text[begin - 1] != 0x0A:
+        return False
+    at = _blanks(text, value.end, 8)
+    for _ in range(3):
+        at += text[at : at + 1] == b"\r"
+        if text[at : at + 1] != b"\n":
+            break
+        at += 1
+        start = at
+        while at < len(text) and at - start < 4096 and text[at] not in b"\r\n":
+            at += 1
+        if at == start:
+            break
+        if _is_vector_line(text[start:at], words):
+            return True
+    for _ in range(3):
+        if begin == 0 or text[begin - 1] != 0x0A:
+            break
+        end = begin - 1
+        end -= end > 0 and text[end - 1] == 0x0D
+        begin = end
+        while begin > 0 and end - begin < 4096 and text[begin - 1] not in b"\r\n":
+            begin -= 1
+        if begin == end:
+            break
+        if _is_vector_line(text[begin:end], words):
+            return True
+    return False
+
+
+def _is_vector_line(line: bytes, words: Words) -> bool:
+    match = _VECTOR_LINE.match(line)
+    return match is not None and parts_hold(match[1], words(letters.VECTOR_NAMES))
 
 
 _LISTED: Final = re.compile(rb"[A-Za-z0-9_$]{1,23}")

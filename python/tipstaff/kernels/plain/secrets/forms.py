@@ -76,6 +76,8 @@ def is_location(data: bytes) -> bool:
         return True
     if data.count(b"/") >= 2 and data.endswith(b"/") and b"." in data.partition(b":")[0]:
         return True
+    if b"/" not in data and len(data) > 3 and data[0] in LETTER and data[1:3] == b":\\":
+        return True
     if b"\\" in data and b"/" not in data and (data[0] == 0x5C or data[0] in UPPER):
         return counts_of(data).digit == 0
     host, colon, port = data.rpartition(b":")
@@ -120,7 +122,7 @@ def is_identifier(data: bytes, value: Value, counts: Counts) -> bool:
         return True
     if not value.strict:
         return False
-    if is_header(data, counts) or _FIELD.fullmatch(data):
+    if is_header(data, counts) or _FIELD.fullmatch(data) or _is_algorithm(data) or _NUMBERED.fullmatch(data):
         return True
     if counts.other == lines and lines >= 2 and 5 * counts.digit <= size:
         return True
@@ -138,6 +140,21 @@ def _is_parts(data: bytes) -> bool:
             0 < len(part) <= 10 and not (any(b in LOWER for b in part) and any(b in UPPER for b in part))
             for part in parts
         )
+    )
+
+
+_ALGORITHM_PART: Final = re.compile(rb"(?:[a-z]{1,10}|[A-Z]{1,10})[0-9]{0,3}|[0-9]{1,4}")
+_NUMBERED: Final = re.compile(rb"[0-9]{4}_[a-z][a-z0-9_]{2,}")
+"""A number and words, as migrations are named: ``0007_auto_20171017_2214``."""
+
+
+def _is_algorithm(data: bytes) -> bool:
+    """Return whether hyphens join short words, each with a number or without: ``AES-128-CBC``, ``ssh-ed448``."""
+    parts = data.split(b"-")
+    return (
+        2 <= len(parts) <= 6
+        and all(_ALGORITHM_PART.fullmatch(part) for part in parts)
+        and any(part[1:2].isalpha() for part in parts)
     )
 
 
@@ -191,7 +208,7 @@ def is_name_like(data: bytes, digits: int, *, strict: bool, word: bool) -> bool:
 
 
 _HARMLESS: Final = re.compile(
-    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|(?:\*[0-9A-Fa-f]{40}|pub[0-9A-Fa-f]{32}|0x[0-9A-Fa-f]{1,8}|0x[0-9A-Fa-f]{40}|eyJ[^.]{0,29})\Z"
+    rb"\d{4}-\d\d-\d\dT\d\d:\d\d|(?:\*[0-9A-Fa-f]{40}|#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|pub[0-9A-Fa-f]{32}|0x[0-9A-Fa-f]{1,8}|0x[0-9A-Fa-f]{40}|eyJ[^.]{0,29})\Z"
     rb"|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*(?:\.[^.]*){0,1}\Z|eyJ(?:hbGci|0eXAi|raWQi|4NXQi|jdHki)[^.]*\.[^.]*\.\Z",
     re.DOTALL,
 )
@@ -209,10 +226,13 @@ def is_setting(data: bytes) -> bool:
 def is_harmless(data: bytes) -> bool:
     """Return whether it opens nothing by its form alone.
 
-    A time (``2025-09-22T07:01:06Z``), MySQL's hash of a password, a client token that Datadog publishes, the address of
+    A time (``2025-09-22T07:01:06Z``), MySQL's hash of a password, a colour (``#03fccf``), an identifier made of a time (a
+    UUID of version 1), a client token that Datadog publishes, the address of
     an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its signature, words with escapes for
     blanks, how often something may be (``20/m/ip,5/m/key``).
     """
+    if is_uuid(data) and data[14] == 0x31:
+        return True
     if data.count(b"%20") >= 2 or (len(data) <= 24 and _RATE.fullmatch(data)):
         return True
     return _HARMLESS.match(data) is not None

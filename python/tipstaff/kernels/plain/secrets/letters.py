@@ -33,7 +33,7 @@ Words = Callable[[int], Sequence[bytes]]
     INTRODUCERS,
     OBVIOUS,
 ) = range(10)
-SAMPLE_HOSTS: Final = 13
+SAMPLE_HOSTS, LETTER_ODDS, VECTOR_NAMES, SOURCE_ENDINGS = range(13, 17)
 """Numbers of the lists."""
 
 
@@ -153,6 +153,33 @@ def is_wordy(data: bytes) -> bool:
     digits = sum(byte in DIGIT for byte in data)
     letters, pronounceable = spoken(data)
     return 5 * digits <= size and letters > 0 and 10 * pronounceable >= 7 * letters
+
+
+def is_random(data: bytes, counts: Counts, words: Words) -> bool:
+    """Return whether letters and digits follow each other so unlike in names that the value is random beyond doubt.
+
+    The sum of the odds of its pairs, in half nats (``letter_odds`` in ``packs/secrets/words.toml``), is at most
+    one below zero for each byte.
+    """
+    if not 16 <= len(data) <= 256 or 5 * counts.other > len(data):
+        return False
+    rows = {row[0]: row[1:] for row in words(LETTER_ODDS)}
+    kinds = [0 if byte in LOWER else 1 if byte in UPPER else 2 if byte in DIGIT else 3 for byte in data]
+    folded = data.lower()
+    total = 0
+    for at in range(1, len(data)):
+        last, kind = kinds[at - 1], kinds[at]
+        if last == 3 or kind == 3:
+            continue
+        total += _odds(rows, 0x30 + last, kind, 3)
+        if last < 2 and kind < 2 and (last, kind) != (0, 1):  # after a small letter, a capital begins the next word
+            total += _odds(rows, folded[at - 1], folded[at] - 0x61, 26)
+    return total + len(data) <= 0
+
+
+def _odds(rows: dict[int, bytes], row: int, column: int, columns: int) -> int:
+    word = rows.get(row, b"")
+    return word[column] - 0x6E if len(word) == columns else 0
 
 
 def is_compound(data: bytes, counts: Counts) -> bool:

@@ -31,6 +31,8 @@ def is_between_strings(data: bytes) -> bool:
     first, last = data[0], data[-1]
     if first == 0x20 or last == 0x20 or data.startswith(b"--") or b" = " in data:
         return True
+    if data.endswith((b'""', b'"]', b"']")):  # 16s=b"", self["size"]
+        return True
     if first not in b"+,)]};|&=.>":
         return False
     return last in b"+([{,." or (first != 0x2E and (b"(" in data or b" " in data[1:]))
@@ -135,11 +137,19 @@ def encodes_sample(data: bytes, words: Words) -> bool:
     return not any(byte in DIGIT for byte in text) or holds_any(text, words(PLAIN_VALUE))
 
 
-_ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
+_ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}|(\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\0)")
 
 
 def is_mostly_escapes(data: bytes, words: Words) -> bool:
-    """Return whether there is next to nothing in it but escapes of an address: ``%F0%9F%92%A9``, ``p%40ss``."""
-    bare, escapes = _ESCAPE.subn(b"", data)
-    bare = bytes(byte for byte in bare if byte in LETTER or byte in DIGIT)
-    return escapes > 0 and (len(bare) < 4 or (len(bare) <= 24 and is_known_password(bare, words)))
+    r"""Return whether there is next to nothing in it but escapes: ``%F0%9F%92%A9``, ``p%40ss``, ``verschl\u00fcsselt``.
+
+    The rest may be a known password or, with the escapes of a string, letters that can be pronounced.
+    """
+    escapes = list(_ESCAPE.finditer(data))
+    bare = bytes(byte for byte in _ESCAPE.sub(b"", data) if byte in LETTER or byte in DIGIT)
+    if not escapes or len(bare) > 24:
+        return False
+    if len(bare) < 4 or is_known_password(bare, words):
+        return True
+    strings = any(escape[1] for escape in escapes)
+    return strings and all(byte in LETTER for byte in bare) and (len(bare) < 8 or is_wordy(bare))

@@ -102,7 +102,7 @@ def _shape_holds(table: Table, rule: Rule, text: bytes, secret: bytes, span: tup
             return False
     elif counts.distinct < 5:
         return False
-    if not wary and letters.is_compound(secret, counts):
+    if not wary and letters.is_compound(secret, counts) and not letters.is_random(secret, counts, table.words):
         return False
     if rule.check == 1 and not says_pair(secret, table):
         return False
@@ -235,6 +235,8 @@ def address_password_holds(password: bytes, user: bytes, table: Table) -> bool:
     counts = letters.counts_of(password)
     if counts.lower + counts.upper == 0 or counts.distinct < 4:
         return False
+    if letters.is_random(password, counts, table.words):
+        return True
     if counts.digit + counts.other == 0:
         return len(password) >= 12 and not letters.is_wordy(password)
     return not (counts.digit == 0 and letters.is_wordy(password)) and b"%s" not in password

@@ -22,6 +22,7 @@ from tipstaff.kernels.plain.secrets.forms import (
     is_uuid,
 )
 from tipstaff.kernels.plain.secrets.letters import (
+    HEX,
     LETTER,
     NAME,
     OBVIOUS,
@@ -34,6 +35,7 @@ from tipstaff.kernels.plain.secrets.letters import (
     entropy_holds,
     holds_any,
     is_compound,
+    is_random,
     is_repeated,
     is_sequence,
     is_wordy,
@@ -100,10 +102,11 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return not all(byte in b"*.-_xX# " for byte in data)
     if any(byte <= 0x20 or byte >= 0x7F for byte in data) or is_repeated(data) or is_sequence(data):
         return False
-    if holds_any(data, words(PLAIN_VALUE)):
-        return False
     counts = counts_of(data)
     if counts.lower + counts.upper == 0 or counts.distinct < 5:
+        return False
+    random = is_random(data, counts, words)
+    if not random and (holds_any(data, words(PLAIN_VALUE)) or reads_as_sample(data, words, password=mode == PASSWORD)):
         return False
     if value.quoted and counts.digit == 0 and data[-1] == 0x3A:
         return False
@@ -111,34 +114,32 @@ def judge(data: bytes, value: Value, mode: int, words: Words, logs: Sequence[int
         return False
     if not value.quoted and (is_code(data, value, counts) or (counts.digit == 0 and _is_dashed(data))):
         return False
-    if (
-        reads_as_sample(data, words, password=mode == PASSWORD)
-        or encodes_sample(data, words)
-        or is_mostly_escapes(data, words)
+    if encodes_sample(data, words) or is_mostly_escapes(data, words):
+        return False
+    if (not random or counts.other > 0) and (
+        is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD)
+        or is_identifier(data, value, counts)
     ):
         return False
-    if is_name_like(data, counts.digit, strict=value.strict, word=mode != PASSWORD):
-        return False
-    if is_identifier(data, value, counts):
-        return False
     if mode == PASSWORD:
-        return _is_password(data, value, counts)
-    return _is_token(data, value, counts, mode, logs)
+        return _is_password(data, value, counts, random=random)
+    return _is_token(data, value, counts, mode, logs, random=random)
 
 
 def _is_dashed(data: bytes) -> bool:
     return data.count(b"-") >= 2 and is_dated(data)
 
 
-def _is_password(data: bytes, value: Value, counts: Counts) -> bool:
+def _is_password(data: bytes, value: Value, counts: Counts, *, random: bool) -> bool:
     size = len(data)
     kinds = (counts.lower > 0) + (counts.upper > 0) + (counts.digit > 0) + (counts.other > 0)
     if size < (6 if value.quoted else 8) or size > 256:
         return False
     signs = sum(byte not in NAME and byte not in b"-./:" for byte in data)
-    if not value.quoted and is_name(data) and 4 * counts.changes < size:
+    wordy = not random and is_wordy(data)
+    if not random and not value.quoted and is_name(data) and 4 * counts.changes < size:
         # A name in a program, or a short password: where the form is a program's, it is a name.
-        if is_wordy(data) and counts.digit < 2:
+        if wordy and counts.digit < 2:
             return False
         if not (value.tight and value.ends_line and counts.digit >= 2):
             return False
@@ -147,24 +148,29 @@ def _is_password(data: bytes, value: Value, counts: Counts) -> bool:
     if counts.digit == 0:
         if signs >= 1 and kinds >= 3 and size >= 8:
             return True
-        return size >= 10 and not is_wordy(data) and (kinds >= 2 or size >= 16)
-    if is_wordy(data):
+        return size >= 10 and not wordy and (kinds >= 2 or size >= 16)
+    if wordy:
         return size >= 8 and (counts.digit >= 2 or signs >= 1 or (counts.upper > 0 and counts.other > 0))
     return kinds >= 2
 
 
-def _is_token(data: bytes, value: Value, counts: Counts, mode: int, logs: Sequence[int]) -> bool:
+def _is_token(
+    data: bytes, value: Value, counts: Counts, mode: int, logs: Sequence[int], *, random: bool
+) -> bool:
     size = len(data)
     if is_uuid(data):
         return mode == SECRET and counts.upper == 0  # in capitals it is an identifier
-    if is_compound(data, counts):
+    if size < (12 if value.quoted else 16) or size > 2048:
         return False
-    if size < (12 if value.quoted else 16) or size > 2048 or is_wordy(data):
+    if not random and (is_compound(data, counts) or is_wordy(data)):
         return False
     if any(byte not in NAME and byte not in b"-.+/=~:%$!@#^&*?|,;" for byte in data):
         return False
-    if counts.digit == 0 and not (size >= 16 and counts.lower > 0 and counts.upper > 0 and 3 * counts.changes >= size):
+    mixed = size >= 16 and counts.lower > 0 and counts.upper > 0 and 3 * counts.changes >= size
+    if counts.digit == 0 and not random and not mixed:
         return size >= 20 and entropy_holds(data, 249037, logs)
     if not value.quoted and is_name(data) and b"." in data and 4 * counts.changes < size:
         return False
-    return 6 * counts.changes >= size and entropy_holds(data, 176947 if size < 24 else 203162, logs)
+    # Of random hexadecimal digits, ten of sixteen are digits.
+    changes = (12 if size >= 32 and all(byte in HEX for byte in data) else 6) * counts.changes
+    return (random or changes >= size) and entropy_holds(data, 176947 if size < 24 else 203162, logs)

@@ -123,6 +123,8 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::prefix: return run_prefix(in, program);
     case Handler::env: return run_env(in);
     case Handler::code_option: return run_code_option(in, program);
+    case Handler::option_code: return run_option_code(in, program);
+    case Handler::rest: return run_rest(in, program);
     case Handler::joined: return run_joined(in, program);
     case Handler::shell: return run_shell(in);
     case Handler::eval: return run_eval(in);
@@ -169,7 +171,7 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::elsewhere: return run_elsewhere(in, program);
     case Handler::playbook: return run_playbook(in);
     case Handler::compiler: return run_compiler(in);
-    case Handler::alias: return run_stored_alias(in);
+    case Handler::alias: return run_stored_alias(in, program);
   }
 }
 

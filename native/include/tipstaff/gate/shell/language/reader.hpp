@@ -165,6 +165,7 @@ class ShellReader {
   void read_redirection(Redirections& out) noexcept;
   void read_here_document(Redirections& out, bool strip_tabs) noexcept;
   Word read_one_word() noexcept;
+  bool reads_before(const Invocation& in, const Word& target) const noexcept;
   bool empties_what_it_reads(const Invocation& in, const Redirections& redirections) noexcept;
   void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                          const Stream& output) noexcept;
@@ -259,6 +260,10 @@ class ShellReader {
   void run_xargs(Invocation& in) noexcept;
   void run_parallel(Invocation& in) noexcept;
   void run_find(Invocation& in) noexcept;
+  void run_daemon(Invocation& in, std::uint32_t at) noexcept;
+  void run_rest(Invocation& in, const Program& program) noexcept;
+  void run_option_code(Invocation& in, const Program& program) noexcept;
+  void run_found_by_rest(Invocation& in, std::uint32_t begin, std::uint32_t end, std::uint32_t action) noexcept;
   void run_fd(Invocation& in) noexcept;
   void run_ssh(Invocation& in) noexcept;
   void run_container(Invocation& in) noexcept;
@@ -294,7 +299,7 @@ class ShellReader {
   void run_at_startup(string_view path, const Stream& content, Span span) noexcept;
   void set_package_scripts(Invocation& in, std::uint32_t from) noexcept;
   void run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept;
-  void run_stored_alias(Invocation& in) noexcept;
+  void run_stored_alias(Invocation& in, const Program& program) noexcept;
 
   // shell/programs/clients.hpp
   void run_interpreter(Invocation& in, Dialect dialect) noexcept;
@@ -333,6 +338,7 @@ class ShellReader {
   bool prints_nothing(const Invocation& in) noexcept;
   bool asks_for_completion(string_view program) noexcept;
   bool prints_shell_settings(const Invocation& in) noexcept;
+  void prints_cache_folder(const Invocation& in, Stream* out) noexcept;
   void find_output(Invocation& in, const Program& program) noexcept;
 
   // paths
@@ -396,6 +402,7 @@ class ShellReader {
   std::uint32_t tail_ = kNone;  // its innermost command
   Capture* capture_ = nullptr;
   std::uint32_t tail_first_ = 0, tail_count_ = 0;
+  bool fed_ = false;  // some command of >( ... ) is not tied to what writes to it yet
   std::size_t brace_bytes_ = 0;
   bool condition_ = false;  // between if, while, until and what depends on it
   bool merge_ = false;  // after && or ||: an assignment adds a possibility

@@ -110,6 +110,11 @@ inline void ShellReader::read_simple() noexcept {
   in.want_output = capture_ != nullptr || redirections.count != 0 || (pos_ < end_ && *pos_ == '|');
   const string_view cwd = in.cwd;
   run(in);
+  if (fed_ && in.command != kNone) {
+    fed_ = false;
+    for (std::uint32_t i = before; i < in.command; ++i)
+      if (tree_.command(i).fed && tree_.command(i).pipe_from == kNone) tree_.command(i).pipe_from = in.command;
+  }
   if (redirections.count != 0) {
     (void)cwd;
     emit_redirections(redirections, in.command, in.via, empties_what_it_reads(in, redirections) ? Stream{} : in.output);

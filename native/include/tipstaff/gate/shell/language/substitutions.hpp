@@ -164,9 +164,14 @@ inline void ShellReader::read_process_substitution(Pieces& pieces) noexcept {
   pos_ += 2;
   const Stream outer = input_;
   if (output && input_.kind == Stream::none) input_.kind = Stream::unknown;
+  const std::uint32_t made = tree_.command_count();
   Stream stream = read_substitution();
   input_ = outer;
   if (stopped_) return;
+  if (output && made < tree_.command_count()) {
+    tree_.command(made).fed = true;
+    fed_ = true;
+  }
   constexpr string_view kPrefix = "/dev/fd/63.";
   const char digits[] = {static_cast<char>('0' + session_.made_files / 10 % 10),
                          static_cast<char>('0' + session_.made_files % 10)};

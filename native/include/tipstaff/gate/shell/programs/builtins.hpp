@@ -172,6 +172,8 @@ inline void ShellReader::run_builtin(Invocation& in, const Program& program) noe
   }
   if (name == "read") return run_read(in);
   if (name == "mapfile" || name == "readarray") {
+    Word code;
+    if (find_option(in, 'C', "", &code) != kNone) code_word(in, code, Nested{}, Dialect::shell);
     const string_view last = in.count > 1 && is_name(text_of(in, in.count - 1)) ? text_of(in, in.count - 1) : string_view("MAPFILE");
     Stream input = in.input;
     if (input.kind == Stream::file) input = load(input, in.cwd);

@@ -16,6 +16,7 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
   }
   if (at >= in.count) return;
   const string_view verb = text_of(in, at);
+  if (verb == "unshare" && program == "podman") return run_inner(in, after_options(in, at + 1, "", ""), 0);
   const bool exec = verb == "exec", run = verb == "run" || verb == "create";
   if (!exec && !run) return;
   if (program == "lxc") {
@@ -216,6 +217,7 @@ inline void ShellReader::run_cloud(Invocation& in) noexcept {
     const Word word = argument(in, i);
     if (one_of(word.text, "send-command run-command execute-command start-session")) sends = true;
     if (word.text == "--" && (program == "fab" || (program == "az" && i > 2 && text_of(in, 1) == "ssh"))) {
+      if (i + 2 == in.count) return code_word(remote, argument(in, i + 1), options, Dialect::shell);
       return run_inner(remote, i + 1, via::kRemote);
     }
     if (program == "aws" && starts_with(word.text, "--endpoint-url")) {
@@ -307,6 +309,8 @@ inline void ShellReader::run_tool(Invocation& in, const Program& program) noexce
       if (i >= in.count || text_of(in, i) != "run") return;
       ++i;
     }
+    Word code;
+    if (one_of(program.name, "doppler infisical") && find_option(in, '\0', "--command", &code) != kNone) return code_word(in, code, Nested{}, Dialect::shell);
     i = after_options(in, i, known.short_values, known.long_values) + known.operands;
     if (i < in.count && text_of(in, i) == "--") ++i;
     return run_inner(in, i, 0);

@@ -11,6 +11,15 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
   options.via = via::kEvaluated;
   const auto command = [&](Word word, string_view text) noexcept {
     while (!text.empty() && (text[0] == ':' || text[0] == '+' || is_blank(text[0]))) text.remove_prefix(1);
+    const string_view language = text.substr(0, text.find(' '));
+    if (language.size() < text.size() && one_of(language, "py py3 python python3 pyx ruby perl")) {
+      word.text = text.substr(language.size() + 1);
+      return code_word(in, word, options, language == "ruby" ? Dialect::ruby : language == "perl" ? Dialect::perl : Dialect::python);
+    }
+    if (one_of(language, "lua luado tcl")) return read_texts_of(in, text, word.span, word.flags);
+    if (holds(text, '(') && one_of(text.substr(0, text.find_first_of("( ")), "call echo let eval silent silent! lua=")) {
+      read_texts_of(in, text, word.span, word.flags);  // call delete("x", "rf"), echo system("rm x")
+    }
     std::size_t sign = text.find('!');
     if (starts_with(text, "silent")) sign = text.find("!", starts_with(text, "silent!") ? 7 : 6);
     if (starts_with(text, "call system(") || starts_with(text, "!")) sign = text.find_first_of("!(");
@@ -124,6 +133,8 @@ inline void ShellReader::run_terminal(Invocation& in) noexcept {
     return;
   }
   if (at >= in.count) return;
+  // Several words are run as they are; keys, and what a shell is asked to run, are text.
+  if (at + 1 < in.count && !one_of(verb, "send-keys send run-shell run if-shell pipe-pane")) return run_inner(in, at, via::kBackground);
   std::uint32_t count = in.count - at;
   // What ends it, as keys: Enter, C-m.
   while (count > 1 && one_of(text_of(in, at + count - 1), "Enter C-m ENTER KPEnter")) --count;
@@ -203,12 +214,13 @@ inline void ShellReader::run_sed(Invocation& in) noexcept {
 
 inline void ShellReader::run_tee(Invocation& in) noexcept {
   bool append_to = false;
+  const bool soaks_not = tree_.command(in.command).program != "sponge";
   for (std::uint32_t i = 1; i < in.count; ++i) {
     const Word word = argument(in, i);
     if (word.text == "-a" || word.text == "--append") append_to = true;
     if (word.text.empty() || word.text[0] == '-' || word.text == "/dev/null" || word.text == "/dev/stderr") continue;
     if (word.has(word_flag::kPseudo)) continue;
-    emit_file("@write", word, append_to, in.command, in.via, in.cwd, !append_to && in.input.kind != Stream::none && empties(in.input));
+    emit_file("@write", word, append_to, in.command, in.via, in.cwd, !append_to && ((in.input.kind != Stream::none && empties(in.input)) || (soaks_not && reads_before(in, word))));
     remember_file(in.cwd, word.text, in.input, append_to);
     run_at_startup(word.text, in.input, word.span);
   }

@@ -240,8 +240,8 @@ inline void ShellReader::set_package_scripts(Invocation& in, std::uint32_t from)
 }
 
 // gh alias set NAME '!CODE': what is stored is code for a shell.
-inline void ShellReader::run_stored_alias(Invocation& in) noexcept {
-  if (in.count < 5 || text_of(in, 1) != "alias" || text_of(in, 2) != "set") return;
+inline void ShellReader::run_stored_alias(Invocation& in, const Program& program) noexcept {
+  if (in.count < 5 || text_of(in, 1) != "alias" || text_of(in, 2) != "set") return run_elsewhere(in, program);
   const bool shell = [&] {
     for (std::uint32_t i = 3; i < in.count; ++i)
       if (one_of(text_of(in, i), "-s --shell")) return true;

@@ -108,6 +108,8 @@ inline void ShellReader::run_xargs(Invocation& in) noexcept {
 inline void ShellReader::run_parallel(Invocation& in) noexcept {
   const std::uint32_t at = after_options(in, 1, "jaIdNnLPSs", "--jobs --arg-file --colsep --delimiter --joblog --sshlogin "
                                          "--results --tmpdir --timeout --delay --workdir --wd");
+  for (std::uint32_t i = 1; i < at; ++i)
+    if (one_of(text_of(in, i), "--pipe --pipepart --spreadstdin")) return run_inner(in, at, 0);
   std::uint32_t colons = at;
   while (colons < in.count && !starts_with(text_of(in, colons), ":::")) ++colons;
   const bool given = colons < in.count;
@@ -169,6 +171,27 @@ inline void ShellReader::run_parallel(Invocation& in) noexcept {
   run_copied(in, first, total, via::kArgumentsAdded, &none);
 }
 
+// find PLACES -name A -o REST -delete: to -o, what is deleted is what REST says, as a command of its own.
+inline void ShellReader::run_found_by_rest(Invocation& in, std::uint32_t begin, std::uint32_t end, std::uint32_t action) noexcept {
+  std::uint32_t from = action;
+  int depth = 0;
+  for (; from > end; --from) {
+    const string_view text = text_of(in, from - 1);
+    if (text == ")") ++depth;
+    if (text == "(" && --depth < 0) return;
+    if (depth == 0 && one_of(text, "-o -or ,")) break;
+  }
+  if (from == end || depth != 0) return;
+  const std::uint32_t first = tree_.word_count();
+  if (tree_.add_word(argument(in, 0)) == kNone) return;
+  for (std::uint32_t i = begin; i < end; ++i)
+    if (tree_.add_word(argument(in, i)) == kNone) return;
+  for (std::uint32_t i = from; i <= action; ++i)
+    if (tree_.add_word(argument(in, i)) == kNone) return;
+  Stream none;
+  run_copied(in, first, tree_.word_count() - first, 0, &none);
+}
+
 inline void ShellReader::run_find(Invocation& in) noexcept {
   // The places it starts from stand for what it finds below them.
   std::uint32_t begin = 1;
@@ -182,6 +205,7 @@ inline void ShellReader::run_find(Invocation& in) noexcept {
   const string_view names = found_by_name(in);
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);
+    if (text == "-delete") run_found_by_rest(in, begin, end, i);
     if (one_of(text, "-fprint -fprint0 -fls -fprintf") && i + 1 < in.count) {
       emit_file("@write", argument(in, i + 1), false, in.command, in.via, in.cwd);
     }

@@ -55,6 +55,16 @@ inline void ShellReader::run_patch(Invocation& in, std::uint32_t from) noexcept 
   if (input.kind == Stream::known) other_dialect(in, Dialect::patch, input.text, in.span, 0);
 }
 
+// Whether a setting's value is code: by its last part, or by the sign that begins it.
+inline bool runs_setting(string_view name, string_view value) noexcept {
+  if (starts_with(value, "!")) return true;
+  const std::size_t dot = name.rfind('.');
+  if (dot == string_view::npos) return false;
+  return starts_with(name, "pager.") ||
+         ascii::one_of(name.substr(dot + 1), "pager sshcommand editor fsmonitor external askpass gitproxy textconv command cmd clean smudge "
+                                             "process driver difffilter packobjectshook uploadpack receivepack tocmd cccmd headercmd");
+}
+
 inline void ShellReader::run_git(Invocation& in) noexcept {
   Nested options;
   options.via = via::kEvaluated;
@@ -77,10 +87,7 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
         alias_name = word.text.substr(6, equals - 6);
         alias_code = word;
         alias_code.text = value;
-      } else if (starts_with(word.text, "core.pager=") || starts_with(word.text, "core.sshCommand=") ||
-                 starts_with(word.text, "core.editor=") || starts_with(word.text, "sequence.editor=") ||
-                 starts_with(word.text, "core.fsmonitor=") || starts_with(word.text, "diff.external=") ||
-                 starts_with(word.text, "credential.helper=!") || starts_with(word.text, "pager.")) {
+      } else if (runs_setting(word.text.substr(0, equals), value)) {
         code.text = starts_with(value, "!") ? value.substr(1) : value;
         if (holds(code.text, ' ')) code_word(in, code, options, Dialect::shell);
       }
@@ -114,6 +121,12 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
         name = text.substr(6);
         if (k + 1 >= in.count) return;
         value = argument(in, k + 1);
+      } else if (k + 1 < in.count && holds(text_of(in, k + 1), ' ') && runs_setting(text, text_of(in, k + 1))) {
+        Nested stored = options;
+        stored.via |= via::kScheduled;
+        value = argument(in, k + 1);
+        if (starts_with(value.text, "!")) value.text.remove_prefix(1);
+        return code_word(in, value, stored, Dialect::shell);
       } else {
         continue;
       }
@@ -130,6 +143,18 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
       return;
     }
     return;
+  }
+  if (one_of(verb, "log diff show archive")) {
+    // The file that it writes instead of printing.
+    for (std::uint32_t k = rest; k < in.count; ++k) {
+      Word path = argument(in, k);
+      if (path.text == "--") break;
+      if (starts_with(path.text, "--output=")) path.text.remove_prefix(9);
+      else if (one_of(path.text, verb == "archive" ? "--output -o" : "--output") && k + 1 < in.count) path = argument(in, ++k);
+      else continue;
+      emit_file("@write", path, false, in.command, in.via, in.cwd);
+    }
+    if (verb != "archive") return;
   }
   if (verb == "apply" || verb == "am") return run_patch(in, rest);
   if (verb == "bisect" && rest < in.count && text_of(in, rest) == "run") return run_inner(in, rest + 1, 0);
@@ -180,6 +205,14 @@ inline void ShellReader::run_git(Invocation& in) noexcept {
       Word code = argument(in, k);
       const string_view text = code.text;
       bool found = false;
+      if (verb == "clone" && one_of(text, "-c --config") && k + 1 < in.count) {
+        code = argument(in, k + 1);
+        const std::size_t equals = code.text.find('=');
+        if (equals == string_view::npos || !runs_setting(code.text.substr(0, equals), code.text.substr(equals + 1))) continue;
+        code.text.remove_prefix(equals + 1);
+        if (starts_with(code.text, "!")) code.text.remove_prefix(1);
+        found = true;
+      }
       for (const string_view name : {string_view("--upload-pack"), string_view("--receive-pack"), string_view("--exec"),
                                      string_view("-u")}) {
         if (name == "-u" && verb != "clone") continue;

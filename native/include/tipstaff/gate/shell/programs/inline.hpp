@@ -168,6 +168,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   options.via = via::kInterpreter | via::kEvaluated;
   NamedTexts names;
   const bool deletes_each = holds_any(text, {"apply(", "each", "for ", "walk", "mapM_"}) && holds_any(text, {"unlink)", "unlink(", "rm(", "rm!(", "rm,", "file.remove", "os.remove", "removeFile"});
+  bool empty_text = false;
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char quote = text[at];
@@ -190,15 +191,23 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
       names.name[slot] = name;
       names.text[slot] = literal.text;
     }
+    // cat("", file = "x"), writeLines("", "x"): the text before is empty.
+    if (one_of(name, "cat write writeLines") && literal.text.empty()) empty_text = true;
+    if (empty_text && !literal.text.empty() && sign > 0 && holds("=,", text[sign - 1])) {
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+      empty_text = false;
+    }
     if (pipes && one_of(name, "write puts print")) {  // p:write("rm x"), where p is a shell
       code_word(in, literal, options, Dialect::shell);
       at = stop;
       continue;
     }
     pipes = pipes || (one_of(name, "popen open open_pipe pipe") && one_of(base_name(trim(literal.text)), "sh bash zsh dash ksh"));
+    string_view after = tail;  // File("x")).deleteRecursively()
+    while (starts_with(after, "))")) after.remove_prefix(1);
     const bool quoted = quote == '`' && program == "julia" && sign > 0 && holds("(,", text[sign - 1]);  // Julia: pipeline(a, `rm x`)
     const bool runs = quoted || one_of(name, kRuns) || starts_with(tail, ".execute") || starts_with(tail, ".!") || starts_with(tail, ").!");
-    const bool recursive = one_of(name, kDeletes) || starts_with(tail, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(tail, ").deleteRecursively") || (name == "rmdir" && starts_with(tail, ",")) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
+    const bool recursive = one_of(name, kDeletes) || (name == "delete" && starts_with(trim(tail.substr(0, tail.find_first_of("rf\n)"))), ",")) || starts_with(after, ").deleteDir") || starts_with(tail, ".deleteDir") || starts_with(after, ").deleteRecursively") || (one_of(name, "File. File") && holds_any(text, {"file-seq"}) && holds_any(text, {".delete", "delete-file"})) || (name == "rmdir" && starts_with(tail, ",")) || (name == "rm" && tail.substr(0, 64).find("recursive") != string_view::npos);
     if (!name.empty() && runs) {
       // The texts that follow in the same brackets are its arguments: System.cmd("rm", ["-rf", "/"]).
       std::size_t next = stop + 1;

@@ -22,7 +22,10 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);
     if (one_of(text, "! -not -regex -iregex -path -ipath -wholename") || text == ",") return {};
-    if (one_of(text, "-exec -execdir -ok -okdir")) break;
+    if (one_of(text, "-exec -execdir -ok -okdir")) {
+      if (i > end && one_of(text_of(in, i - 1), "-o -or")) return {};  // for what has none of the names
+      break;
+    }
     if (!one_of(text, "-name -iname") || i + 1 >= in.count) continue;
     const string_view name = text_of(in, ++i);
     if (argument(in, i).has(word_flag::kUnknown) || name.find_first_not_of("*?.") == string_view::npos) return {};
@@ -88,6 +91,30 @@ inline bool ShellReader::prints_shell_settings(const Invocation& in) noexcept {
   return in.count > 1 && one_of(text_of(in, 0), kSettingsTools) && one_of(text_of(in, 1), "init env hook activate oc-env podman-env virtualenv-init --init");
 }
 
+// What prints the folder in which a tool keeps what it fetches or makes again: rm -rf $(brew --cache).
+struct CacheQuery {
+  std::string_view program, words;
+};
+inline constexpr CacheQuery kCacheQueries[] = {
+    {"brew", "--cache"}, {"go", "env GOCACHE"}, {"go", "env GOMODCACHE"}, {"pip", "cache dir"}, {"pip3", "cache dir"}, {"npm", "config get cache"},
+    {"yarn", "cache dir"}, {"yarn", "config get cacheFolder"}, {"pnpm", "store path"}, {"uv", "cache dir"}, {"poetry", "config cache-dir"},
+    {"composer", "config cache-dir"}, {"ccache", "-k cache_dir"}, {"bazel", "info output_base"}, {"golangci-lint", "cache dir"}, {"deno", "info --cache"},
+};
+inline void ShellReader::prints_cache_folder(const Invocation& in, Stream* out) noexcept {
+  const string_view home = reader_.surroundings->home;
+  if (home.empty() || in.count < 2 || in.count > 4 || !one_of(text_of(in, 0), "brew go pip pip3 npm yarn pnpm uv poetry composer ccache bazel golangci-lint deno")) return;
+  for (const CacheQuery& known : kCacheQueries) {
+    if (text_of(in, 0) != known.program) continue;
+    std::size_t at = 0;
+    for (std::uint32_t i = 1; i < in.count && at < known.words.size(); ++i) {
+      const std::size_t space = known.words.find(' ', at), end = space == string_view::npos ? known.words.size() : space;
+      if (text_of(in, i) != known.words.substr(at, end - at)) break;
+      at = end + 1;
+      if (i + 1 == in.count && at > known.words.size()) *out = known_output(tree_.join(home, "/.cache/tool"), in.span, 0);
+    }
+  }
+}
+
 inline void ShellReader::find_output(Invocation& in, const Program& program) noexcept {
   Stream& out = in.output;
   out = Stream{};
@@ -98,6 +125,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
     case Output::unknown:
       if (in.input.kind == Stream::remote) out.kind = Stream::remote;
       if (prints_shell_settings(in)) out.kind = Stream::trusted;
+      prints_cache_folder(in, &out);
       return;
     case Output::empty: out.kind = Stream::none; return;
     case Output::echo: out = output_of_echo(in); return;
@@ -107,7 +135,10 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
     case Output::cat: out = output_of_cat(in); return;
     case Output::same: out = in.input; return;
     case Output::remote: out.kind = Stream::remote; return;
-    case Output::trusted: out.kind = Stream::trusted; return;
+    case Output::trusted:
+      out.kind = Stream::trusted;
+      prints_cache_folder(in, &out);
+      return;
     case Output::filter:
       if (one_of(program.name, "head tail") && prints_nothing(in)) {
         out = known_output("", in.span, 0);

@@ -227,6 +227,7 @@ inline void ShellReader::run_package_script(Invocation& in) noexcept {
   if (one_of(name, "exec dlx x")) {
     std::uint32_t i = after_options(in, at + 1, "pc", "--package");
     Word code;
+    if (program == "yarn" && name == "exec" && i + 1 == in.count) return code_word(in, argument(in, i), Nested{}, Dialect::shell);
     if (find_option(in, 'c', "--call", &code) != kNone) return code_word(in, code, Nested{}, Dialect::shell);
     return run_inner(in, i, 0);
   }
@@ -275,7 +276,8 @@ inline void ShellReader::run_package_script(Invocation& in) noexcept {
 inline void ShellReader::run_just(Invocation& in) noexcept {
   for (std::uint32_t i = 1; i < in.count; ++i) {
     if (text_of(in, i) == "--command" || text_of(in, i) == "-c") return run_inner(in, i + 1, 0);
-    if (text_of(in, i).empty() || text_of(in, i)[0] != '-') break;
+    if (one_of(text_of(in, i), "--shell --shell-arg --set --justfile -f")) ++i;
+    else if (text_of(in, i).empty() || text_of(in, i)[0] != '-') break;
   }
   const std::uint32_t at = after_options(in, 1, "fd", "--justfile --working-directory --set");
   Stream file, content;

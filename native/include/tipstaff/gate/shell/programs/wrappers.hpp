@@ -24,7 +24,7 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
       const string_view text = text_of(in, i);
       if ((text == "-ex" || text == "-iex" || text == "--eval-command" || text == "-o") && i + 1 < in.count) {
         Word word = argument(in, i + 1);
-        const string_view sign = starts_with(word.text, "shell ") ? "shell " : starts_with(word.text, "!") ? "!" : "";
+        const string_view sign = starts_with(word.text, "shell ") ? "shell " : starts_with(word.text, "platform shell ") ? "platform shell " : starts_with(word.text, "!") ? "!" : "";
         if (sign.empty()) continue;
         word.text.remove_prefix(sign.size());
         code_word(in, word, Nested{}, Dialect::shell);
@@ -230,7 +230,66 @@ inline void ShellReader::run_code_option(Invocation& in, const Program& program)
     }
     return;
   }
-  if (name == "su" && in.input.kind != Stream::none) nested_stream(in, in.input, options, Dialect::shell);
+  if (one_of(name, "su newgrp") && in.input.kind != Stream::none) nested_stream(in, in.input, options, Dialect::shell);
+}
+
+// xterm -e COMMAND, gnome-terminal -- COMMAND, xfce4-terminal -e 'COMMAND'.
+inline void ShellReader::run_rest(Invocation& in, const Program& program) noexcept {
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    Word code = argument(in, i);
+    const std::size_t equals = code.text.find('=');
+    if (!one_of(code.text.substr(0, equals), program.long_values)) continue;
+    if (equals == string_view::npos) {
+      if (i + 1 >= in.count) return;
+      code = argument(in, i + 1);
+      if (i + 2 < in.count) {
+        if (program.name == "start-stop-daemon") return run_daemon(in, i + 1);
+        return run_inner(in, i + 1, program.via);
+      }
+    } else {
+      code.text.remove_prefix(equals + 1);
+    }
+    Nested options;
+    options.via = program.via | via::kEvaluated;
+    return code_word(in, code, options, Dialect::shell);
+  }
+}
+
+// start-stop-daemon --exec PROGRAM ... -- ARGUMENTS
+inline void ShellReader::run_daemon(Invocation& in, std::uint32_t at) noexcept {
+  const std::uint32_t first = tree_.word_count();
+  if (tree_.add_word(argument(in, at)) == kNone) return;
+  std::uint32_t i = at + 1;
+  while (i < in.count && text_of(in, i) != "--") ++i;
+  for (++i; i < in.count; ++i)
+    if (tree_.add_word(argument(in, i)) == kNone) return;
+  run_copied(in, first, tree_.word_count() - first, via::kBackground, nullptr);
+}
+
+// sort --compress-program=CODE, rg --pre CODE. A bare program is what it mostly is, and nothing to judge.
+inline void ShellReader::run_option_code(Invocation& in, const Program& program) noexcept {
+  Nested options;
+  options.via = program.via | via::kEvaluated;
+  const bool settings = one_of(program.name, "hg apt apt-get aptitude");
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    Word code = argument(in, i);
+    if (settings && starts_with(code.text, "-o") && code.text.size() > 2) {  // -oNAME=CODE
+      code.text.remove_prefix(2);
+    } else {
+      const std::size_t equals = code.text.find('=');
+      if (code.text.size() < 2 || code.text[0] != '-' || !one_of(code.text.substr(0, equals), program.long_values)) continue;
+      if (equals != string_view::npos) code.text.remove_prefix(equals + 1);
+      else if (i + 1 < in.count) code = argument(in, ++i);
+    }
+    if (settings) {  // NAME=CODE
+      const std::size_t equals = code.text.find('=');
+      if (equals == string_view::npos) continue;
+      code.text.remove_prefix(equals + 1);
+    }
+    if (starts_with(code.text, "!")) code.text.remove_prefix(1);
+    if (starts_with(code.text, "%(")) code.text = code.text.substr(2, code.text.rfind(')') - 2);  // rpm's macros
+    if (holds(code.text, ' ')) code_word(in, code, options, Dialect::shell);
+  }
 }
 
 // watch, hyperfine: each operand, or all of them joined, is shell code.

@@ -110,6 +110,7 @@ inline bool is_plain_git(const Call& call) noexcept {
   } else if (!kGitVerbs.has(verb, call.first_hash)) {
     return false;
   }
+  if ((is(verb, "log") || is(verb, "diff") || is(verb, "show")) && !call.none([](string_view text) noexcept { return begins(text, "--output"); })) return false;
   // Only these may name a program for the other side, and code only where it has a blank.
   if (!is(verb, "clone") && !is(verb, "fetch") && !is(verb, "pull") && !is(verb, "push")) return true;
   return call.none([](string_view text) noexcept { return shell::holds(text, ' '); });
@@ -159,7 +160,7 @@ inline bool is_plain_sed(const Call& call) noexcept {
 
 // Modules of Python that run what follows them.
 inline constexpr string_view kRunningModuleList[] = {
-    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy",
+    "timeit", "cProfile", "profile", "trace", "pdb", "coverage", "viztracer", "pyinstrument", "memory_profiler", "line_profiler", "kernprof", "scalene", "runpy", "debugpy", "django", "flask", "alembic", "aerich", "celery", "dvc", "prefect", "mlflow",
 };
 inline constexpr Names kRunningModules(kRunningModuleList);
 inline bool runs_code(const Call& call) noexcept {
@@ -180,10 +181,12 @@ inline bool does_nothing(const Call& call) noexcept {
   switch (call.program.handler) {
     case Handler::none: return true;
     case Handler::git: return is_plain_git(call);
+    case Handler::rest: return call.count == 0;
+    case Handler::option_code: return call.none([](string_view text) noexcept { return text.find(' ') != string_view::npos; });
     case Handler::package: return is_plain_package(call);
     case Handler::kubectl: return call.none([](string_view text) noexcept { return is(text, "--") || is(text, "rsh"); });
     case Handler::container:
-      return call.none([](string_view text) noexcept { return is(text, "exec") || is(text, "run") || is(text, "create"); });
+      return call.none([](string_view text) noexcept { return is(text, "exec") || is(text, "run") || is(text, "create") || is(text, "unshare"); });
     case Handler::python: return call.count != 0 && ((begins(call.first(), "-m") && !runs_code(call)) || is(call.first(), "--version"));
     case Handler::copy: return is_plain_copy(call);
     case Handler::tar:
@@ -193,7 +196,7 @@ inline bool does_nothing(const Call& call) noexcept {
     case Handler::sed: return is_plain_sed(call);
     case Handler::compiler: return call.none([](string_view text) noexcept { return is(text, "-") || is(text, "/dev/stdin"); });
     case Handler::elsewhere: return is_plain_elsewhere(call);
-    case Handler::alias: return !is(call.first(), "alias");
+    case Handler::alias: return !is(call.first(), "alias") && is_plain_elsewhere(call);
     default: return false;
   }
 }
