@@ -33,7 +33,7 @@ class Before {
   // Whether one of them made what `is_it(kind, path, literal, written, maker)` is true of.
   template <typename Is>
   bool made(Is is_it) noexcept {
-    if (command(top_).dialect != Dialect::shell || !fits(command(top_).span)) return false;
+    if (command(top_).dialect != Dialect::shell || !fits(command(top_).span) || tree_.command_count() > kCommands) return false;
     edge_ = command(top_).span.start;
     for (std::uint32_t i = top_, steps = 0; steps < kSteps; ++steps) {
       while (i-- > 0 && !(command(i).carrier == carrier_ && command(i).span.end <= edge_)) {
@@ -59,7 +59,8 @@ class Before {
 
  private:
   enum class Joined : std::uint8_t { on, begins, fails };
-  static constexpr std::uint32_t kSteps = 256, kLongestGap = 4096;  // more is not looked at
+  // More is not looked at: each word that is asked about may look at all commands.
+  static constexpr std::uint32_t kSteps = 256, kCommands = 1024, kLongestGap = 4096;
 
   // `sudo`, without what changes the folder: -D, -R, -i.
   bool passes_on(std::uint32_t outer, std::uint32_t inner) const noexcept {

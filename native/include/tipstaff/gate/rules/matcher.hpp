@@ -235,6 +235,7 @@ class Matcher {
     if (!is_of_tree() || command_.span.end > text_.size()) return false;
     for (std::uint32_t i = index_ + 1; i < tree_.command_count(); ++i) {
       const Command& other = tree_.command(i);
+      if (other.span.start > command_.span.end) break;  // of a later command; its own files come before
       if (other.carrier != index_ || other.program != "@write" || other.span.end != command_.span.end || other.span.start > other.span.end) continue;
       const std::string_view before = text_.substr(0, other.span.start);
       const std::size_t sign = before.find_last_not_of(" \t");
