@@ -93,8 +93,14 @@ def test_writers_that_are_killed_spoil_no_line_of_others(tmp_path: Path) -> None
         assert [other.wait() for other in others] == [0, 0]
     lines = path.read_bytes().split(b"\n")
     assert lines.pop() == b""
-    read = [json.loads(line) for line in lines if line and line != b'{"who":"torn"']
-    assert lines.count(b'{"who":"torn"') == 3
+    read, torn = [], []
+    for line in filter(None, lines):
+        try:
+            read.append(json.loads(line))
+        except ValueError:
+            torn.append(line)  # a victim's last line may be torn as well, and what the machine left goes on in it
+    assert 3 <= len(torn) <= 9
+    assert all(line.startswith(b'{"who": "victim') or line == b'{"who":"torn"' for line in torn)
     for round_ in range(3):
         for at in range(2):
             assert [one["at"] for one in read if one["who"] == f"other{round_}{at}"] == list(range(40))
