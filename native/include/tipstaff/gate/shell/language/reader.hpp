@@ -140,6 +140,7 @@ class ShellReader {
   void read_code_variable(string_view name, const Value& value, Span span) noexcept;
   bool is_trial_environment() noexcept;
   bool is_trial_database(const Invocation& in) noexcept;
+  bool is_trial_store(const Invocation& in, std::uint32_t end) noexcept;
 
   // shell/language/compound.hpp
   void read_compound(NodeKind kind, void (ShellReader::*body)() noexcept) noexcept;

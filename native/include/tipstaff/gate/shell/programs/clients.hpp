@@ -66,6 +66,9 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
         return;
       }
       if (program == "bun" && one_of(verb, "run install i add")) run_package_script(in);
+      if (program == "bun" && verb == "run" && i + 1 < in.count && one_of(text_of(in, i + 1), "prisma drizzle-kit knex sequelize-cli sequelize typeorm mikro-orm wrangler supabase firebase convex")) {
+        return run_inner(in, i + 1, 0);
+      }
       if (verb == "run" || verb == "test") {
         ++i;
       } else if (program == "bun" && one_of(verb, "x exec")) {
@@ -287,6 +290,7 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
 
 inline void ShellReader::run_redis(Invocation& in) noexcept {
   const std::uint32_t at = after_options(in, 1, "hpaunrid", "--user --pass --eval --pipe-timeout --sni --cacert --cert --key");
+  if (is_trial_store(in, at)) in.via |= via::kTrial;
   Nested options;
   if (at < in.count) {
     std::uint16_t flags = 0;
@@ -302,6 +306,14 @@ inline void ShellReader::run_redis(Invocation& in) noexcept {
 }
 
 inline void ShellReader::run_mongo(Invocation& in) noexcept {
+  const auto leaves = [](string_view text) noexcept {
+    for (const string_view word : {"getSiblingDB", "getSisterDB", "getDB(", "getMongo", "Mongo(", "connect(", "use "})
+      if (text.find(word) != string_view::npos) return true;
+    return false;
+  };
+  bool trial = is_trial_database(in) && !leaves(in.input.text);
+  for (std::uint32_t i = 1; trial && i < in.count; ++i) trial = !leaves(text_of(in, i)) && !ends_with(text_of(in, i), ".js");
+  if (trial) in.via |= via::kTrial;
   bool given = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     Word word = argument(in, i);

@@ -72,7 +72,7 @@ inline bool ShellReader::is_trial_database(const Invocation& in) noexcept {
     if (one_of(option, "-h --host -H --hostname -S")) {
       if (apart) value = text_of(in, ++i);
       if (!is_local_host(value)) return false;
-    } else if (one_of(option, "-U -u --user --username -f --file -c --command -e --execute -p --port -P --set -v --output -o")) {
+    } else if (one_of(option, "--eval -U -u --user --username -f --file -c --command -e --execute -p --port -P --set -v --output -o")) {
       i += apart ? 1 : 0;
     } else if (one_of(option, "-d -D --dbname --database")) {
       if (apart) value = text_of(in, ++i);
@@ -81,11 +81,27 @@ inline bool ShellReader::is_trial_database(const Invocation& in) noexcept {
     } else if (text.size() > 2 && text[0] == '-' && text[1] == 'h') {
       if (!is_local_host(text.substr(2))) return false;
     } else if (!text.empty() && text[0] != '-' && text.find(' ') == string_view::npos) {
-      if (!found && !is_trial_name(text)) return false;
+      // mongosh HOST:PORT/DATABASE
+      if (one_of(text_of(in, 0), "mongo mongosh") && text.find('/') != string_view::npos && !is_local_host(text.substr(0, text.find_first_of(":/")))) return false;
+      const bool temporary = one_of(text_of(in, 0), "sqlite3 sqlite duckdb") && starts_with(text, "/tmp/") && text.find("..") == string_view::npos;
+      if (!found && !temporary && !is_trial_name(text)) return false;
       found = true;
     }
   }
   return found;
+}
+
+// redis-cli -n 15: tests take one of the last stores of this machine, applications the first.
+inline bool ShellReader::is_trial_store(const Invocation& in, std::uint32_t end) noexcept {
+  if ((in.via & via::kRemote) != 0) return false;
+  bool numbered = false;
+  for (std::uint32_t i = 1; i < end && i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    if (text == "-u" || text.find("://") != string_view::npos || argument(in, i).has(word_flag::kUnknown)) return false;
+    if (text == "-h" && (i + 1 >= in.count || !is_local_host(text_of(in, i + 1)))) return false;
+    if (text == "-n" && i + 1 < in.count) numbered = one_of(text_of(in, i + 1), "9 12 13 14 15");
+  }
+  return numbered;
 }
 
 }  // namespace tipstaff::gate::shell
