@@ -33,7 +33,7 @@ class Before {
   // Whether one of them made what `is_it(kind, path, literal, written, maker)` is true of.
   template <typename Is>
   bool made(Is is_it) noexcept {
-    if (command(top_).dialect != Dialect::shell || !fits(command(top_).span)) return false;
+    if (command(top_).dialect != Dialect::shell || !fits(command(top_).span) || tree_.command_count() > kCommands) return false;
     edge_ = command(top_).span.start;
     for (std::uint32_t i = top_, steps = 0; steps < kSteps; ++steps) {
       while (i-- > 0 && !(command(i).carrier == carrier_ && command(i).span.end <= edge_)) {
@@ -59,7 +59,8 @@ class Before {
 
  private:
   enum class Joined : std::uint8_t { on, begins, fails };
-  static constexpr std::uint32_t kSteps = 256, kLongestGap = 4096;  // more is not looked at
+  // More is not looked at: each word that is asked about may look at all commands.
+  static constexpr std::uint32_t kSteps = 256, kCommands = 1024, kLongestGap = 4096;
 
   // `sudo`, without what changes the folder: -D, -R, -i.
   bool passes_on(std::uint32_t outer, std::uint32_t inner) const noexcept {
@@ -318,10 +319,13 @@ bool MadeBefore::remade_by_next(const Word& word) const noexcept {
   PathParts path;
   take(word.text, asked, &path);
   if (path.too_long || path.climbs != 0 || path.base != PathBase::root || path.glob) return false;
+  const bool by_settings = one_of(word.text, "lib lib/ ./lib ./lib/ es ./es esm ./esm cjs ./cjs types ./types types/");
   constexpr std::uint32_t kCommands = 32;  // more is not looked at
   for (std::uint32_t i = index + 1; i < tree.command_count() && i < index + kCommands; ++i) {
     const Command& next = tree.command(i);
     if (!one_of(next.program, kGenerators) || next.cwd != asked.cwd) continue;
+    // What compilers of JavaScript write is named by their settings: `rm -rf lib && tsc`.
+    if (by_settings && next.dialect == Dialect::shell && one_of(next.program, "tsc babel swc rollup tsup tsdown microbundle")) return true;
     const Word* const words = tree.arguments(next);
     bool writes = false, reads = false;
     for (std::uint32_t w = 0; w < next.word_count; ++w) {

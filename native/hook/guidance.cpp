@@ -58,7 +58,7 @@ void answer(const HookEvent& event, const Path& state, std::string_view reposito
   Guidance guidance;
   if (!is_heard(event) || !guidance.open(state, repository)) return;
   const bool starts = event.phase == Phase::session_start;
-  if (starts) {
+  if (starts && guidance.constitution().find('\n') != std::string_view::npos) {  // a heading alone is none
     out.raw("These rules are always in force here (constitution ").raw(guidance.hash()).raw("):\n\n");
     out.raw(guidance.constitution());
   }

@@ -61,6 +61,7 @@ void say_finding(const HookEvent& event, const gate::Image& image, const gate::F
         quote(text.substr(finding.focus.start, finding.focus.end - finding.focus.start), out);
       }
     }
+    out.raw(".");
     const std::string_view safer = image.text(rule.safer);
     if (!safer.empty()) out.raw(" Safer: ").raw(safer);
     if (rule.because != gate::kNothing) out.raw(" (relaxed here: ").raw(image.text(rule.because)).raw(")");

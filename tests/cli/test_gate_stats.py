@@ -51,6 +51,22 @@ def test_lines_name_the_setting_of_what_is_allowed_again_and_again(state: Path) 
     assert "secrets = false" in setting_for("secrets")
 
 
+def test_what_the_doctor_tried_is_left_out(state: Path) -> None:
+    with (state / "spool.jsonl").open("a") as file:
+        file.write("\n" + json.dumps(record("secrets", "block", "tipstaff-doctor")) + "\n")
+    assert [entry["rule"] for entry in rule_counts(spool_records(state))] == [
+        "git.reset-hard",
+        "filesystem.delete-recursive",
+    ]
+
+
+def test_a_spool_that_a_ledger_took_in_counts_as_well(state: Path) -> None:
+    (state / "spool.jsonl").rename(state / "spool-1795472025000000000-0a1b2c3d.jsonl")
+    (state / "spool.jsonl").write_text(json.dumps(record("git.reset-hard", "require-confirmation", "c\u2028d")) + "\n")
+    first, _ = rule_counts(spool_records(state))
+    assert (first["rule"], first["require-confirmation"], first["sessions"]) == ("git.reset-hard", 2, 3)
+
+
 def test_no_spool_is_no_error(tmp_path: Path) -> None:
     assert rule_counts(spool_records(tmp_path)) == []
 

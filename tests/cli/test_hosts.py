@@ -104,6 +104,27 @@ def test_doctor_without_anything(bench: Bench) -> None:
     assert "the hook is not registered" in tipstaff(bench, "doctor").stdout
 
 
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_a_host_must_be_named(bench: Bench, command: str) -> None:
+    done = tipstaff(bench, command)
+    assert done.returncode == 2
+    assert "Missing option '--host'" in done.stderr
+    assert "Choose from: claude" in done.stderr
+
+
+def test_what_is_not_registered_is_said_by_its_host_alone(bench: Bench) -> None:
+    assert tipstaff(bench, "uninstall", "--host", "claude").stdout == "claude: not registered\n"
+
+
+def test_doctor_reports_settings_that_it_cannot_read(bench: Bench) -> None:
+    (bench.repository / ".claude").mkdir()
+    (bench.repository / ".claude" / "settings.json").write_text('{"hooks": {')
+    done = tipstaff(bench, "doctor", "--host", "claude")
+    assert done.returncode == 1
+    assert "not valid JSON" in done.stdout
+    assert "nothing was changed" not in done.stdout
+
+
 def register(bench: Bench, host: str = "all") -> None:
     """Install, with the program that these tests are about."""
     done = tipstaff(bench, "install", "--host", host, "--json")

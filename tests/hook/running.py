@@ -91,7 +91,8 @@ class Bench:
         }  # fmt: skip
 
     def spool(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (self.state / "spool.jsonl").read_text().splitlines()]
+        """Return the lines; an empty one is where two processes ended the same torn line."""
+        return [json.loads(line) for line in (self.state / "spool.jsonl").read_text().splitlines() if line]
 
     def pending(self) -> list[dict[str, Any]]:
         return [json.loads(path.read_text()) for path in sorted((self.state / "pending").glob("[A-Z2-9]*"))]

@@ -38,6 +38,25 @@ def test_a_call_is_allowed_once(bench: Bench) -> None:
     assert bench.run(bench.claude(COMMAND, session_id="s2"), "--host", "claude").decision() == "ask"
 
 
+def test_a_spool_that_cannot_be_written_costs_the_record_alone(bench: Bench) -> None:
+    code = waiting(bench)
+    spool = bench.state / "spool.jsonl"
+    spool.unlink()
+    spool.mkdir()
+    allow(bench, code)
+    assert "allowed" in str(bench.run(bench.claude(COMMAND), "--host", "claude").reply())
+
+
+def test_an_answer_goes_into_a_line_of_its_own(bench: Bench) -> None:
+    code = waiting(bench)
+    with (bench.state / "spool.jsonl").open("ab") as file:
+        file.write(b'{"v":1,"at":17')
+    allow(bench, code)
+    torn, answered, _ = (bench.state / "spool.jsonl").read_bytes().split(b"\n")[-3:]
+    assert torn == b'{"v":1,"at":17'
+    assert json.loads(answered)["decision"] == "approved"
+
+
 def test_another_registration_may_ask_about_the_same_call_once(bench: Bench) -> None:
     path = allow(bench, waiting(bench))
     for host in ("claude", "qwen"):

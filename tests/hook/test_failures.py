@@ -221,6 +221,19 @@ def test_a_line_that_a_full_disk_cuts_short_spoils_no_other(bench: Bench) -> Non
     assert end == b""
 
 
+def test_a_line_that_was_torn_before_is_ended_first(bench: Bench) -> None:
+    bench.run(bench.claude("git status"), "--host", "claude")
+    spool = bench.state / "spool.jsonl"
+    with spool.open("ab") as file:
+        file.write(b'{"v":1,"at":17')
+    bench.run(bench.claude("rm -rf /"), "--host", "claude")
+    bench.run(bench.claude("git status"), "--host", "claude")
+    first, torn, second, third, end = spool.read_bytes().split(b"\n")
+    assert torn == b'{"v":1,"at":17'
+    assert [json.loads(line)["decision"] for line in (first, second, third)] == ["allow", "block", "allow"]
+    assert end == b""
+
+
 def test_links_and_pipes_in_the_state_folder_are_not_followed(bench: Bench, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_text("mine")

@@ -58,7 +58,7 @@ def test_a_sparse_checkout_that_leaves_a_registration_out(bench: Bench, reposito
     register(repository, name)
     assert "wiring.sparse" in rules("git sparse-checkout set --cone src")
     for command in (
-        f"git sparse-checkout set src {name.split('/')[0]}",
+        f"git sparse-checkout set src {name.split('/', maxsplit=1)[0]}",
         "git sparse-checkout list",
         "git sparse-checkout add src",
     ):

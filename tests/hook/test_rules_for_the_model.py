@@ -52,6 +52,18 @@ def test_the_constitution_when_a_session_starts(compiled: Bench, host: str) -> N
     assert "always in force here" in said(compiled, host, "start", source="startup")
 
 
+def test_a_constitution_without_rules_is_not_given(bench: Bench) -> None:
+    (bench.repository / "AGENTS.md").write_text("# Rules\n- Use tabs in makefiles.\n")
+    write_hook_image(compile_repository(bench.repository), bench.repository, state=bench.state)
+    assert said(bench, "claude", "start", source="startup") == ""
+
+
+def test_a_reason_ends_before_the_safer_way(bench: Bench) -> None:
+    reason = said(bench, "claude", "call", tool_name="Bash", tool_input={"command": "git reset --hard"})
+    assert "in `git reset --hard`. Safer: " in reason
+    assert ".." not in reason
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_rules_for_a_prompt_and_again_after_compaction(compiled: Bench, host: str) -> None:
     rules = said(compiled, host, "prompt", prompt=TASK)

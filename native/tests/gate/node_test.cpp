@@ -122,6 +122,11 @@ constexpr Sample kMongo[] = {
 // Calls of libraries that take something away, with their whole chain.
 constexpr Sample kCalls[] = {
     {"await prisma.user.deleteMany({})", "@call prisma.user.deletemany({}) {}"},
+    {"items.findAll().then(rows => Promise.all(rows.map(r => r.destroy())))", "@call items.findall().@each.destroy() ''"},
+    {"for await (const u of User.find()) await u.deleteOne()", "@call user.find().@each.deleteone() ''"},
+    {"const c = await connect('x'); c.drop()", "@call connect('x').drop() ''"},
+    {"ids.map(client.drop)", ""},
+    {"for (let i = 0; i < n; i++) a[i].drop()", "@call a[i].drop() ''"},
     {"fs.truncateSync('a.db')", "@call fs.truncatesync('a.db') 'a.db'"},
     {"console.log('db.dropDatabase()')", ""},
     {"// db.dropDatabase()", ""},

@@ -173,6 +173,18 @@ constexpr Sample kPython[] = {
 // Calls of libraries that take something away, with their whole chain.
 constexpr Sample kCalls[] = {
     {"r.flushall()", "@call r.flushall() ''"},
+    // variables, by where they came from
+    {"users = User.objects.all()\nusers.delete()", "@call user.objects.all().delete() ''"},
+    {"for u in User.objects.all(): u.delete()", "@call user.objects.all().@each.delete() ''"},
+    {"[u.delete() for u in g.projects.list(owned=True)]", "@call g.projects.list(owned=true).@each.delete() ''"},
+    {"for u in q.all():\n  session.delete(u)", "@call session.delete(q.all().@each) u"},
+    {"list(map(lambda u: u.delete(), User.all()))", "@call user.all().@each.delete() ''"},
+    {"with connect('x') as c:\n  c.drop()", "@call connect('x').drop() ''"},
+    {"x = [1]\ny.delete()", "@call y.delete() ''"},
+    {"x = 1\nUser.delete()\nx.delete()", "@call user.delete() ''\n@call x.delete() ''"},
+    {"for i in range(3): print(i)", ""},
+    {"getattr(connect('x'), 'delete_table')('t')", "@call connect('x').delete_table('t') 't'"},
+    {"getattr(x, name)(1); y.delete()", "@call y.delete() ''"},
     {"db.session.query(User).filter(a == 1).delete()", "@call db.session.query(user).filter(a == 1).delete() ''"},
     {"repo.remotes.origin.push(force=True)", "@call repo.remotes.origin.push(force=true) force=True"},
     {"print(db.drop_all())", "@call db.drop_all() ''"},

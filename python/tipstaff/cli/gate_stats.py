@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from tipstaff.hosts.host import DOCTOR_SESSION
+
 SPOOL: Final = "spool.jsonl"
+_INGESTED: Final = "spool-[0-9]*.jsonl"
 _DECISIONS: Final = ("warn", "require-confirmation", "block")
 _GATE_SETTINGS: Final = {
     "secrets": "secrets = false in the policy switches the whole gate off; a line with `tipstaff:allow` is not scanned",
@@ -17,18 +20,24 @@ _GATE_SETTINGS: Final = {
 
 
 def spool_records(state: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a state folder's spool; lines that are torn or of another kind are left out."""
-    try:
-        lines = (state / SPOOL).read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return
-    for line in lines:
+    """Yield the records of a state folder's spool, and of those that a ledger took in and that are still kept.
+
+    Lines that are torn or of another kind are left out, and so is what the doctor tried.
+    """
+    for path in (*sorted(state.glob(_INGESTED)), state / SPOOL):
         try:
-            record = json.loads(line)
-        except ValueError:
+            data = path.read_bytes()
+        except FileNotFoundError:
             continue
-        if isinstance(record, dict) and isinstance(record.get("rules"), list):
-            yield record
+        for line in data.split(b"\n"):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if not isinstance(record, dict) or record.get("session") == DOCTOR_SESSION:
+                continue
+            if isinstance(record.get("rules"), list):
+                yield record
 
 
 def rule_counts(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -35,8 +35,8 @@ def result_lines(result: GateResult, paint: Painter, colours: Mapping[str, str])
             yield f"    safer: {plain(found['safer'])}"
     if not findings:
         yield f"  {plain(result.reason)}"
-        if result.remediation:
-            yield f"    safer: {plain(result.remediation)}"
+    if result.remediation and not any("reason" in found for found in findings):
+        yield f"    safer: {plain(result.remediation)}"
     relaxed: list[dict[str, str]] = result.metadata.get("relaxed", [])
     for rule_data in relaxed:
         yield f"  relaxed from {rule_data['former']}: {rule_data['rule']}, because {plain(rule_data['because'])}"

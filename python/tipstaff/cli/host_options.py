@@ -15,14 +15,10 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 def host_option(*, required: bool) -> Callable[[_Command], _Command]:
     """Return ``--host``."""
-    return click.option(
-        "--host",
-        type=click.Choice([*HOST_NAMES, "all"]),
-        required=required,
-        default=None if required else "all",
-        show_default=not required,
-        help="Which agent host.",
-    )
+    kind = click.Choice([*HOST_NAMES, "all"])
+    if required:  # a default, even None, would count as given
+        return click.option("--host", type=kind, required=True, help="Which agent host.")
+    return click.option("--host", type=kind, default="all", show_default=True, help="Which agent host.")
 
 
 def scope_option(command: _Command) -> _Command:

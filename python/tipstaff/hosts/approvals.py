@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import hmac
 import json
-import os
 import re
 import secrets
 import time
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 from tipstaff.errors import ConfigError, SourceNotFoundError
 from tipstaff.model import Record
+from tipstaff.store.appending import append_line
 from tipstaff.store.keys import private_key
 from tipstaff.store.replacing import replaced_file
 from tipstaff.store.state import make_private
@@ -154,8 +154,5 @@ def _record_in_ledger(call: PendingCall, state: Path, now: int, decision: str) -
         "tool": call.tool, "decision": decision, "approved": call.code, "subject": call.subject, "rules": [],
     }  # fmt: skip
     line = json.dumps(event, separators=(",", ":")).encode() + b"\n"
-    file = os.open(state / "spool.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(file, line)
-    finally:
-        os.close(file)
+    with contextlib.suppress(OSError):  # a full disk costs the record, never the answer
+        append_line(state / "spool.jsonl", line)

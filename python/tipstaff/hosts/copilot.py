@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tipstaff.hosts.host import (
+    DOCTOR_SESSION,
     TIMEOUT_S,
     AgentHost,
     Effect,
@@ -68,7 +69,7 @@ class Copilot(AgentHost):
     def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:
         """Return what Copilot sends before a command."""
         return {
-            "sessionId": "tipstaff-doctor", "timestamp": 1767225600000, "cwd": str(cwd), "toolName": "bash",
+            "sessionId": DOCTOR_SESSION, "timestamp": 1767225600000, "cwd": str(cwd), "toolName": "bash",
             "toolArgs": {"command": command},
         }  # fmt: skip
 

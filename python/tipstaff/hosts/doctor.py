@@ -98,7 +98,7 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
         try:
             settings = host.read_file(path)
         except (SourceError, PermissionError) as error:
-            problems.append(str(error))
+            problems.append(str(error).removesuffix("; nothing was changed"))
             continue
         if settings is not None:
             if settings.get("disableAllHooks") is True:

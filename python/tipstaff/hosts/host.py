@@ -21,6 +21,9 @@ TIMEOUT_S: Final = 10
 """How long a host waits for the hook, in seconds. The hook answers after 200 ms at the latest; the rest is for machines
 that are slow to start a process, since every host lets a call pass when its hook times out."""
 
+DOCTOR_SESSION: Final = "tipstaff-doctor"
+"""The session of the calls by which the doctor tries a registration; statistics leave them out."""
+
 KINDS: Final = ("harmless", "destructive", "confirm", "secret", "malformed")
 
 
@@ -155,7 +158,7 @@ class AgentHost(ABC):
     def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:
         """Return the event that the host sends before a shell command runs."""
         return {
-            "session_id": "tipstaff-doctor",
+            "session_id": DOCTOR_SESSION,
             "transcript_path": None,
             "cwd": str(cwd),
             "hook_event_name": self.tool_event,

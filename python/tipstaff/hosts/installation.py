@@ -240,8 +240,9 @@ def _made(text: str, source: str, way: tuple[str, ...], key: str, empty: Any) ->
     node = owner.member(key)
     if node is None:
         return with_member(text, owner, key, empty)
-    if node.kind != ("array" if isinstance(empty, list) else "object"):
-        message = f"{source}: {'.'.join((*way, key))} does not have the documented type; nothing was changed"
+    wanted = "array" if isinstance(empty, list) else "object"
+    if node.kind != wanted:
+        message = f"{source}: {'.'.join((*way, key))} must be an {wanted}, got {node.kind}; nothing was changed"
         raise SourceError(message)
     return text
 

@@ -5,6 +5,7 @@
     bundle, vectors --writing.write_store--> file --shards.open_store--> ShardStore: views, shards, bundle
     rule files, folders --fingerprints.fingerprint_sources--> Fingerprint --is_unchanged--> still the same?
 
-`columns` knows how rules become Arrow columns and back, `container` the file around them and its checksums, `replacing`
-how a file takes another's place in one step. Reading imports neither pyarrow nor NumPy.
+`appending` adds lines to a file that many processes write, `columns` knows how rules become Arrow columns and back,
+`container` the file around them and its checksums, `replacing` how a file takes another's place in one step.
+Reading imports neither pyarrow nor NumPy.
 """

@@ -98,11 +98,13 @@ inline void decide_all(const Image& image, const Settings& settings, const std::
   const std::size_t count = commands.size(), shares = (count + kShare - 1) / kShare;
   std::atomic<std::size_t> next{0};
   const auto work = [&]() {
-    const Surroundings around = site.surroundings();
     Room& room = own_room();
     for (;;) {
       const std::size_t share = next.fetch_add(1);
       if (share >= shares) return;
+      Surroundings around = site.surroundings();
+      RealPaths real_paths(room.own_paths());  // one for a share: what it keeps gets no older than that takes
+      real_paths.serve(&around);
       const std::size_t end = (share + 1) * kShare < count ? (share + 1) * kShare : count;
       for (std::size_t i = share * kShare; i < end;) {
         std::size_t last = i;  // those that are short in one call, a long one in another

@@ -20,6 +20,7 @@ PASSES = [
     "rm -rf coverage lib dist", "rimraf lib types typedocs coverage gh-pages yarn-error.log", "rimraf lib/__tests__ 'lib/**/__tests__'",
     # Written anew from other folders by what follows.
     "rm -rf doc; jsdoc src README.md -d doc", "rm -rf lib && babel src --out-dir lib", "rm -rf ./bundle && npx esbuild a.ts --outdir=bundle", "rm -rf site\nmkdocs build --site-dir site",
+    "rm -rf lib && tsc", "rm -rf *.egg-info *.log .eggs/", "rm -rf build dist MANIFEST", "rm -rf build README.html docs/a.html", "rm -rf install-temp blib", "rm -f po/*.mo po/*.pot",
     # By-products of another folder; what is installed beside the system's own.
     "rm -f ../../lib/*.pyc", "rm -rf ../../x/y/__pycache__ ../other/node_modules", "cd ../.. && rm -rf autom4te.cache && ./autogen.sh", "install -D -m 644 a.8 /usr/share/man/man8/a.8", "cp a.h /usr/local/include/a.h",
     "chmod -R u-w testing",
@@ -30,14 +31,14 @@ ASKS = [
     "rm -rf *.o src", "rm -rf *.o lib", "rm -rf *.o *~ tests", "rm -rf *.o packages/payments", "rm -rf *.aux *.tex", "rm -f *.aux *.bib", "rm -f *.o src/*.c", "rm -rf *.o \"$X\"", "rm -rf *.o data.sqlite",
     "rm -f *.tar.gz", "rm -f backup-*.tar.gz", "rm -f db-dump_*.tar.gz", "rm -f user_*.py", "rm -f invoice_*.pdf", "rm -f conftest*", "rm -f core*", "rm -f *.log.py", "rm -rf a.py src",
     "rimraf src", "rimraf lib src", "rimraf lib/core", "rimraf 'src/**/*.ts'", "rimraf types src/types", "shx rm -rf lib src", "rm -rf lib && make",
-    "rm -rf src && babel src -d src", "rm -rf doc; jsdoc src -d docs", "rm -rf data && mkdir data", "rm -rf lib && cp -r src lib", "rm -rf doc; echo jsdoc src -d doc", "rm -rf doc && cd x && jsdoc src -d doc",
+    "rm -rf src && babel src -d src", "rm -rf src && tsc", "rm -rf core && tsc", "rm -rf lib && make", "chown -R root:root /usr/share/app", "rm -rf build src README.html", "rm -rf doc; jsdoc src -d docs", "rm -rf data && mkdir data", "rm -rf lib && cp -r src lib", "rm -rf doc; echo jsdoc src -d doc", "rm -rf doc && cd x && jsdoc src -d doc",
     "rm -rf docs && babel docs/src -d docs", "rm -rf \"$X\" && babel src -d \"$X\"", "rm -rf ../doc && jsdoc src -d ../doc", "rm -rf lib src && babel a -d lib",
     "rm -rf $(brew --prefix)", "rm -rf $(go env GOPATH)", "rm -rf $(npm root -g)", "rm -rf $(brew --cache x)",
     "rm -f ../../NEWS.bak", "for p in $X; do rm -f /usr/local/share/pixmaps/app/$p; done", "install -m 755 x /usr/bin/python3", "chmod -R a-r src", "dd if=i.img of=/dev/sdX bs=1M",
 ]  # fmt: skip
 FORBIDDEN = [
     "rm -rf *.o .git", "rm -rf *.o .claude/settings.json .claude", "rm -f /usr/bin/$p", "rm -f ../../../etc/passwd", "rm -rf ../..", "rm -f /usr/local/lib/*.so", "rm -rf /usr/local/share",
-    "dd if=i.img of=/dev/sda", "rm -rf ~/node_modules/..", "rm -rf build-1.2/../.git", "rm -rf . && babel src -d .", "rm -rf ~ && babel src -d ~",
+    "dd if=i.img of=/dev/sda", "rm -rf ~/node_modules/..", "rm -rf build-1.2/../.git", "chown -R dev /usr/share", "chown -R dev /usr", "chown -R dev /usr/share/..", "rm -rf . && babel src -d .", "rm -rf ~ && babel src -d ~",
 ]  # fmt: skip
 
 

@@ -143,12 +143,20 @@ inline bool write_whole(int file, std::string_view text) noexcept {
 
 // Appends one line in one write to a file opened for appending, so that lines of many processes never mix. Of a line
 // that is cut short (a full disk) the rest is given up, and its last byte becomes the line's end: there is no room for one
-// more, and the next line must not go on where this one stops.
+// more, and the next line must not go on where this one stops. What a writer that was killed, or a machine that stopped,
+// left without an end is ended first; where two do that at once, an empty line is between theirs.
 inline bool append_line(const Path& path, std::string_view line) noexcept {
-  const int file = open_state(path, O_WRONLY | O_APPEND | O_CREAT);
+  const int file = open_state(path, O_RDWR | O_APPEND | O_CREAT);
   if (file < 0) return false;
   struct stat about;
   bool done = ::fstat(file, &about) == 0 && S_ISREG(about.st_mode);
+  char last = '\n';
+  if (done && about.st_size > 0 && ::pread(file, &last, 1, about.st_size - 1) == 1 && last != '\n') {
+    // While another process writes a line over two pages, its size grows in steps: that one is not torn.
+    struct stat now;
+    const bool torn = ::fstat(file, &now) == 0 && now.st_size == about.st_size;
+    if (torn) done = ::write(file, "\n", 1) == 1;
+  }
   if (done) {
     ssize_t put;
     do {

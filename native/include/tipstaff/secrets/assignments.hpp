@@ -308,6 +308,12 @@ inline bool is_listed(Bytes text, std::size_t head, std::size_t end, bool tight,
     lines = lines || given[i] == '_';
     upper = upper || is_upper(given[i]);
   }
+  // "jwkToRSAPrivateKey", "spkiMessageToJwk"
+  if (upper && is_lower(given[0]) && is_lower(text[head]) && is_wordy(given)) {
+    for (std::size_t i = head; i + 1 < end; ++i) {
+      if (is_lower(text[i]) && is_upper(text[i + 1])) return true;
+    }
+  }
   return tight || (lines && !upper) || (is_upper(given[0]) && is_upper(text[head]) && is_lower(byte_at(text, head + 1)));
 }
 
@@ -344,7 +350,9 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
     at += mark;
   }
   if (anywhere && one_of(text[end - 1], "\"'`")) key_quote = true;
-  if (!anywhere && byte_at(text, named_end) == '`' && before != '`') return false;  // `/bin/pwd`: a command
+  if (!anywhere && byte_at(text, named_end) == '`' && (before != '`' || is_word(text, head, named_end, "pwd"))) {
+    return false;  // `/bin/pwd`: a command
+  }
   if (before == '$' && key_quote) return false;  // [ "$PWD" = "/srv" ]: a comparison
   if ((before == ':' || before == '/') && at == named_end && byte_at(text, at) == ':' &&
       !is_space(byte_at(text, at + 1, ' '))) {
@@ -409,6 +417,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   } else if (manner.spaced && !key_quote) {
     const bool introduced = word_before(text, head, known.list(introducers));
     const bool quote = text[at - 1] == ' ' && (byte == '"' || byte == '\'');
+    if (head >= 3 && is_blank(before) && is_word(text, head - 3, head - 1, "by")) return false;  // identified by password 'hash'
     if (before == '$' || before == '/') return false;  // -w $PASSWD "dc=acme": the next argument
     if (!manner.flag && !quote && !introduced && !after_login(text, head) &&
         !is_word(text, start, end, "requirepass") && !is_word(text, start, end, "masterauth") &&

@@ -282,9 +282,12 @@ inline bool has_form(Bytes data, const char* form) noexcept {
   return true;
 }
 
-// Whether it sets a variable: GUILE_AUTO_COMPILE=0.
+// Whether it sets a variable or an option: GUILE_AUTO_COMPILE=0, attr_timeout=0.
 inline bool is_setting(Bytes data) noexcept {
   std::size_t at = 0;
+  while (at < data.size && (is_lower(data[at]) || data[at] == '_')) ++at;
+  if (at >= 3 && at + 1 < data.size && data[at] == '=' && is_alnum(data[at + 1])) return true;
+  at = 0;
   while (at < data.size && (is_upper(data[at]) || data[at] == '_' || (at > 0 && is_digit(data[at])))) ++at;
   return at >= 3 && at < data.size && data[at] == '=';
 }
@@ -343,6 +346,9 @@ inline bool is_code(Bytes data, const Value& value, const Counts& counts) noexce
     dotted = dotted || data[i] == '.';
     named = named && (is_namely(data[i]) || data[i] == '.');
   }
+  std::size_t option = 0;  // password= log_file_name= ssl_key=
+  while (option < data.size && (is_lower(data[option]) || data[option] == '_')) ++option;
+  if (option + 1 == data.size && data[option] == '=') return true;
   if (value.tight || value.ends_line || !is_name(data)) return false;
   return counts.digit == 0 || (lines > 0 && counts.upper == 0);
 }

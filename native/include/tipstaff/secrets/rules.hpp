@@ -236,6 +236,7 @@ inline void try_address(const Table& table, std::uint32_t number, const Rule& ru
   if (position == 0 || !is_scheme(text[position - 1])) return;
   const std::size_t start = position + 3;
   std::size_t limit = least_of(text.size, start + 128);
+  if (matches_at(text, start, "[:")) return;  // an address of version 6
   std::size_t colon = start;
   while (colon < limit && !ends_user(text[colon]) && text[colon] != ':') ++colon;
   if (colon >= limit || text[colon] != ':') return;

@@ -117,8 +117,8 @@ inline std::size_t escape_size(Bytes data, std::size_t at) noexcept {
   return 2 + digits;
 }
 
-// Whether there is next to nothing in it but escapes, or a known password, or, of a string's escapes, letters that can be
-// pronounced: %F0%9F%92%A9, p%40ss, verschl\u00fcsselt.
+// Whether there is next to nothing in it but escapes, or a known password, or, of a string's escapes, letters
+// alone: %F0%9F%92%A9, p%40ss, verschl\u00fcsselt.
 inline bool is_mostly_escapes(Bytes data, const Knowledge& known) noexcept {
   Byte bare[longest_known];
   std::size_t size = 0, escapes = 0, strings = 0, letters = 0, step = 0;
@@ -137,7 +137,7 @@ inline bool is_mostly_escapes(Bytes data, const Knowledge& known) noexcept {
   }
   if (escapes + strings == 0) return false;
   if (size < 4 || is_known_password({bare, size}, known)) return true;
-  return strings > 0 && letters == size && (size < 8 || is_wordy({bare, size}));
+  return strings > 0 && letters == size;
 }
 
 // Whether a short value reads as one of the words of samples: Exampl3Pass. What is no password must be made of words

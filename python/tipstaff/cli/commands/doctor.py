@@ -64,9 +64,9 @@ def command(host: str, as_json: bool) -> int:
 
 def _lines(state: str, findings: list[PolicyFinding], reports: list[HostReport], paint: Painter) -> list[str]:
     lines = [f"state: {plain(state)}"]
-    lines += [
-        f"  {paint('wrong', 'red')}: {plain(one.path)}: {plain(one.problem)}; {plain(one.fix)}" for one in findings
-    ]
+    for one in findings:
+        where = "" if one.problem.startswith(one.path) else f"{plain(one.path)}: "
+        lines.append(f"  {paint('wrong', 'red')}: {where}{plain(one.problem)}; {plain(one.fix)}")
     for report in reports:
         if not report.registrations and not report.problems:
             lines.append(f"{paint(report.host, bold=True)}: not registered")
@@ -75,7 +75,8 @@ def _lines(state: str, findings: list[PolicyFinding], reports: list[HostReport],
         for probe in report.probes:
             mark = paint("right", "green") if probe.right else paint("wrong", "red")
             lines.append(f"  {mark}: {probe.kind} call: {probe.outcome} ({plain(probe.why)})")
-        lines += [f"  {paint('wrong', 'red')}: {plain(problem)}" for problem in report.problems]
+        shown = {f"{probe.kind} call: {probe.outcome}, {probe.why}" for probe in report.probes}
+        lines += [f"  {paint('wrong', 'red')}: {plain(problem)}" for problem in report.problems if problem not in shown]
         lines += [f"  note: {plain(note)}" for note in report.notes]
     if not any(report.registrations for report in reports):
         lines.append(f"{paint('wrong', 'red')}: the hook is not registered: tipstaff install --host ...")

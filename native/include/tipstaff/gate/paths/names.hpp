@@ -266,7 +266,7 @@ inline constexpr std::string_view kBuildNames =
     "cov-int y.tab.c y.tab.h lex.yy.c coverage.html coverage.out coverage.xml coverage.info coverage.lcov coverage.txt lcov.info "
     ".deps .libs autom4te.cache lcov-html lcov-report .c8_output .coverage-report coverage-report html-report .reports "
     "dirhtml singlehtml htmlhelp qthelp devhelp pseudoxml linkcheck apidoc apidocs javadoc javadocs sourcedoc rpmbuild covdir lcov "
-    "generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
+    "blib pm_to_blib _generated _auto_examples auto_examples _backreferences gen_modules _autosummary jupyter_execute generated typedocs cache-dir commonjs cxx_repository ii_files ti_files .cask .eask .eldev test_results test_output testoutput test_reports test_logs test-logs test-out test_out test-artifacts";
 inline constexpr auto kBuildList = [](std::uint32_t) constexpr noexcept { return kBuildNames; };
 inline constexpr WordTable<1024> kBuildTable(1, kBuildList);
 inline constexpr NameSigns kBuildEndings(
@@ -278,14 +278,14 @@ inline bool is_build_by_words(std::string_view name, bool outer) noexcept {
   const std::size_t start = name.find_first_of("-_"), end = name.find_last_of("-_.");
   if (end == std::string_view::npos || end == 0) return false;
   const std::string_view last = name.substr(end + 1);
-  if (name[0] == '.') return ascii::one_of(last, "cache venv tmp") || ascii::ends_with(name, "-tmp-dir");
+  if (name[0] == '.') return ascii::one_of(last, "cache venv tmp temp") || ascii::ends_with(name, "-tmp-dir");
   if (start == std::string_view::npos || start == 0) return false;
   const std::string_view word = name.substr(0, start);
   // Sources of how it is built: build-tools, docker-build.
   constexpr std::string_view kSources = "tool tools script scripts src source sources config configs conf support system settings util utils helper helpers lib libs docs rules images templates data";
   if (ascii::one_of(last, kSources) || ascii::one_of(word, "ci docker pre post jenkins container image src source data backup")) return false;
-  if (ascii::one_of(word, "tmp") || (name[start] == '-' && ascii::one_of(word, "dist coverage build"))) return true;
-  if (name[end] != '.' && (ascii::one_of(last, "venv tmp") || (name[end] == '-' && last == "coverage") || ascii::ends_with(name, "-tmp-dir"))) return true;
+  if (ascii::one_of(word, "tmp temp") || (name[start] == '-' && ascii::one_of(word, "dist coverage build"))) return true;
+  if (name[end] != '.' && (ascii::one_of(last, "venv tmp temp") || (name[end] == '-' && last == "coverage") || ascii::ends_with(name, "-tmp-dir"))) return true;
   if (!outer) return false;
   return ascii::one_of(word, "build gen generated output") ||
          (name[end] != '.' && (ascii::one_of(last, "build output dist generated coverage artifacts") || (name[end] == '_' && last == "out")));
@@ -304,7 +304,8 @@ inline bool is_release(std::string_view name) noexcept {
   for (std::size_t from = 0; from < dash;) {
     std::size_t to = name.find_first_of("-_.", from);
     if (to > dash) to = dash;
-    if (ascii::one_of(name.substr(from, to - from), "api app backup backups data dataset db database doc docs dump model models notes project release sources src spec test tests v")) return false;
+    if (ascii::one_of(name.substr(from, to - from), "api app apps assets backup backups config content data dataset db database doc docs dump lib media migrations model models notes project public release scripts server "
+                                                            "sources src spec static templates test tests tools uploads users v vendor web")) return false;
     from = to + 1;
   }
   return true;

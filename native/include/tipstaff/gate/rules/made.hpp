@@ -19,7 +19,7 @@ struct MadeBefore {
 
   // Whether a word of it names what was made, or an entry of that.
   bool names(const Word& word) const noexcept;
-  // Whether a command after it writes what the word names anew, from other folders: `rm -rf doc; jsdoc src -d doc`.
+  // Whether a command after it writes what the word names again, from other folders: `rm -rf doc; jsdoc src -d doc`.
   bool remade_by_next(const Word& word) const noexcept;
   // Whether it works in a repository that was cloned, and nowhere else.
   bool works_in_clone() const noexcept;

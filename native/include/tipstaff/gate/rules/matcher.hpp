@@ -117,17 +117,19 @@ class Matcher {
   }
   // Several rules ask about one word; it is looked at once.
   std::uint32_t classes_of(const Command& command, const Word& word) const noexcept {
-    // A chosen word is a copy: it is one of the command's own where its text is.
+    // A chosen word is a copy: it is one of the command's own where its text is. Words are asked about in turn, so that it is
+    // near the last one.
     if (&command == &command_) {
-      const std::uint32_t count = parsed_.count < kWords ? parsed_.count : kWords;
-      for (std::uint32_t i = last_asked_; i < count; ++i) {
+      const std::uint32_t left = parsed_.count - last_asked_, end = last_asked_ + (left < kWords ? left : kWords);
+      for (std::uint32_t i = last_asked_; i < end; ++i) {
         const Word& own = parsed_.words[i];
         if (own.text.data() != word.text.data() || own.text.size() != word.text.size()) continue;
         last_asked_ = i;
+        if (i >= kWords) break;
         if (parsed_.readings[i].classes == kUnclassified) parsed_.readings[i].classes = classify_path(paths_, command, word);
         return parsed_.readings[i].classes;
       }
-      if (last_asked_ != 0) {
+      if (last_asked_ != 0 && parsed_.words[last_asked_].text.data() != word.text.data()) {
         last_asked_ = 0;
         return classes_of(command, word);
       }
@@ -233,6 +235,7 @@ class Matcher {
     if (!is_of_tree() || command_.span.end > text_.size()) return false;
     for (std::uint32_t i = index_ + 1; i < tree_.command_count(); ++i) {
       const Command& other = tree_.command(i);
+      if (other.span.start > command_.span.end) break;  // of a later command; its own files come before
       if (other.carrier != index_ || other.program != "@write" || other.span.end != command_.span.end || other.span.start > other.span.end) continue;
       const std::string_view before = text_.substr(0, other.span.start);
       const std::size_t sign = before.find_last_not_of(" \t");

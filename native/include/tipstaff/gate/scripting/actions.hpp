@@ -154,6 +154,10 @@ class Actions : protected Texts {
         return Value{};
       }
       case Action::write:
+        if (ascii::equals(name, "fs.createwritestream") && writes_nothing() && code_.text.find("pipe") == string_view::npos) {  // .end() at once
+          emit_one("@write", span, first, "--empty");
+          return Value{};
+        }
         emit_write(first, arguments, span);
         return Value{};
       case Action::append: emit_one("@write", span, first, "--append"); return Value{};

@@ -258,11 +258,11 @@ inline constexpr Call kPhp[] = {
 
 // Methods of what is not known, or of a path, in every language that has them.
 inline constexpr Call kMethods[] = {
-    {Action::shell, "exec_command run_command execcommand run_cmd run_ps send_command execute_command exec_cmd run_shell_command system"},
+    {Action::shell, "exec_command run_command execcommand run_cmd run_ps send_command execute_command exec_cmd run_shell_command system exec!"},
     {Action::remove_tree, "rmtree rm_rf rm_r remove_tree removesync_"},
     {Action::sql,
      "execute executescript executemany executeraw execute_sql exec_driver_sql query queryrawunsafe executerawunsafe $executerawunsafe "
-     "$queryrawunsafe $executeraw $queryraw raw exec_query execute_query sql run_sql prepare do exec read_sql read_sql_query execute_batch unsafe multi_query exec_params"},
+     "$queryrawunsafe $executeraw $queryraw raw exec_query execute_query sql run_sql prepare do exec read_sql read_sql_query execute_batch unsafe multi_query exec_params command run_query runquery execute_immediate executeimmediate executequery executeupdate execute_dml"},
     {Action::send_file, "upload_file upload_fileobj_ storbinary put_file sendfile upload_from_filename fput upload_blob_from_path"},
     {Action::connect, "connect"},
 };

@@ -46,6 +46,7 @@ class ChainNames {
     const std::size_t room = sizeof slot->text - kEach.size();
     if (chain.size() > room) chain.remove_prefix(chain.size() - room);
     slot->name = name;
+    each = each || ascii::ends_with(chain, ".next()");  // of a cursor
     slot->each = each || chain.find(kEach) != std::string_view::npos;
     any_each_ = any_each_ || slot->each;
     std::memmove(slot->text, chain.data(), chain.size());
@@ -127,8 +128,8 @@ class ChainVariables {
   }
   // CHAIN.forEach( and the like: `chain` without its last name.
   void begins_callback(std::string_view chain, std::string_view last) noexcept {
-    constexpr std::string_view kEach = "foreach map each flatmap eachasync for_each find_each in_batches each_with_index each_entry eachseries every some flat_map";
-    const bool each = ascii::one_of(last, kEach);
+    constexpr std::string_view kEach = "map flatmap flat_map in_batches each_with_index each_entry eachasync eachseries eachlimit every some";
+    const bool each = ascii::ends_with(last, "each") || ascii::one_of(last, kEach);
     if (each || last == "then") accept(chain, each);
   }
   void begins_block(std::string_view chain) noexcept {

@@ -14,7 +14,7 @@ namespace tipstaff::gate::program {
 inline constexpr std::string_view kTakingAway[] = {
     "delete", "drop", "destroy", "remove", "purge", "truncate", "terminate", "prune", "flush", "wipe", "clear", "reset", "revoke",
     "kill", "stop", "shutdown", "erase", "empty", "force", "nuke", "undeploy", "rollback", "downgrade", "uninstall", "clean", "deactivate",
-    "disable", "deregister", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach", "expunge",
+    "disable", "deregister", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach", "expunge", "undefine", "cancel", "obliterate", "update_all",
 };
 
 // The pairs of letters with which they begin: most code has none of them.
@@ -46,7 +46,7 @@ class LibraryCalls {
   void read() noexcept {
     if (code_.text.size() > kLongest) return;
     bool any = holds_taking(code_.text);
-    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command")})
+    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".updateMany({}"), std::string_view(".synchronize("), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update(")})
       any = any || code_.text.find(sign) != std::string_view::npos;
     if (!any) return;
     if (language_ == Language::python && (code_.text.find(" for ") != std::string_view::npos || code_.text.find("lambda ") != std::string_view::npos)) {
@@ -134,6 +134,22 @@ class LibraryCalls {
     put(token.text);
     chain().named = true;
   }
+  // getattr(client, "delete_bucket") is client.delete_bucket. At its end.
+  bool takes_member(std::string_view inside) noexcept {
+    Chain& now = chain();
+    if (!now.named || last_name() != "getattr" || inside.size() < 5) return false;
+    const std::size_t comma = inside.rfind(',');
+    if (comma == std::string_view::npos) return false;
+    std::string_view name = ascii::trim(inside.substr(comma + 1));
+    if (name.size() < 3 || (name[0] != '\'' && name[0] != '"') || name.back() != name[0]) return false;
+    now.size = now.last;
+    now.brackets = false;
+    put(ascii::trim(inside.substr(0, comma)));
+    put(".");
+    now.last = now.size;
+    put(name.substr(1, name.size() - 2));
+    return true;
+  }
   static bool begins_call(Lexer ahead) noexcept {
     const Token next = ahead.next();
     return next.is(".") || next.is("(") || next.is("::");
@@ -158,19 +174,22 @@ class LibraryCalls {
       if (level_ == 0) return restart(token.stop);
       --level_;
       Chain& now = chain();
-      if (now.size == 0 && token.is(")")) {  // (await f()).g
+      if (now.size == 0 && token.is("]")) return put("[]");  // [User, Post].each(&:delete_all)
+      if (now.size == 0) {  // (await f()).g
         const Chain& inner = chains_[level_ + 1];
         put(std::string_view(inner.text, inner.size));
         return;
       }
       const std::string_view inside = token.start > now.opened ? code_.text.substr(now.opened, token.start - now.opened) : std::string_view();
       if (!now.brackets && now.named) note(now.opened, token.start);
+      if (takes_member(inside)) return;
       now.named = false;
       now.brackets = false;
       if (now.size != 0) {
         put(token.is("]") ? "[" : "(");
         const ChainNames::Bound* item = variables_.names().item_in(inside);
-        put(item != nullptr ? item->chain() : inside.size() <= kArguments ? inside : std::string_view("..."));
+        const std::string_view local = inside.find("localhost") != std::string_view::npos ? "localhost" : "...";
+        put(item != nullptr ? item->chain() : inside.size() <= kArguments ? inside : local);
         put(token.is("]") ? "]" : ")");
       }
     } else {
@@ -197,12 +216,16 @@ class LibraryCalls {
   // Whether a call that by its name takes nothing away does so by its arguments.
   static bool carries_taking(std::string_view name, std::string_view arguments) noexcept {
     const auto has = [arguments](std::string_view text) noexcept { return arguments.find(text) != std::string_view::npos; };
+    if (name == "synchronize") return has("true");
+    if (name == "updatemany") return ascii::starts_with(arguments, "{}");
     if (name == "push" || name == "sync") return has("force") || has("'+") || has("\"+");
     if (name == "to_sql") return has("replace");
     if (ascii::starts_with(name, "put_") || ascii::starts_with(name, "attach_") || ascii::starts_with(name, "authorize_") || ascii::starts_with(name, "create_access") ||
         ascii::starts_with(name, "create_login") || ascii::starts_with(name, "modify_db") || name == "add_permission" || name == "set_iam_policy" || name == "add_user_to_group") {
       return true;
     }
+    if (name == "update") return true;
+    if (ascii::one_of(name, "sendcommand send_command execute_command cmd exec!")) return has("rm -") || holds_taking(arguments);
     if (name == "execute") return has(".delete()");
     if (name == "run" || name == "sudo") return has("rm -") || holds_taking(arguments);
     if (name == "call_command" || name == "execute_from_command_line" || name == "call") return holds_taking(arguments) || has("zero");

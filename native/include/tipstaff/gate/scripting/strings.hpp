@@ -13,9 +13,9 @@ inline Value ScriptReader::tagged(const Value& tag) noexcept {
   const std::string_view name = tag.kind == Value::object ? tag.known.text : std::string_view();
   const std::size_t dot = name.rfind('.');
   const std::string_view last = dot == std::string_view::npos ? name : name.substr(dot + 1);
-  if (last == "$" || ascii::one_of(last, "execa sh bash")) {
+  if (last == "$" || ascii::one_of(last, "execa sh bash") || ascii::starts_with(name, "dax")) {
     run_code(Dialect::shell, text);
-  } else if (ascii::one_of(last, "sql $queryraw $executeraw query raw")) {
+  } else if (ascii::one_of(last, "sql $queryraw $executeraw query raw") || (start > 3 && lexer_.text().substr(start - 3, 3) == "sql")) {
     read_statement(text_value(text));
   } else if (ascii::equals(name, "string.raw")) {
     return text_value(text);

@@ -117,6 +117,7 @@ inline bool Statements::remove(bool opens) noexcept {
     at_.advance();
     const Known table = at_.take_name();
     if (pending.name.text.empty()) pending.name = table;
+    pending.table = table.text;
   }
   if (pending.name.text.empty()) pending.name = unknown_text(at_.span(pending.start, at_.previous().stop));
   push(pending);

@@ -44,14 +44,18 @@ class Condition {
   static constexpr std::string_view kNow = "now getdate sysdate current_timestamp current_date localtimestamp utc_timestamp clock_timestamp getutcdate sysdatetime";
   static constexpr std::string_view kFunctions =
       "now getdate sysdate current_timestamp current_date localtimestamp utc_timestamp clock_timestamp getutcdate sysdatetime length char_length octet_length len";
-  static bool is_key(const Token& token) noexcept { return token.is_one_of("id rowid _id pk uuid"); }
+  static constexpr std::string_view kWritten =
+      "created_at updated_at inserted_at modified_at created updated created_on updated_on createdat updatedat date_created creation_date created_date";
+  static bool is_key(const Token& token) noexcept { return token.is_one_of("id rowid _id pk uuid ctid oid _rowid_ rownum guid"); }
   // EXISTS (SELECT 1): a query in brackets of no table. At the opening bracket.
   bool selects_all() noexcept {
     const std::uint32_t inside = at_.depth();
     at_.advance();
     bool all = at_.token().is("select");
+    bool own = false;  // FROM the table itself
     while (!at_.at_end() && !at_.token().is_mark(';') && !(at_.token().is_mark(')') && at_.depth() == inside)) {
-      all = all && !at_.token().is_one_of("from where limit having");
+      if (at_.token().is("from") && ascii::equals(at_.peek().text, table_)) own = true;
+      all = all && !at_.token().is_one_of("where limit having") && (own || !at_.token().is("from")) && !at_.token().is_mark('.');
       at_.advance();
     }
     if (at_.token().is_mark(')')) at_.advance();
@@ -82,7 +86,9 @@ class Condition {
     if (!plain || count >= kTokens) return false;
     if (n == 3 && part[1].is("not") && part[2].is("in")) return is_key(part[0]) && low;
     if (at_in && yes && no) return true;
-    if (!seen[0].is("select") || from < 2 || from + 1 >= count) return false;
+    std::uint32_t select = 0;  // = ANY(ARRAY(SELECT ...))
+    while (select + 1 < count && (seen[select].is("array") || seen[select].is_mark('('))) ++select;
+    if (!seen[select].is("select") || from < select + 2 || from + 1 >= count) return false;
     const Token& table = last + 3 < count && seen[last + 2].is_mark('.') ? seen[last + 3] : seen[last + 1];
     if (!ascii::equals(table.text, table_)) return false;
     if ((n == 2 && part[1].is("in")) || (n == 3 && part[1].is_mark('=') && part[2].is_one_of("any some"))) return same(part[0], seen[from - 1]);
@@ -106,6 +112,7 @@ class Condition {
       const bool pair = i + 1 < n && part[i].kind == Kind::mark && part[i + 1].kind == Kind::mark;
       if (part[i].is("not")) {
         shape.negated = !shape.negated;
+        continue;
       } else if (pair && ((part[i].is_mark('<') && part[i + 1].is_mark('>')) || (part[i].is_mark('!') && part[i + 1].is_mark('=')))) {
         shape.negated = !shape.negated;
         take('=');
@@ -116,8 +123,8 @@ class Condition {
         ++i;
       } else {
         for (const char c : part[i].text) take(c);
-        take(' ');
       }
+      take(' ');
     }
     return shape;
   }
@@ -202,6 +209,12 @@ class Condition {
         n = 9;
         continue;
       }
+      if (at_.token().is_mark(':') && at_.peek().is_mark(':')) {  // id::text is id
+        at_.advance();
+        at_.advance();
+        if (!at_.at_end()) at_.advance();
+        continue;
+      }
       if (at_.token().is_mark('.') && n > 0 && n <= kParts && part[n - 1].kind != Kind::mark) {  // t.id is id
         --n;
         qualified = true;
@@ -247,6 +260,9 @@ class Condition {
     if (n == 5 && part[1].is("between") && is_key(part[0]) && number(part[2]) <= 1 && part[4].kind == Kind::number) {
       return part[4].text.size() > 6 ? Truth::always : Truth::unknown;
     }
+    // Before some time from now.
+    const std::uint32_t now = part[2].is_mark('=') ? 3 : 2;
+    if (n > now + 1 && now + 1 < kParts && part[1].is_mark('<') && part[0].is_one_of(kWritten) && part[now].is_one_of(kNow) && part[now + 1].is_mark('+')) return Truth::always;
     if (n < 3 || n > 4) return Truth::unknown;
     const Token& left = part[0];
     const Token& right = part[n - 1];
@@ -257,7 +273,7 @@ class Condition {
     if (n == 4 && key && sign == '>' && second == '-') return Truth::always;
     if (n == 4 && second == '\0') return Truth::unknown;
     if (n == 3 && key && part[1].is("is") && right.is("null")) return Truth::never;
-    if (n == 3 && part[1].is_one_of("like ilike rlike regexp glob")) {
+    if (n == 3 && (part[1].is_one_of("like ilike rlike regexp glob") || part[1].is_mark('~'))) {
       const bool everything = right.kind == Kind::text && !right.text.empty() &&
                               right.text.find_first_not_of("%*._@") == std::string_view::npos && right.text.find_first_of("%*") != std::string_view::npos;
       return everything ? Truth::always : Truth::unknown;
@@ -279,7 +295,7 @@ class Condition {
     }
     // What is there was written before now, after 1971 and not in the far future.
     if (sign == '<' && second != '>' && right.is_one_of(kNow) &&
-        left.is_one_of("created_at updated_at inserted_at modified_at created updated created_on updated_on createdat updatedat date_created creation_date created_date")) {
+        left.is_one_of(kWritten)) {
       return Truth::always;
     }
     if (right.kind == Kind::text && right.text.size() >= 8 && right.text[4] == '-' && left.kind != Kind::text && !differs) {

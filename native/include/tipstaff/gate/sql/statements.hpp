@@ -29,6 +29,7 @@ inline std::string_view canonical(const Token& token, std::string_view list) noe
 struct Pending {
   std::string_view verb;
   Known name;
+  std::string_view table;  // its table, where the name is an alias
   std::size_t start = 0, stop = 0;
   std::uint32_t depth = 0;
   bool where = false, always_true = false, limit = false, join = false, sets = false, deletes = false,
@@ -235,6 +236,7 @@ class Statements {
 
   // Inside of statements: sql/texts.hpp.
   void variable() noexcept;
+  static bool empties_by_name(std::string_view name) noexcept;
   void note_function(std::string_view name) noexcept;
   void inside() noexcept;
   void text(const Token& now) noexcept;

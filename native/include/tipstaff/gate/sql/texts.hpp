@@ -111,6 +111,13 @@ inline Dialect Statements::language_of(const Token& language) noexcept {
   return Dialect::sql;
 }
 
+// Functions that people write to empty a database, and those that drop parts of one.
+inline bool Statements::empties_by_name(std::string_view name) noexcept {
+  for (const std::string_view start : {std::string_view("truncate_table"), std::string_view("truncate_all"), std::string_view("truncate_schema"), std::string_view("drop_all"), std::string_view("drop_table"), std::string_view("drop_schema"), std::string_view("drop_chunks"), std::string_view("drop_partition"), std::string_view("delete_all"), std::string_view("wipe_"), std::string_view("purge_all"), std::string_view("reset_database"), std::string_view("pg_drop_replication")})
+    if (ascii::starts_with(name, start)) return true;
+  return false;
+}
+
 inline void Statements::word(const Token& now) noexcept {
   Pending* open = open_here();
   if (now.is("where") && open != nullptr && !open->where) {
@@ -118,7 +125,7 @@ inline void Statements::word(const Token& now) noexcept {
     open->join = open->join || open->uses;
     at_.advance();
     const std::uint32_t place = pending_count_ - 1;
-    const Truth truth = Condition(at_, open->name.text, open->joins_itself).read();
+    const Truth truth = Condition(at_, open->table.empty() ? open->name.text : open->table, open->joins_itself).read();
     if (place < pending_count_) pending_[place].always_true = truth == Truth::always;
     moved_ = true;
     return;
@@ -127,7 +134,7 @@ inline void Statements::word(const Token& now) noexcept {
     if (now.is_one_of("limit rows")) open->limit = true;
     if (now.is("join")) open->joins = true;
     if (now.is("using") && !open->joins) open->uses = true;
-    if (now.is_one_of("join using") && ascii::equals(at_.peek().text, open->name.text)) open->joins_itself = true;
+    if (now.is_one_of("join using") && ascii::equals(at_.peek().text, open->table.empty() ? open->name.text : open->table)) open->joins_itself = true;
     if (open->joins && open->joins_itself && now.is("on")) {
       at_.advance();
       const std::uint32_t place = pending_count_ - 1;
@@ -169,6 +176,8 @@ inline void Statements::word(const Token& now) noexcept {
     else if (next.is_one_of("master xp_cmdshell sp_executesql")) texts_ = Texts::code;
   } else if (now.is("pg_terminate_backend")) {
     emit("kill", "session", Known{}, now.start);
+  } else if (at_.peek().is_mark('(') && empties_by_name(now.text) && !at_.previous().is_one_of("function procedure")) {
+    emit("truncate", "table", Known{}, now.start);
   } else if (now.is("load_extension") && at_.peek().is_mark('(')) {
     emit("exec", "load_extension", Known{}, now.start);
   } else if (texts_ == Texts::graph && now.is("delete") && at_.peek().kind == Kind::word) {

@@ -11,7 +11,7 @@ from typing import Final
 
 from tipstaff.kernels.plain.secrets import letters
 from tipstaff.kernels.plain.secrets.forms import is_uuid
-from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, NAME, UPPER, Value, Words
+from tipstaff.kernels.plain.secrets.letters import DIGIT, LETTER, LOWER, NAME, UPPER, Value, Words, is_wordy
 from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     after_login,
@@ -160,7 +160,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         at += mark
     if anywhere and text[end - 1] in _QUOTES:
         key_quote = True
-    if not anywhere and text[named_end : named_end + 1] == b"`" and before != 0x60:  # `/bin/pwd`: a command
+    is_command = before != 0x60 or text[head:named_end].lower() == b"pwd"
+    if not anywhere and text[named_end : named_end + 1] == b"`" and is_command:  # `/bin/pwd`
         return None
     source = text[head:named_end].lower().endswith(tuple(words(letters.SOURCE_ENDINGS)))
     if not anywhere and not named and key_quote and source:
@@ -239,6 +240,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
             or text[start:end].lower() in {b"requirepass", b"masterauth", b"securestring"}
         )
     ):
+        if before in BLANKS and text[max(head - 3, 0) : head - 1].lower() == b"by":  # identified by password 'hash'
+            return None
         if before in b"$/":  # -w $PASSWD "dc=acme": the next argument
             return None
         if not quote_at(text, at) and is_macro(text, head):  # #define NAME OTHER: code, and no text
@@ -266,7 +269,9 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
 
 
 _HEX_VALUE: Final = re.compile(rb"(?:0x)?[0-9A-Fa-f]*")
-_VECTOR_LINE: Final = re.compile(rb"[ \t]{0,8}([0-9A-Za-z_]+)[ \t]{0,24}=[ \t]{0,8}(?:(?:0x)?[0-9A-Fa-f]{8,}[ \t]{0,8}\Z|\$[0-9])")
+_VECTOR_LINE: Final = re.compile(
+    rb"[ \t]{0,8}([0-9A-Za-z_]+)[ \t]{0,24}=[ \t]{0,8}(?:(?:0x)?[0-9A-Fa-f]{8,}[ \t]{0,8}\Z|\$[0-9])"
+)
 
 
 def _is_vector(text: bytes, head: int, value: Value, words: Words) -> bool:
@@ -315,6 +320,7 @@ def _is_vector_line(line: bytes, words: Words) -> bool:
     return match is not None and parts_hold(match[1], words(letters.VECTOR_NAMES))
 
 
+_CAMEL: Final = re.compile(rb"[a-z][A-Z]")
 _LISTED: Final = re.compile(rb"[A-Za-z0-9_$]{1,23}")
 
 
@@ -340,6 +346,9 @@ def _is_listed(text: bytes, head: int, end: int, value: Value, *, tight: bool) -
         return False
     if _LISTED.fullmatch(given) is None:
         return False
+    camel = given[0] in LOWER and name[0] in LOWER and any(byte in UPPER for byte in given) and is_wordy(given)
+    if camel and _CAMEL.search(name):  # "jwkToRSAPrivateKey", "spkiMessageToJwk"
+        return True
     snake = b"_" in given and not any(byte in UPPER for byte in given)
     return tight or snake or (given[0] in UPPER and name[0] in UPPER and text[head + 1] in LOWER)
 

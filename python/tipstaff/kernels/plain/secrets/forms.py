@@ -215,20 +215,21 @@ _HARMLESS: Final = re.compile(
 _FIELD: Final = re.compile(rb"[a-z][a-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*)+")
 """The name of a field of something: ``ipmi.user.pwd``, ``mysql.caps.lp``."""
 _RATE: Final = re.compile(rb"\d+/[a-z0-9/,]*")
-_SETTING: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}=")
+_OPTION: Final = re.compile(rb"[a-z_]*=")
+_SETTING: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}=|[a-z_]{3,}=[0-9A-Za-z]")
 
 
 def is_setting(data: bytes) -> bool:
-    """Return whether it sets a variable: ``GUILE_AUTO_COMPILE=0``."""
+    """Return whether it sets a variable or an option: ``GUILE_AUTO_COMPILE=0``, ``attr_timeout=0``."""
     return _SETTING.match(data) is not None
 
 
 def is_harmless(data: bytes) -> bool:
     """Return whether it opens nothing by its form alone.
 
-    A time (``2025-09-22T07:01:06Z``), MySQL's hash of a password, a colour (``#03fccf``), an identifier made of a time (a
-    UUID of version 1), a client token that Datadog publishes, the address of
-    an Ethereum account, a number in hexadecimal digits, a JSON Web Token without its signature, words with escapes for
+    A time (``2025-09-22T07:01:06Z``), MySQL's hash of a password, a colour (``#03fccf``), an identifier made of a time
+    (a UUID of version 1), a client token that Datadog publishes, the address of an Ethereum account, a number in
+    hexadecimal digits, a JSON Web Token without its signature, words with escapes for
     blanks, how often something may be (``20/m/ip,5/m/key``).
     """
     if is_uuid(data) and data[14] == 0x31:
@@ -245,6 +246,8 @@ def is_code(data: bytes, value: Value, counts: Counts) -> bool:
     """
     name, sign, rest = data.partition(b"=")
     if b"?." in data or (sign and rest[:1].isalpha() and b"." in name and all(b in NAME or b == 0x2E for b in name)):
+        return True
+    if _OPTION.fullmatch(data):  # password= log_file_name= ssl_key=
         return True
     if value.tight or value.ends_line or not is_name(data):
         return False

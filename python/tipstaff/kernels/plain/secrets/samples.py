@@ -143,7 +143,7 @@ _ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}|(\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]
 def is_mostly_escapes(data: bytes, words: Words) -> bool:
     r"""Return whether there is next to nothing in it but escapes: ``%F0%9F%92%A9``, ``p%40ss``, ``verschl\u00fcsselt``.
 
-    The rest may be a known password or, with the escapes of a string, letters that can be pronounced.
+    The rest may be a known password or, with the escapes of a string, letters alone.
     """
     escapes = list(_ESCAPE.finditer(data))
     bare = bytes(byte for byte in _ESCAPE.sub(b"", data) if byte in LETTER or byte in DIGIT)
@@ -151,5 +151,4 @@ def is_mostly_escapes(data: bytes, words: Words) -> bool:
         return False
     if len(bare) < 4 or is_known_password(bare, words):
         return True
-    strings = any(escape[1] for escape in escapes)
-    return strings and all(byte in LETTER for byte in bare) and (len(bare) < 8 or is_wordy(bare))
+    return any(escape[1] for escape in escapes) and all(byte in LETTER for byte in bare)

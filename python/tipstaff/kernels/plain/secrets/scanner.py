@@ -181,6 +181,8 @@ def _addresses(table: Table, text: bytes) -> Iterator[tuple[int, int]]:
         if at == 0 or text[at - 1] not in _SCHEME:
             continue
         start = match.end()
+        if text.startswith(b"[:", start):  # an address of version 6
+            continue
         limit = min(size, start + 128)
         colon = start
         while colon < limit and text[colon] not in _NO_USER and text[colon] != 0x3A:

@@ -154,9 +154,7 @@ def _is_password(data: bytes, value: Value, counts: Counts, *, random: bool) -> 
     return kinds >= 2
 
 
-def _is_token(
-    data: bytes, value: Value, counts: Counts, mode: int, logs: Sequence[int], *, random: bool
-) -> bool:
+def _is_token(data: bytes, value: Value, counts: Counts, mode: int, logs: Sequence[int], *, random: bool) -> bool:
     size = len(data)
     if is_uuid(data):
         return mode == SECRET and counts.upper == 0  # in capitals it is an identifier

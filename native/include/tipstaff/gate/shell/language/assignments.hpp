@@ -147,12 +147,13 @@ inline void ShellReader::read_code_variable(string_view name, const Value& value
     emit_file("@assign", word, false, frame_.carrier, frame_.via, session_.cwd);
     return;
   }
+  const bool setting = starts_with(name, "GIT_CONFIG_VALUE_") && value.text.find(": ") == string_view::npos;  // no header
   if (value.text.empty() ||
-      !one_of(name, "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF PAGER "
+      (!setting && !one_of(name, "PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF PAGER "
                     "MANPAGER EDITOR VISUAL LESSOPEN LESSCLOSE BASH_ENV ENV GIT_ASKPASS SSH_ASKPASS BROWSER PS0 PS1 PS2 PS4 "
                     "BAT_PAGER DELTA_PAGER GH_PAGER AWS_PAGER SYSTEMD_PAGER SYSTEMD_EDITOR SUDO_EDITOR SUDO_ASKPASS KUBE_EDITOR "
                     "RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR HGEDITOR GIT_PROXY_COMMAND FCEDIT PSQL_EDITOR PSQL_PAGER GH_EDITOR "
-                    "BORG_RSH BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND RCLONE_PASSWORD_COMMAND")) {
+                    "BORG_RSH BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND RCLONE_PASSWORD_COMMAND"))) {
     return;
   }
   Invocation in;

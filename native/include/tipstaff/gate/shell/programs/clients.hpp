@@ -66,6 +66,9 @@ inline void ShellReader::run_interpreter(Invocation& in, Dialect dialect) noexce
         return;
       }
       if (program == "bun" && one_of(verb, "run install i add")) run_package_script(in);
+      if (program == "bun" && verb == "run" && i + 1 < in.count && one_of(text_of(in, i + 1), "prisma drizzle-kit knex sequelize-cli sequelize typeorm mikro-orm wrangler supabase firebase convex")) {
+        return run_inner(in, i + 1, 0);
+      }
       if (verb == "run" || verb == "test") {
         ++i;
       } else if (program == "bun" && one_of(verb, "x exec")) {

@@ -17,7 +17,7 @@ inline void ShellReader::run_editor(Invocation& in) noexcept {
       return code_word(in, word, options, language == "ruby" ? Dialect::ruby : language == "perl" ? Dialect::perl : Dialect::python);
     }
     if (one_of(language, "lua luado tcl")) return read_texts_of(in, text, word.span, word.flags);
-    if (holds(text, '(') && one_of(text.substr(0, text.find_first_of("( ")), "call echo let eval silent silent! lua=")) {
+    if (holds(text, '(') && !starts_with(text, "call system(") && one_of(text.substr(0, text.find_first_of("( ")), "call echo let eval silent silent! lua=")) {
       read_texts_of(in, text, word.span, word.flags);  // call delete("x", "rf"), echo system("rm x")
     }
     std::size_t sign = text.find('!');

@@ -167,7 +167,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
   Nested options;
   options.via = via::kInterpreter | via::kEvaluated;
   NamedTexts names;
-  const bool deletes_each = holds_any(text, {"apply(", "each", "for ", "walk", "mapM_"}) && holds_any(text, {"unlink)", "unlink(", "rm(", "rm!(", "rm,", "file.remove", "os.remove", "removeFile"});
+  const bool deletes_each = holds_any(text, {"apply(", "do.call(", "each", "for ", "walk", "mapM_"}) && holds_any(text, {"unlink)", "unlink(", "rm(", "rm!(", "rm,", "file.remove", "os.remove", "removeFile"});
   bool empty_text = false;
   bool pipes = false;  // a shell was started that reads what is written to it
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -216,6 +216,7 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
         // Command::new("rm").arg("-rf").args(["/"])
         if (text[next] == ')') next = text.find('(', next) == string_view::npos ? text.size() : text.find('(', next) + 1;
         while (next < text.size() && (holds(", \t\n[(", text[next]) || text[next] == 'c')) ++next;
+        while (starts_with(text.substr(next), "nil ") || starts_with(text.substr(next), "t ")) next += text[next] == 'n' ? 4u : 2u;  // Emacs: (call-process "rm" nil nil nil "-rf")
         if (next >= text.size() || (text[next] != '"' && text[next] != '\'')) break;
         const std::size_t end = text.find(text[next], next + 1);
         if (end == string_view::npos) break;
@@ -231,12 +232,14 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     } else if (name == "open" && starts_with(tail, ",") && holds_text(tail.substr(0, 8), "w") && (holds_text(tail.substr(0, 24), "close") || holds_text(tail.substr(0, 24), " end"))) {
       // Opened for writing and closed at once.
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
+    } else if (name == "with-temp-file" && starts_with(tail, ")")) {  // with nothing to put into it
+      emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (one_of(name, "write write! spit writeFile") && begins_with_nothing(tail)) {
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (deletes_each && one_of(name, "files readdir ls! ls dir list_dir listdir")) {  // lapply(list.files("x"), unlink)
       literal.text = tree_.join(tree_.join(tree_.copy("rm -f '"), literal.text), "'/*");
       code_word(in, literal, options, Dialect::shell);
-    } else if (name == "create" && begin > 12 && text.substr(begin - 12, 12) == "file.create(") {  // R's empties what is there
+    } else if (name == "create" && begin >= 12 && text.substr(begin - 12, 12) == "file.create(") {  // R's empties what is there
       emit_file("@write", literal, false, in.command, in.via | via::kInterpreter, in.cwd, true);
     } else if (recursive || one_of(name, kDeletesOne)) {
       literal.text = tree_.join(tree_.join(tree_.copy(recursive ? "rm -r -f '" : "rm -f '"), literal.text), "'");

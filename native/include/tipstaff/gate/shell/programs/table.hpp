@@ -345,7 +345,7 @@ inline constexpr Program kPrograms[] = {
     {"terminus", Handler::elsewhere}, {"acli", Handler::elsewhere}, {"symfony", Handler::elsewhere},
     {"sail", Handler::elsewhere}, {"virt-customize", Handler::elsewhere}, {"rails", Handler::elsewhere},
     {"spring", Handler::elsewhere}, {"irb", Handler::elsewhere}, {"pry", Handler::elsewhere},
-    {"artisan", Handler::elsewhere}, {"manage.py", Handler::elsewhere}, {"django-admin", Handler::elsewhere}, {"django", Handler::elsewhere},
+    {"artisan", Handler::elsewhere}, {"manage.py", Handler::elsewhere}, {"django-admin", Handler::elsewhere}, {"django", Handler::elsewhere}, {"pscale", Handler::elsewhere},
     {"flask", Handler::elsewhere}, {"wp", Handler::elsewhere}, {"drush", Handler::elsewhere},
     {"psysh", Handler::elsewhere}, {"prisma", Handler::elsewhere}, {"wrangler", Handler::elsewhere},
     {"turso", Handler::elsewhere}, {"supabase", Handler::elsewhere}, {"n98-magerun2", Handler::elsewhere},

@@ -288,6 +288,8 @@ inline void ShellReader::run_option_code(Invocation& in, const Program& program)
     }
     if (starts_with(code.text, "!")) code.text.remove_prefix(1);
     if (starts_with(code.text, "%(")) code.text = code.text.substr(2, code.text.rfind(')') - 2);  // rpm's macros
+    // What a store of passwords prints is read by the program, not shown.
+    if (one_of(code.text.substr(0, code.text.find(' ')), "pass gopass op bw lpass security secret-tool keyring vault cat gpg")) continue;
     if (holds(code.text, ' ')) code_word(in, code, options, Dialect::shell);
   }
 }
