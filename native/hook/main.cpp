@@ -351,9 +351,9 @@ int main(int count, char** arguments) {
   event.fields = reinterpret_cast<gate::Field*>(field_memory);
   late::note_first_process();
   late::share();
-  late::take_signals();
   assume(options);
   prepare_late(options, Decision::confirm);
+  late::take_signals();  // the answer that they give is there
   late::start_timer(kArrivalMs);
   std::size_t bytes = 0;
   char* const input = read_input(&bytes);

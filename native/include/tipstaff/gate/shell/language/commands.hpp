@@ -73,7 +73,8 @@ inline void ShellReader::run(Invocation& in) noexcept {
   command.via = in.via;
   command.span = in.span;
   command.dialect = Dialect::shell;
-  if (in.input.kind == Stream::known || in.input.kind == Stream::paths) {
+  if (in.input.kind == Stream::known || in.input.kind == Stream::paths ||
+      (in.input.kind == Stream::unknown && (in.input.flags & word_flag::kCredential) != 0)) {
     command.has_input = true;
     command.input.text = in.input.text;
     command.input.span = in.input.span;
