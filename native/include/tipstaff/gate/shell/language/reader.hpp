@@ -166,6 +166,7 @@ class ShellReader {
   void read_here_document(Redirections& out, bool strip_tabs) noexcept;
   Word read_one_word() noexcept;
   bool reads_before(const Invocation& in, const Word& target) const noexcept;
+  bool is_new_pipe(const Word& target, std::uint32_t before) const noexcept;
   bool empties_what_it_reads(const Invocation& in, const Redirections& redirections) noexcept;
   void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                          const Stream& output) noexcept;

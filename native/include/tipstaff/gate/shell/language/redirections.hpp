@@ -331,6 +331,17 @@ inline bool prints_its_files(string_view program) noexcept {
          one_of(program, "jq yq gojq xmllint xmlstarlet column fmt nl paste join comm expand unexpand awk gawk sed iconv prettier tidy");
 }
 
+// mkfifo /tmp/f; cat /tmp/f | sh | nc host 9 > /tmp/f: a pipe is not emptied.
+inline bool ShellReader::is_new_pipe(const Word& target, std::uint32_t before) const noexcept {
+  for (std::uint32_t at = before, steps = 0; at-- > 0 && steps < 64; ++steps) {
+    const Command other = tree_.command(at);
+    if (!one_of(other.program, "mkfifo mknod")) continue;
+    for (std::uint32_t i = 0; i < other.word_count; ++i)
+      if (tree_.word(other.first_word + i).text == target.text) return true;
+  }
+  return false;
+}
+
 // cat FILE | sort > FILE, sed s/a/b/ FILE | tee FILE: the file is emptied while, or before, it is read.
 inline bool ShellReader::reads_before(const Invocation& in, const Word& target) const noexcept {
   if (target.text.size() < 2 || target.has(word_flag::kUnknown) || starts_with(target.text, "/dev/")) return false;
@@ -339,7 +350,7 @@ inline bool ShellReader::reads_before(const Invocation& in, const Word& target) 
     const Command other = tree_.command(at);
     if (other.program == "sponge") return false;  // soaks up all before it goes on
     for (std::uint32_t i = 0; i < other.word_count && prints_its_files(other.program); ++i)
-      if (tree_.word(other.first_word + i).text == target.text) return true;
+      if (tree_.word(other.first_word + i).text == target.text) return !is_new_pipe(target, at);
     at = other.pipe_from;
   }
   return false;
