@@ -246,6 +246,46 @@ def test_doctor_finds_what_is_wrong(bench: Bench, how: str) -> None:
     assert reasons[how] in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("host", "event", "matcher", "right"),
+    [
+        ("claude", "PreToolUse", "Edit|Write", False),
+        ("claude", "PreToolUse", "Bash|Edit", True),
+        ("claude", "PreToolUse", ".*", True),
+        ("gemini", "BeforeTool", "write_file", False),
+        ("gemini", "BeforeTool", "run_shell.*", True),
+    ],
+)
+def test_doctor_finds_a_matcher_that_leaves_commands_out(
+    bench: Bench, host: str, event: str, matcher: str, right: bool
+) -> None:
+    assert tipstaff(bench, "install", "--host", host).returncode == 0
+    path = next(
+        folder / f".{host}" / "settings.json"
+        for folder in (bench.repository, bench.home)
+        if (folder / f".{host}" / "settings.json").exists()
+    )
+    data = json.loads(path.read_text())
+    data["hooks"][event][0]["matcher"] = matcher
+    path.write_text(json.dumps(data))
+    done = tipstaff(bench, "doctor", "--host", host)
+    assert ("takes in the tool that runs commands" not in done.stdout) == right, done.stdout
+    assert (done.returncode == 0) == right, done.stdout
+
+
+@pytest.mark.parametrize("config", [{"enabled": False}, {"disabled": ["tipstaff"]}])
+@pytest.mark.parametrize("project", [False, True])
+def test_doctor_finds_that_gemini_switches_hooks_off(bench: Bench, config: dict[str, object], project: bool) -> None:
+    assert tipstaff(bench, "install", "--host", "gemini", "--user").returncode == 0
+    path = (bench.repository if project else bench.home) / ".gemini" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    settings = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({**settings, "hooksConfig": config}))
+    done = tipstaff(bench, "doctor", "--host", "gemini")
+    assert done.returncode == 1
+    assert "hooksConfig" in done.stdout
+
+
 def test_compile_compiles_the_policy_where_a_repository_has_its_own(bench: Bench) -> None:
     (bench.repository / "CLAUDE.md").write_text("# Rules\n- Never push to main.\n")
     assert json.loads(tipstaff(bench, "compile", "--json").stdout)["policy"] is None

@@ -101,14 +101,16 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
             problems.append(str(error).removesuffix("; nothing was changed"))
             continue
         if settings is not None:
-            if settings.get("disableAllHooks") is True:
-                problems.append(f"{path}: disableAllHooks is true: no hook runs")
+            if why := host.switched_off(settings):
+                problems.append(f"{path}: {why}")
             found.extend((path, one) for one in host.registered(settings))
     before = [(path, one) for path, one in found if one.event == host.tool_event]
     events = {one.event for _, one in found}
     if found and (missing := [event for event in host.events if event not in events]):
         problems.append(f"not registered for {', '.join(missing)}: run `tipstaff install --host {host.name}` again")
     problems += host.not_running(found, root, home)
+    if before and not any(_takes_commands(host, one, root) for _, one in before):
+        problems.append(f"no matcher of {host.tool_event} takes in the tool that runs commands: they are not judged")
     problems += lost_registrations(host.name, root, state)
     if len(before) > 1:
         registering = " and ".join(str(path) for path, _ in before)
@@ -210,6 +212,17 @@ def _probe(host: AgentHost, registered: Registered, kind: str, cwd: Path, progra
     effect: Effect = host.read_reply(registered, run)
     right = effect.outcome in RIGHT[kind] and not (kind == "harmless" and effect.failed)
     return Probe(kind, effect.outcome, effect.why, right)
+
+
+def _takes_commands(host: AgentHost, registered: Registered, cwd: Path) -> bool:
+    matcher, call = registered.entry.get("matcher"), host.tool_call("git status", cwd)
+    tool = call.get("tool_name", call.get("toolName"))
+    if not isinstance(matcher, str) or not isinstance(tool, str) or matcher in {"", "*"}:
+        return True
+    try:
+        return re.search(matcher, tool) is not None
+    except re.error:
+        return matcher == tool
 
 
 def _notes(host: AgentHost, without: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from tipstaff.hosts.host import (
 from tipstaff.hosts.trusted import folder_levels, read_json
 
 _OF_TOOLS: Final = frozenset({"BeforeTool", "AfterTool"})
+_NAME: Final = "tipstaff"  # of our handlers, by which a person can switch them off
 
 
 class GeminiCli(AgentHost):
@@ -48,7 +49,7 @@ class GeminiCli(AgentHost):
     def entry(self, event: str, program: Path) -> dict[str, Any]:
         """Return a group with one handler."""
         handler = {
-            "name": "tipstaff",
+            "name": _NAME,
             "type": "command",
             "command": command_line(program, ["--host", "gemini"]),
             "timeout": TIMEOUT_S * 1000,
@@ -64,6 +65,18 @@ class GeminiCli(AgentHost):
                 "too late for them; `tipstaff install --host gemini --user` registers it for every folder, "
                 "or trust it in Gemini CLI (/permissions)"
             )
+
+    def switched_off(self, settings: Mapping[str, Any]) -> str:
+        """Return by which of ``hooksConfig`` a file switches all hooks off, or this one by its name."""
+        config = settings.get("hooksConfig")
+        if not isinstance(config, dict):
+            return ""
+        if config.get("enabled") is False:
+            return "hooksConfig.enabled is false: no hook runs"
+        names = config.get("disabled")
+        if isinstance(names, list) and any(isinstance(name, str) and _NAME in name for name in names):
+            return "hooksConfig.disabled names it: it does not run"
+        return ""
 
     def tool_call(self, command: str, cwd: Path) -> dict[str, Any]:
         """Return what Gemini CLI sends before a command."""

@@ -147,6 +147,10 @@ class AgentHost(ABC):
         del found, root, home
         yield from ()
 
+    def switched_off(self, settings: Mapping[str, Any]) -> str:
+        """Return by which setting a file switches the hook off, empty where it does not."""
+        return "disableAllHooks is true: no hook runs" if settings.get("disableAllHooks") is True else ""
+
     def head(self) -> dict[str, Any]:
         """Return the members that a settings file must have beside its hooks."""
         return {}
