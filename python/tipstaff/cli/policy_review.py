@@ -58,11 +58,13 @@ def weakening_lines(one: Weakening) -> list[str]:
 
 def policy_lines(policy: RepositoryPolicy) -> list[str]:
     """Return what is in force of a policy, for people: its sources, its settings, what makes it weaker."""
+    own = f"{len(built_in_packs())} built-in packs"
     if policy.repository is None:
-        return ["policy: this package's own, with its settings"]
-    lines = [f"policy: that of {plain(policy.repository)}"]
+        return [f"policy: {own}, default settings"]
+    settings = changed_settings(policy)
+    lines = [f"policy: {own} and that of {plain(policy.repository)}"]
     lines += [f"  from {plain(source)}" for source in policy.sources]
-    lines += [f"  setting {name} = {plain(str(value))}" for name, value in changed_settings(policy).items()]
+    lines += [f"  setting {name} = {plain(str(value))}" for name, value in settings.items()] or ["  default settings"]
     if policy.in_force:
         lines.append("  weaker, as a person allowed:")
         lines += [f"  {line}" for one in policy.in_force for line in weakening_lines(one)]
@@ -76,11 +78,19 @@ def policy_document(policy: RepositoryPolicy) -> dict[str, Any]:
     """Return the same as plain data."""
     return {
         "repository": policy.repository,
+        "packs": built_in_packs(),
         "sources": list(policy.sources),
         "settings": changed_settings(policy),
         "weaker": [one.to_dict() for one in policy.in_force],
         "not_in_force": [one.to_dict() for one in policy.left_out],
     }
+
+
+def built_in_packs() -> list[str]:
+    """Return the names of the packs that are part of this package."""
+    from tipstaff.gates.packs.reader import PACKS_DIRECTORY, pack_files
+
+    return [path.stem for path in pack_files(PACKS_DIRECTORY)]
 
 
 def changed_settings(policy: RepositoryPolicy) -> dict[str, Any]:

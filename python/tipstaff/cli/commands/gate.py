@@ -100,10 +100,9 @@ def command(
             lines.extend(result_lines(result, paint, COLOURS))
         if explanation is not None:
             lines.extend(explanation_lines(explanation, paint))
-        if policy.repository is not None:
-            lines += ["", *policy_lines(policy)]
-            if (found := check_policy(Path(policy.repository), state)) is not None:
-                lines.append(f"  the hook does not use it yet: {plain(found.problem)}; {plain(found.fix)}")
+        lines += ["", *policy_lines(policy)]
+        if policy.repository is not None and (found := check_policy(Path(policy.repository), state)) is not None:
+            lines.append(f"  the hook does not use it yet: {plain(found.problem)}; {plain(found.fix)}")
         write(*lines)
     return exits.FINDINGS if decision in {"require-confirmation", "block"} else exits.OK
 
