@@ -150,3 +150,12 @@ def test_a_providers_token_is_blocked_everywhere(gates: EnforcementGates) -> Non
     write = {"file_path": "/home/dev/proj/tests/test_login.py", "content": f'TOKEN = "{token()}"\n'}
     assert aggregate_decision(gates.evaluate_tool_use("Write", write)) == "block"
     assert aggregate_decision(gates.evaluate_command(f"curl localhost:3000 -H 'X: {token()}'")) == "block"
+
+
+def test_samples_of_documentation_are_let_through(gates: EnforcementGates) -> None:
+    stripe = "sk_" + "test_" + "BQokikJOvBiI2" + "HlWgH4olfQ2"
+    cosmos = "C2y6yDjf5/R+ob0N8A7Cgv30" + "VRDJIWEHLM+4QDU5DE2n" + "Q9nDuVTqobD4b8mG" + "GyPMbIZnqyMsEcaGQy67XIw/Jw=="
+    for command in (f"curl -u {stripe}: https://api.stripe.com/v1/charges", f"export COSMOS_KEY={cosmos}"):
+        assert gates.evaluate_command(command) == [], command
+    other = "sk_" + "test_" + made(26)[:24]
+    assert aggregate_decision(gates.evaluate_command(f"curl -u {other}: https://api.stripe.com")) == "block"
