@@ -46,7 +46,7 @@ cdef extern from "tipstaff/secrets/scanner.hpp" namespace "tipstaff::secrets" no
     void count_code_points(Bytes, Finding*, size_t) noexcept
 
 cdef extern from "tipstaff/secrets/trials.hpp" namespace "tipstaff::secrets" nogil:
-    bint is_trial(const Knowledge&, Bytes, size_t, size_t, Bytes) noexcept
+    bint is_trial(const Knowledge&, Bytes, size_t, size_t, Bytes, Bytes) noexcept
 
 cdef LiteralFinder FINDER = literal_finder(ISA)
 
@@ -179,7 +179,7 @@ cdef class SecretTable:
             if found != few:
                 free(found)
 
-    def trial(self, bytes text not None, size_t start, size_t end, bytes path not None):
+    def trial(self, bytes text not None, size_t start, size_t end, bytes path not None, bytes root not None=b""):
         """Return whether what only its name calls a secret belongs to a trial.
 
         Parameters
@@ -190,11 +190,16 @@ cdef class SecretTable:
             The secret's bytes in it.
         path
             The file that the text is for; empty for a command, which may itself say one.
+        root
+            The folder of the repository, or the one that the call works in; empty if unknown.
         """
         cdef Bytes whole
         cdef Bytes file
+        cdef Bytes above
         whole.data = <const unsigned char*> PyBytes_AS_STRING(text)
         whole.size = PyBytes_GET_SIZE(text)
         file.data = <const unsigned char*> PyBytes_AS_STRING(path)
         file.size = PyBytes_GET_SIZE(path)
-        return is_trial(self.table.known(), whole, start, end, file)
+        above.data = <const unsigned char*> PyBytes_AS_STRING(root)
+        above.size = PyBytes_GET_SIZE(root)
+        return is_trial(self.table.known(), whole, start, end, file, above)

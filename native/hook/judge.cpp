@@ -59,6 +59,7 @@ void mask_secrets(const HookEvent& event, const Situation& situation, bool count
     // What an edit takes away is no new secret: taking it away is what is wanted. It is masked all the same.
     gate::FormerParts former(event.tool, field.name, field.text);
     Redaction::Weight weight;
+    weight.root = situation.repository.empty() ? situation.folder : situation.repository;
     weight.command = gate::ascii::one_of(field.name, "command cmd commands shell_command bash shell command_line script chars argv");
     if (redaction.mask(field.text, true, &weight, path, &former) == 0)
       redaction.mask_named(field.name, field.text, true, former.whole() ? nullptr : &weight, path);

@@ -29,6 +29,7 @@ class Redaction {
   struct Weight {
     std::uint32_t counted = 0, severity = 0;
     bool command = false;  // the texts are commands, and no contents of files
+    std::string_view root;  // the folder of the repository, or the one that the call works in
     Location first;
   };
 
@@ -203,8 +204,8 @@ class Redaction {
     std::uint32_t severity = table_.rule(found.rule).severity;
     if (severity < kProviders) {
       // What only its name calls a secret may be one of a trial in a command; in a file it counts, unless that is of tests.
-      if (weight->command ? secrets::is_trial(table_.known(), text, found.start, found.end, bytes_of(path))
-                          : secrets::trials::is_trial_path(table_.known(), bytes_of(path)))
+      if (weight->command ? secrets::is_trial(table_.known(), text, found.start, found.end, bytes_of(path), bytes_of(weight->root))
+                          : secrets::trials::is_trial_path(table_.known(), bytes_of(path), bytes_of(weight->root)))
         return;
       if (!weight->command) severity = kProviders;
     }

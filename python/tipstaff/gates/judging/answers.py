@@ -43,9 +43,16 @@ class Answers:
         return replace(self, rules=tuple((rule, words_of(rule.text)) for rule in rules))
 
     def of_tool(
-        self, tool: str, params: Any, fields: Sequence[Field], native: Sequence[NativeFinding], *, clean: bool = False
+        self,
+        tool: str,
+        params: Any,
+        fields: Sequence[Field],
+        native: Sequence[NativeFinding],
+        *,
+        cwd: str | None = None,
+        clean: bool = False,
     ) -> list[GateResult]:
-        """Return the results of a tool call; `clean`: no text of it holds a secret."""
+        """Return the results of a tool call that works in the folder `cwd`; `clean`: no text of it holds a secret."""
         texts: list[tuple[str, str]] = []
         kept: list[Field] = []
         if self.config.secrets and not clean:
@@ -59,7 +66,7 @@ class Answers:
             *self._allowlist(tool),
             *self.of_findings([finding for finding in native if finding[2] == 0], fields),
             *(self._counted_size(tool, finding) for finding in size),
-            *self.of_secrets(texts, pairs=kept),
+            *self.of_secrets(texts, pairs=kept, cwd=cwd),
         ]
 
     def of_findings(
@@ -142,13 +149,15 @@ class Answers:
             metadata,
         )
 
-    def of_secrets(self, texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = ()) -> list[GateResult]:
+    def of_secrets(
+        self, texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = (), *, cwd: str | None = None
+    ) -> list[GateResult]:
         """Return the secrets gate's result over pairs of a field's path and its text."""
         if not self.config.secrets:
             return []
         from tipstaff.gates.judging.secret_gate import find_secrets
 
-        found = find_secrets(texts, pairs, scanner=self.scanner)
+        found = find_secrets(texts, pairs, scanner=self.scanner, cwd=cwd)
         if not found:
             return []
         count = len(found)

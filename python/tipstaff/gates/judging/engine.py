@@ -190,12 +190,12 @@ class EnforcementGates:
             native, clean = judged
             if native is not None:
                 results = self._answers.of_findings(native, [Field("command", "command", command, -1)], clean=clean)
-                return results if clean else [*results, *self._answers.of_secrets([("command", command)])]
+                return results if clean else [*results, *self._answers.of_secrets([("command", command)], cwd=cwd)]
         text = as_text(command)
         dialect = dialect_of(shell)
         found = self._policy.native.command(encodable(text), dialect, self._site(cwd), self._settings, flow)
         fields = [Field("command", "command", text, -1)]
-        return [*self._answers.of_findings(found, fields), *self._answers.of_secrets([("command", text)])]
+        return [*self._answers.of_findings(found, fields), *self._answers.of_secrets([("command", text)], cwd=cwd)]
 
     def evaluate_tool_use(
         self, tool_name: str, params: Any, *, cwd: str | None = None, shell: str = "bash", flow: Flow | None = None
@@ -223,7 +223,9 @@ class EnforcementGates:
             if judged is None:
                 return []
             if judged[0] is not None:
-                return self._answers.of_tool(tool_name, params, fields_of(params), judged[0], clean=judged[1])
+                where = directory_of(params) or cwd
+                fields = fields_of(params)
+                return self._answers.of_tool(tool_name, params, fields, judged[0], cwd=where, clean=judged[1])
         tool = as_text(tool_name)
         fields = fields_of(params)
         where = directory_of(params) or cwd
@@ -235,7 +237,7 @@ class EnforcementGates:
             self._settings,
             flow,
         )
-        return self._answers.of_tool(tool, params, fields, native)
+        return self._answers.of_tool(tool, params, fields, native, cwd=where)
 
     def evaluate_edit(self, path: str, content: str, diff_lines: float) -> list[GateResult]:
         """Judge an edit before it is made.

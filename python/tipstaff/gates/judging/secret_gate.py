@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from tipstaff.gates.fields import Field, encodable
@@ -19,7 +22,11 @@ _PATH_FIELDS: Final = frozenset({"file_path", "path", "filename", "file", "targe
 
 
 def find_secrets(
-    texts: Sequence[tuple[str, str]], pairs: Sequence[Field] = (), *, scanner: Scanner | None = None
+    texts: Sequence[tuple[str, str]],
+    pairs: Sequence[Field] = (),
+    *,
+    scanner: Scanner | None = None,
+    cwd: str | None = None,
 ) -> list[dict[str, Any]]:
     """Return the secrets of texts, masked, each value once.
 
@@ -32,6 +39,8 @@ def find_secrets(
         the file that is written.
     scanner
         One over a repository's rules; that of the package if None.
+    cwd
+        The folder that the call works in, if known: what is above the repository makes no file one of tests.
 
     Returns
     -------
@@ -51,12 +60,12 @@ def find_secrets(
             if value in seen:
                 continue
             seen.add(value)
-            decision = _decision(item, text, path, used, command=_is_command(field))
+            decision = _decision(item, text, path, used, cwd, command=_is_command(field))
             if decision is not None:
                 found.append(_entry(item, decision, item.start, item.end, item.redacted, field))
     for pair in pairs:
         if pair.name and 0 < len(pair.text) <= _PAIR_CHARS and pair.text not in seen:
-            found.extend(_of_pair(pair, seen, path, used))
+            found.extend(_of_pair(pair, seen, path, used, cwd))
     return found
 
 
@@ -77,16 +86,28 @@ def _is_command(field: str) -> bool:
     return field.rpartition(".")[2].partition("[")[0].lower() in _COMMAND_FIELDS
 
 
-def _decision(item: SecretFinding, text: str, path: str, scanner: Scanner, *, command: bool) -> str | None:
+def _decision(
+    item: SecretFinding, text: str, path: str, scanner: Scanner, cwd: str | None, *, command: bool
+) -> str | None:
     decision = _DECISIONS.get(item.severity)
     if decision is None:
         return "block"
+    root = os.fsencode(_root_of(path, cwd))
     if not command:
-        return None if scanner.table.trial(b"#", 0, 1, path.encode("utf-8", "surrogatepass")) else "block"
+        return None if scanner.table.trial(b"#", 0, 1, path.encode("utf-8", "surrogatepass"), root) else "block"
     start = len(text[: item.start].encode("utf-8", "surrogatepass"))
     end = start + len(text[item.start : item.end].encode("utf-8", "surrogatepass"))
     whole, file = text.encode("utf-8", "surrogatepass"), path.encode("utf-8", "surrogatepass")
-    return None if scanner.table.trial(whole, start, end, file) else decision
+    return None if scanner.table.trial(whole, start, end, file, root) else decision
+
+
+def _root_of(path: str, cwd: str | None) -> str:
+    """Return the folder of the repository that a file is in, or the one that the call works in."""
+    if path.startswith("/") and "\0" not in path:
+        for folder in itertools.islice(Path(os.path.normpath(path)).parents, 64):
+            if os.path.lexists(folder / ".git"):
+                return str(folder)
+    return os.fspath(cwd) if cwd else ""
 
 
 def _entry(item: SecretFinding, decision: str, start: int, end: int, redacted: str, field: str) -> dict[str, Any]:
@@ -101,7 +122,7 @@ def _entry(item: SecretFinding, decision: str, start: int, end: int, redacted: s
     }
 
 
-def _of_pair(field: Field, seen: set[str], path: str, scanner: Scanner) -> list[dict[str, Any]]:
+def _of_pair(field: Field, seen: set[str], path: str, scanner: Scanner, cwd: str | None) -> list[dict[str, Any]]:
     head = f"{json.dumps(field.name, ensure_ascii=False)}: "
     body = json.dumps(field.text, ensure_ascii=False)
     plain = len(body) == len(field.text) + 2
@@ -114,7 +135,7 @@ def _of_pair(field: Field, seen: set[str], path: str, scanner: Scanner) -> list[
         if any(value in other or other in value for other in seen):
             continue
         seen.add(value)
-        decision = _decision(item, head + body, path, scanner, command=False)
+        decision = _decision(item, head + body, path, scanner, cwd, command=False)
         if decision is not None:
             redacted = item.redacted if plain else "*" * (end - start)
             found.append(_entry(item, decision, start, end, redacted, field.path))
