@@ -3,6 +3,7 @@
 
 #include "tipstaff/gate/sql/client.hpp"
 #include "tipstaff/gate/sql/condition.hpp"
+#include "tipstaff/gate/tree/trials.hpp"
 
 namespace tipstaff::gate::sql {
 
@@ -93,8 +94,16 @@ class Statements {
     if (defining_) frame.via |= via::kDefinition;
     return frame;
   }
+  // DATABASE.TABLE, where a client has no schemas: it may be another database than the one of tests.
+  void leave(Frame& frame, std::string_view name) const noexcept {
+    if ((frame.via & via::kTrial) == 0 || frame.carrier == kNone) return;
+    const std::size_t dot = name.find('.');
+    if (dot == std::string_view::npos || !ascii::one_of(reader_.tree->command(frame.carrier).program, "mysql mariadb mycli clickhouse-client clickhouse")) return;
+    if (!is_trial_name(name.substr(0, dot))) frame.via &= ~via::kTrial;
+  }
   void emit(std::string_view verb, std::string_view object, const Known& name, std::size_t start, const Flags& flags = {}) noexcept {
-    const Frame frame = here();
+    Frame frame = here();
+    leave(frame, name.text);
     const std::size_t stop = at_.previous().stop > start ? at_.previous().stop : start;
     CommandWriter writer(reader_, frame, Dialect::sql, "sql", at_.span(start, stop));
     writer.flag(verb);
@@ -143,7 +152,9 @@ class Statements {
   void write(const Pending& pending) noexcept {
     if (pending.verb == "update" && !pending.sets) return;  // FOR UPDATE and the like
     if (pending.verb == "merge" && !pending.deletes && !pending.sets) return;
-    const Frame frame = here();
+    Frame frame = here();
+    leave(frame, pending.name.text);
+    leave(frame, pending.table);
     CommandWriter writer(reader_, frame, Dialect::sql, "sql",
                          at_.span(pending.start, pending.stop > pending.start ? pending.stop : pending.start));
     writer.flag(pending.verb).flag("table").known(pending.name, word_flag::kPseudo);

@@ -133,7 +133,7 @@ inline void ShellReader::read_index(string_view text) noexcept {
 
 // Variables whose text some program runs.
 inline void ShellReader::read_code_variable(string_view name, const Value& value, Span span) noexcept {
-  if (name == "DATABASE_URL" || ends_with(name, "_ENV") || name == "DJANGO_SETTINGS_MODULE") session_.names_environment = true;
+  if (names_database(name)) session_.names_environment = true;
   // Variables that switch checks off are said as a command, since rules look at nothing else.
   if (one_of(name, "HUSKY HUSKY_SKIP_HOOKS LEFTHOOK LEFTHOOK_EXCLUDE SKIP PRE_COMMIT_ALLOW_NO_CONFIG OVERCOMMIT_DISABLE "
                    "SKIP_SIMPLE_GIT_HOOKS GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS NODE_TLS_REJECT_UNAUTHORIZED "

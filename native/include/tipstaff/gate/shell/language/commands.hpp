@@ -61,7 +61,12 @@ inline void ShellReader::run(Invocation& in) noexcept {
     }
   }
   const Word name = argument(in, 0);
-  if (session_.names_environment && is_trial_environment()) in.via |= via::kTrial;
+  Trial environment = Trial::unsaid;
+  if (session_.names_environment) {
+    take_from_environment(in, program_name(name));
+    environment = trial_environment();
+    in.via = environment == Trial::said ? in.via | via::kTrial : in.via & ~via::kTrial;
+  }
   Command command;
   command.program = program_name(name);
   command.name = name;
@@ -70,7 +75,10 @@ inline void ShellReader::run(Invocation& in) noexcept {
   command.cwd = in.cwd;
   command.carrier = in.carrier;
   command.pipe_from = in.pipe_from;
-  command.via = in.via;
+  const Trial words = trial_words(in);
+  command.via = environment == Trial::denied || words == Trial::denied ? in.via & ~via::kTrial
+                : words == Trial::said                                 ? in.via | via::kTrial
+                                                                       : in.via;
   command.span = in.span;
   command.dialect = Dialect::shell;
   if (in.input.kind == Stream::known || in.input.kind == Stream::paths ||
@@ -122,7 +130,12 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
   switch (program.handler) {
     case Handler::none: return;
     case Handler::prefix: return run_prefix(in, program);
-    case Handler::env: return run_env(in);
+    case Handler::env: {
+      const Session::Mark mark = session_.enter();
+      run_env(in);
+      session_.leave(mark);
+      return;
+    }
     case Handler::code_option: return run_code_option(in, program);
     case Handler::option_code: return run_option_code(in, program);
     case Handler::rest: return run_rest(in, program);
@@ -135,9 +148,21 @@ inline void ShellReader::dispatch(Invocation& in, const Program& program) noexce
     case Handler::parallel: return run_parallel(in);
     case Handler::find: return run_find(in);
     case Handler::fd: return run_fd(in);
-    case Handler::ssh: return run_ssh(in);
+    case Handler::ssh: {
+      const Session::Mark mark = session_.enter();
+      forget_environment();
+      run_ssh(in);
+      session_.leave(mark);
+      return;
+    }
     case Handler::container: return run_container(in);
-    case Handler::kubectl: return run_kubectl(in);
+    case Handler::kubectl: {
+      const Session::Mark mark = session_.enter();
+      forget_environment();
+      run_kubectl(in);
+      session_.leave(mark);
+      return;
+    }
     case Handler::git: return run_git(in);
     case Handler::make: return run_make(in);
     case Handler::cmake: return run_cmake(in);

@@ -70,6 +70,7 @@ inline void ShellReader::other_dialect(Invocation& in, Dialect dialect, string_v
     return;
   }
   reader_.nested_bytes -= text.size();
+  if (dialect == Dialect::sql && (in.via & via::kTrial) != 0 && leaves_database(text)) in.via &= ~via::kTrial;
   // The command line under another name: its verbs are the words after the script.
   bool answers = false;
   if (text.find("tipstaff.cli") != string_view::npos)

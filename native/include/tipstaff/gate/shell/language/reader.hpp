@@ -6,10 +6,13 @@
 
 #include "tipstaff/gate/tree/dialects.hpp"
 #include "tipstaff/gate/shell/language/session.hpp"
+#include "tipstaff/gate/tree/trials.hpp"
 
 namespace tipstaff::gate::shell {
 
 struct Program;
+
+inline bool leaves_database(string_view text) noexcept;
 
 constexpr std::uint32_t kLevels = 2 * limits::kDepth;  // groups, substitutions and nested texts, together
 
@@ -138,7 +141,11 @@ class ShellReader {
   bool declares(std::uint32_t mark) noexcept;
   void read_index(string_view text) noexcept;
   void read_code_variable(string_view name, const Value& value, Span span) noexcept;
-  bool is_trial_environment() noexcept;
+  Trial trial_environment() noexcept;
+  Trial trial_words(const Invocation& in) noexcept;
+  void set_for_command(string_view name, const Value& value) noexcept;
+  void forget_environment() noexcept;
+  void take_from_environment(Invocation& in, string_view program) noexcept;
   bool is_trial_database(const Invocation& in) noexcept;
   bool is_trial_store(const Invocation& in, std::uint32_t end) noexcept;
 

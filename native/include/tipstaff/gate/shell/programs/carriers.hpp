@@ -6,6 +6,11 @@
 
 namespace tipstaff::gate::shell {
 
+struct Assigned {
+  string_view name;
+  Value value;
+};
+
 inline void ShellReader::run_container(Invocation& in) noexcept {
   const string_view program = tree_.command(in.command).program;
   std::uint32_t at = after_options(in, 1, "Hclfp", "--host --context --config --log-level --file --project-name "
@@ -34,6 +39,33 @@ inline void ShellReader::run_container(Invocation& in) noexcept {
       "--volume-driver --service-ports";
   const std::uint32_t operand = after_options(in, at + 1, exec ? "uwe" : "uwevpmhlca", kLong);
   const Session::Mark mark = session_.enter();
+  // -e NAME hands on the variable that is set here.
+  Pool<Assigned, 16> handed;
+  for (std::uint32_t i = at + 1; i < operand && i < in.count; ++i) {
+    string_view text = text_of(in, i);
+    std::uint16_t flags = argument(in, i).flags;
+    if (one_of(text, "-e --env") && i + 1 < operand && i + 1 < in.count) {
+      text = text_of(in, i + 1);
+      flags = argument(in, ++i).flags;
+    } else if (starts_with(text, "--env=")) {
+      text.remove_prefix(6);
+    } else if (starts_with(text, "-e") && text.size() > 2) {
+      text.remove_prefix(2);
+    } else {
+      continue;
+    }
+    const std::size_t equals = text.find('=');
+    const string_view name = text.substr(0, equals);
+    Value value;
+    if (equals != string_view::npos) {
+      value = Value{text.substr(equals + 1), flags};
+    } else if (const Variable* const held = session_.find(name); held != nullptr && held->count == 1) {
+      value = session_.values(*held)[0];
+    }
+    handed.add(Assigned{name, value});
+  }
+  forget_environment();
+  for (std::uint32_t i = 0; i < handed.size(); ++i) set_for_command(handed[i].name, handed[i].value);
   Word entrypoint;
   string_view directory;
   bool keeps = exec;  // what is changed there stays: a container that runs already, a volume

@@ -202,7 +202,7 @@ inline void ShellReader::run_sql(Invocation& in, const Program& program) noexcep
   else if (name == "snowsql" || name == "beeline" || name == "hive" || name == "spark-sql") code = "-q -e --query";
   else if (name == "impala-shell") code = "-q --query", file = "-f --query_file";
   else if (name == "cqlsh" || name == "trino" || name == "presto") code = "-e --execute";
-  if (is_trial_database(in)) in.via |= via::kTrial;
+  in.via = is_trial_database(in) ? in.via | via::kTrial : in.via & ~via::kTrial;  // no framework's variable is read by it
   if (name == "bq") {
     for (std::uint32_t i = 1; i < in.count; ++i) {
       if (text_of(in, i) != "query") continue;

@@ -5,18 +5,6 @@
 
 namespace tipstaff::gate::shell {
 
-// app_test, test-app, ci, tests.db: a part of the name says what it is for. Names with "prod" in them never do.
-inline bool is_trial_name(string_view name) noexcept {
-  if (name.find("prod") != string_view::npos || name.find("live") != string_view::npos) return false;
-  for (std::size_t at = 0; at < name.size();) {
-    std::size_t end = at;
-    while (end < name.size() && name[end] != '_' && name[end] != '-' && name[end] != '.' && name[end] != '/') ++end;
-    if (one_of(name.substr(at, end - at), "test tests testing ci scratch")) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 inline bool is_local_host(string_view host) noexcept {
   return host.empty() || host[0] == '/' || one_of(host, "localhost 127.0.0.1 ::1 [::1] 0.0.0.0 host.docker.internal");
 }
@@ -34,20 +22,162 @@ inline bool is_trial_url(string_view url) noexcept {
   return is_local_host(host) && is_trial_name(name.substr(0, name.find('?')));
 }
 
-// Whether a variable of the environment says that all of this is a trial: those of frameworks, and a database's address.
-inline bool is_trial_variable(string_view name, const Value& value) noexcept {
-  if ((value.flags & word_flag::kUnknown) != 0) return false;
-  if (name == "DATABASE_URL") return is_trial_url(value.text);
-  if (name == "DJANGO_SETTINGS_MODULE") return is_trial_name(value.text);
-  return one_of(name, "RAILS_ENV RACK_ENV NODE_ENV APP_ENV MIX_ENV DJANGO_ENV FLASK_ENV") && one_of(value.text, "test testing ci");
+// Names that others depend on, wherever the word is in them.
+inline bool is_feared_name(string_view name) noexcept {
+  for (const string_view part : {string_view("prod"), string_view("prd"), string_view("live"), string_view("stag")})
+    if (name.find(part) != string_view::npos) return true;
+  return false;
 }
 
-inline bool ShellReader::is_trial_environment() noexcept {
-  for (const string_view name : {string_view("RAILS_ENV"), string_view("RACK_ENV"), string_view("NODE_ENV"), string_view("APP_ENV"),
-                                 string_view("MIX_ENV"), string_view("DJANGO_ENV"), string_view("FLASK_ENV"), string_view("DATABASE_URL"),
-                                 string_view("DJANGO_SETTINGS_MODULE")}) {
+// This machine, or a service of the same compose file.
+inline bool is_own_host(string_view host) noexcept {
+  if (host.empty() || host[0] != '[') host = host.substr(0, host.find(':'));
+  return is_local_host(host) || one_of(host, "db database postgres postgresql mysql mariadb mongo mongodb");
+}
+
+inline bool is_own_url(string_view url) noexcept {
+  if (url.find(":memory:") != string_view::npos) return true;
+  std::size_t at = url.find("://");
+  if (at == string_view::npos) return is_trial_name(url);  // file:./test.db
+  string_view host = url.substr(at + 3);
+  at = host.find('/');
+  const string_view name = at == string_view::npos ? string_view() : host.substr(at + 1);
+  host = host.substr(0, at);
+  if ((at = host.rfind('@')) != string_view::npos) host.remove_prefix(at + 1);
+  return is_own_host(host) && is_trial_name(name.substr(0, name.find('?')));
+}
+
+inline Trial trial_of(string_view name, const Value& value) noexcept {
+  if (!names_database(name)) return Trial::unsaid;
+  if ((value.flags & word_flag::kUnknown) != 0) return Trial::denied;
+  const string_view text = value.text;
+  if (text.empty()) return Trial::unsaid;
+  if (one_of(name, kEnvironments)) return one_of(text, "test testing ci") ? Trial::said : Trial::denied;
+  if (name == kSettings) return is_trial_name(text) ? Trial::said : is_feared_name(text) ? Trial::denied : Trial::unsaid;
+  if (name == "DATABASE_URL" && is_trial_url(text)) return Trial::said;
+  if (one_of(name, kAddresses)) return is_own_url(text) ? Trial::unsaid : Trial::denied;
+  if (one_of(name, kHosts)) return is_own_host(text) ? Trial::unsaid : Trial::denied;
+  return is_trial_name(text) || text.find(":memory:") != string_view::npos ? Trial::unsaid : Trial::denied;
+}
+
+// All that is set: one variable that denies it outweighs those that say it.
+inline Trial ShellReader::trial_environment() noexcept {
+  Trial all = Trial::unsaid;
+  any_database_variable([&](string_view name) noexcept {
     const Variable* const found = session_.find(name);
-    if (found != nullptr && found->count == 1 && is_trial_variable(name, session_.values(*found)[0])) return true;
+    for (std::uint32_t i = 0; found != nullptr && i < found->count; ++i) {
+      const Trial one = trial_of(name, session_.values(*found)[i]);
+      if (one == Trial::denied || (one == Trial::said && found->count == 1)) all = one;
+      if (one == Trial::denied) return true;
+    }
+    return false;
+  });
+  return all;
+}
+
+// What a command's own words say of it: --env=test, RAILS_ENV=production behind a task, the address of a database.
+inline Trial ShellReader::trial_words(const Invocation& in) noexcept {
+  Trial all = Trial::unsaid;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const Word& word = argument(in, i);
+    const std::size_t equals = word.text.find('=');
+    const string_view option = word.text.substr(0, equals);
+    Value value{equals == string_view::npos ? string_view() : word.text.substr(equals + 1), word.flags};
+    Trial one = Trial::unsaid;
+    if (!option.empty() && option[0] == '-') {
+      if (equals == string_view::npos && i + 1 < in.count) value = Value{text_of(in, i + 1), argument(in, i + 1).flags};
+      const bool unknown = (value.flags & word_flag::kUnknown) != 0;
+      if (value.text.empty() && !unknown) continue;
+      if (one_of(option, "--env --environment")) one = !unknown && one_of(value.text, "test testing ci") ? Trial::said : Trial::denied;
+      else if (option == "-e") one = one_of(value.text, "production prod staging stage live") ? Trial::denied : Trial::unsaid;
+      else if (one_of(option, "--database --connection --db --dbname")) one = unknown || is_feared_name(value.text) ? Trial::denied : Trial::unsaid;
+      else if (one_of(option, "--host --db-host")) one = unknown || !is_own_host(value.text) ? Trial::denied : Trial::unsaid;
+      else if (one_of(option, "--url --database-url --db-url")) one = unknown || !is_own_url(value.text) ? Trial::denied : Trial::unsaid;
+    } else if (equals != string_view::npos) {
+      one = trial_of(option, value);
+    }
+    if (one == Trial::denied) return one;
+    if (one == Trial::said) all = one;
+  }
+  return all;
+}
+
+// A variable that is set for one command alone: by env, sudo, cross-env, docker exec -e.
+inline void ShellReader::set_for_command(string_view name, const Value& value) noexcept {
+  if (!names_database(name)) return;
+  session_.names_environment = true;
+  session_.set(name, &value, 1, false, false);
+}
+
+// Another machine and a container have variables of their own.
+inline void ShellReader::forget_environment() noexcept {
+  if (!session_.names_environment) return;
+  any_database_variable([&](string_view name) noexcept {
+    const Value nothing;
+    if (session_.find(name) != nullptr) session_.set(name, &nothing, 1, false, false);
+    return false;
+  });
+}
+
+// PGHOST=h psql is psql --host=h: what a client takes from variables becomes words of it.
+inline void ShellReader::take_from_environment(Invocation& in, string_view program) noexcept {
+  const bool postgres = one_of(program, "psql pgcli dropdb dropuser pg_restore");
+  if (!postgres && !one_of(program, "mysql mysqladmin mariadb mariadb-admin mycli")) return;
+  bool host = false, database = false;
+  for (std::uint32_t i = 1; i < in.count; ++i) {
+    const string_view text = text_of(in, i);
+    host = host || starts_with(text, "-h") || starts_with(text, "--host");
+    database = database || starts_with(text, "-d") || starts_with(text, "--dbname");
+  }
+  if (after_options(in, 1, "cdfFhLopPRTUv", "--command --dbname --file --host --port --username --set --variable --output --log-file") < in.count) database = true;
+  Word added[2];
+  std::uint32_t n = 0;
+  const auto take = [&](string_view name, string_view option) noexcept {
+    const Variable* const found = session_.find(name);
+    if (found == nullptr || found->count == 0) return false;
+    const Value value = session_.values(*found)[0];
+    const bool unknown = found->count != 1 || (value.flags & word_flag::kUnknown) != 0;
+    if (value.text.empty() && !unknown) return false;
+    added[n].text = tree_.join(tree_.copy(option), value.text);
+    added[n].span = argument(in, 0).span;
+    added[n++].flags = static_cast<std::uint16_t>(value.flags | (unknown ? word_flag::kUnknown : 0));
+    return true;
+  };
+  if (!host && !take(postgres ? "PGHOST" : "MYSQL_HOST", "--host=") && postgres) take("PGHOSTADDR", "--host=");
+  if (!database && one_of(program, "psql pgcli")) take("PGDATABASE", "--dbname=");
+  if (n == 0) return;
+  const std::uint32_t first = tree_.word_count();
+  if (tree_.add_word(argument(in, 0)) == kNone) return;
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (tree_.add_word(added[i]) == kNone) return;
+  for (std::uint32_t i = 1; i < in.count; ++i)
+    if (tree_.add_word(argument(in, i)) == kNone) return;
+  in.first = first;
+  in.count += n;
+}
+
+// \c app, USE app, ATTACH, .open: what follows is done to another database than the one that the client was given.
+inline bool leaves_database(string_view text) noexcept {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t start = at;
+    const bool sign = text[at] == '\\' || text[at] == '.';
+    if (sign) ++at;
+    while (at < text.size() && is_name_byte(text[at])) ++at;
+    if (at == start || (sign && at == start + 1)) {
+      at = at == start ? at + 1 : at;
+      continue;
+    }
+    const string_view word = text.substr(start, at - start);
+    if (!ascii::one_of(word, "\\c \\connect \\u \\r use attach .open")) continue;
+    if (at < text.size() && !holds(" \t", text[at])) continue;
+    while (at < text.size() && holds(" \t\"'`", text[at])) ++at;
+    const std::size_t name = at;
+    while (at < text.size() && (is_name_byte(text[at]) || text[at] == '-')) ++at;
+    const string_view other = text.substr(name, at - name);
+    if (other.empty() || ascii::one_of(other, "index key")) continue;
+    while (at < text.size() && holds(" \t\"'`", text[at])) ++at;
+    const bool alone = at >= text.size() || holds(";\n\r\\", text[at]);
+    if (!alone || !is_trial_name(other)) return true;
   }
   return false;
 }
@@ -55,8 +185,6 @@ inline bool ShellReader::is_trial_environment() noexcept {
 // Whether a client of a database is to speak to one of tests on this machine.
 inline bool ShellReader::is_trial_database(const Invocation& in) noexcept {
   if ((in.via & via::kRemote) != 0) return false;
-  const Variable* const host = session_.find("PGHOST");
-  if (host != nullptr && (host->count != 1 || !is_local_host(session_.values(*host)[0].text))) return false;
   bool found = false;
   for (std::uint32_t i = 1; i < in.count; ++i) {
     string_view text = text_of(in, i);

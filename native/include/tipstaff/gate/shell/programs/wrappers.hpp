@@ -60,7 +60,19 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
         return nested_stream(in, in.input, options, Dialect::shell);
       }
     }
+    const std::uint32_t assigned = at;
     while (at < in.count && is_assignment(text_of(in, at))) ++at;
+    if (at > assigned) {
+      const Session::Mark mark = session_.enter();
+      for (std::uint32_t i = assigned; i < at; ++i) {
+        const string_view text = text_of(in, i);
+        const std::size_t equals = text.find('=');
+        set_for_command(text.substr(0, equals), Value{text.substr(equals + 1), argument(in, i).flags});
+      }
+      run_inner(in, at + program.operands, program.via);
+      session_.leave(mark);
+      return;
+    }
   }
   at += program.operands;
   if (name == "setarch") {  // its options follow the architecture, too
@@ -110,7 +122,7 @@ inline void ShellReader::run_prefix(Invocation& in, const Program& program) noex
 }
 
 inline void ShellReader::run_env(Invocation& in) noexcept {
-  std::uint32_t i = 1, via = 0;
+  std::uint32_t i = 1;
   while (i < in.count) {
     const Word& word = argument(in, i);
     const string_view text = word.text;
@@ -137,7 +149,11 @@ inline void ShellReader::run_env(Invocation& in) noexcept {
     }
     if (text == "-C" || text == "--chdir" || text == "-u" || text == "--unset") {
       if (text == "-C" || text == "--chdir") in.cwd = i + 1 < in.count ? resolve(in.cwd, text_of(in, i + 1)) : in.cwd;
+      else if (i + 1 < in.count) set_for_command(text_of(in, i + 1), Value{});
       i += 2;
+    } else if (one_of(text, "-i - --ignore-environment")) {
+      forget_environment();
+      ++i;
     } else if (starts_with(text, "--chdir=")) {
       in.cwd = resolve(in.cwd, text.substr(8));
       ++i;
@@ -145,7 +161,7 @@ inline void ShellReader::run_env(Invocation& in) noexcept {
       const std::size_t equals = text.find('=');
       const Value value{text.substr(equals + 1), word.flags};
       read_code_variable(text.substr(0, equals), value, word.span);
-      if (is_trial_variable(text.substr(0, equals), value)) via |= via::kTrial;
+      set_for_command(text.substr(0, equals), value);
       ++i;
     } else if (!text.empty() && text[0] == '-') {
       ++i;
@@ -153,7 +169,7 @@ inline void ShellReader::run_env(Invocation& in) noexcept {
       break;
     }
   }
-  run_inner(in, i, via);
+  run_inner(in, i, 0);
 }
 
 // su -c CODE, script -c CODE, flock FILE -c CODE; flock FILE COMMAND.
