@@ -96,6 +96,7 @@ class CommandJudge {
     const std::uint32_t before = verdict_->marks;
     verdict_->marks = 0;
     std::uint32_t read_before = 0;
+    bool lost = false;  // something is changed after more links than are remembered
     links_.clear();
     for (std::uint32_t i = 0; i < tree_.command_count(); ++i) {
       const Command& command = tree_.command(i);
@@ -106,6 +107,7 @@ class CommandJudge {
                              plain != nullptr ? plain->begin()[i].spec : nullptr);
       if (guards_) guard(command, i);
       if (links_.any()) through_links(command, i);
+      lost = lost || (links_.too_many() && ascii::one_of(command.program, "rm find rsync shred chmod chown mv dd truncate tee @delete @write"));
       if (i + 1 < tree_.command_count() && MadeLinks::may_make(command.program)) links_.remember(command, tree_.arguments(command));
       const std::uint32_t marks = verdict_->marks;
       if ((marks & mark::kSends) != 0 && ((read_before | (flow_ != nullptr ? flow_->marks : 0)) & mark::kReadsSecret) != 0) {
@@ -121,7 +123,7 @@ class CommandJudge {
       const std::string_view about = written_as(open);
       if (!say("@uncertain", name_of(open.reason), about, open.span, open.command)) silent(open.span, open.command);
     }
-    if ((tree_.full() || links_.too_many()) && !say("@uncertain", "limit", {}, whole_span(), kNone)) silent(whole_span(), kNone);
+    if ((tree_.full() || lost) && !say("@uncertain", "limit", {}, whole_span(), kNone)) silent(whole_span(), kNone);
     verdict_->marks = before | read_before;
   }
 

@@ -111,7 +111,7 @@ class MadeLinks {
            (bits & (path_class::kTemporary | path_class::kOutside)) == (path_class::kTemporary | path_class::kOutside);
   }
 
-  // Below other links all is asked about in any case.
+  // Only links whose name lies where deleting is free matter: below others all is asked about in any case.
   void add(const Command& command, Word name, const Word& target, bool into) noexcept {
     using namespace path_class;
     if (name.text.empty() || target.text.empty() || name.text.size() > kLongest || target.text.size() > kLongest) return;
@@ -197,7 +197,7 @@ class MadeLinks {
     return true;
   }
 
-  static constexpr std::uint32_t kLinks = 12, kOperands = 16;
+  static constexpr std::uint32_t kLinks = 24, kOperands = 16;
   static constexpr std::size_t kLongest = 4096;
 
   KnownPaths& paths_;
