@@ -216,7 +216,7 @@ class CommandJudge {
     verdict_->add(finding);
   }
 
-  // Judges a command once more for each of its words that lies below a link, as what the word leads to.
+  // Judges a command again for each word below a link, with the link's target in its place.
   [[gnu::noinline]] void through_links(const Command& command, std::uint32_t index) noexcept {
     if (MadeLinks::makes(command.program)) return;
     const Word* const words = tree_.arguments(command);
