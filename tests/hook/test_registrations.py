@@ -79,6 +79,9 @@ def test_a_stash_of_a_registration_that_is_not_committed(
     path = register(repository, name)
     # Not followed by git: the plain stash leaves it.
     assert not asked(bench, "git stash")
+    assert not asked(bench, "git add a.txt && git stash")
+    for command in ("git add -A && git stash", "git add . ; git stash push -m x", f"git add {name}; git stash"):
+        assert asked(bench, command), command
     assert asked(bench, "git stash -u")
     assert asked(bench, "git stash push --include-untracked -m 'wip'")
     git(bench, "add", name)
@@ -98,10 +101,13 @@ def test_a_stash_of_a_registration_that_is_not_committed(
         "git stash list",
         "git stash pop",
         "git stash push -- a.txt src",
+        "git stash push -- '*.py' 'src/*.json' ':(glob)src/**'",
         "git stash show -p",
         "git log --grep stash",
     ):
         assert not asked(bench, command), command
+    for pattern in ("*", ":!a.txt", ":^a.txt", ":(exclude)a.txt", f"*{path.suffix}", f"**/{path.name}"):
+        assert asked(bench, f"git stash push -- '{pattern}'"), pattern
     assert asked(bench, "git stash", "codex")
 
 
@@ -149,7 +155,9 @@ def test_a_large_index_is_read_in_time(bench: Bench, repository: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     ["bash", "bash --norc", "bash -il", "sh", "zsh -f", "python3", "python3 -i -q", "node", "sudo -i", "sudo -s", "su -", "ssh build.example",
-     "ssh -p 22 me@build.example", "psql -h localhost app", "sqlite3 app.db", "docker exec -it web bash", "cd src && bash", "deno repl"],
+     "ssh -p 22 me@build.example", "psql -h localhost app", "sqlite3 app.db", "docker exec -it web bash", "cd src && bash", "deno repl",
+     "script -q /dev/null", "bash < /dev/stdin", "python3 -i x.py", "rails c", "perl", "ruby", "php -a", "expect", "gdb ./x", "vim", "vim a.txt", "ed x",
+     "python manage.py shell", "php artisan tinker"],
 )  # fmt: skip
 def test_codex_types_into_nothing_unseen(bench: Bench, command: str) -> None:
     event = bench.claude(command, turn_id="t")
@@ -163,6 +171,9 @@ def test_codex_types_into_nothing_unseen(bench: Bench, command: str) -> None:
     ["bash build.sh", "bash -c 'ls'", "bash -lc 'make test'", "sh < build.sh", "echo 'ls' | bash", "python3 -m pytest -q", "python3 -V", "node -v",
      "node --version", "python3 <<'E'\nprint(1)\nE", "ssh build.example uptime", "ssh -N -L 1:2:3 build.example", "psql -c 'select 1'", "bash --version",
      "psql app -f schema.sql", "sqlite3 app.db 'select 1'", "sqlite3 app.db .tables", "deno test", "bun run build", "sudo -u dev ls", "python3 -c 'print(1)'", "python3 setup.py build",
+     "script -qc 'make test' /dev/null", "script -q /dev/null make test", "rails db:migrate", "rails test", "perl x.pl", "perl -ne 'print' a.txt", "perl -v", "ruby -v",
+     "ruby x.rb", "php -v", "php x.php", "php artisan migrate", "expect x.exp", "gdb -batch -ex bt ./x", "vim -es -c '%s/a/b/' -c wq a.txt", "nvim --headless +qa",
+     "printf 'wq\\n' | ed x", "ed x <<'E'\nwq\nE", "python3 x.py -i", "python manage.py migrate", "vim --version", "emacs --batch -l x.el",
      # A program of the repository: what it does with its input is its own affair (the threat model says so).
      "./repl", "bin/console"],
 )  # fmt: skip

@@ -10,6 +10,7 @@
 #include "tipstaff/gate/tree/dialects.hpp"
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/flow.hpp"
+#include "tipstaff/gate/links.hpp"
 #include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/paths/classes.hpp"
 #include "tipstaff/gate/paths/guarded.hpp"
@@ -34,6 +35,7 @@ class CommandJudge {
         verdict_(verdict),
         paths_(surroundings),
         guarded_(paths_),
+        links_(paths_, tree),
         judging_{&image, &paths_, &tree, verdict, settings.uncertain(), &parsed_, flow != nullptr, trace} {}
 
   // Reads text of a dialect and judges what it would run.
@@ -94,6 +96,8 @@ class CommandJudge {
     const std::uint32_t before = verdict_->marks;
     verdict_->marks = 0;
     std::uint32_t read_before = 0;
+    bool lost = false;  // something is changed after more links than are remembered
+    links_.clear();
     for (std::uint32_t i = 0; i < tree_.command_count(); ++i) {
       const Command& command = tree_.command(i);
       if ((command.via & via::kDefinition) != 0) continue;
@@ -102,6 +106,9 @@ class CommandJudge {
         rules::judge_command(judging_, command, i, tree_.arguments(command), command.word_count,
                              plain != nullptr ? plain->begin()[i].spec : nullptr);
       if (guards_) guard(command, i);
+      if (links_.any()) through_links(command, i);
+      lost = lost || (links_.too_many() && ascii::one_of(command.program, "rm find rsync shred chmod chown mv dd truncate tee @delete @write"));
+      if (i + 1 < tree_.command_count() && MadeLinks::may_make(command.program)) links_.remember(command, tree_.arguments(command));
       const std::uint32_t marks = verdict_->marks;
       if ((marks & mark::kSends) != 0 && ((read_before | (flow_ != nullptr ? flow_->marks : 0)) & mark::kReadsSecret) != 0) {
         say("@flow", "secret-then-send", {}, command.span, i);
@@ -116,7 +123,7 @@ class CommandJudge {
       const std::string_view about = written_as(open);
       if (!say("@uncertain", name_of(open.reason), about, open.span, open.command)) silent(open.span, open.command);
     }
-    if (tree_.full() && !say("@uncertain", "limit", {}, whole_span(), kNone)) silent(whole_span(), kNone);
+    if ((tree_.full() || lost) && !say("@uncertain", "limit", {}, whole_span(), kNone)) silent(whole_span(), kNone);
     verdict_->marks = before | read_before;
   }
 
@@ -125,8 +132,30 @@ class CommandJudge {
   bool judge_plain(std::string_view text) noexcept {
     plain::PlainReader plain(tree_, surroundings_, text);
     if (!plain.read()) return false;
+    if (links_before_other(plain)) {
+      tree_.clear();
+      return false;
+    }
     const std::uint32_t quiet = quiet_of(plain);
     return (quiet == plain.all() && !guards_) || judge_built(plain, quiet);
+  }
+
+  // cp -s, cp -al, mount --bind
+  static bool makes_links(const Outline& outline) noexcept {
+    for (std::uint32_t i = 0; i < outline.count; ++i) {
+      const std::string_view text = outline.words[i].text;
+      if (text.size() > 1 && text[0] == '-' && text.find_first_of("slBbo") != std::string_view::npos) return true;
+    }
+    return false;
+  }
+  // Whether a command makes links, and others follow: they are read the whole way.
+  static bool links_before_other(plain::PlainReader& plain) noexcept {
+    bool before = false;
+    for (plain::Simple& simple : plain) {
+      if (before) return true;
+      before = MadeLinks::may_make(simple.called.name) && (simple.called.name[0] == 'l' || makes_links(simple.outline));
+    }
+    return false;
   }
 
   // The commands of which no rule holds, and that are none of what an earlier call wrote, as bits.
@@ -187,6 +216,23 @@ class CommandJudge {
     verdict_->add(finding);
   }
 
+  // Judges a command again for each word below a link, with the link's target in its place.
+  [[gnu::noinline]] void through_links(const Command& command, std::uint32_t index) noexcept {
+    if (MadeLinks::makes(command.program)) return;
+    const Word* const words = tree_.arguments(command);
+    const std::uint32_t count = command.word_count < kLinkedWords ? command.word_count : kLinkedWords;
+    std::uint32_t judged = 0;
+    Word led;
+    for (std::uint32_t i = 0; i < command.word_count && i < kGuardedWords && judged < 4; ++i) {
+      if (!links_.follow(command, words[i], &led)) continue;
+      ++judged;
+      Word copy[kLinkedWords];
+      for (std::uint32_t k = 0; k < count; ++k) copy[k] = words[k];
+      copy[i < count ? i : count - 1] = led;
+      rules::judge_command(judging_, command, index, copy, count);
+    }
+  }
+
   // Judges a pseudo command; returns whether the image has rules for its program at all.
   bool say(std::string_view program, std::string_view first, std::string_view second, Span span,
            std::uint32_t index) noexcept {
@@ -228,12 +274,12 @@ class CommandJudge {
     if (answers(command, words)) touch("@answers", {}, command, {}, index);
     if (surroundings_.typed_later && waits_for_input(command, words, text_)) touch("@gate", "typed-later", command, {}, index);
     if (hides_registration(command, words)) touch("@gate", "hides-registration", command, {}, index);
-    if ((surroundings_.stash_takes_changed || surroundings_.stash_takes_untracked) && stashes_registration(command, words))
+    if ((surroundings_.stash_takes_changed || surroundings_.stash_takes_untracked) && stashes_registration(command, words, index))
       touch("@gate", "stashes-registration", command, {}, index);
   }
 
   // `git stash`, unless it names files and these are others.
-  bool stashes_registration(const Command& command, const Word* words) noexcept {
+  bool stashes_registration(const Command& command, const Word* words, std::uint32_t index) noexcept {
     if (command.program != "git") return false;
     std::uint32_t i = 0;
     for (; i < command.word_count && !words[i].text.empty() && words[i].text[0] == '-'; ++i)
@@ -258,12 +304,67 @@ class CommandJudge {
       }
       if (message && !paths) continue;
       named = true;
-      if (ascii::one_of(text, ". :/ :/. ./ * ..") || guarded_.find(command, words[i]) >= Guarded::holds_registration) {
+      if (may_name_all(text) || guarded_.find(command, words[i]) >= Guarded::holds_registration) {
         named = false;
         break;
       }
     }
-    return !named && (surroundings_.stash_takes_changed || (untracked && surroundings_.stash_takes_untracked));
+    return !named && (surroundings_.stash_takes_changed || (surroundings_.stash_takes_untracked && (untracked || adds_registration(index))));
+  }
+
+  // A pathspec that takes more than the files of one name: its * crosses slashes, and one that leaves files out takes all others.
+  static bool may_name_all(std::string_view text) noexcept {
+    if (ascii::one_of(text, ". :/ :/. ./ ..")) return true;
+    if (text.size() > 1 && text[0] == ':') {
+      const bool named = text[1] == '(';
+      const std::string_view magic = named ? text.substr(2, text.find(')') - 2) : text.substr(1, 2);
+      if (named ? magic.find("exclude") != std::string_view::npos : magic.find_first_of("!^") != std::string_view::npos) return true;
+      if (named && magic.find("literal") != std::string_view::npos) return false;
+      text = named && text.find(')') != std::string_view::npos ? text.substr(text.find(')') + 1) : text.substr(text[1] == '/' ? 2 : 1);
+    }
+    if (text.find('[') != std::string_view::npos) return true;
+    if (text.find_first_of("*?") == std::string_view::npos) return text.empty();
+    for (const std::string_view file : kRegistered)
+      if (names_across(text, file) || names_across(text, file.substr(0, file.find('/')))) return true;
+    return false;
+  }
+
+  // As git matches: * names slashes and leading dots as well. At most pattern * name steps, of names that are short.
+  static bool names_across(std::string_view pattern, std::string_view name) noexcept {
+    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
+    while (n < name.size()) {
+      if (p < pattern.size() && pattern[p] == '*') {
+        star = p++;
+        mark = n;
+      } else if (p < pattern.size() && (pattern[p] == '?' || ascii::lower(pattern[p]) == name[n])) {
+        ++p, ++n;
+      } else if (star != std::string_view::npos) {
+        p = star + 1;
+        n = ++mark;
+      } else {
+        return false;
+      }
+    }
+    while (p < pattern.size() && (pattern[p] == '*' || pattern[p] == '/')) ++p;
+    return p == pattern.size();
+  }
+
+  // `git add -A && git stash`: whether one of the commands before makes git follow a registration.
+  bool adds_registration(std::uint32_t index) noexcept {
+    const std::uint32_t from = index > kLookedBack ? index - kLookedBack : 0;
+    for (std::uint32_t at = from; at < index; ++at) {
+      const Command& command = tree_.command(at);
+      if (command.program != "git" || (command.via & via::kDefinition) != 0) continue;
+      const Word* const words = tree_.arguments(command);
+      bool adding = false;
+      for (std::uint32_t i = 0; i < command.word_count && i < kGuardedWords; ++i) {
+        const std::string_view text = words[i].text;
+        if (!adding) adding = ascii::one_of(text, "add stage");
+        else if (text == "-A" || text == "-N" || ascii::one_of(text, "--all --no-ignore-removal --intent-to-add") || may_name_all(text)) return true;
+        else if (guarded_.find(command, words[i]) >= Guarded::holds_registration) return true;
+      }
+    }
+    return false;
   }
 
   // `git sparse-checkout set src` where the repository holds a registration, unless it names the folders of hosts as well.
@@ -303,19 +404,66 @@ class CommandJudge {
     return text.find("TIPSTAFF_STATE") != std::string_view::npos;
   }
 
+  // `< build.sh`, but not `< /dev/stdin`, which is what is typed.
+  static bool is_given_input(std::string_view text) noexcept {
+    const std::size_t at = text.find('<');
+    if (at == std::string_view::npos) return false;
+    std::string_view from = text.substr(at + 1);
+    while (!from.empty() && (from[0] == ' ' || from[0] == '"' || from[0] == '\'')) from.remove_prefix(1);
+    if (from.find('<') != std::string_view::npos) return true;
+    for (const std::string_view typed : {"/dev/stdin", "/dev/tty", "/dev/fd/0", "/proc/self/fd/0", "&0"})
+      if (ascii::starts_with(from, typed)) return false;
+    return true;
+  }
+
+  // Recorders, consoles, debuggers and editors, which run what is typed as well.
+  static bool tool_waits(const Command& command, const Word* words) noexcept {
+    const std::string_view program = command.program;
+    const std::string_view first = command.word_count != 0 ? words[0].text : std::string_view();
+    if (program == "rails") return ascii::one_of(first, "c console db dbconsole");
+    if (program == "php") return first.empty() || ascii::one_of(first, "-a --interactive") || asks_in_framework(command, words);
+    const bool debugger = ascii::one_of(program, "gdb lldb");
+    std::uint32_t operands = 0;
+    for (std::uint32_t i = 0; i < command.word_count; ++i) {
+      const std::string_view word = words[i].text;
+      if (ascii::one_of(word, "--version --help -version -h --batch -batch --headless --command --eval --script -es") || word == "-V") return false;
+      if (program == "script" && word.size() > 1 && word[0] == '-' && word[1] != '-' && word.find_first_of("cpd") != std::string_view::npos) return false;
+      if (ascii::starts_with(word, "--command=") || (debugger && program == "lldb" && word == "-b")) return false;
+      // +wq, -c ':%s/a/b/ | wq'
+      if (!debugger && !word.empty() && (word[0] == '+' || (i != 0 && words[i - 1].text == "-c")) && word.find_first_of("qx") != std::string_view::npos) return false;
+      operands += word.empty() || word[0] != '-' ? 1 : 0;
+    }
+    return program != "script" || operands <= 1;
+  }
+
+  // python manage.py shell, php artisan tinker
+  static bool asks_in_framework(const Command& command, const Word* words) noexcept {
+    if (command.word_count < 2) return false;
+    if (command.program == "php") return ascii::ends_with(words[0].text, "artisan") && ascii::one_of(words[1].text, "tinker db");
+    if (!ascii::starts_with(command.program, "python") || !ascii::ends_with(words[0].text, "manage.py")) return false;
+    if (!ascii::one_of(words[1].text, "shell shell_plus dbshell")) return false;
+    for (std::uint32_t i = 2; i < command.word_count; ++i)
+      if (ascii::one_of(words[i].text, "-c --command --help") || ascii::starts_with(words[i].text, "--command=")) return false;
+    return true;
+  }
+
   // A shell, an interpreter or a client that reads what is typed: nothing else is given to it, by words or as its input.
   static bool waits_for_input(const Command& command, const Word* words, std::string_view text) noexcept {
     const std::string_view program = command.program;
     const bool shell = ascii::one_of(program, "bash sh zsh dash ksh mksh fish ash csh tcsh nu xonsh elvish pwsh powershell cmd");
     const bool language = ascii::one_of(program, "python python2 python3 ipython bpython ptpython node deno bun irb pry ghci iex erl "
-                                                 "lua luajit r julia octave scala jshell clj ocaml utop tclsh");
+                                                 "lua luajit r julia octave scala jshell clj ocaml utop tclsh perl ruby expect");
     const bool client = ascii::one_of(program, "ssh su sudo psql mysql mariadb sqlite3 redis-cli mongosh mongo");
-    if ((!shell && !language && !client) || command.has_input || command.pipe_from != kNone) return false;
+    const bool tool = ascii::one_of(program, "script rails php gdb lldb vim vi view nvim ed red ex emacs nano");
+    if ((!shell && !language && !client && !tool) || command.has_input || command.pipe_from != kNone) return false;
     if (command.span.start < command.span.end && command.span.end <= text.size() &&
-        text.substr(command.span.start, command.span.end - command.span.start).find('<') != std::string_view::npos)
+        is_given_input(text.substr(command.span.start, command.span.end - command.span.start)))
       return false;
+    if (tool) return tool_waits(command, words);
+    if (asks_in_framework(command, words)) return true;
     const std::string_view valued = program == "ssh" ? "BbcDEeFIiJLlmopRSw" : program == "sudo" ? "ugpCDRT" : client && program != "su" ? "hpPUudnDa" : "";
     std::uint32_t operands = 0;
+    std::uint32_t flags = 0;  // of an interpreter, before what it runs and none of which takes a word
     bool asks_for_shell = program != "sudo";
     for (std::uint32_t i = 0; i < command.word_count; ++i) {
       const std::string_view word = words[i].text;
@@ -330,7 +478,11 @@ class CommandJudge {
         asks_for_shell = asks_for_shell || ascii::one_of(word, "--login --shell");
         continue;
       }
-      if ((word == "-V" || word == "-h") && (shell || language)) return false;
+      if (((word[1] == 'V' && program != "expect") || word == "-h") && (shell || language)) return false;
+      if (language && operands == 0 && i == flags && ascii::one_of(program, "python python2 python3 ipython node lua luajit")) {
+        if (word.find('i') != std::string_view::npos) return true;
+        ++flags;
+      }
       if (language && (word == "-v" || (word.size() > 2 && std::string_view("cepmE").find(word[1]) != std::string_view::npos))) return false;
       if (program == "ssh" && word.find_first_of("NfWOQGV") != std::string_view::npos) return false;
       if (ascii::one_of(program, "sudo su") && word.find_first_of("clvkKeV") != std::string_view::npos && word != "-l") return false;
@@ -407,6 +559,7 @@ class CommandJudge {
   rules::Parsed parsed_;
   KnownPaths paths_;
   GuardedPaths guarded_;
+  MadeLinks links_;         // that the text made so far
   bool guards_ = false;     // whether the text may lead to what is guarded
   rules::Judging judging_;
 
@@ -415,7 +568,7 @@ class CommandJudge {
   static constexpr std::string_view kRegistered[] = {
       ".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json",           ".codex/config.toml",           ".gemini/settings.json",
       ".cursor/hooks.json",    ".qwen/settings.json",         ".github/hooks/tipstaff.json", ".opencode/plugins/tipstaff.js", ".tipstaff/gates.toml"};
-  static constexpr std::uint32_t kGuardedWords = 512, kReportedWords = 24;
+  static constexpr std::uint32_t kGuardedWords = 512, kReportedWords = 24, kLinkedWords = 48, kLookedBack = 64;
 };
 
 }  // namespace engine
