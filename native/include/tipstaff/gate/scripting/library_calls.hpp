@@ -1,47 +1,21 @@
 // Calls of libraries that by their name take something away, each with its whole chain: db.session.query(user).delete,
-// client.volumes.prune, Repo.delete_all. They come out as `@call CHAIN ARGUMENTS`; what a name means in which library
-// is recognised by the packs. One pass over the tokens, whatever the program means; a variable is written as the chain that
+// client.volumes.prune, Repo.delete_all. They come out as `@call CHAIN ARGUMENTS --verb=delete --what=all --from=MODULE`; what a
+// name means in which library is recognised by the packs. One pass over the tokens, whatever the program means; a variable is written as the chain that
 // it was made from, so Python, whose comprehensions name their items after they use them, has a pass for names before.
 #pragma once
 
 #include "tipstaff/gate/scripting/chain_names.hpp"
-#include "tipstaff/gate/scripting/lexer.hpp"
+#include "tipstaff/gate/scripting/origins.hpp"
 #include "tipstaff/gate/scripting/quotes.hpp"
+#include "tipstaff/gate/scripting/verbs.hpp"
 
 namespace tipstaff::gate::program {
-
-// What the last name of such a chain holds.
-inline constexpr std::string_view kTakingAway[] = {
-    "delete", "drop", "destroy", "remove", "purge", "truncate", "terminate", "prune", "flush", "wipe", "clear", "reset", "revoke",
-    "kill", "stop", "shutdown", "erase", "empty", "force", "nuke", "undeploy", "rollback", "downgrade", "uninstall", "clean", "deactivate",
-    "disable", "deregister", "schedule_key", "schedulekey", "rewrite", "discard", "publish", "expire", "decommission", "unlink", "detach", "expunge", "undefine", "cancel", "obliterate", "update_all",
-};
-
-// The pairs of letters with which they begin: most code has none of them.
-constexpr std::array<std::uint32_t, 32> make_taking_pairs() {
-  std::array<std::uint32_t, 32> pairs{};
-  for (const std::string_view stem : kTakingAway) pairs[stem[0] & 31] |= std::uint32_t{1} << (stem[1] & 31);
-  return pairs;
-}
-inline constexpr std::array<std::uint32_t, 32> kTakingPairs = make_taking_pairs();
-
-inline bool begins_taking(std::string_view text) noexcept {
-  const char first = text.empty() ? '\0' : ascii::lower(text[0]);
-  for (const std::string_view stem : kTakingAway)
-    if (stem[0] == first && ascii::starts_with(text, stem)) return true;
-  return false;
-}
-inline bool holds_taking(std::string_view text) noexcept {
-  for (std::size_t i = 0; i + 1 < text.size(); ++i)
-    if ((kTakingPairs[text[i] & 31] >> (text[i + 1] & 31) & 1) != 0 && begins_taking(text.substr(i))) return true;
-  return text == "del" || text == "rm";
-}
 
 class LibraryCalls {
  public:
   LibraryCalls(Reader& reader, const Code& code, const Frame& frame, Language language, Dialect dialect) noexcept
       : reader_(reader), code_(code), frame_(frame), lexer_(code.text, language), dialect_(dialect), language_(language),
-        bare_(language == Language::ruby || language == Language::perl), variables_(language) {}
+        bare_(language == Language::ruby || language == Language::perl), variables_(language), origins_(language) {}
 
   void read() noexcept {
     if (code_.text.size() > kLongest) return;
@@ -63,11 +37,14 @@ class LibraryCalls {
 
  private:
   static constexpr std::size_t kLongest = 1 << 20;
-  static constexpr std::uint32_t kLevels = ChainVariables::kLevels, kMost = 48, kArguments = 40, kArgumentBytes = 400;
+  static constexpr std::uint32_t kLevels = ChainVariables::kLevels, kMost = 48, kArguments = 40, kArgumentBytes = 400, kItem = 72;
 
   struct Chain {
     char text[176];
     std::string_view head;     // its first name, as it is written
+    std::string_view from;     // the module that is imported from
+    std::string_view written;  // its last name, as it is written
+    std::string_view verb;     // the name of its last call that takes away
     std::uint32_t size = 0;
     std::uint32_t last = 0;    // where its last name begins
     std::size_t start = 0;     // in the code
@@ -101,7 +78,7 @@ class LibraryCalls {
   void restart(std::size_t start) noexcept {
     Chain& now = chain();
     now.size = now.last = 0;
-    now.head = {};
+    now.head = now.from = now.written = now.verb = {};
     now.named = now.joins = now.brackets = now.takes = false;
     now.start = start;
   }
@@ -115,21 +92,30 @@ class LibraryCalls {
     if (token.kind == Kind::text) put("''");
   }
   void name(const Token& token) noexcept {
+    if (!chain().joins && begins_import(token)) return;
+    if (!chain().joins && !bare_ && token.is_one_of("new await return yield")) {  // new (require("x").Client)(y)
+      end_chain();
+      return restart(token.stop);
+    }
     if (chain().joins) {
       put(".");
       chain().joins = false;
     } else {
       end_chain();
       if (variables_.accepts() && !token.is_one_of("async function fn") && begins_call(lexer_)) variables_.refuse();  // map(client.delete)
-      if (variables_.takes(token, std::string_view(chain().text, chain().size), level_)) return restart(token.stop);
+      if (variables_.takes(token, std::string_view(chain().text, chain().size), chain().from, level_)) return restart(token.stop);
       restart(token.start);
-      chain().head = token.text;
+      chain().head = chain().written = token.text;
       if (const ChainNames::Bound* known = variables_.names().find(token.text)) {
         put(known->chain());
+        chain().from = known->from;
         chain().named = true;
         return;
       }
+      chain().from = origins_.find(token.text);
+      if (chain().from.empty() && has_classes_ && token.sigil == 0 && token.text[0] >= 'A' && token.text[0] <= 'Z') chain().from = token.text;
     }
+    chain().written = token.text;
     chain().last = chain().size;
     put(token.text);
     chain().named = true;
@@ -147,8 +133,19 @@ class LibraryCalls {
     put(ascii::trim(inside.substr(0, comma)));
     put(".");
     now.last = now.size;
-    put(name.substr(1, name.size() - 2));
+    now.written = name.substr(1, name.size() - 2);
+    put(now.written);
     return true;
+  }
+  // A statement that imports, or takes what a chain gives apart; read to its end, or to the chain.
+  bool begins_import(const Token& token) noexcept {
+    if (language_ == Language::node ? !token.is_one_of("import const let var") : language_ != Language::python || !token.is_one_of("import from")) return false;
+    end_chain();
+    restart(token.stop);
+    if (origins_.read(token, code_.text, &lexer_)) return true;
+    if (language_ != Language::node || token.is_name("import")) return false;
+    variables_.take_apart(&lexer_, level_);
+    return false;
   }
   static bool begins_call(Lexer ahead) noexcept {
     const Token next = ahead.next();
@@ -163,7 +160,7 @@ class LibraryCalls {
       if (level_ + 1 >= kLevels) return end_chain();
       const bool brackets = token.is("[");
       variables_.mark(token, {}, level_);
-      if (!brackets && chain().named && chain().last != 0) variables_.begins_callback(std::string_view(chain().text, chain().last - 1), last_name());
+      if (!brackets && chain().named && chain().last != 0) variables_.begins_callback(std::string_view(chain().text, chain().last - 1), last_name(), chain().from);
       chain().brackets = brackets;
       chain().opened = token.stop;
       ++level_;
@@ -178,18 +175,19 @@ class LibraryCalls {
       if (now.size == 0) {  // (await f()).g
         const Chain& inner = chains_[level_ + 1];
         put(std::string_view(inner.text, inner.size));
+        now.from = inner.from;
         return;
       }
       const std::string_view inside = token.start > now.opened ? code_.text.substr(now.opened, token.start - now.opened) : std::string_view();
       if (!now.brackets && now.named) note(now.opened, token.start);
+      if (!now.brackets && now.from.empty()) now.from = Origins::required(now.written, inside);
       if (takes_member(inside)) return;
       now.named = false;
       now.brackets = false;
       if (now.size != 0) {
         put(token.is("]") ? "[" : "(");
         const ChainNames::Bound* item = variables_.names().item_in(inside);
-        const std::string_view local = inside.find("localhost") != std::string_view::npos ? "localhost" : "...";
-        put(item != nullptr ? item->chain() : inside.size() <= kArguments ? inside : local);
+        put(item != nullptr ? item->ending(kItem) : inside.size() <= kArguments ? inside : summary(inside));
         put(token.is("]") ? "]" : ")");
       }
     } else {
@@ -197,9 +195,16 @@ class LibraryCalls {
       const std::string_view simple = chain().named && chain().last == 0 ? chain().head : std::string_view();
       end_chain();
       variables_.mark(token, simple, level_);
-      if (token.is("{") && language_ == Language::ruby) variables_.begins_block(std::string_view(chain().text, chain().size));
+      if (token.is("{") && language_ == Language::ruby) variables_.begins_block(std::string_view(chain().text, chain().size), chain().from);
       restart(token.stop);
     }
+  }
+  // Of long arguments, whether they lead to this machine or hold what a service asks for.
+  static std::string_view summary(std::string_view inside) noexcept {
+    if (inside.find("localhost") != std::string_view::npos || inside.find("127.0.0.1") != std::string_view::npos) return "localhost";
+    for (const std::string_view sign : {"://", "token", "Token", "key", "Key", "KEY", "TOKEN", "password", "secret", "credential", "Credential", "host", "environ", "process.env", "ENV", "endpoint", "region", "account"})
+      if (inside.find(sign) != std::string_view::npos) return "...credentials";
+    return "...";
   }
   // Ruby: each { |user| user.destroy }, its block as the argument.
   void note_block(std::size_t start) noexcept {
@@ -209,6 +214,7 @@ class LibraryCalls {
     const std::size_t stop = code_.text.substr(start, kArgumentBytes).find('}');
     if (stop == std::string_view::npos || !holds_taking(code_.text.substr(start, stop))) return;
     now.takes = true;
+    now.verb = {};
     now.first = start;
     now.stop = start + stop;
   }
@@ -237,9 +243,25 @@ class LibraryCalls {
     const std::string_view name = last_name();
     const bool task = (name == "invoke" || name == "execute") && std::string_view(now.text, now.size).find("rake.task") != std::string_view::npos;  // Rake::Task["db:drop"].invoke
     if (!task && !holds_taking(name) && !carries_taking(name, code_.text.substr(first, stop - first))) return;
+    const std::string_view arguments = ascii::trim(code_.text.substr(first, stop - first));
     now.takes = true;
+    now.verb = ascii::starts_with(arguments, "&:") ? arguments.substr(2) : now.written;  // each(&:drop)
     now.first = first;
     now.stop = stop;
+  }
+  // map(client.delete_index, names), names.forEach(client.deleteIndex): a method that is handed over to be called.
+  void note_handed_over() noexcept {
+    Chain& now = chain();
+    if (level_ == 0 || !now.named || now.last == 0 || bare_) return;
+    const Chain& outer = chains_[level_ - 1];
+    if (!outer.named || outer.brackets || verb_of(now.written).verb.empty() ||
+        !ascii::one_of(outer.written, "map foreach each apply submit starmap imap imap_unordered map_async pmap run_in_executor to_thread partial thread each_with_index run_sync gather")) {
+      return;
+    }
+    now.takes = true;
+    now.verb = now.written;
+    now.first = now.stop = now.start;
+    put(".@each(");
   }
   // Ruby calls without brackets.
   void note_bare() noexcept {
@@ -247,9 +269,10 @@ class LibraryCalls {
   }
   void end_chain() noexcept {
     note_bare();
+    note_handed_over();
     Chain& now = chain();
     now.named = false;
-    variables_.ended(std::string_view(now.text, now.size), level_);
+    variables_.ended(std::string_view(now.text, now.size), now.from, level_);
     if (!now.takes) return;
     now.takes = false;
     if (names_only_) return;
@@ -265,7 +288,14 @@ class LibraryCalls {
       const bool unknown = one.find(kUnknownPart) != std::string_view::npos;
       writer.word(one, span, static_cast<std::uint16_t>(word_flag::kPseudo | (unknown ? word_flag::kUnknown : 0)));
     }
+    const Verb verb = verb_of(now.verb);
+    note(writer, "--verb=", verb.verb);
+    note(writer, "--what=", verb.what);
+    note(writer, "--from=", now.from);
     writer.end();
+  }
+  void note(CommandWriter& writer, std::string_view option, std::string_view value) noexcept {
+    if (!value.empty()) writer.flag(reader_.tree->join(reader_.tree->copy(option), value));
   }
 
   Reader& reader_;
@@ -275,7 +305,9 @@ class LibraryCalls {
   Dialect dialect_;
   Language language_;
   bool bare_, names_only_ = false;
+  bool has_classes_ = language_ == Language::ruby || language_ == Language::php || language_ == Language::perl;
   ChainVariables variables_;
+  Origins origins_;
   Chain chains_[kLevels];
   std::uint32_t level_ = 0, emitted_ = 0;
 };
