@@ -3,6 +3,8 @@
 // calls, so that the first reading counts as a definition. Functions that others get (targets, callbacks) run as well.
 #pragma once
 
+#include <algorithm>
+
 #include "tipstaff/gate/scripting/reader.hpp"
 
 namespace tipstaff::gate::program {
@@ -146,6 +148,38 @@ inline void ScriptReader::pass_parameters(Function* function) noexcept {
   } while (token_.kind != Kind::end && open > 0);
 }
 
+// Where a body of Python ends that begins at `at`: before the first line that is not indented more than `depth`, and that
+// neither a text nor a bracket goes on to. A body that begins on the line of its colon ends with that line.
+inline std::size_t ScriptReader::block_end(std::string_view text, std::size_t at, std::size_t depth) noexcept {
+  std::size_t code = at;
+  while (code < text.size() && (ascii::is_blank(text[code]) || text[code] == '\r')) ++code;
+  const bool one_line = code < text.size() && text[code] != '\n' && text[code] != '#';
+  std::uint32_t open = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (c == '"' || c == '\'') {
+      const bool triple = at + 2 < text.size() && text[at + 1] == c && text[at + 2] == c;
+      const auto closes = [&]() noexcept { return text[at] == c && (!triple || (at + 2 < text.size() && text[at + 1] == c && text[at + 2] == c)); };
+      for (at += triple ? 3 : 1; at < text.size() && !closes() && (triple || text[at] != '\n');) at += text[at] == '\\' ? 2 : 1;
+      if (at < text.size() && text[at] == c) at += triple ? 3 : 1;
+    } else if (c == '\n' && open == 0) {
+      if (one_line) return at;
+      std::size_t first = at + 1;
+      while (first < text.size() && ascii::is_blank(text[first])) ++first;
+      const bool blank = first >= text.size() || text[first] == '\n' || text[first] == '\r' || text[first] == '#';
+      if (!blank && first - at - 1 <= depth) return at;
+      at = first;
+    } else {
+      if (c == '(' || c == '[' || c == '{') ++open;
+      if ((c == ')' || c == ']' || c == '}') && open > 0) --open;
+      at += c == '\\' ? 2 : 1;
+    }
+  }
+  return text.size();
+}
+
 // def name(parameters): a body that is indented, or is after the colon. At `def`.
 inline void ScriptReader::define_python() noexcept {
   const std::string_view text = lexer_.text();
@@ -165,19 +199,7 @@ inline void ScriptReader::define_python() noexcept {
   if (token_.kind == Kind::end) return;
   function.body = token_.stop;
   const std::size_t end = lexer_.end();
-  std::size_t stop = text.find('\n', function.body);
-  if (stop == std::string_view::npos || stop > end) stop = end;
-  std::string_view rest = ascii::trim(text.substr(function.body, stop - function.body));
-  if (rest.empty() || rest[0] == '#') {
-    while (stop < end) {
-      std::size_t first = stop + 1;
-      while (first < end && ascii::is_blank(text[first])) ++first;
-      const bool blank = first >= end || text[first] == '\n' || text[first] == '\r' || text[first] == '#';
-      if (!blank && first - stop - 1 <= depth) break;
-      stop = text.find('\n', first);
-      if (stop == std::string_view::npos || stop > end) stop = end;
-    }
-  }
+  const std::size_t stop = block_end(text.substr(0, end), function.body, depth);
   function.body_stop = stop;
   function.first_command = tree_.command_count();
   memory_.bind(name, Value{});

@@ -20,9 +20,10 @@ class LibraryCalls {
   void read() noexcept {
     if (code_.text.size() > kLongest) return;
     bool any = holds_taking(code_.text);
-    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".updateMany({}"), std::string_view(".synchronize("), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update(")})
+    for (const std::string_view sign : {std::string_view(".del"), std::string_view(".rm("), std::string_view(".push("), std::string_view(".to_sql("), std::string_view("'rm -"), std::string_view("olicy("), std::string_view(".put_"), std::string_view(".create_access"), std::string_view(".authorize_"), std::string_view("call_command"), std::string_view(".updateMany({}"), std::string_view(".synchronize("), std::string_view(".all().update("), std::string_view("objects.update("), std::string_view(".query.update("), std::string_view("DELETE"), std::string_view("scale"), std::string_view("force")})
       any = any || code_.text.find(sign) != std::string_view::npos;
     if (!any) return;
+    asks_ = code_.text.find("DELETE") != std::string_view::npos || code_.text.find("'delete'") != std::string_view::npos || code_.text.find("\"delete\"") != std::string_view::npos;
     if (language_ == Language::python && (code_.text.find(" for ") != std::string_view::npos || code_.text.find("lambda ") != std::string_view::npos)) {
       names_only_ = true;
       pass();
@@ -109,10 +110,12 @@ class LibraryCalls {
       if (const ChainNames::Bound* known = variables_.names().find(token.text)) {
         put(known->chain());
         chain().from = known->from;
+        mocked_ = mocked_ || mocks(known->from, token.text);
         chain().named = true;
         return;
       }
       chain().from = origins_.find(token.text);
+      mocked_ = mocked_ || mocks(chain().from, token.text);
       if (chain().from.empty() && has_classes_ && token.sigil == 0 && token.text[0] >= 'A' && token.text[0] <= 'Z') chain().from = token.text;
     }
     chain().written = token.text;
@@ -194,6 +197,12 @@ class LibraryCalls {
       if (bare_ && token.is("{") && chain().named) note_block(token.stop);
       const std::string_view simple = chain().named && chain().last == 0 ? chain().head : std::string_view();
       end_chain();
+      if (token.is("<") && !simple.empty() && code_.text.substr(token.stop, 2) == "- ") {  // R: name <- value
+        Token sign = lexer_.next();
+        sign.text = "=";
+        variables_.mark(sign, simple, level_);
+        return restart(sign.stop);
+      }
       variables_.mark(token, simple, level_);
       if (token.is("{") && language_ == Language::ruby) variables_.begins_block(std::string_view(chain().text, chain().size), chain().from);
       restart(token.stop);
@@ -205,6 +214,11 @@ class LibraryCalls {
     for (const std::string_view sign : {"://", "token", "Token", "key", "Key", "KEY", "TOKEN", "password", "secret", "credential", "Credential", "host", "environ", "process.env", "ENV", "endpoint", "region", "account"})
       if (inside.find(sign) != std::string_view::npos) return "...credentials";
     return "...";
+  }
+  // Whether a name puts stand-ins in the place of services: with mock_aws(), @responses.activate, nock(url).
+  static bool mocks(std::string_view from, std::string_view name) noexcept {
+    if (from == "moto") return ascii::starts_with(name, "mock_");
+    return ascii::one_of(from, "responses requests_mock httpretty respx aioresponses pytest_httpx pook nock msw/node aws-sdk-client-mock");
   }
   // Ruby: each { |user| user.destroy }, its block as the argument.
   void note_block(std::size_t start) noexcept {
@@ -219,8 +233,46 @@ class LibraryCalls {
     now.stop = start + stop;
   }
   std::string_view last_name() noexcept { return {chain().text + chain().last, chain().size - chain().last}; }
+  // method="DELETE", { 'Action': 'DELETE' }, ("DELETE", url): an argument by which a server is asked to delete.
+  bool asks_for_deletion(std::string_view arguments) const noexcept {
+    if (!asks_) return false;
+    arguments = arguments.substr(0, kArgumentBytes);
+    for (std::size_t at = find_folded(arguments, "delete"); at != std::string_view::npos; at = find_folded(arguments, "delete", at + 1)) {
+      const std::size_t stop = at + 6;
+      if (at == 0 || stop >= arguments.size() || (arguments[at - 1] != '"' && arguments[at - 1] != '\'') || (arguments[stop] != arguments[at - 1] && arguments[stop] != ' ')) continue;
+      std::size_t before = at - 1;
+      while (before > 0 && ascii::is_space(arguments[before - 1])) --before;
+      if (before == 0) return ascii::one_of(arguments.substr(at, 6), "DELETE");
+      if (arguments[before - 1] != ':' && arguments[before - 1] != '=' && arguments[before - 1] != '>') continue;
+      std::string_view key = ascii::trim(arguments.substr(0, before - 1));
+      while (!key.empty() && !ascii::is_name(key.back())) key.remove_suffix(1);
+      std::size_t start = key.size();
+      while (start > 0 && ascii::is_name(key[start - 1])) --start;
+      if (ascii::one_of(key.substr(start), "method verb action operation op http_method type request_method httpmethod requesttype")) return true;
+    }
+    return false;
+  }
+  // Whether the arguments ask that nothing is done: DryRun=True, dry_run="All", { dryRun: true }, noop: true.
+  static bool is_dry(std::string_view arguments) noexcept {
+    for (const std::string_view name : {std::string_view("dryrun"), std::string_view("dry_run"), std::string_view("noop"), std::string_view("validate_only"), std::string_view("validateonly")}) {
+      const std::size_t at = find_folded(arguments, name);
+      if (at == std::string_view::npos) continue;
+      std::string_view value = arguments.substr(at + name.size());
+      while (!value.empty() && !ascii::is_name(value[0])) value.remove_prefix(1);
+      if (ascii::starts_with(value, "true") || ascii::starts_with(value, "all")) return true;
+    }
+    return false;
+  }
+  // Whether a chain, or a variable that it gets, is a database in memory.
+  bool in_memory(std::string_view chain, std::string_view arguments) const noexcept {
+    if (chain.find(":memory:") != std::string_view::npos || arguments.find(":memory:") != std::string_view::npos) return true;
+    std::size_t end = 0;
+    while (end < arguments.size() && ascii::is_name(arguments[end])) ++end;
+    const ChainNames::Bound* known = variables_.names().find(arguments.substr(0, end));
+    return known != nullptr && known->chain().find(":memory:") != std::string_view::npos;
+  }
   // Whether a call that by its name takes nothing away does so by its arguments.
-  static bool carries_taking(std::string_view name, std::string_view arguments) noexcept {
+  bool carries_taking(std::string_view name, std::string_view arguments) const noexcept {
     const auto has = [arguments](std::string_view text) noexcept { return arguments.find(text) != std::string_view::npos; };
     if (name == "synchronize") return has("true");
     if (name == "updatemany") return ascii::starts_with(arguments, "{}");
@@ -230,12 +282,14 @@ class LibraryCalls {
         ascii::starts_with(name, "create_login") || ascii::starts_with(name, "modify_db") || name == "add_permission" || name == "set_iam_policy" || name == "add_user_to_group") {
       return true;
     }
-    if (name == "update") return true;
-    if (ascii::one_of(name, "sendcommand send_command execute_command cmd exec!")) return has("rm -") || holds_taking(arguments);
+    if (name == "update" || asks_for_deletion(arguments)) return true;
+    if (ascii::one_of(name, "sendcommand send_command execute_command command command! cmd exec!")) return has("rm -") || holds_taking(arguments);
+    if (name.find("scale") != std::string_view::npos) return has("0");
+    if (name == "checkout") return has("force");
     if (name == "execute") return has(".delete()");
     if (name == "run" || name == "sudo") return has("rm -") || holds_taking(arguments);
     if (name == "call_command" || name == "execute_from_command_line" || name == "call") return holds_taking(arguments) || has("zero");
-    return (name == "fetch" || name == "request" || name == "find_each" || name == "each" || name == "execute_query") && holds_taking(arguments);
+    return (name == "fetch" || name == "request" || name == "map" || name == "execute_query" || name.find("each") != std::string_view::npos) && holds_taking(arguments);
   }
   // Whether the last name of the chain takes something away; its arguments are [first, stop) of the code.
   void note(std::size_t first, std::size_t stop) noexcept {
@@ -275,11 +329,12 @@ class LibraryCalls {
     variables_.ended(std::string_view(now.text, now.size), now.from, level_);
     if (!now.takes) return;
     now.takes = false;
-    if (names_only_) return;
-    ++emitted_;
+    if (names_only_ || mocked_) return;
     std::string_view arguments = code_.text.substr(now.first, now.stop - now.first);
     while (!arguments.empty() && ascii::is_space(arguments.front())) arguments.remove_prefix(1);
     while (!arguments.empty() && ascii::is_space(arguments.back())) arguments.remove_suffix(1);
+    if (is_dry(arguments) || in_memory(std::string_view(now.text, now.size), arguments)) return;
+    ++emitted_;
     const std::size_t stop = now.stop + 1 > now.start ? now.stop + 1 : now.start;
     const Span span = code_.at(now.start, stop < code_.text.size() ? stop : code_.text.size());
     CommandWriter writer(reader_, frame_, dialect_, "@call", span);
@@ -304,7 +359,7 @@ class LibraryCalls {
   Lexer lexer_;
   Dialect dialect_;
   Language language_;
-  bool bare_, names_only_ = false;
+  bool bare_, names_only_ = false, mocked_ = false, asks_ = false;
   bool has_classes_ = language_ == Language::ruby || language_ == Language::php || language_ == Language::perl;
   ChainVariables variables_;
   Origins origins_;

@@ -100,6 +100,7 @@ class ScriptReader : private Actions {
   Value call_function(std::uint32_t index, const Arguments& arguments) noexcept;
   void finish_functions() noexcept;
   void pass_parameters(Function* function) noexcept;
+  static std::size_t block_end(std::string_view text, std::size_t at, std::size_t depth) noexcept;
   void define_python() noexcept;
   Value define_lambda() noexcept;
   Value define_braced() noexcept;

@@ -35,6 +35,13 @@ inline bool holds_taking(std::string_view text) noexcept {
   return text == "del" || text == "rm";
 }
 
+// Where `known`, in lower case, is in a text of any letter case.
+inline std::size_t find_folded(std::string_view text, std::string_view known, std::size_t at = 0) noexcept {
+  for (; at + known.size() <= text.size(); ++at)
+    if (ascii::lower(text[at]) == known[0] && ascii::equals(text.substr(at, known.size()), known)) return at;
+  return std::string_view::npos;
+}
+
 // A call's verb, and the rest of its name after it: delete and bucket, of begin_delete_bucket and deleteBucket.
 struct Verb {
   std::string_view verb, what;
