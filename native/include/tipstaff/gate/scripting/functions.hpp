@@ -9,6 +9,46 @@
 
 namespace tipstaff::gate::program {
 
+// What reading a function's body adds to the tree.
+inline void ScriptReader::begins(Function* function) const noexcept {
+  function->first_command = tree_.command_count();
+  function->first_open = tree_.uncertainty_count();
+}
+inline void ScriptReader::ends(Function* function) const noexcept {
+  function->last_command = tree_.command_count();
+  function->last_open = tree_.uncertainty_count();
+}
+
+// Whether the code has a name more than once; names whose hashes are alike count as one.
+inline bool ScriptReader::is_mentioned(std::string_view name) noexcept {
+  const auto slot = [](std::string_view word) noexcept {
+    std::uint32_t hash = 2166136261u;
+    for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    return (hash ^ hash >> 15) % kMentions;
+  };
+  if (!counted_) {
+    counted_ = true;
+    const std::string_view text = code_.text;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t start = at;
+      while (at < text.size() && ascii::is_name(text[at])) ++at;
+      if (at == start) {
+        ++at;
+        continue;
+      }
+      std::uint8_t& count = mentions_[slot(text.substr(start, at - start))];
+      if (count < 2) ++count;
+    }
+  }
+  return mentions_[slot(name)] > 1;
+}
+
+// A function that nothing names again does not run.
+inline void ScriptReader::settle(std::string_view name, const Function& function) noexcept {
+  if ((function.first_command == function.last_command && function.first_open == function.last_open) || ascii::starts_with(name, "__") || is_mentioned(name)) return;
+  tree_.mark_definition(function.first_command, function.last_command, function.first_open, function.last_open);
+}
+
 // A function's value; nothing where there is no room for more of them.
 inline Value ScriptReader::defined(const Function& function) noexcept {
   Value value;
@@ -132,7 +172,7 @@ inline void ScriptReader::finish_functions() noexcept {
   for (std::uint32_t i = 0; i < function_count_; ++i) {
     const Function& function = functions_[i];
     if (!function.called || function.escapes) continue;
-    for (std::uint32_t c = function.first_command; c < function.last_command; ++c) tree_.command(c).via |= via::kDefinition;
+    tree_.mark_definition(function.first_command, function.last_command, function.first_open, function.last_open);
   }
 }
 
@@ -188,6 +228,10 @@ inline void ScriptReader::define_python() noexcept {
   std::size_t indent = line;
   while (indent < text.size() && ascii::is_blank(text[indent])) ++indent;
   const std::size_t depth = indent - line;
+  // A decorator may call it.
+  const std::size_t above = line > 1 ? text.find_last_not_of(" \t\r\n", line - 1) : std::string_view::npos;
+  const std::size_t begin = above == std::string_view::npos ? above : text.rfind('\n', above);
+  const bool decorated = above != std::string_view::npos && (text[begin == std::string_view::npos ? 0 : begin + 1] == '@' || text[above] == ')');
   advance();
   if (token_.kind != Kind::name) return;
   const std::string_view name = token_.text;
@@ -201,10 +245,11 @@ inline void ScriptReader::define_python() noexcept {
   const std::size_t end = lexer_.end();
   const std::size_t stop = block_end(text.substr(0, end), function.body, depth);
   function.body_stop = stop;
-  function.first_command = tree_.command_count();
+  begins(&function);
   memory_.bind(name, Value{});
   read_body(function, Arguments());
-  function.last_command = tree_.command_count();
+  ends(&function);
+  if (depth == 0 && !decorated) settle(name, function);
   memory_.bind(name, defined(function));
   lexer_.go_to(stop);
   advance();
@@ -227,11 +272,11 @@ inline Value ScriptReader::define_lambda() noexcept {
   }
   function.parameters_stop = token_.start;
   function.body = token_.stop;
-  function.first_command = tree_.command_count();
+  begins(&function);
   skip(":");
   expression();
   function.body_stop = previous_stop_ > function.body ? previous_stop_ : function.body;
-  function.last_command = tree_.command_count();
+  ends(&function);
   return defined(function);
 }
 
@@ -251,7 +296,10 @@ inline Value ScriptReader::define_braced() noexcept {
   while (token_.kind != Kind::end && !token_.is("{") && !token_.is(";")) advance();  // its type, what it uses
   if (!token_.is("{")) return Value{};
   const Value value = braced_body(&function);
-  if (!name.empty()) memory_.bind(name, value);
+  if (!name.empty()) {
+    settle(name, function);
+    memory_.bind(name, value);
+  }
   return value;
 }
 
@@ -268,11 +316,11 @@ inline Value ScriptReader::define_short() noexcept {
 // The body of a function in braces, at the opening one.
 inline Value ScriptReader::braced_body(Function* function) noexcept {
   function->body = token_.stop;
-  function->first_command = tree_.command_count();
+  begins(function);
   mapping();
   const std::size_t stop = previous_stop_ > function->body ? previous_stop_ : function->body;
   function->body_stop = stop > function->body && lexer_.text()[stop - 1] == '}' ? stop - 1 : stop;
-  function->last_command = tree_.command_count();
+  ends(function);
   return defined(*function);
 }
 
@@ -290,10 +338,10 @@ inline Value ScriptReader::define_arrow(std::size_t start, std::size_t stop) noe
 inline Value ScriptReader::expression_body(Function* function) noexcept {
   function->is_lambda = true;
   function->body = token_.start;
-  function->first_command = tree_.command_count();
+  begins(function);
   expression();
   function->body_stop = previous_stop_ > function->body ? previous_stop_ : function->body;
-  function->last_command = tree_.command_count();
+  ends(function);
   return defined(*function);
 }
 

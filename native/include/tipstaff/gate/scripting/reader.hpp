@@ -31,7 +31,7 @@ class ScriptReader : private Actions {
   // A function, and where its parts are written; the commands of its first reading.
   struct Function {
     std::size_t parameters = 0, parameters_stop = 0, body = 0, body_stop = 0;
-    std::uint32_t first_command = 0, last_command = 0;
+    std::uint32_t first_command = 0, last_command = 0, first_open = 0, last_open = 0;
     bool is_lambda = false, running = false, called = false, escapes = false;
   };
   // Variables that parameters hide.
@@ -94,6 +94,10 @@ class ScriptReader : private Actions {
   bool pass_seen() noexcept;
   Value gathered(Value each) noexcept;
   bool block() noexcept;
+  void begins(Function* function) const noexcept;
+  void ends(Function* function) const noexcept;
+  bool is_mentioned(std::string_view name) noexcept;
+  void settle(std::string_view name, const Function& function) noexcept;
   Value defined(const Function& function) noexcept;
   void bind_parameters(const Arguments& arguments, Kept* kept) noexcept;
   Value read_body(const Function& function, const Arguments& arguments) noexcept;
@@ -183,6 +187,9 @@ class ScriptReader : private Actions {
   std::size_t next_for_ = 0;
   Seen seen_;
   std::string_view subject_;
+  static constexpr std::uint32_t kMentions = 4096;
+  std::uint8_t mentions_[kMentions] = {};  // how often the code has names of each hash, up to twice
+  bool counted_ = false;
   bool options_are_words_ = false, one_list_ = false, expects_colon_ = false;
   bool mongo_ = false, depth_reported_ = false, negative_ = false, has_file_seen_ = false, has_input_seen_ = false;
 };
