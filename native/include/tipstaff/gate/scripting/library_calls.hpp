@@ -51,6 +51,7 @@ class LibraryCalls {
     std::size_t start = 0;     // in the code
     std::size_t opened = 0;    // after the bracket that follows it
     std::size_t first = 0, stop = 0;  // the arguments of its last call that takes away
+    bool defines = false;      // the name of a function that begins here
     bool takes = false;        // it has such a call
     bool named = false;        // it ends with a name, and no bracket yet
     bool joins = false;        // a dot came last
@@ -80,7 +81,7 @@ class LibraryCalls {
     Chain& now = chain();
     now.size = now.last = 0;
     now.head = now.from = now.written = now.verb = {};
-    now.named = now.joins = now.brackets = now.takes = false;
+    now.named = now.joins = now.brackets = now.takes = now.defines = false;
     now.start = start;
   }
 
@@ -94,6 +95,8 @@ class LibraryCalls {
   }
   void name(const Token& token) noexcept {
     if (!chain().joins && begins_import(token)) return;
+    const bool defined = defines_;
+    defines_ = !chain().joins && token.is_one_of("def function sub fn func");
     if (!chain().joins && !bare_ && token.is_one_of("new await return yield")) {  // new (require("x").Client)(y)
       end_chain();
       return restart(token.stop);
@@ -107,6 +110,7 @@ class LibraryCalls {
       if (variables_.takes(token, std::string_view(chain().text, chain().size), chain().from, level_)) return restart(token.stop);
       restart(token.start);
       chain().head = chain().written = token.text;
+      chain().defines = defined;
       if (const ChainNames::Bound* known = variables_.names().find(token.text)) {
         put(known->chain());
         chain().from = known->from;
@@ -150,6 +154,15 @@ class LibraryCalls {
     variables_.take_apart(&lexer_, level_);
     return false;
   }
+  // deleteAll(rows) { ... } in a class: what has no object and is followed by a brace defines; so does def delete_all(rows).
+  bool is_definition() noexcept {
+    Chain& now = chain();
+    if (now.last != 0) return false;
+    if (now.defines) return true;
+    if (language_ != Language::node) return false;
+    Lexer ahead = lexer_;
+    return ahead.next().is("{");
+  }
   static bool begins_call(Lexer ahead) noexcept {
     const Token next = ahead.next();
     return next.is(".") || next.is("(") || next.is("::");
@@ -182,7 +195,7 @@ class LibraryCalls {
         return;
       }
       const std::string_view inside = token.start > now.opened ? code_.text.substr(now.opened, token.start - now.opened) : std::string_view();
-      if (!now.brackets && now.named) note(now.opened, token.start);
+      if (!now.brackets && now.named && !is_definition()) note(now.opened, token.start);
       if (!now.brackets && now.from.empty()) now.from = Origins::required(now.written, inside);
       if (takes_member(inside)) return;
       now.named = false;
@@ -359,7 +372,7 @@ class LibraryCalls {
   Lexer lexer_;
   Dialect dialect_;
   Language language_;
-  bool bare_, names_only_ = false, mocked_ = false, asks_ = false;
+  bool bare_, names_only_ = false, mocked_ = false, asks_ = false, defines_ = false;
   bool has_classes_ = language_ == Language::ruby || language_ == Language::php || language_ == Language::perl;
   ChainVariables variables_;
   Origins origins_;
