@@ -25,8 +25,8 @@ class Field(NamedTuple):
 def fields_of(params: Any) -> list[Field]:
     """Return every text of parameters in their order: nested, in lists, circular, or of types that JSON does not know.
 
-    Numbers are no text, and of booleans true alone is (``force=True``). What is neither text nor container counts as its ``str()``, if it has one. Beyond
-    `MAX_FIELDS` texts or `MAX_DEPTH` levels the last field says that there was more.
+    Numbers are no text; of booleans only true is (``force=True``). What is neither text nor container counts as its
+    ``str()``, if it has one. Beyond `MAX_FIELDS` texts or `MAX_DEPTH` levels the last field says that there was more.
     """
     found: list[Field] = []
     for field in _walk(params):
