@@ -250,15 +250,17 @@ inline constexpr Call kPhp[] = {
     {Action::temporary, "sys_get_temp_dir tempnam tmpfile"},
     {Action::glob, "glob"},
     {Action::names, "scandir readdir opendir"},
+    {Action::walk, "recursivedirectoryiterator"},
+    {Action::entries, "directoryiterator filesystemiterator globiterator"},
     {Action::join_text, "implode join"},
-    {Action::same, "strval strtolower escapeshellarg escapeshellcmd realpath trim"},
+    {Action::same, "strval strtolower escapeshellarg escapeshellcmd realpath trim recursiveiteratoriterator iteratoriterator iterator_to_array"},
     {Action::connect, "fsockopen pfsockopen stream_socket_client socket_connect"},
     {Action::sql, "mysqli_query mysqli_multi_query mysql_query pg_query pg_send_query sqlite_exec sqlite_query odbc_exec sqlsrv_query"},
 };
 
 // Methods of what is not known, or of a path, in every language that has them.
 inline constexpr Call kMethods[] = {
-    {Action::shell, "exec_command run_command execcommand run_cmd run_ps send_command execute_command exec_cmd run_shell_command system exec!"},
+    {Action::shell, "exec_command run_command execcommand run_cmd run_ps send_command execute_command exec_cmd run_shell_command system exec! exec_run"},
     {Action::remove_tree, "rmtree rm_rf rm_r remove_tree removesync_"},
     {Action::sql,
      "execute executescript executemany executeraw execute_sql exec_driver_sql query queryrawunsafe executerawunsafe $executerawunsafe "

@@ -135,6 +135,11 @@ class LibraryCalls {
     if (comma == std::string_view::npos) return false;
     std::string_view name = ascii::trim(inside.substr(comma + 1));
     if (name.size() < 3 || (name[0] != '\'' && name[0] != '"') || name.back() != name[0]) return false;
+    char joined[64];  // 'terminate' + '_instances'
+    std::size_t size = 0;
+    for (const char c : name)
+      if (ascii::is_name(c) && size < sizeof joined) joined[size++] = c;
+    if (name.find('+') != std::string_view::npos) name = reader_.tree->join(reader_.tree->join(reader_.tree->copy("'"), std::string_view(joined, size)), "'");
     now.size = now.last;
     now.brackets = false;
     put(ascii::trim(inside.substr(0, comma)));
@@ -168,6 +173,7 @@ class LibraryCalls {
     return next.is(".") || next.is("(") || next.is("::");
   }
   void mark(const Token& token) noexcept {
+    if (token.is("!") && chain().named && code_.text.substr(token.stop, 1) == "(") return;  // Elixir's File.rm_rf!(path)
     if (token.is(".") || token.is("->") || token.is("::") || token.is("?.")) {
       note_bare();
       chain().joins = chain().size != 0;

@@ -112,6 +112,11 @@ class ScriptReader : private Actions {
   Value braced_body(Function* function) noexcept;
   Value define_arrow(std::size_t start, std::size_t stop) noexcept;
   Value expression_body(Function* function) noexcept;
+  void keep_for_later(const Value& value) noexcept;
+  Value call_kept(const Arguments& arguments, Span at) noexcept;
+  Value whole_environment(const Value& value, Span at) noexcept;
+  const Value* called_through(std::string_view base, std::string_view last, const Arguments& arguments, Span at) noexcept;
+  void run_statement(std::string_view last, const Arguments& arguments) noexcept;
   void hand_over(std::string_view last, const Arguments& arguments, Span at) noexcept;
 
   // Functions of Ruby and Perl: scripting/subroutines.hpp.
@@ -175,6 +180,10 @@ class ScriptReader : private Actions {
   Value part_value(std::size_t start, std::size_t end) noexcept;
   std::size_t unescape(const Token& token, std::string_view text, std::size_t i, char* bytes, std::size_t* made) const noexcept;
 
+  // Functions that do harm, and are put somewhere to be called later: {"x": os.system}, self.run = os.system.
+  static constexpr std::uint32_t kKept = 4;
+  std::string_view kept_[kKept];
+  std::uint32_t kept_count_ = 0;
   Lexer lexer_;
   Token token_;
   std::size_t previous_stop_ = 0;
