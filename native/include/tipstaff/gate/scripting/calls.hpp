@@ -226,9 +226,9 @@ inline constexpr Call kRuby[] = {
 };
 
 inline constexpr Call kPhp[] = {
-    {Action::shell, "system exec shell_exec passthru popen proc_open pcntl_exec_shell wp_exec"},
+    {Action::shell, "system exec shell_exec passthru process.fromshellcommandline popen proc_open pcntl_exec_shell wp_exec"},
     {Action::exec_vector, "pcntl_exec_"},
-    {Action::run, "pcntl_exec"},
+    {Action::run, "pcntl_exec process"},
     {Action::remove_file, "unlink"},
     {Action::remove_directory, "rmdir"},
     {Action::write, "file_put_contents"},
@@ -264,7 +264,7 @@ inline constexpr Call kMethods[] = {
     {Action::remove_tree, "rmtree rm_rf rm_r remove_tree removesync_"},
     {Action::sql,
      "execute executescript executemany executeraw execute_sql exec_driver_sql query queryrawunsafe executerawunsafe $executerawunsafe "
-     "$queryrawunsafe $executeraw $queryraw raw exec_query execute_query sql run_sql prepare do exec read_sql read_sql_query execute_batch unsafe multi_query exec_params command run_query runquery execute_immediate executeimmediate executequery executeupdate execute_dml"},
+     "$queryrawunsafe $executeraw $queryraw raw exec_query execute_query sql run_sql prepare do exec read_sql read_sql_query execute_batch unsafe multi_query exec_params run_query runquery execute_immediate executeimmediate executequery executeupdate execute_dml"},
     {Action::send_file, "upload_file upload_fileobj_ storbinary put_file sendfile upload_from_filename fput upload_blob_from_path"},
     {Action::connect, "connect"},
 };

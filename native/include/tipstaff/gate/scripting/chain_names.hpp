@@ -164,23 +164,24 @@ class ChainVariables {
   }
   // const [a, b] = CHAIN, const { a, b: c } = CHAIN: all of its names get the chain. `lexer` is after `const`, and is moved
   // to the sign.
-  void take_apart(Lexer* lexer, std::uint32_t level) noexcept {
+  bool take_apart(Lexer* lexer, std::uint32_t level) noexcept {
     Lexer ahead = *lexer;
     Token token = ahead.next();
-    if ((!token.is("[") && !token.is("{")) || level >= kLevels) return;
+    if ((!token.is("[") && !token.is("{")) || level >= kLevels) return false;
     const std::string_view close = token.is("[") ? "]" : "}";
     Target target;
     std::uint32_t count = 0;
     for (token = ahead.next(); !token.is(close); token = ahead.next()) {
       if (token.is(":") && count > 0) others_[count - 1] = ahead.next().text;
       else if (token.kind == Kind::name && count < kOthers) others_[count++] = token.text;
-      else if (!token.is(",")) return;
+      else if (!token.is(",")) return false;
     }
-    if (count == 0 || !ahead.next().is("=")) return;
+    if (count == 0 || !ahead.next().is("=")) return false;
     target.name = others_[0];
     target.others = count;
     targets_[level] = target;
     *lexer = ahead;
+    return true;
   }
   // A text or a number.
   void other(const Token& token, std::uint32_t level) noexcept {

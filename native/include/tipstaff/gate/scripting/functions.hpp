@@ -404,10 +404,22 @@ inline void ScriptReader::run_statement(std::string_view last, const Arguments& 
   }
   for (std::uint32_t i = 0; i < arguments.count && i < 2; ++i) {
     const std::string_view text = arguments.at(i).is_text() ? ascii::trim(arguments.at(i).known.text) : std::string_view();
-    const std::size_t end = text.find_first_of(" \t\n");
-    if (end == std::string_view::npos || !ascii::one_of(text.substr(0, end), "drop truncate delete alter update merge begin with create revoke grant do select insert")) continue;
-    read_statement(arguments.at(i));
+    if (is_statement(text)) read_statement(arguments.at(i));
   }
+}
+
+// Whether a text is a statement by its first words, and no title: DROP TABLE, DELETE FROM, UPDATE ... SET.
+inline bool ScriptReader::is_statement(std::string_view text) noexcept {
+  const std::size_t end = text.find_first_of(" \t\n");
+  if (end == std::string_view::npos) return false;
+  const std::string_view verb = text.substr(0, end), rest = ascii::trim(text.substr(end));
+  const std::string_view object = rest.substr(0, rest.find_first_of(" \t\n;("));
+  if (ascii::equals(verb, "truncate") || ascii::equals(object, "$$")) return true;
+  if (ascii::equals(verb, "update")) return find_folded(rest, " set ") != std::string_view::npos;
+  if (ascii::one_of(verb, "with begin")) return rest.find(';') != std::string_view::npos || rest.find('(') != std::string_view::npos;
+  return ascii::one_of(verb, "drop delete alter merge create revoke grant") &&
+         ascii::one_of(object, "table tables database schema index view user role from into keyspace function procedure trigger type sequence materialized external temporary warehouse stream "
+                               "measurement series bucket or owned all select insert column constraint extension policy publication subscription tablespace");
 }
 
 // Functions among the arguments of a call that nothing is known of: each runs with what is after it, as in

@@ -156,8 +156,7 @@ class LibraryCalls {
     restart(token.stop);
     if (origins_.read(token, code_.text, &lexer_)) return true;
     if (language_ != Language::node || token.is_name("import")) return false;
-    variables_.take_apart(&lexer_, level_);
-    return false;
+    return variables_.take_apart(&lexer_, level_);
   }
   // deleteAll(rows) { ... } in a class: what has no object and is followed by a brace defines; so does def delete_all(rows).
   bool is_definition() noexcept {
@@ -303,6 +302,7 @@ class LibraryCalls {
     }
     if (name == "update" || asks_for_deletion(arguments)) return true;
     if (ascii::one_of(name, "sendcommand send_command execute_command command command! cmd exec!")) return has("rm -") || holds_taking(arguments);
+    if (name == "new") return std::string_view(chains_[level_].text, chains_[level_].size).find("http.delete.") != std::string_view::npos;  // Net::HTTP::Delete.new
     if (name.find("scale") != std::string_view::npos) return has("0");
     if (name == "checkout") return has("force");
     if (name == "execute") return has(".delete()");

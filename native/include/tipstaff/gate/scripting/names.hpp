@@ -267,7 +267,7 @@ inline Value ScriptReader::call(const Value& callee, std::size_t start) noexcept
 
 // A database that lives in memory only, or in a file below a temporary folder: what is done to it is nobody's loss.
 inline bool ScriptReader::opens_memory(std::string_view name, std::string_view last, const Arguments& arguments) const noexcept {
-  if (!ascii::one_of(name, "sqlite3.connect duckdb.connect sqlalchemy.create_engine create_engine better-sqlite3 sqlite3.database node:sqlite.databasesync duckdb.database pdo dbi.connect sqlite3 mongomock.mongoclient fakeredis.fakeredis fakeredis.fakestrictredis") && !ascii::one_of(last, "create_engine databasesync")) return false;
+  if (!ascii::one_of(name, "sqlite3.connect duckdb.connect sqlalchemy.create_engine create_engine better-sqlite3 sqlite3.database node:sqlite.databasesync bun:sqlite.database duckdb.database pdo dbi.connect sqlite3 mongomock.mongoclient fakeredis.fakeredis fakeredis.fakestrictredis") && !ascii::one_of(last, "create_engine databasesync")) return false;
   if (ascii::one_of(name, "mongomock.mongoclient fakeredis.fakeredis fakeredis.fakestrictredis")) return true;
   const std::string_view path = arguments.at(0).kind == Value::text ? arguments.at(0).known.text : std::string_view("?");
   return path == "sqlite://" || path.find(":memory:") != std::string_view::npos || (arguments.written == 0 && ascii::starts_with(name, "duckdb")) ||
