@@ -95,20 +95,23 @@ inline void ShellReader::run(Invocation& in) noexcept {
     tree_.node(command.node).command = in.command;
     in.node = command.node;
   }
+  // $SUDO rm: what may be nothing leaves the next word in its place.
+  const auto run_next = [&]() noexcept {
+    if (in.count < 2) return;
+    const string_view next = program_name(argument(in, 1));
+    bool feared = find_program(next).handler != Handler::none;
+    for (const string_view other : kFeared) feared = feared || other == next;
+    if (feared) run_inner(in, 1, 0);
+  };
   if (command.program.empty()) {
     if (!name.text.empty() || name.has(word_flag::kUnknown)) {
       uncertain(is_flag(in) ? Unresolved::flag : Unresolved::program, name.span, in.command);
-      // $SUDO rm: what may be nothing leaves the next word in its place.
-      if (in.count > 1 && name.text == kUnknown && !name.has(word_flag::kQuoted)) {
-        const string_view next = program_name(argument(in, 1));
-        bool feared = find_program(next).handler != Handler::none;
-        for (const string_view other : kFeared) feared = feared || other == next;
-        if (feared) run_inner(in, 1, 0);
-      }
+      if (name.text == kUnknown && !name.has(word_flag::kQuoted)) run_next();
       in.output.kind = Stream::unknown;
     }
     return;
   }
+  if (name.has(word_flag::kPseudo) && find_program(command.program).name.empty()) run_next();  // $(Q) rm
   if (!in.no_functions) {
     if (session_.functions.size() != 0 && call_function(in)) return;
     if (session_.aliases.size() != 0 && call_alias(in)) return;

@@ -21,6 +21,7 @@ inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
   }
   switch (next) {
     case '(': {
+      if (const char* end = make_reference_end(start); end != nullptr) return add_make_reference(pieces, end, quoted);
       if (start + 2 < end_ && start[2] == '(') {
         const char* close = arithmetic_end(start + 3);
         if (close != nullptr) {

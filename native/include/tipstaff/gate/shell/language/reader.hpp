@@ -214,6 +214,9 @@ class ShellReader {
   const char* arithmetic_end(const char* from) const noexcept;
   Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
   Stream read_substitution() noexcept;
+  const char* make_reference_end(const char* from) const noexcept;
+  void add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept;
+  bool read_make_program() noexcept;
   void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
   void read_process_substitution(Pieces& pieces) noexcept;
 
