@@ -172,6 +172,7 @@ class ShellReader {
   void read_redirection(Redirections& out) noexcept;
   void read_here_document(Redirections& out, bool strip_tabs) noexcept;
   Word read_one_word() noexcept;
+  bool names_placeholder(const Word& from, const char* mark) const noexcept;
   void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
                          const Stream& output) noexcept;
   void emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier, std::uint32_t via,
@@ -231,6 +232,7 @@ class ShellReader {
 
   // shell/language/commands.hpp
   bool is_flag(const Invocation& in) noexcept;
+  bool is_written_for_others(const Invocation& in) noexcept;
   void run(Invocation& in) noexcept;
   void run_inner(Invocation& outer, std::uint32_t offset, std::uint32_t via) noexcept;
   void run_copied(Invocation& outer, std::uint32_t first, std::uint32_t count, std::uint32_t via,
