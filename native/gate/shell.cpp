@@ -19,6 +19,7 @@
 // shell/programs/editors.hpp       vim, tar, sed, tee, curl           shell/programs/git.hpp            git
 // shell/programs/windows.hpp       PowerShell and cmd                 shell/programs/carriers.hpp       docker, at, poetry run
 // shell/programs/inline.hpp        one-liners of rare languages
+// shell/programs/carried.hpp       commands of unknown tools, files that are loaded by name
 // shell/programs/clients.hpp       interpreters, SQL clients, Redis over nc
 // shell/programs/scripts.hpp       scripts                            shell/programs/make.hpp, shell/programs/cmake.hpp  recipes
 #include <cstring>
@@ -42,6 +43,7 @@
 #include "tipstaff/gate/shell/language/substitutions.hpp"
 #include "tipstaff/gate/shell/language/words.hpp"
 #include "tipstaff/gate/shell/programs/builtins.hpp"
+#include "tipstaff/gate/shell/programs/carried.hpp"
 #include "tipstaff/gate/shell/programs/carriers.hpp"
 #include "tipstaff/gate/shell/programs/clients.hpp"
 #include "tipstaff/gate/shell/programs/cmake.hpp"

@@ -121,7 +121,11 @@ inline void ShellReader::run(Invocation& in) noexcept {
   } else if (in.want_output) {
     find_output(in, program);
   }
-  if (program.name.empty() && holds(name.text, '/')) run_path(in);
+  if (program.name.empty()) {
+    if (holds(name.text, '/')) run_path(in);
+    run_carried(in);
+  }
+  if (session_.files.size() != 0) run_loaded(in, command.program);
 }
 
 inline void ShellReader::dispatch(Invocation& in, const Program& program) noexcept {

@@ -309,6 +309,11 @@ class ShellReader {
   void run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept;
   void run_stored_alias(Invocation& in, const Program& program) noexcept;
 
+  // shell/programs/carried.hpp
+  void run_carried(Invocation& in) noexcept;
+  void run_loaded(Invocation& in, string_view program) noexcept;
+  void read_loaded(Invocation& in, const Stream& content, Dialect dialect) noexcept;
+
   // shell/programs/clients.hpp
   void run_interpreter(Invocation& in, Dialect dialect) noexcept;
   void run_module(Invocation& in, std::uint32_t at) noexcept;
