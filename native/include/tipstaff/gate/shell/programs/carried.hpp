@@ -58,6 +58,7 @@ inline constexpr string_view kConfigured =
 
 inline constexpr LoadedFile kLoadedFiles[] = {
     {"rake", "Rakefile rakefile Rakefile.rb rakefile.rb *.rake", Dialect::ruby}, {"cap", "Capfile deploy.rb", Dialect::ruby},
+    {"rake thor cap fastlane pod vagrant brew", "Rakefile rakefile Rakefile.rb *.rake Thorfile Capfile Fastfile Podfile Vagrantfile Brewfile", Dialect::make},  // sh "..."
     {"bundle bundler", "Gemfile gems.rb", Dialect::ruby}, {"gem bundle", "*.gemspec", Dialect::ruby}, {"pod", "Podfile", Dialect::ruby},
     {"vagrant", "Vagrantfile", Dialect::ruby}, {"brew", "Brewfile", Dialect::ruby}, {"fastlane", "Fastfile Appfile", Dialect::ruby},
     {"guard", "Guardfile", Dialect::ruby}, {"danger", "Dangerfile", Dialect::ruby}, {"thor", "Thorfile *.thor", Dialect::ruby},
