@@ -116,6 +116,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
   if (run_under_other_name(in, command.program)) return;
   const bool plus = one_of(command.program, "g++ c++ clang++");
   const Program& program = find_program(plus ? string_view("gcc") : command.program);
+  const std::uint32_t files = session_.files.size();  // that were there before it
   if (program.handler != Handler::none) {
     dispatch(in, program);
   } else if (in.want_output) {
@@ -125,7 +126,7 @@ inline void ShellReader::run(Invocation& in) noexcept {
     if (holds(name.text, '/')) run_path(in);
     run_carried(in);
   }
-  if (session_.files.size() != 0) run_loaded(in, command.program);
+  if (files != 0) run_loaded(in, command.program, files);
 }
 
 inline void ShellReader::dispatch(Invocation& in, const Program& program) noexcept {

@@ -286,6 +286,7 @@ class ShellReader {
   void run_crontab(Invocation& in) noexcept;
   void run_tee(Invocation& in) noexcept;
   void run_download(Invocation& in) noexcept;
+  void read_statements(Invocation& in) noexcept;
   void run_copy(Invocation& in) noexcept;
   void run_patch(Invocation& in, std::uint32_t from) noexcept;
   void run_powershell(Invocation& in) noexcept;
@@ -311,7 +312,7 @@ class ShellReader {
 
   // shell/programs/carried.hpp
   void run_carried(Invocation& in) noexcept;
-  void run_loaded(Invocation& in, string_view program) noexcept;
+  void run_loaded(Invocation& in, string_view program, std::uint32_t files) noexcept;
   void read_loaded(Invocation& in, const Stream& content, Dialect dialect) noexcept;
 
   // shell/programs/clients.hpp

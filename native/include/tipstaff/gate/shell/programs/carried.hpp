@@ -101,11 +101,10 @@ inline bool is_loaded(string_view name, string_view names) noexcept {
   return false;
 }
 
-inline void ShellReader::run_loaded(Invocation& in, string_view program) noexcept {
-  const std::uint32_t count = session_.files.size();
+inline void ShellReader::run_loaded(Invocation& in, string_view program, std::uint32_t files) noexcept {
   for (const LoadedFile& loaded : kLoadedFiles) {
     if (!one_of(program, loaded.programs)) continue;
-    for (std::uint32_t i = 0; i < count && i < session_.files.size(); ++i) {
+    for (std::uint32_t i = 0; i < files && i < session_.files.size(); ++i) {
       const WrittenFile file = session_.files[i];
       if (file.content.kind != Stream::known) continue;
       bool named = is_loaded(base_name(file.path), loaded.names);

@@ -388,6 +388,8 @@ inline constexpr Program kPrograms[] = {
     {"curl", Handler::download, Output::remote}, {"wget", Handler::download, Output::remote},
     {"fetch", Handler::download, Output::remote}, {"aria2c", Handler::download, Output::remote},
     {"http", Handler::download, Output::remote}, {"https", Handler::download, Output::remote},
+    {"xh", Handler::download, Output::remote}, {"xhs", Handler::download, Output::remote},
+    {"curlie", Handler::download, Output::remote}, {"awscurl", Handler::download, Output::remote},
     {"lynx", Handler::none, Output::remote}, {"w3m", Handler::none, Output::remote},
     {"nc", Handler::socket, Output::remote}, {"ncat", Handler::socket, Output::remote},
     {"netcat", Handler::socket, Output::remote}, {"telnet", Handler::socket, Output::remote},
@@ -487,6 +489,7 @@ inline bool is_carried_program(string_view name) noexcept {
 
 // Whether a text of several words begins with such a program: the text of a command, where an option takes one.
 inline bool begins_command(string_view text) noexcept {
+  if (starts_with(text, "-")) text = text.substr(text.find('=') + 1);  // --exec=CODE
   text = trim(text);
   const std::size_t blank = text.find(' ');
   return blank != string_view::npos && is_carried_program(base_name(text.substr(0, blank)));
