@@ -132,6 +132,8 @@ inline void ShellReader::read_loaded(Invocation& in, const Stream& content, Dial
     for (std::size_t at = 0; at < line.size(); ++at) {
       const bool begins = at == 0 || holds(" \t\"'`[{:=>", line[at - 1]);
       if (!begins || !is_name_start(line[at]) || !begins_command(line.substr(at))) continue;
+      const std::size_t next = line.find_first_not_of(' ', line.find(' ', at));
+      if (next != string_view::npos && holds("=:", line[next])) continue;  // command = ..., a key
       line.remove_prefix(at);
       const char quote = at > 0 && rest.data() != line.data() ? line.data()[-1] : '\0';
       const std::size_t end = quote == '"' || quote == '\'' ? line.find(quote) : line.find_last_not_of(" \t\"'`]},<\r") + 1;
