@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/trials.hpp"
-#include "tipstaff/gate/shell/programs/windows.hpp"
+#include "tipstaff/gate/shell/programs/git.hpp"
 
 namespace tipstaff::gate::shell {
 
