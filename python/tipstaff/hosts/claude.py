@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,10 @@ class ClaudeCode(AgentHost):
         "PreCompact",
     )
     tool_event = "PreToolUse"
+    matcher_names = re.compile(r"[a-zA-Z0-9_|, -]+")
+    command_tools = ("Bash",)
+    other_tools = ("Write", "mcp__server__tool")
+    reads_mark = True
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.claude/settings.json`` of the project or of the user."""

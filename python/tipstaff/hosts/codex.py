@@ -40,6 +40,9 @@ class CodexCli(AgentHost):
     title = "Codex CLI"
     events = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "PreCompact")
     tool_event = "PreToolUse"
+    matcher_names = re.compile(r"[a-zA-Z0-9_|]+")
+    command_tools = ("Bash",)
+    other_tools = ("apply_patch", "mcp__server__tool")
 
     def settings_file(self, scope: Scope, root: Path, home: Path) -> Path:
         """Return ``.codex/hooks.json``: ``config.toml``, which may hold hooks as well, is left alone."""
