@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tipstaff.hosts import host_named
-from tipstaff.hosts.entries import altered_entries, unmatched
+from tipstaff.hosts.entries import altered_entries, refusal, unmatched
 from tipstaff.hosts.host import AgentHost, Registered
 from tipstaff.hosts.installation import apply_install, plan_install, read_settings
 from tipstaff.hosts.json_text import without_comments
@@ -75,6 +75,22 @@ def test_what_differs_from_an_installed_entry_is_named(name: str, changes: dict[
     assert lines == ([f"settings: {host.tool_event}: {expected}{end}"] if expected else [])
 
 
+@pytest.mark.parametrize(
+    ("more", "refusing"),
+    [
+        ({"$schema": "https://example.invalid/hooks.json"}, {"codex"}),
+        ({"hooks": {"PreToolUse": [{"hooks": [{"type": "nonsense"}]}]}}, {"claude", "codex"}),
+        ({"hooks": {"PreToolUse": ["x"]}}, {"claude", "codex"}),
+        ({"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}, {"claude", "codex"}),
+        ({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true", "timeout": 0}]}]}}, {"claude", "codex"}),
+        ({"hooks": {"Nonsense": [{"hooks": [{"type": "command", "command": "true"}]}]}}, set()),
+    ],
+)
+def test_one_wrong_entry_takes_every_hook_away(more: dict[str, Any], refusing: set[str]) -> None:
+    hosts = [host_named(name) for name in ("claude", "codex", "gemini", "cursor", "copilot", "qwen")]
+    assert {host.name for host in hosts if refusal(host, more)} == refusing
+
+
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", "cursor", "copilot", "qwen"])
 def test_what_install_writes_is_as_it_should_be(name: str, tmp_path: Path) -> None:
     host = host_named(name)
@@ -83,6 +99,7 @@ def test_what_install_writes_is_as_it_should_be(name: str, tmp_path: Path) -> No
     found = [(path, one) for one in host.registered(read_settings(path) or {})]
     assert len(found) == len(host.events)
     assert not list(altered_entries(host, found, PROGRAM))
+    assert not refusal(host, read_settings(path) or {})
 
 
 def test_comments_become_blanks() -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from tipstaff.errors import SourceError
 from tipstaff.hosts.approvals import pending_calls
-from tipstaff.hosts.entries import altered_entries, is_of_tools, unmatched
+from tipstaff.hosts.entries import altered_entries, is_of_tools, refusal, unmatched
 from tipstaff.hosts.host import KINDS, SCOPES, TIMEOUT_S, AgentHost, Effect, HookRun, Registered
 from tipstaff.hosts.program import hook_program
 from tipstaff.hosts.registrations import lost_registrations
@@ -105,6 +105,8 @@ def examine(host: AgentHost, root: Path, home: Path, state: Path, *, program: Pa
             continue
         if settings is not None:
             if why := host.switched_off(settings):
+                problems.append(f"{path}: {why}")
+            if why := refusal(host, settings):
                 problems.append(f"{path}: {why}")
             if not host.reads_mark and path.read_bytes().startswith(codecs.BOM_UTF8):
                 problems.append(f"{path}: {host.title} does not read a file with a byte order mark: remove it")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tipstaff.hosts.host import AgentHost, Registered, handlers_of, words_of
 
@@ -39,6 +39,34 @@ def altered_entries(host: AgentHost, found: Sequence[tuple[Path, Registered]], p
             events.setdefault((path, what), []).append(one.event)
     for (path, what), names in events.items():
         yield f"{path}: {', '.join(names)}: {what}; run `tipstaff install --host {host.name}` again"
+
+
+def refusal(host: AgentHost, settings: Mapping[str, Any]) -> str:
+    """Return why a host reads nothing of a file of settings, empty where it does.
+
+    Some hosts check the whole file first, so that one wrong entry of somebody else takes every hook away.
+    """
+    if host.root_keys is not None and (more := sorted(settings.keys() - host.root_keys)):
+        return f'{host.title} reads no file with a key that it does not know: remove "{more[0]}"'
+    hooks = settings.get("hooks", {})
+    if not host.handler_types or not isinstance(hooks, dict):
+        return ""
+    for event, groups in cast("dict[str, Any]", hooks).items():
+        if not isinstance(groups, list) or not all(_is_valid(host, group) for group in groups):
+            return f"{host.title} reads no file with an invalid entry: correct that of {event}"
+    return ""
+
+
+def _is_valid(host: AgentHost, group: Any) -> bool:
+    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
+        return False
+    return isinstance(group.get("matcher", ""), str) and all(
+        isinstance(one, dict)
+        and one.get("type") in host.handler_types
+        and _is_enough(one.get("timeout", 1), None)
+        and (one["type"] != "command" or isinstance(one.get("command"), str))
+        for one in group["hooks"]
+    )
 
 
 def unmatched(host: AgentHost, found: Sequence[tuple[Path, Registered]], event: str, *names: str) -> bool:
@@ -75,7 +103,7 @@ def _altered(host: AgentHost, one: Registered, program: Path) -> Iterator[str]:
 def _is_enough(value: Any, right: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return not isinstance(right, int) or value >= right * _LEAST_TIME
+    return value > 0 if right is None else value >= right * _LEAST_TIME
 
 
 def _takes(host: AgentHost, matcher: Any, tool: str) -> bool:

@@ -112,6 +112,10 @@ class AgentHost(ABC):
     """The names of the tool that runs commands, as the matchers of tool events see them; none where they do not."""
     other_tools: tuple[str, ...] = ()
     """A tool that writes files, and one of a server, as the matchers of tool events see them."""
+    root_keys: frozenset[str] | None = None
+    """The keys that its settings may have; None for any."""
+    handler_types: frozenset[str] = frozenset()
+    """The types of entries, where one of another type makes it refuse the whole file."""
     reads_comments = False
     """Whether its settings may have comments."""
     reads_mark = False

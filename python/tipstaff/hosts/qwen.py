@@ -19,6 +19,7 @@ class QwenCode(ClaudeCode):
     matcher_names = None
     command_tools = ("run_shell_command", "Shell", "Bash")
     other_tools = ("write_file", "mcp__server__tool")
+    handler_types = frozenset()
     reads_comments = True
     reads_mark = False
 
