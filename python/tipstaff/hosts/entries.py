@@ -63,7 +63,6 @@ def _is_valid(host: AgentHost, group: Any) -> bool:
     return isinstance(group.get("matcher", ""), str) and all(
         isinstance(one, dict)
         and one.get("type") in host.handler_types
-        and _is_enough(one.get("timeout", 1), None)
         and (one["type"] != "command" or isinstance(one.get("command"), str))
         for one in group["hooks"]
     )
@@ -103,7 +102,7 @@ def _altered(host: AgentHost, one: Registered, program: Path) -> Iterator[str]:
 def _is_enough(value: Any, right: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return value > 0 if right is None else value >= right * _LEAST_TIME
+    return not isinstance(right, int) or value >= right * _LEAST_TIME
 
 
 def _takes(host: AgentHost, matcher: Any, tool: str) -> bool:
