@@ -131,12 +131,17 @@ inline void ShellReader::run(Invocation& in) noexcept {
   if (run_under_other_name(in, command.program)) return;
   const bool plus = one_of(command.program, "g++ c++ clang++");
   const Program& program = find_program(plus ? string_view("gcc") : command.program);
+  const std::uint32_t files = session_.files.size();  // that were there before it
   if (program.handler != Handler::none) {
     dispatch(in, program);
   } else if (in.want_output) {
     find_output(in, program);
   }
-  if (program.name.empty() && holds(name.text, '/')) run_path(in);
+  if (program.name.empty()) {
+    if (holds(name.text, '/')) run_path(in);
+    run_carried(in);
+  }
+  if (files != 0) run_loaded(in, command.program, files);
 }
 
 inline void ShellReader::dispatch(Invocation& in, const Program& program) noexcept {

@@ -295,6 +295,7 @@ class ShellReader {
   void run_crontab(Invocation& in) noexcept;
   void run_tee(Invocation& in) noexcept;
   void run_download(Invocation& in) noexcept;
+  void read_statements(Invocation& in) noexcept;
   void run_copy(Invocation& in) noexcept;
   void run_patch(Invocation& in, std::uint32_t from) noexcept;
   void run_powershell(Invocation& in) noexcept;
@@ -317,6 +318,11 @@ class ShellReader {
   void set_package_scripts(Invocation& in, std::uint32_t from) noexcept;
   void run_stored_script(Invocation& in, string_view name, string_view code, Span span) noexcept;
   void run_stored_alias(Invocation& in, const Program& program) noexcept;
+
+  // shell/programs/carried.hpp
+  void run_carried(Invocation& in) noexcept;
+  void run_loaded(Invocation& in, string_view program, std::uint32_t files) noexcept;
+  void read_loaded(Invocation& in, const Stream& content, Dialect dialect) noexcept;
 
   // shell/programs/clients.hpp
   void run_interpreter(Invocation& in, Dialect dialect) noexcept;

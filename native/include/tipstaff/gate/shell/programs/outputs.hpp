@@ -129,6 +129,7 @@ inline void ShellReader::find_output(Invocation& in, const Program& program) noe
     case Output::unknown:
       if (in.input.kind == Stream::remote) out.kind = Stream::remote;
       if (prints_shell_settings(in)) out.kind = Stream::trusted;
+      if (in.count == 2 && text_of(in, 0) == "printenv" && names_credential(text_of(in, 1))) out.flags |= word_flag::kCredential;
       prints_cache_folder(in, &out);
       return;
     case Output::empty: out.kind = Stream::none; return;
