@@ -414,12 +414,12 @@ inline bool ScriptReader::is_statement(std::string_view text) noexcept {
   if (end == std::string_view::npos) return false;
   const std::string_view verb = text.substr(0, end), rest = ascii::trim(text.substr(end));
   const std::string_view object = rest.substr(0, rest.find_first_of(" \t\n;("));
-  if (ascii::equals(verb, "truncate") || ascii::equals(object, "$$")) return true;
+  if (ascii::equals(verb, "truncate") || ascii::equals(object, "$$") || (ascii::one_of(verb, "grant revoke") && ascii::equals(object, "all"))) return true;
   if (ascii::equals(verb, "update")) return find_folded(rest, " set ") != std::string_view::npos;
   if (ascii::one_of(verb, "with begin")) return rest.find(';') != std::string_view::npos || rest.find('(') != std::string_view::npos;
   return ascii::one_of(verb, "drop delete alter merge create revoke grant") &&
          ascii::one_of(object, "table tables database schema index view user role from into keyspace function procedure trigger type sequence materialized external temporary warehouse stream "
-                               "measurement series bucket or owned all select insert column constraint extension policy publication subscription tablespace");
+                               "measurement series bucket or owned select insert column constraint extension policy publication subscription tablespace");
 }
 
 // Functions among the arguments of a call that nothing is known of: each runs with what is after it, as in
