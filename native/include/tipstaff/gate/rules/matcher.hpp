@@ -214,10 +214,23 @@ class Matcher {
                    std::uint32_t Command::*next) const noexcept {
     for (std::uint32_t steps = 0; start != kNone && steps < kChain; ++steps) {
       const Command& other = tree_.command(start);
-      if (matches_any(image_, first, count, other.program)) return true;
+      if (matches_any(image_, first, count, keeps_names(other) ? std::string_view("cut:names") : other.program)) return true;
       start = other.*next;
     }
     return false;
+  }
+  // cut -d= -f1: what is before the first equals sign of each line, and nothing of the values.
+  bool keeps_names(const Command& command) const noexcept {
+    if (command.program != "cut") return false;
+    const Word* const words = tree_.arguments(command);
+    bool equals = false, field = false;
+    for (std::uint32_t i = 0; i < command.word_count; ++i) {
+      const std::string_view text = words[i].text, after = i + 1 < command.word_count ? words[i + 1].text : std::string_view();
+      if (text == "-d=" || (text == "-d" && after == "=")) equals = true;
+      else if (text == "-f1" || (text == "-f" && after == "1")) field = true;
+      else if (text != "=" && text != "1") return false;
+    }
+    return equals && field;
   }
   bool reads_path(std::uint32_t table, const Command& command) const noexcept {
     const Word* words = tree_.arguments(command);
