@@ -142,6 +142,14 @@ class Tree {
     }
   }
 
+  // Takes away those of these reasons, as bits.
+  void forget_uncertainties(std::uint32_t reasons) noexcept {
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < uncertain_count_; ++i)
+      if ((reasons >> static_cast<std::uint32_t>(uncertain_[i].reason) & 1) == 0) uncertain_[kept++] = uncertain_[i];
+    uncertain_count_ = kept;
+  }
+
   // Words that belong to no command yet: a stack at the far end of the words' memory, since the words of one
   // command lie together and reading one of them may find whole commands inside it.
   std::uint32_t pending() const noexcept { return pending_count_; }

@@ -21,6 +21,15 @@ inline bool ShellReader::is_flag(const Invocation& in) noexcept {
   return is_name(text) && session_.find(text) == nullptr;
 }
 
+// for t in ./tests/test_*; do $t; done: which file of the repository it is does not matter, as with any that is named.
+inline bool ShellReader::is_own_program(const Invocation& in) noexcept {
+  const Word& name = argument(in, 0);
+  const string_view place = reader_.surroundings->cwd, text = name.text;
+  if (!name.has(word_flag::kGlob) || name.has(word_flag::kUnknown) || text.empty() || text[0] == '/' || text[0] == '~') return false;
+  const bool below = place.size() > 5 && starts_with(in.cwd, place) && (in.cwd.size() == place.size() || in.cwd[place.size()] == '/');
+  return below && (in.via & (via::kRemote | via::kContainer)) == 0 && holds(text, '/') && text.find("..") == string_view::npos;
+}
+
 inline void ShellReader::run(Invocation& in) noexcept {
   if (session_.level >= kLevels || reader_.out_of_stack()) {
     uncertain(Unresolved::depth, in.span, in.carrier);
@@ -94,6 +103,10 @@ inline void ShellReader::run(Invocation& in) noexcept {
   if (command.node != kNone) {
     tree_.node(command.node).command = in.command;
     in.node = command.node;
+  }
+  if (command.program.empty() && is_own_program(in)) {
+    in.output.kind = Stream::unknown;
+    return;
   }
   if (command.program.empty()) {
     if (!name.text.empty() || name.has(word_flag::kUnknown)) {

@@ -20,7 +20,9 @@ inline void ShellReader::run_powershell(Invocation& in) noexcept {
       std::uint16_t flags = 0;
       code.text = joined(in.first + i, in.count - i, &flags);
       code.flags = flags;
-      return code_word(in, code, Nested{}, Dialect::powershell);
+      Nested options;
+      if (const string_view source = source_of(code.span); !source.empty() && source[0] == '"') options.via = via::kShellsWords;
+      return code_word(in, code, options, Dialect::powershell);
     }
     text.remove_prefix(1);
     char name[24];
@@ -38,7 +40,9 @@ inline void ShellReader::run_powershell(Invocation& in) noexcept {
       std::uint16_t flags = 0;
       if (i + 2 < in.count) code.text = joined(in.first + i + 1, in.count - i - 1, &flags);
       code.flags |= flags;
-      return code_word(in, code, Nested{}, Dialect::powershell);
+      Nested options;
+      if (const string_view source = source_of(code.span); !source.empty() && source[0] == '"') options.via = via::kShellsWords;
+      return code_word(in, code, options, Dialect::powershell);
     }
     if (option == "e" || option == "ec" || is("encodedcommand", 2)) {
       if (i + 1 >= in.count) return;
