@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/powershell/names.hpp"
+#include "tipstaff/gate/tree/cmdlet_names.hpp"
 #include "tipstaff/gate/tree/dialects.hpp"
 
 namespace tipstaff::gate {
@@ -23,8 +23,8 @@ inline Dialect dialect_shown(const Command& command, const Word* words, bool bro
   return Dialect::shell;
 }
 
-// Reads a text that a shell's reader has read once more, where it is code of Windows; what that reader could not resolve of it
-// counts no more. A shell would run none of it, except for what the first reading found.
+// Reads a text a second time, after the shell's reader, where it is code of Windows, and drops what the first reading could not
+// resolve. A shell would run none of it but the commands that the first reading found: those are judged as well.
 inline void read_typed_windows(Reader& reader, const Code& whole, Frame frame) noexcept {
   Tree& tree = *reader.tree;
   bool broken = false;
