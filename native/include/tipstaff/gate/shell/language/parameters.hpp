@@ -22,6 +22,14 @@ inline void ShellReader::read_dollar(Pieces& pieces, bool quoted) noexcept {
   switch (next) {
     case '(': {
       if (const char* end = make_reference_end(start); end != nullptr) return add_make_reference(pieces, end, quoted);
+      if (const char* end = make_function_end(start); end != nullptr) {
+        pos_ = end;
+        return add_unknown(pieces, 0, quoted);
+      }
+      if (end_ - start > 8 && starts_with(string_view(start + 2, 6), "shell ")) {
+        pos_ = start + 8;  // $(shell date) of a recipe
+        return add_stream(pieces, read_substitution(), quoted);
+      }
       if (start + 2 < end_ && start[2] == '(') {
         const char* close = arithmetic_end(start + 3);
         if (close != nullptr) {

@@ -219,6 +219,7 @@ class ShellReader {
   Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
   Stream read_substitution() noexcept;
   const char* make_reference_end(const char* from) const noexcept;
+  const char* make_function_end(const char* from) const noexcept;
   void add_make_reference(Pieces& pieces, const char* end, bool quoted) noexcept;
   bool read_make_program() noexcept;
   Stream load_secretly(const Stream& file) noexcept;
