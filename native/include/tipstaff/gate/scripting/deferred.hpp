@@ -77,8 +77,8 @@ inline bool ScriptReader::is_statement(std::string_view text) noexcept {
                                "measurement series bucket or owned select insert column constraint extension policy publication subscription tablespace");
 }
 
-// Calls that are told by their last name. Null: none of them.
-inline const Value* ScriptReader::told_by_name(std::string_view last, const Arguments& arguments, Span at) noexcept {
+// Calls that are known by their last name. Null: another call.
+inline const Value* ScriptReader::known_by_name(std::string_view last, const Arguments& arguments, Span at) noexcept {
   result_ = Value{};
   if (is_python() && ascii::equals(last, "methodcaller") && arguments.at(0).kind == Value::text) {  // methodcaller("system", "rm x")(os)
     Arguments inner;

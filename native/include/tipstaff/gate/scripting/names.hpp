@@ -378,7 +378,7 @@ inline Value ScriptReader::plain_call(std::string_view name, std::string_view la
     feed(arguments.at(0), arguments.at(1), at);
     return Value{};
   }
-  if (const Value* done = told_by_name(last, arguments, at)) return *done;
+  if (const Value* done = known_by_name(last, arguments, at)) return *done;
   run_statement(last, arguments);
   hand_over(last, arguments, at);
   if (ascii::one_of(last, "partial promisify pify denodeify") && (arguments.at(0).kind == Value::object || arguments.at(0).kind == Value::function)) return arguments.at(0);
