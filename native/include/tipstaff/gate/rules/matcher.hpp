@@ -62,6 +62,7 @@ class Matcher {
 
  private:
   static constexpr std::uint32_t kChain = 64;  // how far pipes and carriers are followed
+  static constexpr std::uint32_t kFed = 512;    // commands before and after one that may feed it
 
   void judge(std::uint32_t table, const Word& word, Finding* finding) noexcept {
     std::uint32_t classes = classes_of(command_, word);
@@ -273,9 +274,11 @@ class Matcher {
     const auto inside = [&](const Command& other) noexcept {
       return other.span.start >= span.start && other.span.end <= span.end;
     };
-    for (std::uint32_t i = index + 1; i < tree_.command_count() && inside(tree_.command(i)); ++i)
+    const std::uint32_t end = tree_.command_count() - index > kFed ? index + kFed : tree_.command_count();
+    for (std::uint32_t i = index + 1; i < end && inside(tree_.command(i)); ++i)
       if (fed_by(table, tree_.command(i))) return true;
-    for (std::uint32_t i = index; i-- > 0 && inside(tree_.command(i));)
+    const std::uint32_t begin = index > kFed ? index - kFed : 0;
+    for (std::uint32_t i = index; i-- > begin && inside(tree_.command(i));)
       if (fed_by(table, tree_.command(i))) return true;
     return false;
   }
