@@ -184,7 +184,8 @@ inline void ShellReader::read_texts_of(Invocation& in, string_view text, Span sp
     if (stop >= text.size()) break;
     const bool sigil = at > 1 && text[at - 2] == '~';  // Elixir's ~c"..."
     const bool lisp_path = at > 1 && text[at - 2] == '#' && text[at - 1] == 'P';  // #P"/srv/data/"
-    const string_view name = name_before(text, sigil || lisp_path ? at - 2 : at);
+    string_view name = name_before(text, sigil || lisp_path ? at - 2 : at);
+    if (at > 9 && ends_with(trim(text.substr(0, at)), "new String[]{")) name = name_before(text, text.rfind("new", at));  // exec(new String[]{"rm", "x"})
     Word literal = code;
     literal.text = text.substr(at + 1, stop - at - 1);
     const std::size_t begin = at;
