@@ -99,7 +99,8 @@ def setting_for(rule: str) -> str:
         return "`tipstaff install`, and `tipstaff compile` where a repository has packs or settings of its own"
     if rule.startswith("wiring."):
         return "none: a repository cannot weaken it"
-    return f'in .tipstaff/packs/own.toml, below [pack] id = "own": [[rule]] id = "{rule}", enabled = false, because = "..."'
+    switched_off = f'[[rule]] id = "{rule}", enabled = false, because = "..."'
+    return f'in .tipstaff/packs/own.toml, below [pack] id = "own": {switched_off}'
 
 
 def stats_lines(counts: list[dict[str, Any]], *, most: int = 20) -> list[str]:
@@ -117,6 +118,6 @@ def stats_lines(counts: list[dict[str, Any]], *, most: int = 20) -> list[str]:
         lines += ["", "Allowed repeatedly; settings that would allow it without asking:"]
         lines += [f"  {entry['rule']}: {entry['setting']}" for entry in harmless]
         lines.append("They are in force once a person has run `tipstaff compile` in a terminal.")
-    faults = [entry for entry in counts if " " in entry["rule"]]
-    lines += [f"Calls were asked about since {entry['rule']}: a person runs {entry['setting']}." for entry in faults]
+    for entry in (one for one in counts if " " in one["rule"]):
+        lines += ["", f"Calls were asked about because {entry['rule']}: a person runs {entry['setting']}."]
     return lines
