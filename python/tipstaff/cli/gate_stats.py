@@ -12,11 +12,16 @@ from tipstaff.hosts.host import DOCTOR_SESSION
 SPOOL: Final = "spool.jsonl"
 _INGESTED: Final = "spool-[0-9]*.jsonl"
 _DECISIONS: Final = ("warn", "require-confirmation", "block")
+_SETTINGS: Final = ".tipstaff/gates.toml"
 _GATE_SETTINGS: Final = {
-    "secrets": "secrets = false in the policy switches the whole gate off; a line with `tipstaff:allow` is not scanned",
-    "diff-size": "diff_size_threshold in the policy raises the number of lines",
-    "tool-allowlist": "allowed_tools in the policy names the tool",
+    "secrets": f'in {_SETTINGS}: secrets = false, because = "..." switches the whole gate off; '
+    "a line with `tipstaff:allow` is not scanned",
+    "diff-size": f'in {_SETTINGS}: diff_size_threshold = 900, because = "..."',
+    "tool-allowlist": f"in {_SETTINGS}: the tool's name in allowed_tools",
 }
+_BEFORE: Final = frozenset({"pretooluse", "beforetool", "beforeshellexecution", "beforemcpexecution"})
+_AFTER: Final = frozenset({"posttooluse", "aftertool", "posttoolusefailure"})
+_SHELL: Final = frozenset({"Shell", ""})  # Cursor names none before a command
 
 
 def spool_records(state: Path) -> Iterator[dict[str, Any]]:
@@ -52,18 +57,31 @@ def rule_counts(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     -------
     list of dict
         ``rule, warn, require-confirmation, block, approved, sessions, setting``. A call that a person allowed counts as
-        harmless; ``setting`` is what would quiet the rule.
+        harmless, by `tipstaff approve` or in the host: it was asked about, and then it ran. ``setting`` is what would
+        quiet the rule. A call that was asked about for no rule counts under what was wrong with the policy.
     """
     counts: dict[str, dict[str, Any]] = {}
     sessions: dict[str, set[str]] = {}
+    asked: dict[tuple[str, ...], list[str]] = {}
     for record in records:
-        for rule in dict.fromkeys(str(name) for name in record["rules"]):
+        event, decision = str(record.get("event", "")).lower(), record.get("decision")
+        tool = str(record.get("tool", ""))
+        call = (*(str(record.get(name, "")) for name in ("host", "session", "agent")), "" if tool in _SHELL else tool)
+        if event in _AFTER:  # the last call of this tool ran
+            for rule in asked.pop(call, ()):
+                counts[rule]["approved"] += 1
+        rules = list(dict.fromkeys(str(name) for name in record["rules"]))
+        if not rules and record.get("policy") and decision in {"require-confirmation", "block"}:
+            rules = [str(record["policy"])]
+        for rule in rules:
             entry = counts.setdefault(rule, {"rule": rule, **dict.fromkeys(_DECISIONS, 0), "approved": 0})
             if "approved" in record:
                 entry["approved"] += 1
-            elif record.get("decision") in _DECISIONS:
-                entry[str(record["decision"])] += 1
+            elif decision in _DECISIONS:
+                entry[str(decision)] += 1
             sessions.setdefault(rule, set()).add(str(record.get("session", "")))
+        if event in _BEFORE:
+            asked[call] = rules if decision == "require-confirmation" else []
     for rule, entry in counts.items():
         entry["sessions"] = len(sessions[rule])
         entry["setting"] = setting_for(rule)
@@ -77,7 +95,12 @@ def setting_for(rule: str) -> str:
     """Return the settings by which a repository asks less about a rule or a gate."""
     if rule in _GATE_SETTINGS:
         return _GATE_SETTINGS[rule]
-    return f'in .tipstaff/packs/own.toml: [[rule]] id = "{rule}", enabled = false, because = "..."'
+    if " " in rule:
+        return "`tipstaff install`, and `tipstaff compile` where a repository has packs or settings of its own"
+    if rule.startswith("wiring."):
+        return "none: a repository cannot weaken it"
+    switched_off = f'[[rule]] id = "{rule}", enabled = false, because = "..."'
+    return f'in .tipstaff/packs/own.toml, below [pack] id = "own": {switched_off}'
 
 
 def stats_lines(counts: list[dict[str, Any]], *, most: int = 20) -> list[str]:
@@ -88,8 +111,13 @@ def stats_lines(counts: list[dict[str, Any]], *, most: int = 20) -> list[str]:
     for entry in counts[:most]:
         asked, blocked, warned = entry["require-confirmation"], entry["block"], entry["warn"]
         lines.append(f"{entry['approved']:>8}{asked:>8}{blocked:>8}{warned:>8}{entry['sessions']:>10}  {entry['rule']}")
-    harmless = [entry for entry in counts[:most] if entry["approved"] >= 2 and not entry["block"]]
+    harmless = [
+        entry for entry in counts[:most] if entry["approved"] >= 2 and not entry["block"] and " " not in entry["rule"]
+    ]
     if harmless:
         lines += ["", "Allowed repeatedly; settings that would allow it without asking:"]
         lines += [f"  {entry['rule']}: {entry['setting']}" for entry in harmless]
+        lines.append("They are in force once a person has run `tipstaff compile` in a terminal.")
+    for entry in (one for one in counts if " " in one["rule"]):
+        lines += ["", f"Calls were asked about because {entry['rule']}: a person runs {entry['setting']}."]
     return lines
