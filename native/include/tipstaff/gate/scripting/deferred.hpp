@@ -52,6 +52,8 @@ inline const Value* ScriptReader::called_through(std::string_view base, std::str
 
 // A text that is a statement of SQL, handed to what by its name runs one: execute_string, db.run, client.command.
 inline void ScriptReader::run_statement(std::string_view last, const Arguments& arguments) noexcept {
+  if (!arguments.at(0).is_text() && !arguments.at(1).is_text()) return;
+  if (!is_statement(ascii::trim(arguments.at(0).known.text)) && !is_statement(ascii::trim(arguments.at(1).known.text))) return;
   if (!ascii::one_of(last, "run do batch send perform")) {
     bool runs = false;
     for (const std::string_view part : {"exec", "query", "sql", "statement", "command", "script"}) runs = runs || find_folded(last, part) != std::string_view::npos;

@@ -229,6 +229,7 @@ class LibraryCalls {
   }
   // Of long arguments, whether they lead to this machine or hold what a service asks for.
   static std::string_view summary(std::string_view inside) noexcept {
+    inside = inside.substr(0, kArgumentBytes);
     if (inside.find("localhost") != std::string_view::npos || inside.find("127.0.0.1") != std::string_view::npos) return "localhost";
     for (const std::string_view sign : {"://", "token", "Token", "key", "Key", "KEY", "TOKEN", "password", "secret", "credential", "Credential", "host", "environ", "process.env", "ENV", "endpoint", "region", "account"})
       if (inside.find(sign) != std::string_view::npos) return "...credentials";
