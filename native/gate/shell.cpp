@@ -84,6 +84,12 @@ void read_shell(Reader& reader, const Code& code, const Frame& frame) noexcept {
     text.text = reader.tree->keep(n);
     text.verbatim = false;
   }
+  // @for x in ...: a line of a recipe. A shell would look for a program of that name.
+  if (frame.carrier == kNone && text.verbatim && text.text.size() > 2 && text.text[0] == '@' &&
+      (ascii::is_letter(text.text[1]) || std::string_view("$[({").find(text.text[1]) != std::string_view::npos)) {
+    text.text.remove_prefix(1);
+    ++text.origin.start;
+  }
   shell::Session session;
   session.level = 2 * frame.depth < shell::kLevels ? 2 * frame.depth : shell::kLevels - 1;
   session.cwd = frame.cwd;

@@ -21,6 +21,10 @@ inline string_view ShellReader::found_by_name(const Invocation& in) noexcept {
   }
   for (std::uint32_t i = end; i < in.count; ++i) {
     const string_view text = text_of(in, i);
+    if (one_of(text, "! -not") && i + 2 < in.count && one_of(text_of(in, i + 1), "-path -ipath -wholename")) {
+      i += 2;  // which only leaves some out
+      continue;
+    }
     if (one_of(text, "! -not -regex -iregex -path -ipath -wholename") || text == ",") return {};
     if (one_of(text, "-exec -execdir -ok -okdir")) {
       if (i > end && one_of(text_of(in, i - 1), "-o -or")) return {};  // for what has none of the names
