@@ -16,12 +16,12 @@ ROOMS = (
     "gate/tree", "gate/tool_fields.hpp", "gate/patch", "gate/paths", "gate/rules", "gate/flow.hpp", "gate/links.hpp", "gate/engine.hpp",
     "gate/tool_languages.hpp",
     "gate/sql", "gate/cmd", "gate/powershell", "gate/scripting", "gate/shell", "gate/shell/short",
-    "gate/command_judge.hpp", "hook",
+    "gate/judging", "hook",
 )  # fmt: skip
 # Bodies: each is compiled into one object, and nobody else may include them.
 BODIES = {
     "gate/sql": "sql.cpp", "gate/cmd": "cmd.cpp", "gate/powershell": "powershell.cpp", "gate/scripting": "scripting.cpp",
-    "gate/shell": "shell.cpp", "gate/command_judge.hpp": "engine.cpp",
+    "gate/shell": "shell.cpp", "gate/judging": "engine.cpp",
 }  # fmt: skip
 SHARED = {"gate/shell/programs/table.hpp", "gate/shell/programs/verbs.hpp", "gate/shell/language/bytes.hpp"}
 """Tables that others than the shell's reader look things up in."""

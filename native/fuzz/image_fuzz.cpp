@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/rules/open_image.hpp"
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/rules/open_image.hpp"
 #include "tipstaff/hook/event.hpp"
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/hook/judge.hpp"

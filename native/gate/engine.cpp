@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/command_judge.hpp"
+#include "tipstaff/gate/judging/command_judge.hpp"
 #include "tipstaff/gate/flow.hpp"
 #include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/tool_fields.hpp"

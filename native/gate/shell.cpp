@@ -8,7 +8,8 @@
 // shell/language/parameters.hpp    $x, ${x:-y}                        shell/language/substitutions.hpp  $(x), <(x), $((x))
 // shell/language/grammar.hpp       lists, pipelines                   shell/language/simple.hpp         simple commands
 // shell/language/assignments.hpp   x=y                                shell/language/compound.hpp       groups, loops
-// shell/language/functions.hpp     functions, coprocesses             shell/language/redirections.hpp   files, here-documents
+// shell/language/functions.hpp     functions, coprocesses
+// shell/redirections/              > x, << x, files that are written and then used, sort x > x
 // shell/programs/table.hpp      the table of programs              shell/language/names.hpp          what a program is called
 // shell/language/commands.hpp      from words to commands             shell/language/nested.hpp         code that a command carries
 // shell/language/calls.hpp         functions and aliases, called      shell/programs/builtins.hpp       cd, eval, export, bash -c
@@ -36,7 +37,6 @@
 #include "tipstaff/gate/shell/language/nested.hpp"
 #include "tipstaff/gate/shell/language/parameters.hpp"
 #include "tipstaff/gate/shell/language/reader.hpp"
-#include "tipstaff/gate/shell/language/redirections.hpp"
 #include "tipstaff/gate/shell/language/session.hpp"
 #include "tipstaff/gate/shell/language/simple.hpp"
 #include "tipstaff/gate/shell/language/substitutions.hpp"
@@ -58,6 +58,10 @@
 #include "tipstaff/gate/shell/programs/table.hpp"
 #include "tipstaff/gate/shell/programs/windows.hpp"
 #include "tipstaff/gate/shell/programs/wrappers.hpp"
+#include "tipstaff/gate/shell/redirections/emptied_files.hpp"
+#include "tipstaff/gate/shell/redirections/here_documents.hpp"
+#include "tipstaff/gate/shell/redirections/redirections.hpp"
+#include "tipstaff/gate/shell/redirections/written_files.hpp"
 
 namespace tipstaff::gate {
 

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/rules/open_image.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 #include "tipstaff/hook/approvals.hpp"
 #include "tipstaff/hook/event.hpp"

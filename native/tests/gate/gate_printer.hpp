@@ -8,7 +8,9 @@
 
 #include <string>
 
+#include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/unresolved.hpp"
 
 namespace tipstaff::gate {
 

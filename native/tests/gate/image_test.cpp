@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tipstaff/gate/rules/image.hpp"
+#include "tipstaff/gate/rules/open_image.hpp"
 
 using namespace tipstaff::gate;
 

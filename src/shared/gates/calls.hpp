@@ -11,6 +11,7 @@
 #include "gates/real_paths.hpp"
 #include "threads.hpp"
 #include "tipstaff/gate/engine.hpp"
+#include "tipstaff/gate/rules/open_image.hpp"
 #include "tipstaff/gate/tree/files.hpp"
 
 namespace tipstaff::gate {

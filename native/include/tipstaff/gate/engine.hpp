@@ -10,6 +10,8 @@
 #include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/rules/trace.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
+#include "tipstaff/gate/tree/command.hpp"
+#include "tipstaff/gate/tree/surroundings.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
 
 namespace tipstaff::gate {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/rules/image.hpp"
 
 namespace tipstaff::gate {

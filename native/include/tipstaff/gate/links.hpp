@@ -8,6 +8,7 @@
 
 #include "tipstaff/gate/paths/classes.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
 
 namespace tipstaff::gate::engine {

@@ -8,7 +8,7 @@
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
 #include "tipstaff/gate/tree/ascii.hpp"
-#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/command.hpp"
 
 namespace tipstaff::gate::languages {
 

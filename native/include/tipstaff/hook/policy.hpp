@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/rules/image.hpp"
+#include "tipstaff/gate/rules/open_image.hpp"
 #include "tipstaff/hook/state.hpp"
 
 namespace tipstaff::hook {

@@ -16,6 +16,7 @@
 #include "tipstaff/hook/json.hpp"
 #include "tipstaff/secrets/scanner.hpp"
 #include "tipstaff/secrets/trials.hpp"
+#include "tipstaff/secrets/trials/paths.hpp"
 
 namespace tipstaff::hook {
 

@@ -1,6 +1,6 @@
 """The layout of a policy image: its sections, its texts, its tables of names, and how it is sealed.
 
-The layout is that of ``native/include/tipstaff/gate/rules/image.hpp``, record by record.
+The layout is that of ``native/include/tipstaff/gate/rules/image_records.hpp``, record by record.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/command.hpp"
 
 namespace tipstaff::gate {
 

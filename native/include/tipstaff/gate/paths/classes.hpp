@@ -5,7 +5,8 @@
 #include <new>
 #include <string_view>
 
-#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/command.hpp"
+#include "tipstaff/gate/tree/surroundings.hpp"
 #include "tipstaff/gate/paths/installed.hpp"
 #include "tipstaff/gate/paths/names.hpp"
 #include "tipstaff/gate/paths/parts.hpp"

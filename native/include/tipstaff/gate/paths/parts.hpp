@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/tree/ascii.hpp"
-#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/command.hpp"
 
 namespace tipstaff::gate {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/paths/parts.hpp"
-#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/surroundings.hpp"
 
 namespace tipstaff::gate::path_detail {
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
 
 namespace tipstaff::gate::rules::makers {

@@ -1,7 +1,10 @@
 // Reads code of any dialect into a tree: the one place where readers meet.
 #pragma once
 
+#include "tipstaff/gate/tree/command.hpp"
+#include "tipstaff/gate/tree/reading.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/unresolved.hpp"
 
 namespace tipstaff::gate {
 

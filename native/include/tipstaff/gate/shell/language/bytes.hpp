@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/gate/tree/tree.hpp"
 
 namespace tipstaff::gate::shell {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/programs/table.hpp"
-#include "tipstaff/gate/shell/language/redirections.hpp"
+#include "tipstaff/gate/shell/redirections/redirections.hpp"
 
 namespace tipstaff::gate::shell {
 

@@ -168,19 +168,22 @@ class ShellReader {
   bool run_keyword(string_view word, Span span, std::uint32_t via, std::uint32_t* command) noexcept;
   bool read_tight_bomb(string_view name) noexcept;
 
-  // shell/language/redirections.hpp
+  // shell/redirections/redirections.hpp, shell/redirections/here_documents.hpp
   void read_redirection(Redirections& out) noexcept;
   void read_here_document(Redirections& out, bool strip_tabs) noexcept;
   Word read_one_word() noexcept;
+  void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
+                         const Stream& output) noexcept;
+  void emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier, std::uint32_t via,
+                 string_view cwd, bool empty = false) noexcept;
+
+  // shell/redirections/emptied_files.hpp
   bool reads_before(const Invocation& in, const Word& target) const noexcept;
   bool is_new_pipe(const Word& target, std::uint32_t before) const noexcept;
   bool empties_what_it_reads(const Invocation& in, const Redirections& redirections) noexcept;
-  void emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
-                         const Stream& output) noexcept;
-  bool only_in_memory(const Invocation& in) noexcept;
-  Stream load_secretly(const Stream& file) noexcept;
-  void emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier, std::uint32_t via,
-                 string_view cwd, bool empty = false) noexcept;
+
+  // shell/redirections/written_files.hpp
+  string_view resolve(string_view cwd, string_view path) noexcept;
   void remember_file(string_view cwd, string_view path, const Stream& content, bool append) noexcept;
 
   // shell/language/words.hpp
@@ -214,6 +217,7 @@ class ShellReader {
   const char* arithmetic_end(const char* from) const noexcept;
   Value edited(Value value, string_view operation, string_view operand, bool known_operand) noexcept;
   Stream read_substitution() noexcept;
+  Stream load_secretly(const Stream& file) noexcept;
   void read_back_ticks(Pieces& pieces, bool quoted) noexcept;
   void read_process_substitution(Pieces& pieces) noexcept;
 
@@ -311,6 +315,7 @@ class ShellReader {
 
   // shell/programs/clients.hpp
   void run_interpreter(Invocation& in, Dialect dialect) noexcept;
+  bool only_in_memory(const Invocation& in) noexcept;
   void run_module(Invocation& in, std::uint32_t at) noexcept;
   void run_awk(Invocation& in) noexcept;
   void run_sql(Invocation& in, const Program& program) noexcept;
@@ -348,9 +353,6 @@ class ShellReader {
   bool prints_shell_settings(const Invocation& in) noexcept;
   void prints_cache_folder(const Invocation& in, Stream* out) noexcept;
   void find_output(Invocation& in, const Program& program) noexcept;
-
-  // paths
-  string_view resolve(string_view cwd, string_view path) noexcept;
 
   // The text of a span, as it is written; empty where it is not of this text.
   string_view source_of(Span span) const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tipstaff/gate/shell/language/grammar.hpp"
+#include "tipstaff/gate/shell/redirections/emptied_files.hpp"
 
 namespace tipstaff::gate::shell {
 

@@ -7,7 +7,7 @@
 
 #include "tipstaff/gate/tree/dialects.hpp"
 #include "tipstaff/gate/tree/name_hash.hpp"
-#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/command.hpp"
 
 namespace tipstaff::gate::shell {
 

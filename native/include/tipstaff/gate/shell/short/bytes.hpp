@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "tipstaff/gate/tree/tree.hpp"
+#include "tipstaff/gate/tree/command.hpp"
 #include "tipstaff/text/lowest_bit.hpp"
 
 #if defined(__SSE2__)

@@ -3,20 +3,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
-#include "tipstaff/gate/tree/tree.hpp"
-#include "tipstaff/gate/tree/dialects.hpp"
 #include "tipstaff/gate/engine.hpp"
 #include "tipstaff/gate/flow.hpp"
+#include "tipstaff/gate/judging/hidden_registrations.hpp"
+#include "tipstaff/gate/judging/typed_input.hpp"
 #include "tipstaff/gate/links.hpp"
-#include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/paths/classes.hpp"
 #include "tipstaff/gate/paths/guarded.hpp"
-#include "tipstaff/gate/shell/short/commands.hpp"
+#include "tipstaff/gate/rules/image.hpp"
 #include "tipstaff/gate/rules/trial.hpp"
+#include "tipstaff/gate/shell/short/commands.hpp"
 #include "tipstaff/gate/tool_fields.hpp"
+#include "tipstaff/gate/tree/ascii.hpp"
+#include "tipstaff/gate/tree/dialects.hpp"
+#include "tipstaff/gate/tree/reading.hpp"
+#include "tipstaff/gate/tree/tree.hpp"
 
 namespace tipstaff::gate {
 
@@ -35,6 +38,7 @@ class CommandJudge {
         verdict_(verdict),
         paths_(surroundings),
         guarded_(paths_),
+        registrations_(surroundings, tree, guarded_),
         links_(paths_, tree),
         judging_{&image, &paths_, &tree, verdict, settings.uncertain(), &parsed_, flow != nullptr, trace} {}
 
@@ -273,128 +277,9 @@ class CommandJudge {
     if (const Guarded filled = guarded_.filled(command, words); filled != Guarded::none) touch("@gate", "replaces", command, name_of(filled), index);
     if (answers(command, words)) touch("@answers", {}, command, {}, index);
     if (surroundings_.typed_later && waits_for_input(command, words, text_)) touch("@gate", "typed-later", command, {}, index);
-    if (hides_registration(command, words)) touch("@gate", "hides-registration", command, {}, index);
-    if ((surroundings_.stash_takes_changed || surroundings_.stash_takes_untracked) && stashes_registration(command, words, index))
+    if (registrations_.left_out(command, words)) touch("@gate", "hides-registration", command, {}, index);
+    if ((surroundings_.stash_takes_changed || surroundings_.stash_takes_untracked) && registrations_.stashed(command, words, index))
       touch("@gate", "stashes-registration", command, {}, index);
-  }
-
-  // `git stash`, unless it names files and these are others.
-  bool stashes_registration(const Command& command, const Word* words, std::uint32_t index) noexcept {
-    if (command.program != "git") return false;
-    std::uint32_t i = 0;
-    for (; i < command.word_count && !words[i].text.empty() && words[i].text[0] == '-'; ++i)
-      if (ascii::one_of(words[i].text, "-C -c --git-dir --work-tree --namespace")) ++i;
-    if (i >= command.word_count || words[i].text != "stash") return false;
-    bool untracked = false, paths = false, named = false, first = true, message = false;
-    for (++i; i < command.word_count; ++i) {
-      const std::string_view text = words[i].text;
-      if (text.empty()) continue;
-      if (!paths && text[0] == '-') {
-        if (text == "--") paths = true;
-        else if (text[1] != '-' ? text.find_first_of("ua") != std::string_view::npos : ascii::one_of(text, "--include-untracked --all")) untracked = true;
-        if (ascii::one_of(text, "-m --message")) ++i;
-        if (ascii::one_of(text, "--help -h")) return false;
-        continue;
-      }
-      if (first && !paths) {
-        first = false;
-        if (text == "save") message = true;
-        else if (text != "push") return false;
-        continue;
-      }
-      if (message && !paths) continue;
-      named = true;
-      if (may_name_all(text) || guarded_.find(command, words[i]) >= Guarded::holds_registration) {
-        named = false;
-        break;
-      }
-    }
-    return !named && (surroundings_.stash_takes_changed || (surroundings_.stash_takes_untracked && (untracked || adds_registration(index))));
-  }
-
-  // A pathspec that takes more than the files of one name: its * crosses slashes, and one that leaves files out takes all others.
-  static bool may_name_all(std::string_view text) noexcept {
-    if (ascii::one_of(text, ". :/ :/. ./ ..")) return true;
-    if (text.size() > 1 && text[0] == ':') {
-      const bool named = text[1] == '(';
-      const std::string_view magic = named ? text.substr(2, text.find(')') - 2) : text.substr(1, 2);
-      if (named ? magic.find("exclude") != std::string_view::npos : magic.find_first_of("!^") != std::string_view::npos) return true;
-      if (named && magic.find("literal") != std::string_view::npos) return false;
-      text = named && text.find(')') != std::string_view::npos ? text.substr(text.find(')') + 1) : text.substr(text[1] == '/' ? 2 : 1);
-    }
-    if (text.find('[') != std::string_view::npos) return true;
-    if (text.find_first_of("*?") == std::string_view::npos) return text.empty();
-    for (const std::string_view file : kRegistered)
-      if (names_across(text, file) || names_across(text, file.substr(0, file.find('/')))) return true;
-    return false;
-  }
-
-  // As git matches: * names slashes and leading dots as well. At most pattern * name steps, of names that are short.
-  static bool names_across(std::string_view pattern, std::string_view name) noexcept {
-    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
-    while (n < name.size()) {
-      if (p < pattern.size() && pattern[p] == '*') {
-        star = p++;
-        mark = n;
-      } else if (p < pattern.size() && (pattern[p] == '?' || ascii::lower(pattern[p]) == name[n])) {
-        ++p, ++n;
-      } else if (star != std::string_view::npos) {
-        p = star + 1;
-        n = ++mark;
-      } else {
-        return false;
-      }
-    }
-    while (p < pattern.size() && (pattern[p] == '*' || pattern[p] == '/')) ++p;
-    return p == pattern.size();
-  }
-
-  // `git add -A && git stash`: whether one of the commands before makes git follow a registration.
-  bool adds_registration(std::uint32_t index) noexcept {
-    const std::uint32_t from = index > kLookedBack ? index - kLookedBack : 0;
-    for (std::uint32_t at = from; at < index; ++at) {
-      const Command& command = tree_.command(at);
-      if (command.program != "git" || (command.via & via::kDefinition) != 0) continue;
-      const Word* const words = tree_.arguments(command);
-      bool adding = false;
-      for (std::uint32_t i = 0; i < command.word_count && i < kGuardedWords; ++i) {
-        const std::string_view text = words[i].text;
-        if (!adding) adding = ascii::one_of(text, "add stage");
-        else if (text == "-A" || text == "-N" || ascii::one_of(text, "--all --no-ignore-removal --intent-to-add") || may_name_all(text)) return true;
-        else if (guarded_.find(command, words[i]) >= Guarded::holds_registration) return true;
-      }
-    }
-    return false;
-  }
-
-  // `git sparse-checkout set src` where the repository holds a registration, unless it names the folders of hosts as well.
-  bool hides_registration(const Command& command, const Word* words) noexcept {
-    if (command.program != "git" || surroundings_.read_file == nullptr || surroundings_.repository.empty()) return false;
-    std::uint32_t i = 0;
-    while (i < command.word_count && words[i].text != "sparse-checkout") ++i;
-    if (i + 1 >= command.word_count || !ascii::one_of(words[i + 1].text, "set reapply")) return false;
-    for (const std::string_view file : kRegistered) {
-      bool named = false;
-      for (std::uint32_t k = i + 2; k < command.word_count; ++k) {
-        std::string_view text = words[k].text;
-        if (!text.empty() && text[0] == '/') text.remove_prefix(1);
-        named = named || text.empty() || text[0] == '*' || ascii::starts_with(text, file.substr(0, file.find('/')));
-      }
-      if (!named && holds_file(file)) return true;
-    }
-    return false;
-  }
-
-  bool holds_file(std::string_view name) const noexcept {
-    char path[4096];
-    std::size_t size = 0;
-    for (const std::string_view part : {surroundings_.repository, std::string_view("/"), name}) {
-      if (part.size() > sizeof path - size) return false;
-      std::memcpy(path + size, part.data(), part.size());
-      size += part.size();
-    }
-    char first = 0;
-    return surroundings_.read_file(surroundings_.self, {path, size}, &first, 1) != -1;
   }
 
   // $TIPSTAFF_STATE/key
@@ -402,98 +287,6 @@ class CommandJudge {
     if (span.start >= span.end || span.end > text_.size()) return false;
     const std::string_view text = text_.substr(span.start, span.end - span.start);
     return text.find("TIPSTAFF_STATE") != std::string_view::npos;
-  }
-
-  // `< build.sh`, but not `< /dev/stdin`, which is what is typed.
-  static bool is_given_input(std::string_view text) noexcept {
-    const std::size_t at = text.find('<');
-    if (at == std::string_view::npos) return false;
-    std::string_view from = text.substr(at + 1);
-    while (!from.empty() && (from[0] == ' ' || from[0] == '"' || from[0] == '\'')) from.remove_prefix(1);
-    if (from.find('<') != std::string_view::npos) return true;
-    for (const std::string_view typed : {"/dev/stdin", "/dev/tty", "/dev/fd/0", "/proc/self/fd/0", "&0"})
-      if (ascii::starts_with(from, typed)) return false;
-    return true;
-  }
-
-  // Recorders, consoles, debuggers and editors, which run what is typed as well.
-  static bool tool_waits(const Command& command, const Word* words) noexcept {
-    const std::string_view program = command.program;
-    const std::string_view first = command.word_count != 0 ? words[0].text : std::string_view();
-    if (program == "rails") return ascii::one_of(first, "c console db dbconsole");
-    if (program == "php") return first.empty() || ascii::one_of(first, "-a --interactive") || asks_in_framework(command, words);
-    const bool debugger = ascii::one_of(program, "gdb lldb");
-    std::uint32_t operands = 0;
-    for (std::uint32_t i = 0; i < command.word_count; ++i) {
-      const std::string_view word = words[i].text;
-      if (ascii::one_of(word, "--version --help -version -h --batch -batch --headless --command --eval --script -es") || word == "-V") return false;
-      if (program == "script" && word.size() > 1 && word[0] == '-' && word[1] != '-' && word.find_first_of("cpd") != std::string_view::npos) return false;
-      if (ascii::starts_with(word, "--command=") || (debugger && program == "lldb" && word == "-b")) return false;
-      // +wq, -c ':%s/a/b/ | wq'
-      if (!debugger && !word.empty() && (word[0] == '+' || (i != 0 && words[i - 1].text == "-c")) && word.find_first_of("qx") != std::string_view::npos) return false;
-      operands += word.empty() || word[0] != '-' ? 1 : 0;
-    }
-    return program != "script" || operands <= 1;
-  }
-
-  // python manage.py shell, php artisan tinker
-  static bool asks_in_framework(const Command& command, const Word* words) noexcept {
-    if (command.word_count < 2) return false;
-    if (command.program == "php") return ascii::ends_with(words[0].text, "artisan") && ascii::one_of(words[1].text, "tinker db");
-    if (!ascii::starts_with(command.program, "python") || !ascii::ends_with(words[0].text, "manage.py")) return false;
-    if (!ascii::one_of(words[1].text, "shell shell_plus dbshell")) return false;
-    for (std::uint32_t i = 2; i < command.word_count; ++i)
-      if (ascii::one_of(words[i].text, "-c --command --help") || ascii::starts_with(words[i].text, "--command=")) return false;
-    return true;
-  }
-
-  // A shell, an interpreter or a client that reads what is typed: nothing else is given to it, by words or as its input.
-  static bool waits_for_input(const Command& command, const Word* words, std::string_view text) noexcept {
-    const std::string_view program = command.program;
-    const bool shell = ascii::one_of(program, "bash sh zsh dash ksh mksh fish ash csh tcsh nu xonsh elvish pwsh powershell cmd");
-    const bool language = ascii::one_of(program, "python python2 python3 ipython bpython ptpython node deno bun irb pry ghci iex erl "
-                                                 "lua luajit r julia octave scala jshell clj ocaml utop tclsh perl ruby expect");
-    const bool client = ascii::one_of(program, "ssh su sudo psql mysql mariadb sqlite3 redis-cli mongosh mongo");
-    const bool tool = ascii::one_of(program, "script rails php gdb lldb vim vi view nvim ed red ex emacs nano");
-    if ((!shell && !language && !client && !tool) || command.has_input || command.pipe_from != kNone) return false;
-    if (command.span.start < command.span.end && command.span.end <= text.size() &&
-        is_given_input(text.substr(command.span.start, command.span.end - command.span.start)))
-      return false;
-    if (tool) return tool_waits(command, words);
-    if (asks_in_framework(command, words)) return true;
-    const std::string_view valued = program == "ssh" ? "BbcDEeFIiJLlmopRSw" : program == "sudo" ? "ugpCDRT" : client && program != "su" ? "hpPUudnDa" : "";
-    std::uint32_t operands = 0;
-    std::uint32_t flags = 0;  // of an interpreter, before what it runs and none of which takes a word
-    bool asks_for_shell = program != "sudo";
-    for (std::uint32_t i = 0; i < command.word_count; ++i) {
-      const std::string_view word = words[i].text;
-      if (word.size() < 2 || word[0] != '-') {
-        if (word != "-") ++operands;
-        continue;
-      }
-      if (word[1] == '-') {
-        const std::string_view name = word.substr(0, word.find('='));
-        if (ascii::one_of(name, "--command --execute --eval --print --file --version --help --list --validate --check --test")) return false;
-        if (ascii::one_of(word, "--rcfile --init-file --user --host --port --dbname --username --database")) ++i;
-        asks_for_shell = asks_for_shell || ascii::one_of(word, "--login --shell");
-        continue;
-      }
-      if (((word[1] == 'V' && program != "expect") || word == "-h") && (shell || language)) return false;
-      if (language && operands == 0 && i == flags && ascii::one_of(program, "python python2 python3 ipython node lua luajit")) {
-        if (word.find('i') != std::string_view::npos) return true;
-        ++flags;
-      }
-      if (language && (word == "-v" || (word.size() > 2 && std::string_view("cepmE").find(word[1]) != std::string_view::npos))) return false;
-      if (program == "ssh" && word.find_first_of("NfWOQGV") != std::string_view::npos) return false;
-      if (ascii::one_of(program, "sudo su") && word.find_first_of("clvkKeV") != std::string_view::npos && word != "-l") return false;
-      if (client && !ascii::one_of(program, "ssh su sudo") && word.find_first_of("cefl") == 1) return false;
-      asks_for_shell = asks_for_shell || word.find_first_of("is") != std::string_view::npos;
-      if (word.size() == 2 && valued.find(word[1]) != std::string_view::npos) ++i;
-    }
-    if (program == "su") return true;
-    if (ascii::one_of(program, "ssh sqlite3")) return operands <= 1;
-    if (ascii::one_of(program, "psql mysql mariadb mongosh mongo")) return operands <= 2;
-    return (operands == 0 && asks_for_shell) || (ascii::one_of(program, "deno bun") && operands == 1 && words[0].text == "repl");
   }
 
   static bool answers(const Command& command, const Word* words) noexcept {
@@ -559,16 +352,13 @@ class CommandJudge {
   rules::Parsed parsed_;
   KnownPaths paths_;
   GuardedPaths guarded_;
+  HiddenRegistrations registrations_;
   MadeLinks links_;         // that the text made so far
   bool guards_ = false;     // whether the text may lead to what is guarded
   rules::Judging judging_;
 
  private:
-  // By which hosts start the gate in a repository.
-  static constexpr std::string_view kRegistered[] = {
-      ".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json",           ".codex/config.toml",           ".gemini/settings.json",
-      ".cursor/hooks.json",    ".qwen/settings.json",         ".github/hooks/tipstaff.json", ".opencode/plugins/tipstaff.js", ".tipstaff/gates.toml"};
-  static constexpr std::uint32_t kGuardedWords = 512, kReportedWords = 24, kLinkedWords = 48, kLookedBack = 64;
+  static constexpr std::uint32_t kGuardedWords = 512, kReportedWords = 24, kLinkedWords = 48;
 };
 
 }  // namespace engine

@@ -1,0 +1,163 @@
+// Redirections and here-strings.
+#pragma once
+
+#include "tipstaff/gate/shell/language/functions.hpp"
+#include "tipstaff/gate/shell/redirections/here_documents.hpp"
+#include "tipstaff/gate/shell/redirections/written_files.hpp"
+
+namespace tipstaff::gate::shell {
+
+// The one word at pos_, as a redirection takes it.
+inline Word ShellReader::read_one_word() noexcept {
+  skip_blanks();
+  Word word;
+  const std::uint32_t mark = tree_.pending();
+  if (pos_ < end_ && (!ends_word(*pos_) || ((*pos_ == '<' || *pos_ == '>') && pos_ + 1 < end_ && pos_[1] == '('))) {
+    read_word();
+  }
+  if (tree_.pending() > mark) {
+    word = tree_.pending_word(mark);
+  } else {
+    word.span = span_of(pos_, pos_);
+  }
+  tree_.drop_pending(mark);
+  return word;
+}
+
+inline void ShellReader::read_redirection(Redirections& out) noexcept {
+  const char* p = pos_;
+  int descriptor = -1;
+  while (p < end_ && is_digit(*p)) descriptor = *p++ - '0';
+  bool both = false;
+  if (*p == '&') {
+    both = true;
+    ++p;
+  }
+  const char kind = *p++;
+  const char next = p < end_ ? *p : '\0';
+  Redirection made{Redirection::read, false, Word{}};
+  if (kind == '<') {
+    if (next == '<') {
+      ++p;
+      if (p < end_ && *p == '<') {
+        pos_ = p + 1;
+        skip_blanks();
+        const char* const start = pos_;
+        Pieces pieces;
+        const std::uint32_t scratch = session_.scratch.size();
+        if (pos_ < end_ && *pos_ == '~') read_tilde(pieces);
+        collect(pieces, Until::word, false);
+        const Value value = one_text(pieces);
+        session_.scratch.cut(scratch);
+        out.has_input = true;
+        out.input = Stream{};
+        out.input.kind = Stream::known;
+        out.input.text = value.text;
+        out.input.flags = value.flags & kPublicFlags;
+        out.input.decoded = (value.flags & word_flag::kDecoded) != 0;
+        if (value.text == kUnknown) {
+          out.input.kind = (value.flags & word_flag::kNetwork) != 0 ? Stream::remote : Stream::unknown;
+        }
+        out.input.span = span_of(start, pos_);
+        return;
+      }
+      const bool strip = p < end_ && *p == '-';
+      pos_ = strip ? p + 1 : p;
+      return read_here_document(out, strip);
+    }
+    if (next == '&') {
+      pos_ = p + 1;
+      read_one_word();
+      return;
+    }
+    if (next == '>') ++p;
+  } else {
+    made.kind = Redirection::write;
+    made.output = both || descriptor == 1 || descriptor < 0;
+    if (next == '>') {
+      made.kind = Redirection::append;
+      ++p;
+    } else if (next == '|') {
+      ++p;
+    } else if (next == '&') {
+      ++p;
+      both = true;
+    }
+  }
+  pos_ = p;
+  const bool duplicate = both && p[-1] == '&';
+  made.target = read_one_word();
+  const string_view target = made.target.text;
+  if (duplicate && (target == "-" || to_number(target) >= 0 || (ends_with(target, "-") && target.size() < 4))) return;
+  if (target.empty() && made.target.flags == 0) {
+    if (!stopped_) uncertain(Unresolved::syntax, span_of(pos_, pos_), frame_.carrier);
+    return;
+  }
+  if (made.kind == Redirection::read && descriptor <= 0) {
+    out.has_input = true;
+    out.input = Stream{};
+    out.input.kind = Stream::file;
+    out.input.text = made.target.text;
+    out.input.flags = made.target.flags;
+    out.input.span = made.target.span;
+    if (made.target.has(word_flag::kUnknown)) out.input.kind = Stream::unknown;
+  }
+  if (out.count < Redirections::kMost) {
+    out.items[out.count++] = made;
+  } else {
+    uncertain(Unresolved::limit, made.target.span, frame_.carrier);
+  }
+}
+
+// A pseudo command on a file.
+inline void ShellReader::emit_file(string_view program, const Word& path, bool append, std::uint32_t carrier,
+                                   std::uint32_t via, string_view cwd, bool empty) noexcept {
+  const std::uint32_t first = tree_.add_word(path);
+  if (first == kNone) return;
+  Command command;
+  command.program = program;
+  command.name.text = program;
+  command.name.span = path.span;
+  command.name.flags = word_flag::kPseudo;
+  command.first_word = first;
+  command.word_count = 1;
+  if (append || empty) {
+    Word flag;
+    flag.text = append ? "--append" : "--empty";
+    flag.span = path.span;
+    flag.flags = word_flag::kPseudo;
+    if (tree_.add_word(flag) != kNone) ++command.word_count;
+  }
+  command.cwd = cwd;
+  command.carrier = carrier;
+  command.via = via;
+  command.span = path.span;
+  command.node = add_node(NodeKind::redirection, path.span, frame_.node);
+  const std::uint32_t index = tree_.add_command(command);
+  if (index != kNone && command.node != kNone) tree_.node(command.node).command = index;
+}
+
+// Whether it is certain that nothing is written.
+inline bool empties(const Stream& output) noexcept {
+  return output.kind == Stream::none || (output.kind == Stream::known && trim(output.text).empty()) ||
+         (output.kind == Stream::file && output.text == "/dev/null");
+}
+
+inline void ShellReader::emit_redirections(const Redirections& redirections, std::uint32_t carrier, std::uint32_t via,
+                                           const Stream& output) noexcept {
+  for (std::uint32_t i = 0; i < redirections.count; ++i) {
+    const Redirection& item = redirections.items[i];
+    const string_view target = item.target.text;
+    if (target == "/dev/null" || target == "/dev/stderr" || target == "/dev/stdout" || target == "/dev/stdin") continue;
+    if (item.kind == Redirection::read && (item.target.flags & word_flag::kPseudo) != 0) continue;
+    const bool append = item.kind == Redirection::append;
+    const bool empty = item.kind == Redirection::write && item.output && empties(output);
+    emit_file(item.kind == Redirection::read ? "@read" : "@write", item.target, append, carrier, via, session_.cwd, empty);
+    if (item.kind != Redirection::read && item.output) {
+      remember_file(session_.cwd, target, output, append);
+      run_at_startup(target, output, item.target.span);
+    }
+  }
+}
+
+}  // namespace tipstaff::gate::shell

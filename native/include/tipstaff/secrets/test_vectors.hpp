@@ -1,0 +1,63 @@
+// Blocks of test vectors of cryptography: lines such as `Secret = 1c0a...`.
+#ifndef TIPSTAFF_SECRETS_TEST_VECTORS_HPP
+#define TIPSTAFF_SECRETS_TEST_VECTORS_HPP
+
+#include <cstddef>
+
+#include "tipstaff/secrets/names.hpp"
+#include "tipstaff/secrets/values.hpp"
+
+namespace tipstaff::secrets {
+
+// Whether a line gives hexadecimal digits, or a hash of a password, to what only a test of cryptography names:
+// Ciphertext = 8c3c4432, Passhash = $2a$05$...
+inline bool is_vector_line(Bytes line, const Knowledge& known) noexcept {
+  const std::size_t start = skip_blanks(line, 0, 8);
+  std::size_t at = start;
+  while (at < line.size && is_namely(line[at])) ++at;
+  const Bytes name = line.part(start, at);
+  at = skip_blanks(line, at, 24);
+  if (name.size == 0 || byte_at(line, at) != '=') return false;
+  at = skip_blanks(line, at + 1, 8);
+  if (byte_at(line, at) == '$') return is_digit(byte_at(line, at + 1)) && parts_hold(name, known.list(vector_names));
+  if (matches_at(line, at, "0x")) at += 2;
+  const std::size_t digits = at;
+  while (at < line.size && is_hex(line[at])) ++at;
+  return at - digits >= 8 && skip_blanks(line, at, 8) == line.size && parts_hold(name, known.list(vector_names));
+}
+
+inline constexpr std::size_t vector_lines = 3, vector_reach = 4096;
+
+// Whether a line `Secret = 1c0a...` is one of a block of test vectors: one of the three lines before or after it, up to an
+// empty one, is about cryptography alone.
+inline bool is_vector(Bytes text, std::size_t head, const Value& value, const Knowledge& known) noexcept {
+  if (value.quoted || value.end - value.start < 6) return false;
+  std::size_t at = value.start + (matches_at(text, value.start, "0x") ? 2u : 0u);
+  while (at < value.end && is_hex(text[at])) ++at;
+  if (at < value.end) return false;
+  std::size_t begin = head;
+  while (begin > 0 && head - begin < 8 && is_blank(text[begin - 1])) --begin;
+  if (begin > 0 && text[begin - 1] != '\n') return false;
+  at = skip_blanks(text, value.end, 8);
+  for (std::size_t line = 0; line < vector_lines; ++line) {
+    if (byte_at(text, at) == '\r') ++at;
+    if (byte_at(text, at) != '\n') break;
+    const std::size_t start = ++at;
+    while (at < text.size && at - start < vector_reach && !is_line(text[at])) ++at;
+    if (at == start) break;
+    if (is_vector_line(text.part(start, at), known)) return true;
+  }
+  for (std::size_t line = 0; line < vector_lines && begin > 0 && text[begin - 1] == '\n'; ++line) {
+    std::size_t end = begin - 1;
+    if (end > 0 && text[end - 1] == '\r') --end;
+    begin = end;
+    while (begin > 0 && end - begin < vector_reach && !is_line(text[begin - 1])) --begin;
+    if (begin == end) break;
+    if (is_vector_line(text.part(begin, end), known)) return true;
+  }
+  return false;
+}
+
+}  // namespace tipstaff::secrets
+
+#endif
