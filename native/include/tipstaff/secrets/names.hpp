@@ -29,6 +29,13 @@ inline std::size_t name_end(Bytes text, std::size_t end) noexcept {
   return end;
 }
 
+// Where the last part of a dotted name begins.
+inline std::size_t name_part(Bytes text, std::size_t head, std::size_t end) noexcept {
+  std::size_t at = end;
+  while (at > head && text[at - 1] != '.') --at;
+  return at;
+}
+
 inline bool parts_hold(Bytes name, const Words& words) noexcept {
   std::size_t at = 0;
   while (at < name.size) {
