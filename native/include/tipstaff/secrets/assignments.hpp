@@ -181,6 +181,7 @@ inline bool assignment(Bytes text, std::size_t start, std::size_t end, bool anyw
   std::size_t number = out->start;
   while (number < out->end && is_digit(text[number])) ++number;
   if (byte == ':' && number > out->start && byte_at(text, number) == ':') return false;  // PEM_R_GETTING_PASSWORD:109:problems
+  if (byte == ':' && is_named_twice(text, head, named_end)) return false;
   const std::size_t last = name_part(text, head, named_end), part = named_end - last;
   // pass = _ref4$pass, key.token = $scope.token
   if (length > part && one_of(text[out->end - part - 1], "$._") &&

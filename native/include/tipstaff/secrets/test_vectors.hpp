@@ -26,7 +26,7 @@ inline bool is_vector_line(Bytes line, bool spaced, const Knowledge& known) noex
   if (matches_at(line, at, "0x")) at += 2;
   const std::size_t digits = at;
   while (at < line.size && is_hex(line[at])) ++at;
-  return at - digits >= 8 && skip_blanks(line, at, 8) == line.size && parts_hold(name, known.list(vector_names));
+  return at - digits >= 2 && skip_blanks(line, at, 8) == line.size && parts_hold(name, known.list(vector_names));
 }
 
 inline constexpr std::size_t vector_lines = 3, vector_reach = 4096;

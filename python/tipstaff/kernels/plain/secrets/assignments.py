@@ -16,6 +16,7 @@ from tipstaff.kernels.plain.secrets.names import (
     BLANKS,
     after_login,
     is_macro,
+    is_named_twice,
     name_end,
     name_start,
     parts_hold,
@@ -291,8 +292,8 @@ def assignment(text: bytes, start: int, end: int, *, anywhere: bool, named: bool
         return None  # self.client_secret = client_secret
     if found is not None and not found.quoted:
         value, last = text[found.start : found.end], text[head:named_end].rpartition(b".")[2]
-        if byte == 0x3A and _NUMBER.match(value):  # PEM_R_GETTING_PASSWORD:109:problems
-            return None
+        if byte == 0x3A and (_NUMBER.match(value) or is_named_twice(text, head, named_end)):
+            return None  # PEM_R_GETTING_PASSWORD:109:problems
         if len(value) > len(last) and value.endswith(last) and value[-len(last) - 1] in b"$._":
             return None  # pass = _ref4$pass, key.token = $scope.token
     if found is not None and byte == 0x3D and text[sign + 1 : sign + 2] == b"=" and not found.quoted:
@@ -308,7 +309,7 @@ _NUMBER: Final = re.compile(rb"[0-9]+:")
 _HEX_VALUE: Final = re.compile(rb"(?:[a-z]{3,12}:)?(?:0x)?[0-9A-Fa-f]*")
 _VECTOR_LABEL: Final = re.compile(rb"[ \t]{0,8}([0-9A-Za-z_.]+)[ \t]{0,24}=")
 _VECTOR_LINE: Final = re.compile(
-    rb"[ \t]{0,8}([0-9A-Za-z_]+)[ \t]{0,24}=[ \t]{0,8}(?:(?:0x)?[0-9A-Fa-f]{8,}[ \t]{0,8}\Z|\$[0-9])"
+    rb"[ \t]{0,8}([0-9A-Za-z_]+)[ \t]{0,24}=[ \t]{0,8}(?:(?:0x)?[0-9A-Fa-f]{2,}[ \t]{0,8}\Z|\$[0-9])"
 )
 
 
