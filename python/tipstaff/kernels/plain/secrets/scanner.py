@@ -149,6 +149,8 @@ def _assigned(table: Table, number: int, text: bytes, *, wary: bool) -> Iterator
                 fold_name(text, match.start(), key_end), table.words(letters.SECRET_NAMES)
             ):
                 continue
+            if value.wrapped and rule.judge == 0:  # nothing says that it is no label: get_env("ACME_KEY")
+                continue
             if rule.code and rule.judge == 0:
                 shaped = table.value_pattern(number).match(text, start, end)
                 if shaped is None:
